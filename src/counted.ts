@@ -2,3 +2,8 @@
 export function counted(count: number, noun: string, many = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : many}`;
 }
+
+/** How often: `once`, `2 times`. */
+export function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}

@@ -16,6 +16,11 @@ export function cents(usd: bigint): string {
   return decimalOfWhole(rounded(usd, 10_000_000_000n), 2);
 }
 
+/** A sum of the books as text, with all its decimals, to the cent: `4512.30`. */
+export function centsOfText(text: string): string {
+  return cents(BigInt(text.replace('.', '')));
+}
+
 /** What a sum is of another one, in percent to a tenth; 100 only where it is reached. */
 export function percentOf(value: string, whole: string): number {
   const divisor = wholeOfDecimal(whole, usdDecimals);

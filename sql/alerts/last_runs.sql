@@ -5,7 +5,7 @@
 with by_themselves as (
   select command, run_number, 0 as position, outcome, exit_code, error, ended_at
   from runs
-  where command = 'ingest' or (command = 'summary' and outcome = 'done')
+  where command = 'ingest' or (command = 'summarize' and outcome = 'done')
 ),
 closed as (
   select strftime(billing_month, '%Y-%m') as month from ledger.closed_months

@@ -1,3 +1,3 @@
---! about: The catalog of views in memory, under the name that all SQL asks.
+--! about: The in-memory catalog of views, under the name that all SQL uses.
 attach ':memory:' as wh;
 use wh;

@@ -1,4 +1,4 @@
---! about: Allocation rules that are only tried, as if they had always been in force.
+--! about: Draft allocation rules, as if they had always been active.
 drop view ledger.allocations;
 
 create table ledger.allocations as

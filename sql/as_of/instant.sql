@@ -1,8 +1,8 @@
---! about: The moment that a connection asks about: the instant, and the last load that had been seen by then. They are
---! about: constants when a query is planned, so that whole row groups are passed over.
+--! about: The moment that a connection answers for: the instant, and the last load received by then. They are constants
+--! about: when a query is planned, so that DuckDB skips whole row groups.
 set variable as_of = cast($as_of as timestamp);
 
--- A close says which loads were in the books: under a fast clock those were seen at instants that had not come.
+-- A close records which loads were in the books: under a fast clock, those had instants in the future.
 set variable as_of_load = (
   select greatest(
     0,

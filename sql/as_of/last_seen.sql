@@ -1,4 +1,4 @@
---! about: When anything in the ledger was last seen, in milliseconds since 1970: as of that instant it is what it is now.
+--! about: When the ledger last recorded anything, in milliseconds since 1970: as of that instant it equals the present.
 select
   epoch_ms(
     greatest(

@@ -1,9 +1,9 @@
---! about: The ledger as it was at the moment of moment.sql, over the file attached as present: the tables of
---! about: the migrations by their own names, so that the public views and reports are made of it unchanged.
+--! about: The ledger as of the instant in instant.sql, over the file attached as present: the tables of the migrations
+--! about: under their own names, so that the public views and reports work on it unchanged.
 create schema ledger;
 
--- A row is written when its value changes and then only; so the rows of later loads are left out, and what they put
--- something else in the place of is in the restatements with the load that had written it.
+-- A row is written only when its value changes. So rows of later loads are excluded, and the values that they replaced
+-- come from the restatements, with the load that had written them.
 create view ledger.hourly_costs as
 select series_id, bucket_start, cost, usage, load_number
 from present.ledger.hourly_costs
@@ -149,7 +149,7 @@ select
 from present.ledger.forecasts
 where made_at <= getvariable('as_of');
 
--- A run that was killed is found out by the next one: until that began it looked as if it were running.
+-- The next run discovers a killed run: until then it looked as if it were running.
 create view ledger.runs as
 with in_order as (
   select
@@ -173,7 +173,7 @@ select job_runs.run_number, job_runs.job, job_runs.slot
 from present.ledger.job_runs as job_runs
 join ledger.runs as runs using (run_number);
 
--- A step that was killed is over when its run is.
+-- A killed step ends when its run ends.
 create view ledger.steps as
 with in_order as (
   select
@@ -198,7 +198,7 @@ select
 from in_order
 where started_at <= getvariable('as_of');
 
--- When an account's part of a run ended is not kept; it is told once the run is over.
+-- The ledger does not store when an account's part of a run ended; it is shown once the run is over.
 create view ledger.account_runs as
 select
   account_runs.run_number, account_runs.account, account_runs.exit_code, account_runs.error, account_runs.windows,
@@ -207,7 +207,8 @@ from present.ledger.account_runs as account_runs
 join ledger.runs as runs using (run_number)
 where runs.outcome <> 'running';
 
--- What carries no number: names are told by the amounts that they belong to, units are what the program knows today, or knew at a close.
+-- Rows without a load number: names come with the costs that use them; units are what the program knows today, or knew
+-- at a close.
 create view ledger.series as
 select series_id, account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 from present.ledger.series;
@@ -223,7 +224,7 @@ select closed_at, billing_dimension, unit
 from present.ledger.closed_units
 where closed_at <= getvariable('as_of');
 
--- The last close kept the units that were known at it; later ones are those that the program knows today.
+-- The last close stored the units known at it; later ones are those that the program knows today.
 create view ledger.units as
 with at_close as (
   select billing_dimension, unit
@@ -236,5 +237,5 @@ select
 from present.ledger.units as units
 left join at_close using (billing_dimension);
 
--- There is no ledger.journal, which is of the present file alone, and no ledger.unproven
--- or ledger.contradictions: what has proven since is forgotten there, and no answer is better than a wrong one.
+-- Missing here are ledger.journal, which describes the present file, and ledger.unproven and ledger.contradictions:
+-- they forget what has been proven since, and no answer is better than a wrong one.

@@ -1,4 +1,4 @@
---! about: Every account that was loaded has one present row in the books.
+--! about: Every account with loads has exactly one current row in the books.
 --! severity: fail
 with present_rows as (
   select account, count(*) filter (replaced_at is null) as present_rows

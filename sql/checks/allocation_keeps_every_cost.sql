@@ -1,4 +1,4 @@
---! about: costs_allocated has the same cost and usage as costs, to the last decimal, for each series and month.
+--! about: costs_allocated has exactly the same cost and usage as costs, for each series and month.
 --! severity: fail
 with loaded as (
   select series_id, date_trunc('month', bucket_start) as usage_month, sum(cost) as cost, sum(usage) as usage

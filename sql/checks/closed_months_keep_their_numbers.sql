@@ -1,4 +1,5 @@
---! about: A closed month has the rows and the cost with which it was closed, of its own hours and of corrections.
+--! about: A closed month still has the rows and the cost that it had at its close, its own hours as well as
+--! about: corrections.
 --! severity: fail
 with billed as (
   select

@@ -1,4 +1,5 @@
---! about: An hour of a series meets one state of one resource at most: joining resources multiplies no cost and drops none.
+--! about: Each hour of a series matches at most one state of one resource, so joining resources neither repeats nor
+--! about: drops a cost.
 --! severity: fail
 with hourly_costs as (
   select series_id, count(*) as row_count, sum(cost) as cost

@@ -1,4 +1,4 @@
---! about: The joins of costs lose no amount, multiply none and change none, for each account.
+--! about: The joins of view costs drop, repeat or change no hourly cost, for each account.
 --! severity: fail
 with account_of as (
   select series_id, any_value(account) as account

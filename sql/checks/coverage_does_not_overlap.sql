@@ -1,4 +1,4 @@
---! about: No hour of an account is spoken for by two loads, and no stretch of hours is empty.
+--! about: No hour of an account belongs to two loads, and no covered window is empty.
 --! severity: fail
 with beside as (
   select

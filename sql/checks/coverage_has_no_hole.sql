@@ -1,4 +1,4 @@
---! about: Every hour between an account's first and last one in the books is there; what is missing did not prove yet.
+--! about: No hour is missing between an account's first and last hour in the books. A missing hour is still unproven.
 --! severity: warn
 with beside as (
   select

@@ -1,4 +1,4 @@
---! about: costs_daily adds up to the hours that were loaded, for each day, account and billing dimension.
+--! about: costs_daily adds up to the loaded hours, for each day, account and billing dimension.
 --! severity: fail
 with name_of as (
   select series_id, any_value(account) as account, any_value(billing_dimension) as billing_dimension

@@ -1,6 +1,6 @@
---! about: Every amount lies in an hour that is in the books, at the start of the hour.
+--! about: Every hourly cost belongs to a covered hour and starts on the hour.
 --! severity: fail
--- Few hours hold many amounts: they are counted first, with a number in the account's place.
+-- Few hours hold many rows, so count per hour first, with a number instead of the account.
 with account_numbers as (
   select series_id, account, dense_rank() over (order by account) as account_number
   from ledger.series

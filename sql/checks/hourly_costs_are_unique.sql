@@ -1,6 +1,6 @@
---! about: No hour of a series is there twice.
+--! about: No series has two rows for one hour.
 --! severity: fail
--- A bit for each hour of a day: a row a series and day is kept in memory, not one a series and hour.
+-- One bit per hour of a day: memory holds one row per series and day, not one per series and hour.
 with days as (
   select
     series_id,

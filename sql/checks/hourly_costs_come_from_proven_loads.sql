@@ -1,6 +1,6 @@
---! about: Every amount belongs to a load of its account and its hours, and everything compared for that load proved.
+--! about: Every hourly cost belongs to a load of its account and hour, and every comparison of that load passed.
 --! severity: fail
--- Each series is added up by its number first: putting an account beside every hour would take longer than all the rest.
+-- Sum by series number first: joining the account to every hour would take longer than everything else.
 with of_series as (
   select
     series_id,
@@ -37,11 +37,11 @@ judged as (
     written.row_count,
     written.cost,
     case
-      when loads.load_number is null then 'there is no such load'
+      when loads.load_number is null then 'the load does not exist'
       when written.first_hour < loads.window_start or written.last_hour >= loads.window_end
-        then 'the load was of other hours'
-      when proven_loads.comparisons is null then 'nothing was compared'
-      when proven_loads.unproven > 0 then proven_loads.unproven || ' comparisons did not prove'
+        then 'the load covers other hours'
+      when proven_loads.comparisons is null then 'the load has no comparison'
+      when proven_loads.unproven > 0 then proven_loads.unproven || ' comparisons failed'
     end as reason
   from written
   left join ledger.loads as loads

@@ -1,4 +1,4 @@
---! about: Every amount has a series, and its series is there once: it tells what the amount is for, and whose it is.
+--! about: Every hourly cost has exactly one series, which names what it is for and who pays.
 --! severity: fail
 with named as (
   select series_id, count(*) as series

@@ -1,7 +1,8 @@
---! about: The last reading of every listing was whole, or the platform does not serve it: what is older than that may be
---! about: labels that changed and resources that are gone. The next ingest reads it again. Where more than half of one is
---! about: missing (shrunk) what is missing is kept until "costbook ingest --accept-reduced-access" is run once to say that it is
---! about: gone; if it is not gone, see which workspaces the token may read.
+--! about: The last attempt to read every resource listing got all of it, or the platform does not serve the listing.
+--! about: Otherwise labels may be outdated and deleted resources may still look alive. The next ingest reads the
+--! about: listing again. If more than half of a listing is missing (shrunk), Costbook keeps the missing resources: if
+--! about: they are gone, run "costbook ingest --accept-reduced-access" once; if not, check which workspaces the token
+--! about: may read.
 --! severity: warn
 select account, token_workspace, resource_type, outcome, reason, read_at
 from listings

@@ -1,4 +1,5 @@
---! about: Loads are numbered once each, and none saw its numbers before the load before it: --as-of rests on it.
+--! about: Load numbers are unique, and each load received its numbers after the load before it. --as-of depends on
+--! about: this.
 --! severity: fail
 with beside as (
   select

@@ -1,4 +1,5 @@
---! about: No closed month rests on hours that were claimed under a fast clock: open it with costbook reopen and close it again.
+--! about: No closed month depends on hours that were fetched under a fast clock. If one does, run costbook reopen and
+--! about: close it again.
 --! severity: warn
 select
   closes.account,

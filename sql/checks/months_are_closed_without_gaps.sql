@@ -1,4 +1,4 @@
---! about: Closed months follow each other, each closed once and not before the one before it.
+--! about: Closed months follow each other without gaps. Each is closed once, and not before the month before it.
 --! severity: fail
 with in_order as (
   select

@@ -1,5 +1,5 @@
---! about: The states of one resource follow each other: none overlaps another, ends before it begins, or was seen to end
---! about: before it was seen.
+--! about: The states of one resource follow each other: none overlaps another, ends before it starts, or was seen to
+--! about: end before it was seen.
 --! severity: fail
 with in_order as (
   select

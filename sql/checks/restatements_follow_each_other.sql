@@ -1,4 +1,5 @@
---! about: A restatement's old value is the one that the load before it left, and the last one's new value is in the books.
+--! about: The old value of a restatement is the value that the load before it stored, and the newest value is in the
+--! about: books.
 --! severity: fail
 with steps as (
   select
@@ -18,7 +19,7 @@ with steps as (
   from ledger.restatements
   window history as (partition by series_id, bucket_start order by load_number)
 ),
--- is_last stands here and not in the join's condition, where DuckDB would compare every row with every other.
+-- is_last is here and not in the join condition, where DuckDB would compare every row with every other.
 last_steps as (
   select account, series_id, bucket_start, load_number, old_cost, new_cost, new_usage
   from steps
@@ -33,14 +34,14 @@ judged as (
     old_cost,
     new_cost,
     case
-      when load_before = load_number then 'one load restated it twice'
+      when load_before = load_number then 'one load restated the hour twice'
       when (old_cost is null) <> (old_load_number is null) or old_load_number >= load_number
-        then 'the load of the old value is not told, or not before this one'
+        then 'the load of the old value is missing, or not earlier'
       when load_before is not null
         and (old_cost is distinct from cost_before or old_usage is distinct from usage_before)
-        then 'load ' || load_before || ' left another value'
+        then 'load ' || load_before || ' stored another value'
       when load_before is not null and old_load_number <> load_before
-        then 'the old value is of load ' || old_load_number || ', the restatement before it of ' || load_before
+        then 'the old value is from load ' || old_load_number || ', the previous restatement is from load ' || load_before
     end as reason
   from steps
   union all
@@ -55,7 +56,7 @@ judged as (
       when last_steps.new_cost is distinct from hourly_costs.cost
         or last_steps.new_usage is distinct from hourly_costs.usage
         or hourly_costs.load_number <> last_steps.load_number
-        then 'the books hold another value'
+        then 'the books have another value'
     end
   from last_steps
   left join ledger.hourly_costs as hourly_costs

@@ -1,4 +1,4 @@
---! about: No two series are of the same account and dimensions.
+--! about: No two series have the same account and dimensions.
 --! severity: fail
 select
   account,

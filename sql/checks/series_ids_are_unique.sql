@@ -1,4 +1,4 @@
---! about: No series id stands for two series.
+--! about: No series ID belongs to two series.
 --! severity: fail
 select series_id, count(*) as series, min(account) as account, min(resource_name) as resource_name
 from ledger.series

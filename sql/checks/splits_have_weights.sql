@@ -1,5 +1,5 @@
---! about: Every shared cost is split by what its rule says: some owner weighs something. Where none does it is split
---! about: evenly, and where nobody owns anything in the month it stays without an owner.
+--! about: Every shared cost is split as its rule says, because at least one owner has weight. If no owner has any, the
+--! about: cost is split evenly; if nobody owns any cost in the month, it has no owner.
 --! severity: warn
 select
   account,
@@ -8,7 +8,7 @@ select
   split_by,
   max(pool_cost) as shared_cost,
   count(*) as owners,
-  'split evenly: no owner weighs anything' as reason
+  'split evenly: no owner has any weight' as reason
 from allocation_splits
 where is_evenly_instead
 group by account, usage_month, rule, split_by
@@ -20,7 +20,7 @@ select
   null,
   sum(costs_allocated.cost),
   0,
-  'without an owner: nobody owns anything in this month'
+  'no owner: nobody owns any cost in this month'
 from costs_allocated
 anti join allocation_splits
   on allocation_splits.account = costs_allocated.account

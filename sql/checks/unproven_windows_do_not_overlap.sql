@@ -1,4 +1,4 @@
---! about: No hour is on record as unproven twice.
+--! about: No hour is recorded as unproven twice.
 --! severity: fail
 with beside as (
   select

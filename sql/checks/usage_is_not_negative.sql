@@ -1,4 +1,4 @@
---! about: No usage is below zero; a cost may be, where it is a credit.
+--! about: No usage is negative. (A cost may be: it is a credit.)
 --! severity: warn
 select account, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension, usage, cost
 from costs

@@ -1,5 +1,6 @@
---! about: The loads that speak for hours of an account, were read under a clock that was ahead of $platform_at by more than
---! about: an hour, and do not say what the platform's clock was; each with the hour from which on it may claim nothing.
+--! about: The loads that cover hours of an account, were fetched under a clock more than an hour ahead of $platform_at,
+--! about: and do not record the platform's clock; each with the hour from which on its numbers do not count as
+--! about: complete.
 with speaking as (
   select distinct load_number
   from ledger.covered
@@ -14,7 +15,7 @@ fast as (
     and loads.seen_at > cast($platform_at as timestamp) + interval 1 hour
     and loads.load_number not in (select load_number from ledger.claims_corrected where account = $account)
 ),
--- Such a load was read after all that was read before under a right clock, and after the last hour that it shows costs of.
+-- Such a load came after every load under a correct clock, and after the last hour in which it shows costs.
 trusted as (
   select max(loads.seen_at) as seen_at
   from ledger.loads as loads

@@ -1,5 +1,5 @@
---! about: The last instants that the books carry, in milliseconds since 1970: of all, of those up to $after, and after it.
---! about: When runs and steps began and ended is told apart: it was never put after what an earlier run saw.
+--! about: The last instants in the books, in milliseconds since 1970: of all, up to $after, and after it. Starts and
+--! about: ends of runs and steps are separate: they are never moved after an earlier run's instants.
 with seen as (
   select unnest([recorded_at, replaced_at]) as seen_at from ledger.accounts
   union all

@@ -1,5 +1,5 @@
---! about: By how much our clock was ahead at the last ingest that wrote it down: the least of its accounts. No row where an
---! about: account of that run had nothing to say against the clock.
+--! about: How far our clock was ahead at the last ingest that recorded it: the smallest value of its accounts. No row
+--! about: if an account of that run found no fault with the clock.
 with last_run as (select max(run_number) as run_number from ledger.clocks),
 readings as (
   select clocks.account, clocks.ahead_seconds, clocks.local_at

@@ -1,4 +1,4 @@
---! about: The months of an account that are closed on hours which were claimed under a clock that was fast.
+--! about: The closed months of an account that depend on hours fetched under a fast clock.
 select distinct strftime(closes.billing_month, '%Y-%m') as month
 from ledger.closes as closes
 join ledger.claims_corrected as corrected using (account)

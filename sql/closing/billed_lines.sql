@@ -1,5 +1,4 @@
---! about: Every row that is billed in a month as one line of JSON, in the order of these lines.
---! about: Their SHA-256 is stored at a close.
+--! about: Every row that a month bills as one line of JSON, in the order of these lines. A close stores their SHA-256.
 select
   account,
   cast(to_json([

@@ -1,4 +1,4 @@
---! about: What is billed to each account in a month: rows and cost of its own hours, and of corrections.
+--! about: What a month bills to each account: rows and cost of its own hours, and of corrections.
 select
   account,
   count(*) filter (charge_class is null) as row_count,

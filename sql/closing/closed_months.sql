@@ -1,4 +1,4 @@
---! about: The months that are closed, each with what was billed to every account.
+--! about: The closed months, each with what it billed to every account.
 select
   epoch_ms(cast(billing_month as timestamp)) as month, epoch_ms(closed_at) as closed_at,
   account, row_count, cost, corrections, correction_cost, sha256, invoiced

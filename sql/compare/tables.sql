@@ -1,4 +1,5 @@
---! about: The tables that landing folder and journal give back: all of the ledger but what this program itself writes there.
+--! about: The tables that can be rebuilt from landing folder and journal: all of the ledger except the program's own
+--! about: facts.
 select table_name
 from duckdb_tables()
 where database_name = 'wh' and schema_name = 'ledger'

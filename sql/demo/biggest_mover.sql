@@ -1,4 +1,4 @@
---! about: The resource whose cost changed most from the last whole week but one to the last whole week.
+--! about: The resource whose cost changed most between the last two whole weeks.
 with bounds as (select date_trunc('day', complete_through) as week_end from accounts),
 weeks as (
   select

@@ -1,7 +1,7 @@
---! about: What the demo project compared with the platform, and what that came to.
+--! about: What the demo project compared with the platform, and the results.
 select
   count(*) as comparisons,
-  -- Months are compared as well, and are no windows of hours.
+  -- Months are compared as well; they are not windows of hours.
   count(*) filter (check_code = 'rows_match_control') as windows,
   (select sum(pages) from ledger.loads) as pages,
   (select count(*) from costs) as rows,

@@ -1,4 +1,4 @@
---! about: Some of what a listing changes, in order.
+--! about: A batch of the changes that a listing causes, in order.
 select * exclude (position)
 from resource_changes
 where position >= cast($from as bigint) and position < cast($to as bigint)

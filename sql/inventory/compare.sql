@@ -1,8 +1,8 @@
---! about: What a listing that arrived puts in the place of what is known, a row for each resource that differs. Each row
---! about: says from when to when the known state was valid (null: there was none) and what follows it (null: nothing).
+--! about: What a new listing changes, one row per resource that differs: the period of the known state (null: there was
+--! about: none) and the new state (null: none).
 create or replace temp table resource_changes as
 with
--- A change lies between the reading before and this one; where the platform tells when, then.
+-- A change happened between the previous listing and this one; if the platform reports when, then at that time.
 changed as (
   select
     listed.*,
@@ -34,7 +34,7 @@ changed as (
     or known.created_by is distinct from listed.created_by
     or known.integration_connections is distinct from listed.integration_connections
 ),
--- What was there before and went away comes again when it is seen; what is new was there since it was made.
+-- A resource that had disappeared reappears when it is seen; a new one exists since its creation.
 last_ends as (
   select workspace, resource_name, resource_uuid, created_at, max(valid_to) as ended
   from ledger.resources
@@ -50,7 +50,7 @@ gone as (
     and listed.resource_uuid is not distinct from known.resource_uuid
     and listed.created_at is not distinct from known.created_at
 ),
--- A name is one resource's at a time: what has it now began when the one before it had ended.
+-- Only one resource has a name at a time: the present one started when the previous one had ended.
 followed as (
   select gone.workspace, gone.resource_name, gone.resource_uuid, gone.created_at, min(listed.created_at) as ended
   from gone

@@ -1,5 +1,5 @@
---! about: How many resources a listing tells of, how many were known in the workspaces that occur in it, and how many of
---! about: the kind in all workspaces that its token is asked about.
+--! about: How many resources a listing contains, how many were known in the workspaces that occur in it, and how many
+--! about: of this type were known in all workspaces that its token lists.
 select
   (select count(*) from listed) as listed,
   (select count(*) from known) as known,

@@ -1,4 +1,4 @@
---! about: The last reading of a listing that had one of these outcomes.
+--! about: The last attempt to read a listing that had one of these outcomes.
 select outcome, resources, epoch_ms(read_at) as read_at
 from ledger.listings
 where account = $account

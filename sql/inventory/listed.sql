@@ -1,6 +1,6 @@
---! about: The resources of a listing that arrived, each once, and what is known in the workspaces that occur in it.
+--! about: The resources of a new listing, each once, and what is known in the workspaces that occur in it.
 create or replace temp table listed as
--- A resource that moved to another page while they were read came twice; what came last is newest.
+-- A resource that moved to another page during the read arrives twice; the last one is newest.
 select
   workspace, resource_name, resource_uuid, created_at, updated_at, display_name, external_id, labels, region, memory_mb,
   generation, status, is_enabled, plan, created_by, integration_connections
@@ -14,7 +14,7 @@ from (
 )
 where newest = 1;
 
--- A listing speaks for the workspaces that occur in it.
+-- A listing is authoritative for the workspaces that occur in it.
 create or replace temp table known as
 select
   workspace, resource_name, resource_uuid, created_at, display_name, external_id, labels, region, memory_mb, generation,

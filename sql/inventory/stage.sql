@@ -1,4 +1,4 @@
---! about: Where the items of one listing arrive, in their order.
+--! about: Staging table for the items of one listing, in order.
 create or replace temp table staged_resources (
   arrival integer not null,
   workspace varchar not null,

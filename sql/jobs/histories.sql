@@ -1,8 +1,8 @@
---! about: Through when the slots of each job are done, and the later slots whose runs were killed.
+--! about: The last slot through which each job is done, and later slots whose runs were killed.
 with tries as (
   select
     job, slot, coalesce(slot, min(started_at)) as due_at,
-    -- Whoever asks holds the books, or will ask again when it does: what is called running was killed.
+    -- The caller either holds the books or will query again once it does: a run recorded as running was killed.
     bool_or(outcome not in ('interrupted', 'running')) or count(*) >= $max_tries as is_over
   from runs
   where job is not null

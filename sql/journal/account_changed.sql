@@ -1,4 +1,4 @@
---! about: The facts of an account from now on; what was true before stays with the instant at which it ended.
+--! about: The facts of an account from now on; earlier facts stay, with the instant at which they ended.
 update ledger.accounts
 set replaced_at = cast($recorded_at as timestamp)
 where account = $account and replaced_at is null;

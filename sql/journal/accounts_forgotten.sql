@@ -1,3 +1,3 @@
---! about: Accounts of which nothing was ever loaded and that are configured no longer.
+--! about: Removes accounts without any load that are no longer configured.
 delete from ledger.accounts
 where list_contains(cast(from_json($accounts, '["VARCHAR"]') as varchar[]), account);

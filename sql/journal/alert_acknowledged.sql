@@ -1,4 +1,4 @@
---! about: Somebody knows of an alert: nothing is told of its key until then. It takes the place of an earlier one.
+--! about: Somebody acknowledged an alert: no notification of its key until then. Replaces an earlier acknowledgement.
 update ledger.acknowledgements
 set ended_at = cast($acknowledged_at as timestamp)
 where alert_key = $alert_key and ended_at is null;

@@ -1,5 +1,5 @@
---! about: What an evaluation found: alerts that are over, alerts raised, acknowledgements that are over, and the messages
---! about: that tell it.
+--! about: The result of an evaluation: alerts that ended, alerts that were raised, acknowledgements that ended, and the
+--! about: messages about them.
 update ledger.alerts
 set ending = ended.ending, end_fact = ended.fact, ended_at = cast($at as timestamp)
 from (
@@ -12,8 +12,8 @@ from (
 ) as ended
 where alerts.alert_key = ended.alert_key and alerts.occurrence = ended.occurrence;
 
--- Raised earlier, and a sink is notified only now: the alert was acknowledged, or the sink did not exist yet. Events of
--- older versions have no sinks here.
+-- Raised earlier, but its sink is notified only now: the alert was acknowledged, or the sink did not exist yet. Events
+-- of older versions have no sinks here.
 update ledger.alerts
 set is_notified = true, sinks = coalesce(notified.sinks, alerts.sinks)
 from (

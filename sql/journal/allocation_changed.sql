@@ -1,5 +1,5 @@
---! about: The allocation rules from now on; those that were in force before stay with the instant at which they ended.
---! about: The definition is null where there are none any more.
+--! about: The allocation rules from now on; the previous rules stay, with the instant at which they ended. The
+--! about: definition is null if there are no rules any longer.
 update ledger.allocations
 set replaced_at = cast($recorded_at as timestamp)
 where replaced_at is null;

@@ -1,5 +1,5 @@
---! about: What an evaluation found not to be as usual: anomalies in the place of what was known of them, and how far each
---! about: account was looked at.
+--! about: The result of an evaluation: anomalies that replace earlier states, and the instant through which each
+--! about: account was evaluated.
 update ledger.anomalies
 set replaced_at = cast($at as timestamp)
 where replaced_at is null and list_contains(cast(from_json($changed, '["VARCHAR"]') as varchar[]), anomaly_key);

@@ -1,4 +1,5 @@
---! about: What came of it: the sink's receipt, or why there is none. is_dead says that nobody will try again.
+--! about: The result of a delivery: the sink's receipt, or why there is none. is_dead means that Costbook gave the
+--! about: message up.
 update ledger.deliveries
 set
   tries = cast($tries as integer),

@@ -1,4 +1,4 @@
---! about: Forecasts of periods as they were made from the books of a moment: amounts of money as decimal text.
+--! about: Forecasts of periods as they were made; costs are decimal text.
 insert into ledger.forecasts
 select
   cast($run_number as bigint), cast($made_at as timestamp), cast($load_number as bigint),

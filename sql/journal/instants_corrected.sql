@@ -1,5 +1,5 @@
---! about: Instants after $after were written under a clock that was fast: they go back by $shift_ms, and none before
---! about: $not_before. What the landing folder gives back keeps its instants: loads are in the order of their numbers.
+--! about: Instants after $after were written under a fast clock: moves them back by $shift_ms, but not before
+--! about: $not_before. Instants from the landing folder stay as they are: loads are ordered by number.
 set variable false_after = cast($after as timestamp);
 
 set variable shift_back = to_milliseconds(cast($shift_ms as bigint));
@@ -84,7 +84,7 @@ update ledger.steps
 set started_at = corrected(started_at), ended_at = corrected(ended_at)
 where greatest(started_at, ended_at) > getvariable('false_after');
 
--- A slot that has not come was run for no slot: it is still to be run when it comes.
+-- A slot in the future was not run: it still has to run when it comes.
 update ledger.job_runs set slot = null
 where slot > getvariable('false_after');
 

@@ -1,4 +1,4 @@
---! about: A run of a job begins. Only one process writes, so what is still called running was ended from outside.
+--! about: A job run starts. Only one process writes, so any run still recorded as running was killed.
 update ledger.runs set outcome = 'interrupted' where outcome = 'running';
 
 update ledger.steps set outcome = 'interrupted' where outcome = 'running';

@@ -1,4 +1,4 @@
---! about: What came of reading a listing.
+--! about: The outcome of reading a listing.
 insert into ledger.listings
 select
   cast($run_number as bigint), $account, $token_workspace, $resource_type, $outcome, $reason,

@@ -1,4 +1,4 @@
---! about: A month is closed: what was billed in it to each account, and the units that were known. Amounts are decimal text.
+--! about: A month is closed: what it billed to each account, and the known units. Costs are decimal text.
 insert into ledger.closes
 select
   cast($billing_month as date), account, cast($run_number as bigint), cast($load_number as bigint),

@@ -1,5 +1,5 @@
---! about: What a question about the past found: within its window and billing dimension (null: all) the contradictions that it
---! about: found before go off the record, and those that it found now go on it.
+--! about: The result of verifying past totals: within the window and billing dimension (null: all), removes earlier
+--! about: contradictions and records those found now.
 delete from ledger.contradictions
 where account = $account
   and question = $question
@@ -10,12 +10,15 @@ where account = $account
 insert into ledger.contradictions
 select
   $account, $question, billing_dimension, cast(window_start as timestamp), cast(window_end as timestamp), reason,
-  cast($run_number as bigint), cast($seen_at as timestamp)
+  cast($run_number as bigint), cast($seen_at as timestamp), cast(cost_difference as decimal(38, 12))
 from (
   select unnest(
     from_json(
       $contradictions,
-      '[{"billing_dimension": "VARCHAR", "window_start": "VARCHAR", "window_end": "VARCHAR", "reason": "VARCHAR"}]'
+      '[{
+        "billing_dimension": "VARCHAR", "window_start": "VARCHAR", "window_end": "VARCHAR", "reason": "VARCHAR",
+        "cost_difference": "VARCHAR"
+      }]'
     ),
     recursive := true
   )

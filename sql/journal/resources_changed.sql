@@ -1,5 +1,5 @@
---! about: States of resources that end, and those that follow them; instants as text. A change without old_valid_from ends
---! about: nothing, one without valid_from begins nothing.
+--! about: Resource states that end, and the states that follow; instants as text. A change without old_valid_from ends
+--! about: no state, one without valid_from starts none.
 update ledger.resources as resources
 set valid_to = cast(changes.old_valid_to as timestamp), ended_at = cast($seen_at as timestamp)
 from (

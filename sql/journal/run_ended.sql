@@ -1,4 +1,4 @@
---! about: A run ends, well or not.
+--! about: A run ends, successfully or not.
 update ledger.runs
 set
   ended_at = cast($ended_at as timestamp),

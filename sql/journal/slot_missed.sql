@@ -1,4 +1,4 @@
---! about: Nobody ran a job's slot, or whoever did could not write it down; found out at the job's next run.
+--! about: A scheduled job run did not happen, or could not be recorded; the job's next run notices it.
 insert into ledger.runs (run_number, command, started_at, ended_at, outcome, error)
 values (
   cast($run_number as bigint), 'run ' || $job, cast($found_at as timestamp), cast($found_at as timestamp), 'missed', $reason

@@ -1,4 +1,4 @@
---! about: A step of a job's run ends, well or not.
+--! about: A step of a job run ends, successfully or not.
 update ledger.steps
 set
   outcome = $outcome,

@@ -1,4 +1,5 @@
---! about: Comparisons with the platform's own totals that are given, not made: amounts of money and usage as decimal text.
+--! about: Comparisons with the platform's totals that are taken from the journal, not made here; cost and usage are
+--! about: decimal text.
 insert into ledger.reconciliation
 select
   cast($run_number as bigint), cast($attempt as integer), cast($load_number as bigint), $account,

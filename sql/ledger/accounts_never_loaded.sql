@@ -1,4 +1,4 @@
---! about: The accounts that nothing was ever loaded of, except those given.
+--! about: The accounts without any load, except the given ones.
 select distinct account
 from ledger.accounts
 where not list_contains(cast(from_json($except, '["VARCHAR"]') as varchar[]), account)

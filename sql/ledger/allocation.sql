@@ -1,2 +1,2 @@
---! about: The definition of the allocation rules in force; no row where there are none.
+--! about: The definition of the current allocation rules; no row if there are none.
 select definition from ledger.allocations where replaced_at is null;

@@ -1,2 +1,2 @@
---! about: The books have every event of the journal up to this number.
+--! about: Records that every journal event up to this number is in the books.
 update ledger.journal set applied = cast($number as bigint);

@@ -1,4 +1,4 @@
---! about: Through when the books of each account are complete and settled.
+--! about: The instants through which the books of each account are complete and settled.
 select
   account,
   epoch_ms(history_start) as history_start,

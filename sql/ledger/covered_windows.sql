@@ -1,4 +1,4 @@
---! about: The hours of an account that are in the books, in order.
+--! about: The covered windows of an account, in order.
 select
   epoch_ms(window_start) as window_start,
   epoch_ms(window_end) as window_end,

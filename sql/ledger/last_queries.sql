@@ -1,4 +1,4 @@
---! about: What was asked for the newest load that covers any part of a window.
+--! about: The queries of the newest load that covers any part of a window.
 select loads.queries
 from coverage
 join ledger.loads as loads using (load_number)

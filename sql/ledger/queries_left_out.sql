@@ -1,4 +1,4 @@
---! about: What was asked for the newest loads of an account in which a comparison of this kind was made.
+--! about: The queries of an account's newest loads that have a comparison of this kind.
 select loads.queries
 from ledger.loads as loads
 join ledger.reconciliation as reconciliation using (load_number)

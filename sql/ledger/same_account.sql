@@ -1,4 +1,4 @@
---! about: Whether the facts of an account are as given already.
+--! about: Whether the recorded facts of an account equal the given ones.
 select 1 from ledger.accounts
 where account = $account and replaced_at is null and name is not distinct from $name
   and history_start is not distinct from cast($history_start as timestamp)

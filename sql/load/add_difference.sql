@@ -1,5 +1,5 @@
---! about: What a query by name shows beyond the rows that are there already, added as rows without uuid.
---! about: $resource_type and $billing_dimension are what the query was filtered by; null where it was not.
+--! about: Adds what a query by name shows beyond the rows already staged, as rows without UUID.
+--! about: $resource_type and $billing_dimension are the filters of the query; null if it had none.
 insert into differences
 with asked as (
   select
@@ -33,7 +33,7 @@ both_sides as (
   union all
   select workspace, resource_type, resource_name, billing_dimension, bucket, cost, usage from explained
 ),
--- What rounding can explain is nothing. A total's own rounding does not count here: these are amounts.
+-- Ignore what rounding explains. The rounding of totals does not count here: these are single amounts.
 remaining as (
   select
     workspace,

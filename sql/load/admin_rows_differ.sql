@@ -1,4 +1,4 @@
---! about: Hours that were read as admin and whose totals by billing dimension a member's reading does not confirm.
+--! about: Hours fetched as admin whose totals by billing dimension differ from what a member token fetched.
 with now_there as (
   select series.billing_dimension, hourly_costs.bucket_start, hourly_costs.cost, hourly_costs.usage
   from ledger.hourly_costs as hourly_costs

@@ -1,5 +1,5 @@
---! about: Billing dimensions with rows without uuid that are not known to belong to the one resource type shown: resources
---! about: of several types that share a name would come as one row, and its type would mean nothing.
+--! about: Billing dimensions with rows without UUID that may belong to several resource types: resources of several
+--! about: types that share a name would arrive as one row, with a meaningless type.
 select distinct incoming_series.billing_dimension
 from incoming_series
 left join ledger.billing_dimensions as known

@@ -1,5 +1,5 @@
---! about: What decides how a window is loaded: whether no two of its rows are of one series and hour (an entry has each hour
---! about: once), and how many of its hours are in the books already.
+--! about: How to load a window: whether each series and hour has only one row (an entry has each hour once), and how
+--! about: many of its hours are in the books already.
 with covered_hours as (
   select
     coalesce(sum(date_diff('hour',

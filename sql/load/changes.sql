@@ -1,11 +1,10 @@
---! about: Where the rows to load differ from the rows that are there by more than rounding: what this load writes.
---! about: was_covered tells the hours that were loaded before, whose changes are restatements; in the others there was
---! about: nothing.
+--! about: What this load writes: rows to load that differ from stored rows by more than rounding. was_covered marks
+--! about: hours loaded before: their changes are restatements. Other hours had no rows.
 create or replace temp table changes as
 with covered_before as (
   select
     greatest(covered.window_start, cast($window_start as timestamp)) as first_hour,
-    -- Hours that the platform's clock had not reached were not there to be told.
+    -- Hours beyond the platform's clock at that time did not exist yet.
     least(covered.window_end, cast($window_end as timestamp), date_trunc('hour', loads.platform_at)) as end_hour
   from ledger.covered as covered
   join ledger.loads as loads using (load_number)
@@ -30,7 +29,7 @@ now_there as (
     and bucket_start >= cast($window_start as timestamp)
     and bucket_start < cast($window_end as timestamp)
 ),
--- What is loaded comes first and in its order: it is stored so.
+-- Rows to load come first, in their order: they are stored in that order.
 differing as (
   select
     loaded.series_id,

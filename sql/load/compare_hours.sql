@@ -1,5 +1,5 @@
---! about: The rows of each hour and billing dimension (and workspace, where the control was asked by it) beside the
---! about: control's; the half units are those of the decimals that the platform's own totals carry.
+--! about: Our rows of each hour and billing dimension (and workspace, if the control query groups by it) next to the
+--! about: control's. Half units are half of the last decimal of the platform's totals.
 create or replace temp table compared_hours as
 with parts as (
   select
@@ -9,7 +9,7 @@ with parts as (
     dense_rank() over (order by billing_dimension, case when $by_workspace then workspace end) as part
   from incoming_series
 ),
--- Numbers in the names' place: this goes over every row.
+-- Numbers instead of names: this reads every row.
 part_hours as (
   select
     parts.part,
@@ -41,7 +41,7 @@ theirs as (
   where staged_queries.purpose = 'control'
   group by all
 ),
--- Each side is added up by itself first: that leaves few rows to put beside each other.
+-- Each side is summed first, which leaves few rows to join.
 sides as (
   select
     billing_dimension, workspace, bucket, cost as our_cost, usage as our_usage,

@@ -1,2 +1,2 @@
---! about: How many hours of series a load changes, and how many of these were covered before.
+--! about: How many hourly costs a load changes, and how many of them were in covered hours.
 select count(*) as changed, count(*) filter (was_covered) as restated from changes;

@@ -1,4 +1,4 @@
---! about: The covered windows that overlap a window and were read as admin.
+--! about: Covered windows that were fetched as admin and overlap a window.
 select epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end
 from ledger.covered
 where account = $account and role = 'admin' and replaced_by is null

@@ -1,5 +1,5 @@
---! about: The billing dimensions whose rows and control differ, with the hours (counted from the window's start) and by how
---! about: much in all; after compare_hours.
+--! about: Billing dimensions whose rows differ from the control, with the hours (counted from the window's start) and
+--! about: the total difference. Runs after compare_hours.
 select
   billing_dimension,
   count(distinct bucket) as hours,

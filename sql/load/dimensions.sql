@@ -1,2 +1,2 @@
---! about: The billing dimensions of the rows at hand.
+--! about: The billing dimensions of the staged rows.
 select distinct billing_dimension from incoming_series order by all;

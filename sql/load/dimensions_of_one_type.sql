@@ -1,4 +1,4 @@
---! about: Billing dimensions that are known to belong to one resource type: the type of their rows is certain.
+--! about: Billing dimensions that belong to one resource type only: the type of their rows is certain.
 select billing_dimension
 from ledger.billing_dimensions
 group by billing_dimension

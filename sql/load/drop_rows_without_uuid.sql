@@ -1,5 +1,5 @@
---! about: Takes out the rows without uuid of a resource type, a billing dimension, or both (null where any is meant), before
---! about: rows that were asked for by name stand in their place.
+--! about: Removes the rows without UUID of a resource type, a billing dimension, or both (null: any), before rows that
+--! about: were queried by name replace them.
 delete from incoming
 where series_id in (
   select series_id

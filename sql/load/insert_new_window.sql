@@ -1,4 +1,4 @@
---! about: The rows of a window of which no hour is in the books yet: nothing is there that they could differ from.
+--! about: The rows of a window that has no hour in the books yet: there is nothing to compare them with.
 insert into ledger.hourly_costs
 select
   series_id,

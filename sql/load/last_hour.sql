@@ -1,2 +1,2 @@
---! about: The last hour of the window that has any cost or usage; null where none has.
+--! about: The last hour of the window with any cost or usage; null if there is none.
 select max(bucket) as last_bucket from incoming where cost <> 0 or usage <> 0;

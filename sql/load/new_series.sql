@@ -1,4 +1,4 @@
---! about: The series of the rows to load that the books do not name yet.
+--! about: The series of the rows to load that are not in the books yet.
 insert into ledger.series
 select series_id, account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 from incoming_series

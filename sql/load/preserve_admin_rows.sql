@@ -1,4 +1,4 @@
---! about: Hours read as admin that a member's reading confirms keep their rows, which know the workspace.
+--! about: Hours fetched as admin keep their rows, which name the workspace, if a member token confirms their totals.
 delete from loaded_rows
 where cast($window_start as timestamp) + to_hours(bucket) >= cast($part_start as timestamp)
   and cast($window_start as timestamp) + to_hours(bucket) < cast($part_end as timestamp);

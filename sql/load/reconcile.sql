@@ -1,5 +1,5 @@
---! about: Every comparison of the window with the platform's own totals, one row each, after compare_hours; the half units
---! about: are those of the decimals that the platform's totals carry.
+--! about: Every comparison of the window with the platform's totals, one row each. Runs after compare_hours. Half units
+--! about: are half of the last decimal of the platform's totals.
 create or replace temp table window_reconciliation as
 with point_sums as (
   select
@@ -42,7 +42,7 @@ query_sums as (
   left join entry_sums using (query)
   group by all
 ),
--- The hours beneath each billing dimension, whichever query adds them up.
+-- The hours of each billing dimension, whichever query sums them.
 dimension_sums as (
   select
     billing_dimension,
@@ -60,8 +60,8 @@ rows_sum as (
     coalesce(sum(row_count), 0) as row_count
   from dimension_sums
 ),
--- The pages of a query add up to its own total. Rows without uuid that the detail left out may be in its total all
--- the same: where that is known of the platform ($leaves_out), all rows together may meet the total in their place.
+-- The pages of a query add up to its total. The total may include rows without UUID that the detail omits: where the
+-- platform is known to do so ($leaves_out), all rows together may match the total instead.
 pages_to_total as (
   select
     case
@@ -83,7 +83,7 @@ pages_to_total as (
       farther_of(rows_sum.cost, query_sums.lowest_total, query_sums.highest_total) as rows_total,
       rows_sum.row_count as rows_row_count,
       rows_sum.cost as rows_cost,
-      -- Groups and total are sums of the same hours, added up in two ways; each was rounded by itself.
+      -- Groups and total are sums of the same hours in two groupings, each rounded separately.
       tolerance_of(
         greatest(query_sums.points, rows_sum.row_count),
         greatest(query_sums.cost_magnitude, rows_sum.cost_magnitude),
@@ -98,7 +98,7 @@ pages_to_total as (
     cross join rows_sum
   )
 ),
--- A group of the detail is a series, whose points are hours; the points of other groups are sums of many.
+-- A group of the detail is a series with hours as points; the points of other groups are sums.
 entries_beneath as (
   select
     entry_sums.*,
@@ -119,8 +119,8 @@ entries_beneath as (
   join staged_queries using (query)
   left join dimension_sums on dimension_sums.billing_dimension is not distinct from entry_sums.billing_dimension
 ),
--- A UNION of DECIMAL(38,12) and DECIMAL(38,6) has six decimals in DuckDB: usage is cast, or costs would be rounded.
--- A group's buckets add up to the group; of all groups of a query the one that is furthest off is told.
+-- A UNION of DECIMAL(38,12) and DECIMAL(38,6) has six decimals in DuckDB: cast usage, or costs would be rounded.
+-- The buckets of a group add up to the group; the record shows the group that is furthest off in its query.
 groups_to_buckets as (
   select
     'hours_match_group.' || replace(staged_queries.name, ' ', '_') as check_code,
@@ -152,7 +152,8 @@ groups_to_buckets as (
   join staged_queries using (query)
   group by staged_queries.name, staged_queries.query, compared_entries.measure
 ),
--- Of all hours of a dimension the one that is furthest off is told; of several, always the same: rebuilding finds it too.
+-- The record shows the hour of a dimension that is furthest off; a stable choice among equals, so that a rebuild finds
+-- it too.
 hours_to_control as (
   select
     'hours_match_control' as check_code,
@@ -185,7 +186,7 @@ hours_to_control as (
   ) as compared_hours
   group by measure, billing_dimension
 ),
--- All rows of the window add up to the control's own total: this one figure is the window's proof in dollars.
+-- All rows of the window add up to the control's total: this one amount proves the window in dollars.
 rows_to_control as (
   select
     'rows_match_control' as check_code,
@@ -199,7 +200,7 @@ rows_to_control as (
   cross join query_sums
   where query_sums.purpose = 'control'
 ),
--- An answer that names one group twice counts it twice.
+-- An answer that lists one group twice counts it twice.
 repeated_groups as (
   select
     'groups_are_unique.' || replace(name, ' ', '_') as check_code,
@@ -213,7 +214,7 @@ repeated_groups as (
   join staged_queries using (query)
   group by query, name
 ),
--- Rows made by subtraction below zero usage would mean that the answers speak of different moments.
+-- Rows from subtraction with negative usage would mean that the answers are from different moments.
 negative_differences as (
   select
     'usage_is_not_negative' as check_code,

@@ -1,4 +1,4 @@
---! about: The ledger's row of a load.
+--! about: The ledger row of a load.
 insert into ledger.loads
 select
   cast($load_number as bigint),

@@ -1,4 +1,4 @@
---! about: One piece of a load's window, with the role as which its rows were read.
+--! about: One part of a load's window, with the role that fetched it.
 insert into ledger.covered
 select
   $account, cast($part_start as timestamp), cast($part_end as timestamp), cast($claimed_end as timestamp), $role,

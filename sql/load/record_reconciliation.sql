@@ -1,4 +1,4 @@
---! about: The comparisons of a window, with the load that they let through; null where they let none.
+--! about: The comparisons of a window, with the load that they allowed; null if none.
 insert into ledger.reconciliation
 select
   cast($run_number as bigint), cast($attempt as integer), cast($load_number as bigint), $account,

@@ -1,5 +1,5 @@
---! about: The window becomes what was read, also when nothing is in it: rows that differ are replaced, and those of hours
---! about: that were loaded before go to the restatements. Rows that are as they were stay as they were written.
+--! about: Replaces the window by what was fetched, even if that is empty. Rows that differ are replaced, and previously
+--! about: loaded ones go to the restatements. Unchanged rows stay as they were written.
 insert into ledger.restatements
 select
   $account, series_id, bucket_start, old_cost, new_cost, old_usage, new_usage, old_load_number,

@@ -1,5 +1,5 @@
---! about: The detail's entries as series and hours. A row without uuid may be several resources of one name in several
---! about: workspaces merged into one; the workspace that enrichment shows on it means nothing and is left out.
+--! about: The detail's entries as series and hours. A row without UUID may merge several resources of one name in
+--! about: several workspaces, so the workspace that enrichment adds to it means nothing and is dropped.
 create or replace temp table detail_entries as
 select
   entry,

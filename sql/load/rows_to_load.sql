@@ -1,5 +1,5 @@
---! about: The window's rows as they will be stored, where the detail names each series once and nothing was added to it:
---! about: no row stands twice. They stay in the order in which they came, series by series, which is how they store best.
+--! about: The rows of the window to store, if the detail lists each series once and nothing was added to it. They stay
+--! about: in the order in which they arrived, series by series, which compresses best.
 create or replace temp view loaded as
 select series_id, bucket, cost, usage
 from incoming

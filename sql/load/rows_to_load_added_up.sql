@@ -1,5 +1,5 @@
---! about: The window's rows as they will be stored, where several of one series and hour may have to be added up, or rows
---! about: be put in the place of others.
+--! about: The rows of the window to store, if several rows of one series and hour may need to be added up, or if rows
+--! about: were replaced by others.
 create or replace temp table loaded_rows as
 select
   series_id,

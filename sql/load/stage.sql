@@ -1,10 +1,10 @@
---! about: The empty tables into which one window's answers are staged; they live on the loading connection only.
+--! about: Empty staging tables for the answers of one window; they exist on the loading connection only.
 create or replace temp table staged_queries (
   query integer not null,
   purpose varchar not null,
-  -- How messages and proofs call it: the purpose and what it was filtered by.
+  -- The name of the query in messages and reconciliations: its purpose and its filter.
   name varchar not null,
-  -- Each page says it anew; a platform that adds doubles may say it a little differently each time.
+  -- Every page repeats the total; a platform that adds doubles may report it slightly differently each time.
   lowest_total decimal(38, 12),
   highest_total decimal(38, 12)
 );
@@ -52,7 +52,7 @@ create or replace temp table differences (
   cost decimal(38, 12) not null,
   usage decimal(38, 6) not null
 );
--- Filled when the window is compared; empty where it could not be.
+-- Filled when the window is compared; empty if it could not be.
 create or replace temp table window_reconciliation as
 select check_code, measure, billing_dimension, row_count, ours, theirs, difference, tolerance, proven
 from ledger.reconciliation

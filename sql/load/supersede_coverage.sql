@@ -1,4 +1,4 @@
---! about: What was known of a load's window ends with it; what lies beside the window in the same piece goes on as it was.
+--! about: Ends earlier coverage inside a load's window; the parts outside the window stay as they were.
 create or replace temp table coverage_beside as
 select account, window_start, cast($window_start as timestamp) as window_end, claimed_end, role, load_number
 from ledger.covered

@@ -1,5 +1,5 @@
---! about: How much is to be loaded; and a series id that two different series share: 64 bits of md5 make that unlikely, this
---! about: makes it harmless.
+--! about: How much there is to load; and a series ID that two different series share: 64 bits of MD5 make that
+--! about: unlikely, this check makes it harmless.
 with all_series as (
   select series_id, account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
   from incoming_series
@@ -17,7 +17,7 @@ shared as (
     having count(*) > 1
   )
 ),
--- Added up by itself: beside the sums, what is shared would be put to every row first.
+-- Summed separately: next to the sums, DuckDB would join the shared ID to every row first.
 sums as (
   select count(*) as row_count, coalesce(sum(cost), 0) as cost
   from loaded

@@ -1,4 +1,4 @@
---! about: The resource types that showed rows without uuid, which an admin can ask for by workspace.
+--! about: Resource types with rows without UUID, which an admin can query by workspace.
 select distinct resource_type
 from incoming_series
 where resource_uuid is null and resource_type is not null

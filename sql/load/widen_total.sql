@@ -1,4 +1,4 @@
---! about: A later page's total of a query, where it is not the one of the pages before.
+--! about: The total from a later page of a query, if it differs from the pages before.
 update staged_queries
 set
   lowest_total = least(lowest_total, cast($total as decimal(38, 12))),

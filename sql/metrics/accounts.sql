@@ -1,5 +1,5 @@
---! about: How each account's books stand, what was restated in them since $since, and what its ingests asked and loaded.
---! about: What is not known is null.
+--! about: The state of each account's books, restatements since $since, and what its ingests fetched and loaded.
+--! about: Unknown values are null.
 --! grain: account
 with windows as (
   select account, not is_young as is_unproven from ledger.unproven
@@ -45,7 +45,7 @@ select
   epoch_ms(accounts.settled_through) as settled_through,
   coalesce(unproven.unproven, 0) as unproven,
   coalesce(unproven.postponed, 0) as postponed,
-  -- Where nothing was loaded, nothing can have been restated.
+  -- An account without loads has no restatements.
   case when accounts.first_covered is not null then cast(coalesce(restated.increase, 0) as varchar) end as increase,
   case when accounts.first_covered is not null then cast(coalesce(restated.decrease, 0) as varchar) end as decrease,
   asked.requests,

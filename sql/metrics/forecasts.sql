@@ -1,4 +1,4 @@
---! about: What each budget's periods were last expected to come to; periods without a forecast have no row.
+--! about: The last forecast of each budget's periods; periods without a forecast have no row.
 --! grain: budget, period_start
 with newest as (
   select budget, period_start, max_by(struct_pack(forecast := forecast), run_number).forecast as forecast

@@ -1,4 +1,4 @@
---! about: How many alerts are open; no row before anything was ever evaluated, as nothing is known then.
+--! about: How many alerts are open; no row until alerts have been evaluated once, because nothing is known before.
 --! grain: severity
 with severities as (
   select unnest(['info', 'warning', 'critical']) as severity

@@ -1,4 +1,4 @@
---! about: What each sink was not told yet, and what was given up.
+--! about: Messages that each sink has not received yet, and those that were given up.
 --! grain: sink
 select
   sink,

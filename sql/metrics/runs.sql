@@ -1,5 +1,5 @@
---! about: How often each command and each job ended how, and when and how it did last. A step of a job is a run of its
---! about: command. Seconds are null where the clock of the books stood still.
+--! about: How many runs of each command and job ended how, with the time and duration of the last one. A step of a job
+--! about: counts as a run of its command. Seconds are null where the clock of the books did not advance.
 --! grain: command, job, outcome
 with ended as (
   select

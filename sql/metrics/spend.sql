@@ -1,6 +1,6 @@
---! about: What each account spent in the month from $month_start to $month_end and on its last whole day that is complete:
---! about: in all, by workspace and by resource type. Of workspaces and of types the $largest that cost most over all
---! about: accounts have rows of their own, the others of an account are one. A period of which nothing is known is null.
+--! about: What each account spent in the month from $month_start to $month_end and on its last complete day: in total,
+--! about: by workspace and by resource type. The $largest workspaces and types over all accounts have rows of their
+--! about: own; the others of an account share one row. Unknown values are null.
 --! grain: account, spender, name
 with days as (
   select
@@ -35,7 +35,7 @@ parts as (
   union all
   select account, 'resource_type', coalesce(resource_type, '(none)'), cost, is_day, is_month from spends
   union all
-  -- An account that spent nothing has a row all the same.
+  -- An account that spent nothing has a row, too.
   select account, 'account', '', 0, true, true from days
 ),
 sums as (

@@ -49,6 +49,10 @@ set
     message, '"because":', '"reason":'), '"lacking":', '"gaps":'), '"run/digest"', '"run/summarize"'),
     '"command":"digest"', '"command":"summarize"'), '"kind":"digest"', '"kind":"summary"'), '"digest":', '"summary":');
 
+-- What a window differs by, which was only in its sentence before.
+alter table ledger.unproven add column cost_difference decimal(38, 12);
+alter table ledger.contradictions add column cost_difference decimal(38, 12);
+
 -- Codes in the place of sentences.
 update ledger.reconciliation
 set

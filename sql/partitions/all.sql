@@ -1,4 +1,4 @@
---! about: Every account and month with any cost, in order. Reads the hour of every amount.
+--! about: Every account and month with any cost, in order. Reads the hour of every row.
 with hours as (
   select series_id, bucket_start from ledger.hourly_costs
 ),

@@ -1,5 +1,5 @@
---! about: The accounts and months in which any hour was added, changed or removed by a load after the given one. An amount
---! about: has the number of the load that set it, so that DuckDB skips older row groups; removed ones are restatements.
+--! about: The accounts and months in which a load after the given one added, changed or removed an hour. A row has the
+--! about: number of the load that wrote it, so DuckDB skips older row groups; removed rows are restatements.
 with hours as (
   select series_id, bucket_start from ledger.hourly_costs where load_number > $last_load
   union all

@@ -1,2 +1,2 @@
---! about: The keys of all labels that any resource has.
+--! about: The keys of all labels of all resources.
 select distinct unnest(json_keys(labels)) as key from ledger.resources where labels is not null order by key;

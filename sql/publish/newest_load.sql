@@ -1,4 +1,4 @@
---! about: When the newest load of what is billed in a month was read. Corrections lie in hours of earlier months.
+--! about: When the newest load of what a month bills was received. Corrections are in hours of earlier months.
 with hours as (
   select
     account,

@@ -1,4 +1,4 @@
---! about: The series that changed a month of an account most.
+--! about: The series that changed an account's month most.
 with moved as (
   select
     account, strftime(bucket_start, '%Y-%m') as month,

@@ -1,4 +1,4 @@
---! about: Every hour of a series that changed after it had been loaded.
+--! about: Every hour of a series that changed after it was loaded.
 select
   account, strftime(bucket_start, '%Y-%m-%dT%H:%M:%SZ') as bucket_start,
   workspace, resource_type, resource_name, resource_uuid, billing_dimension,

@@ -1,4 +1,4 @@
---! about: The months of each account that changed after they had been loaded, and by how much.
+--! about: The months of each account that changed after they were loaded, and by how much.
 select
   account,
   strftime(bucket_start, '%Y-%m') as month,

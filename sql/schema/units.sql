@@ -1,4 +1,4 @@
---! about: The billing dimensions and unit suffixes that this program knows, in the place of those before.
+--! about: Replaces the billing dimensions and unit suffixes that the program knows.
 delete from ledger.billing_dimensions;
 
 insert into ledger.billing_dimensions

@@ -1,4 +1,5 @@
---! about: Each account: through when it is complete and settled, its cost without a workspace, and its last run.
+--! about: Each account: the instants through which it is complete and settled, its cost without a workspace, and its
+--! about: last run.
 with unknown_workspace as (
   select series.account, sum(hourly_costs.cost) as cost
   from ledger.hourly_costs as hourly_costs

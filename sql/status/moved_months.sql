@@ -1,4 +1,4 @@
---! about: By how much each closed month changed after its close, and in which months that is billed.
+--! about: How much each closed month changed after its close, and which months bill the change.
 select
   strftime(usage_month, '%Y-%m') as month,
   cast(sum(cost) as varchar) as cost,

@@ -1,2 +1,2 @@
---! about: How many messages wait for a sink to take them.
+--! about: How many messages are not yet delivered.
 select count(*) as messages from messages where outcome = 'pending';

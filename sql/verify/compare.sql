@@ -1,9 +1,9 @@
---! about: The books beside the answer to one question about the past, bucket by bucket ($unit: day or month) and group by
---! about: group: by workspace, type, name or uuid as it was asked, and of one billing dimension or name where it was filtered so.
+--! about: Compares the books with the answer to one query about the past, by bucket ($unit: day or month) and group:
+--! about: workspace, type, name or UUID as queried, filtered by a billing dimension or name if the query was.
 delete from compared_past where query = $query;
 
 insert into compared_past
--- Each series is added up by its number first: putting names beside every hour would take longer than all the rest.
+-- Sum by series number first: joining names to every hour would take longer than everything else.
 with of_series as (
   select
     series_id,
@@ -58,7 +58,8 @@ theirs as (
   where staged_entries.query = $query
   group by all
 ),
--- Where no row without uuid is shown of a billing dimension, those that the books have are not missing but left out.
+-- If the answer shows no row without UUID for a billing dimension, those in the books are omitted by the platform, not
+-- missing.
 dimensions_with_rows_without_uuid as (
   select distinct billing_dimension
   from staged_entries

@@ -1,4 +1,4 @@
---! about: The questions of which the answers are on record as contradictions, what was asked longest ago first.
+--! about: Queries whose answers are recorded as contradictions, the least recently sent first.
 select
   split_part(question, '_by_', 1) as purpose, split_part(question, '_by_', 2) as unit, billing_dimension,
   epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end

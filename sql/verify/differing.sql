@@ -1,4 +1,4 @@
---! about: The buckets of a question in which books and platform differ, in cost or usage.
+--! about: The buckets of a query in which books and platform differ, in cost or usage.
 select
   billing_dimension,
   workspace,

@@ -1,5 +1,5 @@
---! about: The months of a window of whole, complete months that are to be put beside the platform's monthly totals: never
---! about: proven so far, not proven when asked last, changed since, or with totals that contradict themselves.
+--! about: The months, within a window of whole and complete months, to compare with the platform's monthly totals:
+--! about: never proven, failed at the last attempt, changed since, or with contradictory totals.
 with months as (
   select unnest(
     generate_series(
@@ -16,7 +16,7 @@ readings as (
     and check_code in ('month_matches_platform', 'month_dimension_matches_platform')
   group by window_start, run_number, attempt
 ),
--- A run asks for months after its loads: what it loaded, it compared.
+-- A run fetches monthly totals after its loads, so it compared what it loaded.
 last_readings as (
   select
     month_start,
@@ -29,7 +29,7 @@ last_readings as (
   from readings
   group by month_start
 ),
--- A complete month changes by restatements alone.
+-- A complete month changes through restatements only.
 changed as (
   select distinct date_trunc('month', restatements.bucket_start) as month_start
   from ledger.restatements as restatements

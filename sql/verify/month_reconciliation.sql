@@ -1,5 +1,5 @@
---! about: What the answer to a question about months proved of one of them, for the record: every billing dimension, and all of
---! about: them together, also where nothing was billed.
+--! about: Comparisons of one month from an answer about several months, for the record: each billing dimension, and all
+--! about: together, even if nothing was billed.
 create or replace temp table window_reconciliation as
 with of_month as (
   select billing_dimension, row_count, our_cost, their_cost, cost_tolerance, our_usage, their_usage, usage_tolerance
@@ -17,7 +17,7 @@ compared_all as (
     cast(our_usage as decimal(38, 12)), cast(their_usage as decimal(38, 12)), usage_tolerance
   from of_month
   union all
-  -- The total is the sum of totals, each of which the platform rounded by itself.
+  -- The total is a sum of totals that the platform rounded separately.
   select
     'month_matches_platform', 'cost', null, coalesce(sum(row_count), 0), coalesce(sum(our_cost), 0),
     coalesce(sum(their_cost), 0), coalesce(cast($agreed as double), sum(cost_tolerance), 0)

@@ -1,6 +1,6 @@
---! about: What a question proved, for the record: its pages against its own total (which may hold the rows that the pages
---! about: leave out), and of each billing dimension the group and bucket that is furthest off. $bucket_hours: how many hours
---! about: a day or month has at most.
+--! about: Comparisons within an answer, for the record: its pages against its total (which may include rows that the
+--! about: pages omit), and for each billing dimension the group and the bucket that are furthest off. $bucket_hours:
+--! about: the maximum number of hours in a day or month.
 create or replace temp table window_reconciliation as
 with pages_sum as (
   select
@@ -13,8 +13,8 @@ with pages_sum as (
   where staged_queries.query = $query
   group by staged_queries.lowest_total, staged_queries.highest_total
 ),
--- The hours that the platform added up beneath its answer. Where books and platform agree, they are those of the books.
--- Where they differ the platform may know others: then they are at most every hour of every series.
+-- The hours that the platform summed for its answer. If books and platform agree, they are the hours in the books. If
+-- not, the platform may have others: at most every hour of every series.
 hours_beneath as (
   select
     billing_dimension,
@@ -54,7 +54,7 @@ pages as (
   cross join left_out
   cross join all_beneath
 ),
--- A group whose buckets do not add up to it contradicts itself; the one that is furthest off is told.
+-- A group that its buckets do not add up to contradicts itself; the record shows the one that is furthest off.
 groups as (
   select
     measure,

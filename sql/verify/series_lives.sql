@@ -1,5 +1,5 @@
---! about: How many series of each billing dimension had their first and their last day on which day: told apart by uuid
---! about: (question series) and by name (question names; and by workspace where $by_workspace, otherwise by type).
+--! about: How many series of each billing dimension had a given first and last day: identified by UUID (question
+--! about: series) or by name (question names; by workspace if $by_workspace, otherwise by type).
 with of_series as materialized (
   select series_id, min(bucket_start) as first_hour, max(bucket_start) as last_hour
   from ledger.hourly_costs

@@ -1,10 +1,10 @@
---! about: When the series of each billing dimension were last verified, by the instant at which the question began.
+--! about: When the series of each billing dimension were last verified: the instant at which the query started.
 select
   case when starts_with(check_code, 'pages_match_total.names') then 'names' else 'series' end as question,
   billing_dimension, epoch_ms(window_start) as verified_from, epoch_ms(max(proven_at)) as at
 from ledger.reconciliation as reconciliation
 where account = $account and (starts_with(check_code, 'pages_match_total.series') or starts_with(check_code, 'pages_match_total.names'))
-  -- What was found to contradict itself is asked first of all until it does not.
+  -- A contradiction is fetched first, until it is gone.
   and not exists (
     select 1 from ledger.contradictions as contradictions
     where contradictions.account = reconciliation.account

@@ -1,10 +1,10 @@
---! about: Where totals of the past are put beside the books; on the connection of one verification only.
+--! about: Tables that compare past totals with the books; they exist on the connection of one verification only.
 create or replace temp table asked_buckets (
   query integer not null,
   bucket integer not null,
   bucket_start timestamp not null
 );
--- One bucket of one group of one question, with both sums.
+-- One bucket of one group of one query, with both sums.
 create or replace temp table compared_past (
   query integer not null,
   billing_dimension varchar,
@@ -13,9 +13,9 @@ create or replace temp table compared_past (
   resource_name varchar,
   resource_uuid varchar,
   bucket_start timestamp not null,
-  -- Rows without uuid that the answer leaves out, as it may where uuids are asked for ("best effort").
+  -- Rows without UUID that the answer may omit when UUIDs are queried ("best effort").
   is_left_out boolean not null,
-  -- The hours of ours that are added up, and the sums of their magnitudes.
+  -- Our hours in the sum, and the sums of their magnitudes.
   row_count bigint not null,
   cost_magnitude decimal(38, 12) not null,
   usage_magnitude decimal(38, 6) not null,

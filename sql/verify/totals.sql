@@ -1,5 +1,5 @@
---! about: Both sums over all days that were compared, on how many days with cost the platform tells less than the books, and the
---! about: workspaces of several resources that had cost on several days and now have none on any.
+--! about: Both sums over all compared days, on how many days with cost the platform reports less than the books, and
+--! about: the workspaces of several resources that had cost on several days and now have none.
 with days as (
   select bucket_start, sum(our_cost) as ours, sum(their_cost) as theirs
   from compared_past
@@ -12,7 +12,7 @@ workspaces as (
   group by workspace
   having sum(their_cost) = 0 and sum(their_usage) = 0 and count(distinct bucket_start) filter (our_cost > 0) >= $access_days
 ),
--- One resource that vanished is a restatement; a workspace of several that vanished is hardly one.
+-- One resource that vanished is a restatement; a workspace of several resources hardly is.
 workspaces_of_several as (
   select workspace
   from ledger.series

@@ -1,4 +1,4 @@
---! about: Each account and through when its books are complete and settled.
+--! about: Each account, and the instants through which its books are complete and settled.
 --! grain: account
 create or replace view accounts as
 with claims as (
@@ -58,7 +58,7 @@ select
   accounts.history_start,
   first_hours.first_covered,
   complete.complete_through,
-  -- greatest() passes over nulls: nothing complete must not look settled.
+  -- greatest() ignores nulls: an account without complete hours must not look settled.
   case
     when complete.complete_through is not null
       then greatest(accounts.history_start, complete.complete_through - to_days(accounts.settle_days))
@@ -67,11 +67,11 @@ from ledger.accounts as accounts
 left join first_hours using (account)
 left join complete using (account)
 where accounts.replaced_at is null;
-comment on view accounts is 'Accounts of the configuration, also those of which nothing was loaded yet, and through when their books are complete (every hour loaded and proven) and settled';
-comment on column accounts.account is 'Account that pays';
-comment on column accounts.name is 'Name of the account from the configuration';
-comment on column accounts.role is 'As whom the platform was last asked: admin or member';
-comment on column accounts.history_start is 'Where the account''s books begin, UTC; null where the platform never told';
-comment on column accounts.first_covered is 'First hour that is in the books, UTC';
-comment on column accounts.complete_through is 'Every hour before this instant is loaded and proven, without a hole; null where none is';
-comment on column accounts.settled_through is 'Hours before this instant are no longer expected to change';
+comment on view accounts is 'Accounts in costbook.yaml, including those without any load, and the instants through which their books are complete (every hour loaded and proven) and settled';
+comment on column accounts.account is 'Billing account';
+comment on column accounts.name is 'Account name from costbook.yaml';
+comment on column accounts.role is 'Role of the token that last queried the platform: admin or member';
+comment on column accounts.history_start is 'First hour of the account''s history, UTC; null if the platform has not reported it';
+comment on column accounts.first_covered is 'First hour in the books, UTC';
+comment on column accounts.complete_through is 'Every hour before this instant is loaded and proven, without gaps, UTC; null if no hour is';
+comment on column accounts.settled_through is 'The platform is no longer expected to change hours before this instant, UTC';

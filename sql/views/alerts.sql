@@ -1,4 +1,4 @@
---! about: Every alert, a row for each time that it was raised.
+--! about: Every alert, one row for each time that it was raised.
 --! grain: alert_key, occurrence
 create or replace view alerts as
 with messages as (
@@ -39,20 +39,20 @@ left join ledger.acknowledgements as acknowledgements
   and alerts.ended_at is null
 left join messages
   on messages.alert_key = alerts.alert_key and messages.occurrence = alerts.occurrence;
-comment on view alerts is 'Alerts: facts that somebody must hear once, one row each time that one was raised';
-comment on column alerts.alert_key is 'Kind, account and what else tells the alert apart; the same whenever it is evaluated';
-comment on column alerts.occurrence is 'The how many-th time that this key was raised';
-comment on column alerts.kind is 'What it is about: anomaly, budget, stale, clock, unproven, check, run, books, closed_month or dimension';
-comment on column alerts.account is 'Account that it is about; null where it is about several, or about none';
+comment on view alerts is 'Alerts, one row for each time that an alert was raised';
+comment on column alerts.alert_key is 'Kind, account and further details that identify the alert; the same at every evaluation';
+comment on column alerts.occurrence is '1 for the first time that this key was raised, 2 for the second, and so on';
+comment on column alerts.kind is 'Subject: anomaly, budget, stale, clock, unproven, check, run, books, closed_month or dimension';
+comment on column alerts.account is 'Account that the alert concerns; null if it concerns several or none';
 comment on column alerts.severity is 'info, warning or critical';
-comment on column alerts.is_open is 'Whether what it says still holds';
-comment on column alerts.raised_at is 'When it was raised, UTC';
-comment on column alerts.ended_at is 'When it ended, UTC; null while it is open';
-comment on column alerts.ending is 'resolved: it is over. superseded: raised again with other numbers. withdrawn: nobody asks for it any more. lapsed: its period is long over. reached: what was forecast was spent, which another alert tells';
-comment on column alerts.acknowledged_until is 'Until when nothing is told of it, UTC; null where nobody acknowledged it';
-comment on column alerts.last_delivered_at is 'When a sink last took a message about it, UTC; null where none has yet';
-comment on column alerts.pending_messages is 'Messages about it that no sink took yet';
-comment on column alerts.dead_messages is 'Messages about it that were given up';
-comment on column alerts.sinks is 'Who is told, a JSON array of names';
-comment on column alerts.fact is 'What it says, as JSON';
-comment on column alerts.run_number is 'Run that raised it';
+comment on column alerts.is_open is 'Whether the alert still applies';
+comment on column alerts.raised_at is 'When the alert was raised, UTC';
+comment on column alerts.ended_at is 'When the alert ended, UTC; null while it is open';
+comment on column alerts.ending is 'resolved: the cause is gone. superseded: raised again with other numbers. withdrawn: no rule asks for it any longer. lapsed: its period is long over. reached: the forecast amount has been spent, which another alert reports';
+comment on column alerts.acknowledged_until is 'No notification is sent before this instant, UTC; null if nobody acknowledged the alert';
+comment on column alerts.last_delivered_at is 'When a sink last accepted a message about the alert, UTC; null if none has';
+comment on column alerts.pending_messages is 'Messages about the alert that no sink has accepted yet';
+comment on column alerts.dead_messages is 'Messages about the alert that Costbook gave up sending';
+comment on column alerts.sinks is 'Names of the sinks that are notified, a JSON array';
+comment on column alerts.fact is 'What the alert reports, as JSON';
+comment on column alerts.run_number is 'Run that raised the alert';

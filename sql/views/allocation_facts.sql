@@ -1,5 +1,5 @@
---! about: What the allocation rules in force look at, of each series and time: a row for each field that some rule names;
---! about: of the ledger, for the views that the public ones are made of.
+--! about: The values that the current allocation rules test: one row per series, time and field that a rule names.
+--! about: Internal: public views build on it.
 --! grain: series_id, from_time, field
 create or replace view ledger.allocation_facts as
 with
@@ -17,7 +17,7 @@ aliases as (
   where rule_number = 1
 ),
 states as materialized (select * from ledger.series_states),
--- Few resources have labels of their own kind: each text is taken apart once.
+-- Few label texts differ: each one is parsed once.
 written as (
   select
     texts.labels,
@@ -51,4 +51,4 @@ select
 from states
 cross join named
 left join spelt on spelt.labels = states.labels and spelt.field = named.field;
-comment on view ledger.allocation_facts is 'What the allocation rules in force look at, of each series and time';
+comment on view ledger.allocation_facts is 'Values that the current allocation rules test, by series and time';

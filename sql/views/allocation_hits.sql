@@ -1,5 +1,5 @@
---! about: Which conditions of which allocation rules each series meets, by time; of the ledger, for the views that the
---! about: public ones are made of. A rule matches where a condition of each of its numbers is met.
+--! about: The conditions of allocation rules that each series meets, by time. Internal: public views build on it. A
+--! about: rule matches if at least one condition of each of its numbers is met.
 --! grain: series_id, from_time, rule_number, condition_number
 create or replace view ledger.allocation_hits as
 with
@@ -8,7 +8,7 @@ conditions as materialized (
   from ledger.allocation_rules
 ),
 facts as materialized (select * from ledger.allocation_facts),
--- Patterns are tried on each value once, however many series have it.
+-- Each pattern is tried once per value, however many series have that value.
 like_values as (
   select distinct conditions.rule_number, conditions.number, facts.field, facts.value
   from (select distinct field, value from facts where value is not null) as facts
@@ -33,4 +33,4 @@ met as (
 select series_id, from_time, rule_number, number as condition_number, max(owner) as owner
 from met
 group by series_id, from_time, rule_number, number;
-comment on view ledger.allocation_hits is 'Which conditions of which allocation rules each series meets, by time';
+comment on view ledger.allocation_hits is 'Conditions of allocation rules that each series meets, by time';

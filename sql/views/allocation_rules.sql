@@ -1,9 +1,8 @@
---! about: The allocation rules in force, in their order, as the writer compiled them; of the ledger, for the views that
---! about: the public ones are made of. The rules lie in the books themselves, put there by the writer (at ingest, and by
---! about: "costbook allocation apply") and journalled: so any reader of the file, whatever folder it lies in, gets the
---! about: same owners, an answer as of an instant is by the rules of that instant, and a closed month, which answers as
---! about: of its close, keeps its owners when rules change. They are data and no SQL text, so that one set of views
---! about: serves the rules in force, those of any instant, and a draft that is only tried.
+--! about: The current allocation rules in order, as compiled. Internal: public views build on it. The writer stores the
+--! about: rules in the books (at ingest, and by "costbook allocation apply") and journals them. So every reader of the
+--! about: file gets the same owners, an answer as of an instant uses the rules of that instant, and a closed month
+--! about: keeps its owners when rules change. Rules are data and not SQL text, so that one set of views serves the
+--! about: current rules, earlier rules, and a draft that is only tried.
 --! grain: rule_number
 create or replace view ledger.allocation_rules as
 with definition as (
@@ -11,7 +10,7 @@ with definition as (
     from_json(
       coalesce(
         (select definition from ledger.allocations where replaced_at is null),
-        -- Without any rules nothing has an owner.
+        -- Without rules, no cost has an owner.
         '{"dimensions": ["team", "product", "environment"], "aliases": [],
           "rules": [{"name": "default", "conditions": [], "owner": [], "split": null}]}'
       ),
@@ -49,14 +48,14 @@ select
   parsed.dimensions as dimensions,
   parsed.aliases as aliases
 from numbered;
-comment on view ledger.allocation_rules is 'The allocation rules in force, in their order; the last one is what stays for the default';
-comment on column ledger.allocation_rules.rule_number is 'Place among the rules, from 1';
+comment on view ledger.allocation_rules is 'The current allocation rules in order; the last one is the default';
+comment on column ledger.allocation_rules.rule_number is 'Position of the rule, from 1';
 comment on column ledger.allocation_rules.rule is 'Name of the rule';
-comment on column ledger.allocation_rules.from_time is 'Hours that begin here or later, UTC';
-comment on column ledger.allocation_rules.to_time is 'Hours that begin before this, UTC';
-comment on column ledger.allocation_rules.conditions is 'What must be so: of each number one, of all numbers';
-comment on column ledger.allocation_rules.condition_count is 'How many numbers that are';
+comment on column ledger.allocation_rules.from_time is 'The rule applies to hours that start at this instant or later, UTC';
+comment on column ledger.allocation_rules.to_time is 'The rule applies to hours that start before this instant, UTC';
+comment on column ledger.allocation_rules.conditions is 'Conditions of the rule: it matches if at least one condition of every number is met';
+comment on column ledger.allocation_rules.condition_count is 'How many condition numbers the rule has';
 comment on column ledger.allocation_rules.owner is 'Where the owner''s dimensions come from';
-comment on column ledger.allocation_rules.split is 'How what it catches is split over owners; null where it has one owner';
+comment on column ledger.allocation_rules.split is 'How the rule splits its costs over owners; null if it has one owner';
 comment on column ledger.allocation_rules.dimensions is 'The dimensions of every owner';
-comment on column ledger.allocation_rules.aliases is 'Misspelt values of labels, and what they stand for';
+comment on column ledger.allocation_rules.aliases is 'Misspelt label values, each with the value that replaces it';

@@ -1,8 +1,8 @@
---! about: How the shared cost of each account, month and rule is split over owners; of the ledger, for the views that the
---! about: public ones are made of. The period of a split is the calendar month: long enough that every owner has direct
---! about: cost in it, and the one that is charged and closed. All is counted in whole numbers (trillionths of a dollar),
---! about: so that nothing is rounded away: each owner gets the whole part of its share, and what is left over goes, one
---! about: by one, to the largest remainders.
+--! about: How the shared cost of each account, month and rule is split over owners. Internal: public views build on it.
+--! about: Costs are split per calendar month: it is long enough for every owner to have direct cost, and months are
+--! about: what you charge and close. All arithmetic uses whole numbers (trillionths of a dollar), so that nothing is
+--! about: lost by rounding: each owner gets the whole part of its share, and the rest goes one unit each to the largest
+--! about: remainders.
 --! grain: rule_number, account, usage_month, owner
 create or replace view ledger.allocation_shares as
 with
@@ -23,7 +23,7 @@ pools as materialized (
     and hourly_costs.bucket_start < owners.to_time
   group by owners.rule_number, series.account, usage_month
 ),
--- Of accounts without anything to split nothing is added up.
+-- Only accounts with shared cost are summed.
 direct_series as (
   select owners.series_id, owners.from_time, owners.to_time, owners.owner, series.account, series.billing_dimension
   from owners
@@ -57,7 +57,7 @@ direct as (
   join direct_series using (series_id, from_time)
   group by direct_series.account, direct_numbers.usage_month, direct_series.owner, direct_series.billing_dimension
 ),
--- Owners as a rule tells them apart: by the dimensions over which it splits, the others left empty.
+-- Owners as the rule distinguishes them: only the dimensions over which it splits; the others are null.
 identified as (
   select
     rules.rule_number,
@@ -119,7 +119,7 @@ weighed as (
     where split.by = 'weights'
   ) as fixed using (rule_number)
 ),
--- An owner that weighs less than nothing (its credits exceed its cost) weighs nothing.
+-- An owner with a negative weight (its credits exceed its cost) weighs zero.
 whole as (
   select
     weighed.rule_number,
@@ -137,7 +137,7 @@ whole as (
   join pools using (rule_number, account, usage_month)
   window of_pool as (partition by weighed.rule_number, weighed.account, weighed.usage_month)
 ),
--- Products of cost and weight must fit 38 digits: weights that are longer lose their last ones.
+-- The product of cost and weight must fit 38 digits: longer weights lose their last digits.
 short as (
   select
     *,
@@ -147,7 +147,7 @@ short as (
     ) as short_units
   from whole
 ),
--- Where nobody weighs anything all weigh the same: nothing may vanish.
+-- If all weights are zero, the cost is split evenly: nothing may vanish.
 levelled as (
   select
     *,
@@ -201,7 +201,7 @@ select
   apportioned.weight,
   apportioned.pool_cost,
   apportioned.all_parts,
-  -- What the owners up to this one, and up to the one before it, have together.
+  -- Running totals: including this owner, and before it.
   cast(sum(apportioned.parts) over up_to as hugeint) as parts_through,
   cast(sum(apportioned.parts) over up_to as hugeint) - apportioned.parts as parts_before,
   apportioned.share_units,

@@ -1,4 +1,4 @@
---! about: What was not as usual in the costs of a workspace's resource type along a billing dimension.
+--! about: Unusual daily costs of a workspace, resource type and billing dimension.
 --! grain: anomaly_key
 create or replace view anomalies as
 select
@@ -31,31 +31,31 @@ select
   run_number
 from ledger.anomalies
 where replaced_at is null;
-comment on view anomalies is 'What was not as usual in the daily costs of a workspace''s resource type along a billing dimension, as far as "costbook alert" looked';
-comment on column anomalies.anomaly_key is 'Key of the anomaly, and of the alert that tells it';
-comment on column anomalies.account is 'Account that pays';
-comment on column anomalies.workspace is 'Workspace; null where the cost belongs to none or the token may not see it';
-comment on column anomalies.resource_type is 'Resource type as the platform names it';
-comment on column anomalies.billing_dimension is 'What is billed';
-comment on column anomalies.kind is 'spike: dearer. step: dearer or cheaper, and it stays so. drop: nothing any more of what cost something every day. new: costs where there were none. price: a unit costs another amount. dip: cheaper, and told to nobody while it may be a holiday';
-comment on column anomalies.is_up is 'Whether it is dearer than expected';
-comment on column anomalies.state is 'open. over: as before again. usual: it stayed until it was what is expected. grown: nobody was notified of it, and it became another one that is reported by itself. restated: the platform changed the numbers and nothing is left of it';
-comment on column anomalies.severity is 'info, warning or critical: by what it costs a day more than usual, and by its total so far';
-comment on column anomalies.first_day is 'First UTC day that was not as usual';
-comment on column anomalies.last_day is 'Last day so far that was not';
-comment on column anomalies.ended_day is 'Day with whose completion its end was known; null while it is open';
-comment on column anomalies.first_hour is 'From about which hour on, UTC; null where it is told to nobody';
-comment on column anomalies.cost is 'USD of the first day';
-comment on column anomalies.expected is 'USD that were expected of the first day: an estimate';
-comment on column anomalies.expected_low is 'Between this and expected_high the day would have been as usual';
-comment on column anomalies.expected_high is 'Between expected_low and this the day would have been as usual';
-comment on column anomalies.impact is 'USD by which all of its days differ from what was expected of them';
-comment on column anomalies.moved is 'What moved over all of its days: price, usage or both; null where that is not known';
-comment on column anomalies.price_effect is 'USD of the impact that the price of a unit explains, as report price_volume splits it';
-comment on column anomalies.volume_effect is 'USD of the impact that the usage explains';
-comment on column anomalies.driver is 'Resource that moved most over all of its days';
-comment on column anomalies.driver_part is 'Its share of the impact, in percent';
-comment on column anomalies.drivers is 'The resources that moved most, a JSON array';
-comment on column anomalies.is_notified is 'Whether somebody was to be told of it';
-comment on column anomalies.recorded_at is 'When it was found to be so, UTC';
-comment on column anomalies.run_number is 'Run that found it to be so';
+comment on view anomalies is 'Unusual daily costs of a workspace, resource type and billing dimension. Only days that costbook alert has evaluated are included';
+comment on column anomalies.anomaly_key is 'Key of the anomaly and of its alert';
+comment on column anomalies.account is 'Billing account';
+comment on column anomalies.workspace is 'Workspace; null if the cost belongs to none, or if the token has no access to workspaces';
+comment on column anomalies.resource_type is 'Resource type, as the platform names it';
+comment on column anomalies.billing_dimension is 'Billing dimension: what is metered and priced';
+comment on column anomalies.kind is 'spike: higher for some days. step: higher or lower, and it stays there. drop: a daily cost stopped. new: costs where there were none. price: the price of a unit changed. dip: lower; nobody is notified while it may be a holiday';
+comment on column anomalies.is_up is 'Whether the cost is higher than expected';
+comment on column anomalies.state is 'open: still unusual. over: back to the earlier level. usual: it lasted until it became the expected level. grown: nobody was notified, and it became another anomaly that is reported separately. restated: the platform changed the numbers and the anomaly is gone';
+comment on column anomalies.severity is 'info, warning or critical, by the extra cost per day and by the total so far';
+comment on column anomalies.first_day is 'First unusual day, UTC';
+comment on column anomalies.last_day is 'Last unusual day so far, UTC';
+comment on column anomalies.ended_day is 'The end became known when this day was complete, UTC; null while the anomaly is open';
+comment on column anomalies.first_hour is 'Hour in which it started, an estimate, UTC; null if nobody is notified of it';
+comment on column anomalies.cost is 'Cost of the first day in USD';
+comment on column anomalies.expected is 'Expected cost of the first day in USD, an estimate';
+comment on column anomalies.expected_low is 'Lower end of the usual range of the first day, USD';
+comment on column anomalies.expected_high is 'Upper end of the usual range of the first day, USD';
+comment on column anomalies.impact is 'Difference from the expected cost over all days of the anomaly, USD';
+comment on column anomalies.moved is 'What changed over all days of the anomaly: price, usage or both; null if unknown';
+comment on column anomalies.price_effect is 'Part of the impact that the change in unit price explains, USD; split as in report price_volume';
+comment on column anomalies.volume_effect is 'Part of the impact that the change in usage explains, USD';
+comment on column anomalies.driver is 'Resource with the largest change over all days of the anomaly';
+comment on column anomalies.driver_part is 'Share of the driver in the impact, percent';
+comment on column anomalies.drivers is 'Resources with the largest changes, a JSON array';
+comment on column anomalies.is_notified is 'Whether the anomaly calls for a notification';
+comment on column anomalies.recorded_at is 'When this state was recorded, UTC';
+comment on column anomalies.run_number is 'Run that recorded this state';

@@ -1,5 +1,5 @@
---! about: The months that are closed, and the loads whose changes of earlier months are delivered in them; of the ledger,
---! about: for the views that the public ones are made of.
+--! about: The closed months, and the loads whose changes to earlier months are delivered in each. Internal: public
+--! about: views build on it.
 --! grain: billing_month
 create or replace view ledger.closed_months as
 with closed as (
@@ -10,12 +10,12 @@ with closed as (
 select
   billing_month,
   closed_at,
-  -- Months are closed oldest first: what is seen between two closes belongs to the later one.
+  -- Months are closed oldest first: a change seen between two closes belongs to the later one.
   coalesce(lag(load_number) over (order by billing_month), 0) as after_load,
   load_number as through_load
 from closed;
-comment on view ledger.closed_months is 'Months that are closed: a row each, all accounts together';
+comment on view ledger.closed_months is 'Closed months, one row each for all accounts together';
 comment on column ledger.closed_months.billing_month is 'First day of the month, UTC';
-comment on column ledger.closed_months.closed_at is 'When it was closed, UTC: its reports answer as of this instant';
-comment on column ledger.closed_months.after_load is 'Changes by loads after this one, of months closed before, are delivered in this month';
-comment on column ledger.closed_months.through_load is 'Changes by loads up to this one: the last load before the close';
+comment on column ledger.closed_months.closed_at is 'When the month was closed, UTC; its reports answer as of this instant';
+comment on column ledger.closed_months.after_load is 'Changes that later loads made to earlier closed months are delivered in this month';
+comment on column ledger.closed_months.through_load is 'Last load before the close: changes up to this load are delivered in this month';

@@ -1,4 +1,4 @@
---! about: What closed months were corrected by after their close, in the month in which that is delivered.
+--! about: Changes to closed months after their close, in the month that delivers them.
 --! grain: account, billing_month, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 create or replace view corrections as
 with netted as (
@@ -30,18 +30,18 @@ select
 from netted
 join series using (series_id)
 where netted.cost <> 0 or netted.usage <> 0;
-comment on view corrections is 'By how much hours of closed months changed after the close, one row a series, hour and month in which the change is delivered; closed months and their corrections together are what the platform tells';
-comment on column corrections.account is 'Account that pays';
-comment on column corrections.billing_month is 'Month in which the correction is delivered, its first day: the first one whose books were still open when the change was seen';
-comment on column corrections.usage_month is 'Closed month in which the hour lies, its first day';
+comment on view corrections is 'Changes to hours of closed months after their close, one row per series, hour and billing month. Closed months plus their corrections equal the platform''s current numbers';
+comment on column corrections.account is 'Billing account';
+comment on column corrections.billing_month is 'First day of the month in which the correction is delivered, UTC: the first month that was still open when the change was seen';
+comment on column corrections.usage_month is 'First day of the closed month that contains the hour, UTC';
 comment on column corrections.bucket_start is 'Start of the hour, UTC';
 comment on column corrections.bucket_end is 'End of the hour, UTC, exclusive';
-comment on column corrections.workspace is 'Workspace; null where the cost belongs to none or the token may not see it';
-comment on column corrections.resource_type is 'Resource type as the platform names it';
+comment on column corrections.workspace is 'Workspace; null if the cost belongs to none, or if the token has no access to workspaces';
+comment on column corrections.resource_type is 'Resource type, as the platform names it';
 comment on column corrections.resource_name is 'Resource name';
-comment on column corrections.resource_uuid is 'Resource UUID or instance id; null where the platform gives none';
-comment on column corrections.billing_dimension is 'What is billed';
-comment on column corrections.unit is 'Unit of usage; null where it is not known';
-comment on column corrections.cost is 'USD more than before, less where it is negative';
-comment on column corrections.usage is 'Usage more than before, in the unit';
-comment on column corrections.series_id is 'Number of the series, as in the view series';
+comment on column corrections.resource_uuid is 'Resource UUID or instance ID; null if the platform reports none';
+comment on column corrections.billing_dimension is 'Billing dimension: what is metered and priced';
+comment on column corrections.unit is 'Unit of usage; null if unknown';
+comment on column corrections.cost is 'Change in cost, USD; negative for a credit';
+comment on column corrections.usage is 'Change in usage, in the unit of column unit';
+comment on column corrections.series_id is 'Number of the series; view series has its names';

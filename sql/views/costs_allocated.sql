@@ -1,4 +1,4 @@
---! about: Cost and usage by hour and owner: every row of costs with its owner, shared ones once for each owner.
+--! about: Cost and usage by hour and owner: every row of costs with its owner; a shared cost has one row per owner.
 --! grain: account, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension, owner
 create or replace view costs_allocated as
 with
@@ -24,11 +24,11 @@ shared as (
     and hourly_costs.bucket_start >= owners.from_time
     and hourly_costs.bucket_start < owners.to_time
 ),
--- What an hour gives an owner is the difference of two states: what the owners up to it have of all hours up to this
--- one. So the owners of an hour add up to the hour, and the hours of an owner to its share of the month, both exactly:
--- the states of the last owner and of the last hour are whole numbers that are known. Those between are proportions,
--- and where a state falls between two trillionths makes no difference to any sum: doubles are exact enough for them,
--- and many times faster than divisions of 38 digits.
+-- An owner's part of an hour is the difference of two running totals: the share of all owners up to this one in all
+-- hours up to this one. So the owners of an hour add up to the hour, and the hours of an owner add up to its share of
+-- the month, both exactly: the totals of the last owner and of the last hour are known whole numbers. Totals in between
+-- are proportions. Rounding them by a trillionth changes no sum, so doubles are exact enough, and many times faster
+-- than 38-digit division.
 in_order as (
   select
     *,
@@ -46,7 +46,8 @@ proportions as (
   select
     *,
     parts_through = all_parts as is_last_owner,
-    -- Whoever weighs nothing and comes last begins where all is given away: to the last digit, which doubles may lack.
+    -- An owner of zero weight in last place starts at the full total. Doubles may miss its last digit, so it is exact
+    -- here.
     parts_before = all_parts as is_after_all,
     cast(parts_through as double) / cast(all_parts as double) as ratio_through,
     cast(parts_before as double) / cast(all_parts as double) as ratio_before
@@ -142,22 +143,22 @@ select
   allocated.usage
 from allocated
 join series using (series_id);
-comment on view costs_allocated is 'Cost and usage by hour and owner, by the allocation rules in force: every row of costs once, and where its cost is shared once for each owner; it has the same sums as costs';
-comment on column costs_allocated.account is 'Account that pays';
+comment on view costs_allocated is 'Cost and usage by hour and owner, by the current allocation rules. Each row of costs appears once, or once per owner if its cost is shared; the sums equal those of costs';
+comment on column costs_allocated.account is 'Billing account';
 comment on column costs_allocated.bucket_start is 'Start of the hour, UTC';
 comment on column costs_allocated.bucket_end is 'End of the hour, UTC, exclusive';
-comment on column costs_allocated.series_id is 'Number of the series, as in the view series';
-comment on column costs_allocated.workspace is 'Workspace; null where the cost belongs to none or the token may not see it';
-comment on column costs_allocated.resource_type is 'Resource type as the platform names it';
+comment on column costs_allocated.series_id is 'Number of the series; view series has its names';
+comment on column costs_allocated.workspace is 'Workspace; null if the cost belongs to none, or if the token has no access to workspaces';
+comment on column costs_allocated.resource_type is 'Resource type, as the platform names it';
 comment on column costs_allocated.resource_name is 'Resource name';
-comment on column costs_allocated.resource_uuid is 'Resource UUID or instance id; null where the platform gives none';
-comment on column costs_allocated.billing_dimension is 'What is billed';
-comment on column costs_allocated.unit is 'Unit of usage; null where it is not known';
-comment on column costs_allocated.owner is 'Who it is for: a JSON object with the dimensions of the rules in their order, each a text or null';
-comment on column costs_allocated.team is 'Team of the owner; null where it has none';
-comment on column costs_allocated.product is 'Product of the owner; null where it has none';
-comment on column costs_allocated.environment is 'Environment of the owner; null where it has none';
-comment on column costs_allocated.rule is 'Allocation rule that caught it: the first one that matched; default where none did';
-comment on column costs_allocated.is_shared is 'Whether a rule splits it over owners; then cost and usage are this owner''s part';
-comment on column costs_allocated.cost is 'USD';
-comment on column costs_allocated.usage is 'Usage in the unit';
+comment on column costs_allocated.resource_uuid is 'Resource UUID or instance ID; null if the platform reports none';
+comment on column costs_allocated.billing_dimension is 'Billing dimension: what is metered and priced';
+comment on column costs_allocated.unit is 'Unit of usage; null if unknown';
+comment on column costs_allocated.owner is 'Owner of the cost: a JSON object with the rules'' dimensions in order, each a text or null';
+comment on column costs_allocated.team is 'Team of the owner; null if it has none';
+comment on column costs_allocated.product is 'Product of the owner; null if it has none';
+comment on column costs_allocated.environment is 'Environment of the owner; null if it has none';
+comment on column costs_allocated.rule is 'Allocation rule that applied: the first one that matched; default if none did';
+comment on column costs_allocated.is_shared is 'Whether a rule splits this cost over owners; if so, cost and usage are this owner''s share';
+comment on column costs_allocated.cost is 'Cost in USD';
+comment on column costs_allocated.usage is 'Usage, in the unit of column unit';

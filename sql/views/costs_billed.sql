@@ -1,7 +1,7 @@
---! about: Cost and usage by hour in the month in which they are billed: a closed month stays as it was closed, and what
---! about: changed in it later is a correction in a later month. Who wants one month of many years asks for its own hours
---! about: (charge_class is null, with bounds of bucket_start beside billing_month: only those are read then) and for its
---! about: corrections (charge_class is not null) apart, and puts one below the other.
+--! about: Cost and usage by hour, in the month that bills them: a closed month stays as it was at the close, and later
+--! about: changes are corrections in a later month. To read one month quickly, query its own hours (charge_class is
+--! about: null, with bounds on bucket_start as well as billing_month, so that only those are scanned) and its
+--! about: corrections (charge_class is not null) separately, and combine them with union all.
 --! grain: account, billing_month, charge_class, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 create or replace view costs_billed as
 select
@@ -38,18 +38,18 @@ select
   usage,
   series_id
 from corrections;
-comment on view costs_billed is 'Cost and usage by hour in the month in which they are billed: closed months as they were closed, and what changed in them later as corrections; over all months the same sums as costs';
-comment on column costs_billed.account is 'Account that pays';
-comment on column costs_billed.billing_month is 'Month in which the row is billed, its first day';
-comment on column costs_billed.charge_class is 'Correction where a closed month is corrected, null where the month''s own hours are meant';
-comment on column costs_billed.bucket_start is 'Start of the hour, UTC: of a correction, when it was incurred';
+comment on view costs_billed is 'Cost and usage by hour, in the month that bills them: closed months as they were at the close, later changes as corrections. Over all months the sums equal those of costs';
+comment on column costs_billed.account is 'Billing account';
+comment on column costs_billed.billing_month is 'First day of the month that bills the row, UTC';
+comment on column costs_billed.charge_class is 'Correction if the row corrects a closed month; null for the month''s own hours';
+comment on column costs_billed.bucket_start is 'Start of the hour, UTC; for a correction, the hour that is corrected';
 comment on column costs_billed.bucket_end is 'End of the hour, UTC, exclusive';
-comment on column costs_billed.workspace is 'Workspace; null where the cost belongs to none or the token may not see it';
-comment on column costs_billed.resource_type is 'Resource type as the platform names it';
+comment on column costs_billed.workspace is 'Workspace; null if the cost belongs to none, or if the token has no access to workspaces';
+comment on column costs_billed.resource_type is 'Resource type, as the platform names it';
 comment on column costs_billed.resource_name is 'Resource name';
-comment on column costs_billed.resource_uuid is 'Resource UUID or instance id; null where the platform gives none';
-comment on column costs_billed.billing_dimension is 'What is billed';
-comment on column costs_billed.unit is 'Unit of usage; null where it is not known';
-comment on column costs_billed.cost is 'USD; of a correction the difference';
-comment on column costs_billed.usage is 'Usage in the unit; of a correction the difference';
-comment on column costs_billed.series_id is 'Number of the series, as in the view series';
+comment on column costs_billed.resource_uuid is 'Resource UUID or instance ID; null if the platform reports none';
+comment on column costs_billed.billing_dimension is 'Billing dimension: what is metered and priced';
+comment on column costs_billed.unit is 'Unit of usage; null if unknown';
+comment on column costs_billed.cost is 'Cost in USD; for a correction, the change';
+comment on column costs_billed.usage is 'Usage, in the unit of column unit; for a correction, the change';
+comment on column costs_billed.series_id is 'Number of the series; view series has its names';

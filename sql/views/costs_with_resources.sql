@@ -1,4 +1,4 @@
---! about: Cost and usage by hour with what was known of the resource in that hour: every row of costs once.
+--! about: Cost and usage by hour with the state of the resource in that hour: every row of costs once.
 --! grain: account, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 create or replace view costs_with_resources as
 select
@@ -27,23 +27,23 @@ left join ledger.resources_of_series as resources_of_series
   on resources_of_series.series_id = hourly_costs.series_id
   and resources_of_series.from_time <= hourly_costs.bucket_start
   and resources_of_series.to_time > hourly_costs.bucket_start;
-comment on view costs_with_resources is 'Every row of costs once, with what was known of its resource in that hour: the state that was valid when the hour began, for hours before it was first seen the first one; null where no listing knows the resource';
-comment on column costs_with_resources.account is 'Account that pays';
+comment on view costs_with_resources is 'Every row of costs once, with the resource''s state when the hour started. Hours before the first known state have that first state; the columns are null if no listing contains the resource';
+comment on column costs_with_resources.account is 'Billing account';
 comment on column costs_with_resources.bucket_start is 'Start of the hour, UTC';
 comment on column costs_with_resources.bucket_end is 'End of the hour, UTC, exclusive';
-comment on column costs_with_resources.workspace is 'Workspace; null where the cost belongs to none or the token may not see it';
-comment on column costs_with_resources.resource_type is 'Resource type as the platform names it';
+comment on column costs_with_resources.workspace is 'Workspace; null if the cost belongs to none, or if the token has no access to workspaces';
+comment on column costs_with_resources.resource_type is 'Resource type, as the platform names it';
 comment on column costs_with_resources.resource_name is 'Resource name';
-comment on column costs_with_resources.resource_uuid is 'Resource UUID or instance id; null where the platform gives none';
-comment on column costs_with_resources.billing_dimension is 'What is billed';
-comment on column costs_with_resources.unit is 'Unit of usage; null where it is not known';
-comment on column costs_with_resources.cost is 'USD';
-comment on column costs_with_resources.usage is 'Usage in the unit';
-comment on column costs_with_resources.series_id is 'Number of the series, as in the view series';
-comment on column costs_with_resources.display_name is 'Name for people';
-comment on column costs_with_resources.external_id is 'The owner''s own identifier';
-comment on column costs_with_resources.labels is 'Labels: a JSON object of texts; null where there are none';
-comment on column costs_with_resources.region is 'Region in which it is deployed';
-comment on column costs_with_resources.memory_mb is 'Memory, megabytes';
-comment on column costs_with_resources.generation is 'Generation of the runtime';
+comment on column costs_with_resources.resource_uuid is 'Resource UUID or instance ID; null if the platform reports none';
+comment on column costs_with_resources.billing_dimension is 'Billing dimension: what is metered and priced';
+comment on column costs_with_resources.unit is 'Unit of usage; null if unknown';
+comment on column costs_with_resources.cost is 'Cost in USD';
+comment on column costs_with_resources.usage is 'Usage, in the unit of column unit';
+comment on column costs_with_resources.series_id is 'Number of the series; view series has its names';
+comment on column costs_with_resources.display_name is 'Display name';
+comment on column costs_with_resources.external_id is 'Identifier that the resource''s owner chose';
+comment on column costs_with_resources.labels is 'Labels, a JSON object with text values; null if it has none';
+comment on column costs_with_resources.region is 'Region where the resource is deployed';
+comment on column costs_with_resources.memory_mb is 'Memory in megabytes';
+comment on column costs_with_resources.generation is 'Runtime generation';
 comment on column costs_with_resources.resource_status is 'Deployment status';

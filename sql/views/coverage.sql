@@ -1,4 +1,4 @@
---! about: Which hours are in the books, by which load, read as whom.
+--! about: Hours in the books, with the load that stored them and the role of its token.
 --! grain: account, window_start
 create or replace view coverage as
 with claims as (
@@ -10,7 +10,7 @@ covered as (
   select
     covered.account,
     covered.window_start,
-    -- A fast clock asked for hours that the platform had not reached. least() passes over nulls.
+    -- A fast clock fetched hours that the platform had not reached. least() ignores nulls.
     least(
       covered.window_end,
       date_trunc('hour', least(loads.platform_at, claims.claimed_end)) + interval 1 hour
@@ -34,11 +34,11 @@ select
   seen_at
 from covered
 where window_start < window_end;
-comment on view coverage is 'Which hours are in the books, by which load: disjoint windows, one row each';
-comment on column coverage.account is 'Account that pays';
-comment on column coverage.window_start is 'First hour, UTC';
+comment on view coverage is 'Hours in the books and the loads that stored them: windows without overlap, one row each';
+comment on column coverage.account is 'Billing account';
+comment on column coverage.window_start is 'Start of the first hour, UTC';
 comment on column coverage.window_end is 'End of the last hour, UTC, exclusive';
-comment on column coverage.claimed_end is 'Hours from here on were fetched while still too young to be called complete';
-comment on column coverage.role is 'As whom the platform was asked: admin or member';
-comment on column coverage.load_number is 'Load that wrote or last proved these hours';
-comment on column coverage.seen_at is 'When that load saw the numbers of the platform, UTC: by our clock or by that of the platform, whichever is earlier';
+comment on column coverage.claimed_end is 'Hours from this instant on were fetched too early to count as complete, UTC';
+comment on column coverage.role is 'Role of the token that queried the platform: admin or member';
+comment on column coverage.load_number is 'Load that stored these hours or last proved them';
+comment on column coverage.seen_at is 'When that load received the platform''s numbers, UTC: by our clock or the platform''s, whichever is earlier';

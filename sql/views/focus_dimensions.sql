@@ -1,8 +1,9 @@
---! about: How each billing dimension is told in FOCUS: the platform's own list, and what its name's ending tells of others.
+--! about: FOCUS names of each billing dimension: a fixed list for those that the platform documents; for others,
+--! about: derived from the suffix of the name.
 --! grain: billing_dimension
 create or replace view focus_dimensions as
 with listed (billing_dimension, meter, unit, service_name, service_category, service_subcategory) as (
-  -- A service name has one category and one subcategory, so storage never goes by the name of what it stores.
+  -- A service name has one category and subcategory in FOCUS, so storage never shares a name with what it stores.
   values
     ('sandbox_compute_runtime_gbs', 'Sandbox Compute Runtime', 'GB-Seconds', 'Sandboxes', 'Compute', 'Serverless Compute'),
     ('agent_compute_runtime_gbs', 'Agent Compute Runtime', 'GB-Seconds', 'Agents', 'Compute', 'Serverless Compute'),
@@ -47,10 +48,10 @@ select
   'Other',
   'Other (Other)'
 from others;
-comment on view focus_dimensions is 'How each billing dimension is told in FOCUS: those that the platform lists, and others that are in the books';
-comment on column focus_dimensions.billing_dimension is 'What is billed';
-comment on column focus_dimensions.meter is 'SkuMeter: the dimension in words, without its unit';
-comment on column focus_dimensions.unit is 'ConsumedUnit and PricingUnit, as FOCUS writes units';
-comment on column focus_dimensions.service_name is 'ServiceName; Other for a dimension that the platform does not list';
-comment on column focus_dimensions.service_category is 'ServiceCategory, one of the list that FOCUS closes; one for each service name';
-comment on column focus_dimensions.service_subcategory is 'ServiceSubcategory, one of the list that FOCUS closes; one for each service name';
+comment on view focus_dimensions is 'FOCUS names for each billing dimension: those that the platform documents, and all others in the books';
+comment on column focus_dimensions.billing_dimension is 'Billing dimension: what is metered and priced';
+comment on column focus_dimensions.meter is 'SkuMeter: name of the dimension without its unit';
+comment on column focus_dimensions.unit is 'ConsumedUnit and PricingUnit, spelt as FOCUS spells units';
+comment on column focus_dimensions.service_name is 'ServiceName; Other for a dimension that the platform does not document';
+comment on column focus_dimensions.service_category is 'ServiceCategory, a value that FOCUS allows; one for each service name';
+comment on column focus_dimensions.service_subcategory is 'ServiceSubcategory, a value that FOCUS allows; one for each service name';

@@ -1,6 +1,6 @@
---! about: Forecasts of periods that are over since, each beside what the books say of the period now. Amounts are added up
---! about: once, by series and by what lies between two boundaries of periods; only of budgets that name labels or owners each
---! about: hour is looked at.
+--! about: Forecasts of periods that have ended, each with the actual cost of its period. Costs are summed once, by
+--! about: series and by the time between two period boundaries; single hours are read only for budgets that name labels
+--! about: or owners.
 --! grain: scope_kind, budget, account, workspace, resource_type, scope, period_kind, period, complete_through
 create or replace view forecast_outcomes as
 with made as (
@@ -15,7 +15,7 @@ with made as (
   from ledger.forecasts as forecasts
   where forecasts.forecast is not null
 ),
--- Whose books must be complete: an account that was behind already when it was made was not expected to be.
+-- Accounts whose books must be complete. One that was already behind when the forecast was made does not count.
 concerned as (
   select distinct
     made.scope_kind, made.account, made.asked.account as accounts, made.complete_through, made.period_end
@@ -88,7 +88,7 @@ periods as (
   from ended
   where scope_kind = 'budget'
 ),
--- What of which hours of a series belongs to a scope of labels or owners: all of it, or as many parts of all parts.
+-- The hours of a series that belong to a scope of labels or owners: in full, or a share of parts / all_parts.
 members as (
   select
     fitting_series.scope, fitting_series.series_id, resources.from_time, resources.to_time, 1 as parts, 1 as all_parts
@@ -179,7 +179,7 @@ costs as (
 outcomes as (
   select
     ended.*,
-    -- A whole period without amounts cost nothing.
+    -- A complete period without rows cost nothing.
     cast(coalesce(costs.cost, 0) as decimal(38, 12)) as actual
   from ended
   left join costs
@@ -222,30 +222,30 @@ select
   scope,
   run_number
 from outcomes;
-comment on view forecast_outcomes is 'Forecasts of periods that are over since, each beside what the books say of the period now';
+comment on view forecast_outcomes is 'Forecasts of periods that have ended, each with the actual cost of its period';
 comment on column forecast_outcomes.scope_kind is 'budget, or workspace: one resource type in one workspace of an account';
-comment on column forecast_outcomes.budget is 'Name of the budget; null where it is of none';
-comment on column forecast_outcomes.account is 'Account that it is of; null of a budget of several accounts, or of all';
-comment on column forecast_outcomes.workspace is 'Workspace that it is of; null where it is of a budget, or of costs without one';
-comment on column forecast_outcomes.resource_type is 'Resource type that it is of; null where it is of a budget, or of costs without one';
+comment on column forecast_outcomes.budget is 'Name of the budget; null if the forecast is for no budget';
+comment on column forecast_outcomes.account is 'Account of the forecast; null for a budget of several or all accounts';
+comment on column forecast_outcomes.workspace is 'Workspace of the forecast; null for a budget, or for costs without a workspace';
+comment on column forecast_outcomes.resource_type is 'Resource type of the forecast; null for a budget, or for costs without a resource type';
 comment on column forecast_outcomes.period_kind is 'daily, weekly, monthly, quarterly or yearly';
 comment on column forecast_outcomes.period is 'Name of the period, such as 2026-10';
 comment on column forecast_outcomes.period_start is 'Start of the period, UTC';
 comment on column forecast_outcomes.period_end is 'End of the period, UTC, exclusive';
-comment on column forecast_outcomes.complete_through is 'Through when the books were complete when it was made, UTC';
-comment on column forecast_outcomes.made_at is 'When it was made, UTC';
-comment on column forecast_outcomes.lead_days is 'How many days of the period were forecast, rounded up';
-comment on column forecast_outcomes.spent is 'What the complete hours of the period had cost, USD';
-comment on column forecast_outcomes.forecast is 'What the whole period was expected to cost, USD';
+comment on column forecast_outcomes.complete_through is 'The books were complete through this instant when the forecast was made, UTC';
+comment on column forecast_outcomes.made_at is 'When the forecast was made, UTC';
+comment on column forecast_outcomes.lead_days is 'Days of the period that were forecast, rounded up';
+comment on column forecast_outcomes.spent is 'Cost of the period''s complete hours when the forecast was made, USD';
+comment on column forecast_outcomes.forecast is 'Expected cost of the whole period, USD';
 comment on column forecast_outcomes.low is 'Lower end of the interval, USD';
 comment on column forecast_outcomes.high is 'Upper end of the interval, USD';
-comment on column forecast_outcomes.level is 'Of how many periods in a hundred the outcome should lie in the interval';
-comment on column forecast_outcomes.actual is 'What the period cost, as the books say now, USD';
-comment on column forecast_outcomes.error is 'By how much the forecast was above it, USD; below where negative';
-comment on column forecast_outcomes.error_percent is 'The error in percent of what it cost; null where it cost nothing';
-comment on column forecast_outcomes.is_within_interval is 'Whether the outcome lies in the interval';
-comment on column forecast_outcomes.model is 'Model that made it';
-comment on column forecast_outcomes.transform is 'What the values were transformed by: none, sqrt or log1p';
-comment on column forecast_outcomes.observations is 'How many values its history had';
-comment on column forecast_outcomes.scope is 'Of a budget, which costs are its own, as JSON';
-comment on column forecast_outcomes.run_number is 'Run that made it';
+comment on column forecast_outcomes.level is 'Confidence level of the interval: out of 100 periods, how many should end inside it';
+comment on column forecast_outcomes.actual is 'Actual cost of the period in the books of today, USD';
+comment on column forecast_outcomes.error is 'Forecast minus actual cost, USD; negative if the forecast was too low';
+comment on column forecast_outcomes.error_percent is 'Error as a percentage of the actual cost; null if that is zero';
+comment on column forecast_outcomes.is_within_interval is 'Whether the actual cost is within the interval';
+comment on column forecast_outcomes.model is 'Model that made the forecast';
+comment on column forecast_outcomes.transform is 'Transformation of the values: none, sqrt or log1p';
+comment on column forecast_outcomes.observations is 'Number of values in the history';
+comment on column forecast_outcomes.scope is 'Filter that selects the budget''s costs, as JSON; null if the forecast is for no budget';
+comment on column forecast_outcomes.run_number is 'Run that made the forecast';

@@ -1,6 +1,6 @@
---! about: The hours of closed months that changed since, as they were at the close: what the first change after it put
---! about: something in the place of; of the ledger, for the views that the public ones are made of. A view, not a WITH
---! about: of the one that reads it twice: there DuckDB would work out every column of every hour, asked for or not.
+--! about: Hours of closed months that have changed since, as they were at the close: the old value of the first later
+--! about: change. Internal: public views build on it. It is a view and not a CTE of the view that reads it twice:
+--! about: DuckDB would compute every column of every hour of a CTE, needed or not.
 --! grain: series_id, bucket_start
 create or replace view ledger.hourly_costs_at_close as
 select
@@ -14,6 +14,6 @@ group by series_id, bucket_start, usage_month;
 comment on view ledger.hourly_costs_at_close is 'Hours of closed months that changed after the close, as they were billed';
 comment on column ledger.hourly_costs_at_close.series_id is 'Series';
 comment on column ledger.hourly_costs_at_close.bucket_start is 'Start of the hour, UTC';
-comment on column ledger.hourly_costs_at_close.usage_month is 'Closed month in which the hour lies, its first day';
-comment on column ledger.hourly_costs_at_close.cost is 'USD; null where the series had no row';
-comment on column ledger.hourly_costs_at_close.usage is 'Usage; null where the series had no row';
+comment on column ledger.hourly_costs_at_close.usage_month is 'First day of the closed month that contains the hour, UTC';
+comment on column ledger.hourly_costs_at_close.cost is 'Cost in USD; null if the series had no row';
+comment on column ledger.hourly_costs_at_close.usage is 'Usage; null if the series had no row';

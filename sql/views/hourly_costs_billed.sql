@@ -1,5 +1,5 @@
---! about: The hours of each month as they are billed in it, by the number of their series: those of a closed month as they
---! about: were at its close. Corrections stand in the view corrections.
+--! about: The hours of each month as they are billed in it, by series number: hours of a closed month are as they were
+--! about: at its close. For corrections, see view corrections.
 --! grain: series_id, bucket_start
 create or replace view hourly_costs_billed as
 select
@@ -14,9 +14,9 @@ union all
 select series_id, usage_month, bucket_start, cost, usage
 from ledger.hourly_costs_at_close
 where cost is not null;
-comment on view hourly_costs_billed is 'Cost and usage by hour in the month in which they were incurred, a closed month as it was closed, with the number of the series in the place of its names';
-comment on column hourly_costs_billed.series_id is 'Number of the series, whose names stand in the view series';
-comment on column hourly_costs_billed.billing_month is 'Month in which the hour is billed, its first day';
+comment on view hourly_costs_billed is 'Cost and usage by hour in the month of usage, closed months as they were at the close, with a series number instead of names';
+comment on column hourly_costs_billed.series_id is 'Number of the series; view series has its names';
+comment on column hourly_costs_billed.billing_month is 'First day of the month that bills the hour, UTC';
 comment on column hourly_costs_billed.bucket_start is 'Start of the hour, UTC';
-comment on column hourly_costs_billed.cost is 'USD';
-comment on column hourly_costs_billed.usage is 'Usage in the unit of the series';
+comment on column hourly_costs_billed.cost is 'Cost in USD';
+comment on column hourly_costs_billed.usage is 'Usage, in the unit that view series names';

@@ -1,9 +1,9 @@
---! about: Every change of an hour of a closed month by a load after its close, and the month in which it is delivered; of
---! about: the ledger, for the views that the public ones are made of.
+--! about: Every change to an hour of a closed month by a load after its close, and the month that delivers it.
+--! about: Internal: public views build on it.
 --! grain: series_id, bucket_start, load_number
 create or replace view ledger.late_changes as
 with
--- What is seen after the last close is delivered in the month after it, the first open one.
+-- A change seen after the last close is delivered in the month after it, the first open one.
 delivering as (
   select billing_month, after_load, through_load
   from ledger.closed_months
@@ -12,8 +12,8 @@ delivering as (
   from ledger.closed_months
   having count(*) > 0
 ),
--- Hours of a closed month that were in nobody's books at its close: an account that came later, or whose books begin
--- earlier by now. Nothing of them was restated when they were first written, and every row of them is a change.
+-- Hours of a closed month that were not in the books at its close: the account was added later, or its books now start
+-- earlier. Their first load restated nothing, so every one of their rows is a change.
 covered_at_close as (
   select
     covered.account,
@@ -93,13 +93,13 @@ select
 from changes
 join delivering
   on changes.load_number > delivering.after_load and changes.load_number <= delivering.through_load;
-comment on view ledger.late_changes is 'Every change of an hour of a closed month that was seen after its close';
+comment on view ledger.late_changes is 'Every change to an hour of a closed month that was seen after the close';
 comment on column ledger.late_changes.series_id is 'Series';
 comment on column ledger.late_changes.bucket_start is 'Start of the hour that changed, UTC';
-comment on column ledger.late_changes.load_number is 'Load that saw the change';
-comment on column ledger.late_changes.usage_month is 'Closed month in which the hour lies, its first day';
-comment on column ledger.late_changes.billing_month is 'Month in which the change is delivered, its first day';
-comment on column ledger.late_changes.old_cost is 'USD before; null where the series had no row';
-comment on column ledger.late_changes.new_cost is 'USD after; null where the row is gone';
-comment on column ledger.late_changes.old_usage is 'Usage before';
-comment on column ledger.late_changes.new_usage is 'Usage after';
+comment on column ledger.late_changes.load_number is 'Load that found the change';
+comment on column ledger.late_changes.usage_month is 'First day of the closed month that contains the hour, UTC';
+comment on column ledger.late_changes.billing_month is 'First day of the month in which the change is delivered, UTC';
+comment on column ledger.late_changes.old_cost is 'Cost in USD before the change; null if the series had no row';
+comment on column ledger.late_changes.new_cost is 'Cost in USD after the change; null if the row is gone';
+comment on column ledger.late_changes.old_usage is 'Usage before the change';
+comment on column ledger.late_changes.new_usage is 'Usage after the change';

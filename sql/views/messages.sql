@@ -1,4 +1,4 @@
---! about: Every message to a sink, with what came of it.
+--! about: Every message to a sink, and its delivery.
 --! grain: message_number
 create or replace view messages as
 with attempts as (
@@ -28,18 +28,18 @@ select
   outbox.run_number
 from ledger.outbox as outbox
 left join attempts using (message_number);
-comment on view messages is 'Messages to sinks and what came of them: what tells alerts, and summaries';
-comment on column messages.message_number is 'Number of the message, growing; a sink is told its messages in this order';
-comment on column messages.message_id is 'Id that the message carries in every attempt: a receiver knows a repeat by it';
-comment on column messages.sink is 'Sink that is told, as costbook.yaml names it';
+comment on view messages is 'Messages to sinks and their delivery: alerts and summaries';
+comment on column messages.message_number is 'Number of the message, ascending; a sink gets its messages in this order';
+comment on column messages.message_id is 'ID that every attempt of the message carries, so that a receiver can detect repeats';
+comment on column messages.sink is 'Name of the receiving sink in costbook.yaml';
 comment on column messages.kind is 'alerts or summary';
-comment on column messages.summary is 'Name of the summary; null of alerts';
-comment on column messages.queued_at is 'When it was written, UTC';
-comment on column messages.outcome is 'pending, delivered, or dead: given up';
-comment on column messages.ended_at is 'When the sink took it, or when it was given up, UTC';
-comment on column messages.runs is 'Runs that tried';
-comment on column messages.tries is 'Tries in all';
-comment on column messages.last_tried_at is 'When it was last tried, UTC; null where it never was';
-comment on column messages.reason is 'Why the last try failed; null where none did';
-comment on column messages.message is 'What is told, as JSON';
-comment on column messages.run_number is 'Run that wrote it';
+comment on column messages.summary is 'Name of the summary; null for alerts';
+comment on column messages.queued_at is 'When the message was queued, UTC';
+comment on column messages.outcome is 'pending, delivered, or dead: Costbook gave up sending it';
+comment on column messages.ended_at is 'When the sink accepted the message, or when Costbook gave it up, UTC';
+comment on column messages.runs is 'Runs that tried to send it';
+comment on column messages.tries is 'Attempts in total';
+comment on column messages.last_tried_at is 'When the last attempt was made, UTC; null if there was none';
+comment on column messages.reason is 'Why the last attempt failed; null if none failed';
+comment on column messages.message is 'Content of the message, as JSON';
+comment on column messages.run_number is 'Run that queued the message';

@@ -1,5 +1,5 @@
---! about: Which state of which resource each series is a cost of, by time; of the ledger, for the views that the public
---! about: ones are made of. No two rows of one series overlap, whatever the listings say.
+--! about: The state of the resource behind each series, by time. Internal: public views build on it. No two rows of one
+--! about: series overlap, whatever the listings say.
 --! grain: series_id, from_time
 create or replace view ledger.resources_of_series as
 with
@@ -7,8 +7,8 @@ versions as (
   select
     account, resource_type, workspace, resource_name, resource_uuid, created_at, display_name, external_id, labels,
     region, memory_mb, generation, status, valid_from, valid_to, recorded_at,
-    -- What is first known of a resource holds since it was made: hours before somebody looked are its costs too, and
-    -- those before it was made are another one's.
+    -- The first known state is valid from the resource's creation: it also explains hours before the first listing.
+    -- Hours before the creation belong to another resource.
     case
       when row_number() over of_resource > 1 then valid_from
       when created_at is null then cast('-infinity' as timestamp)
@@ -20,7 +20,8 @@ versions as (
     order by valid_from, recorded_at
   )
 ),
--- A token that may not see workspaces tells costs without one: such a name is known where only one workspace has it.
+-- A token without access to workspaces sees costs without one: the resource is certain if only one workspace has that
+-- name.
 only_workspace as (
   select account, resource_type, resource_name, min(workspace) as workspace
   from ledger.resources
@@ -41,8 +42,8 @@ named as (
     and only_workspace.resource_type = series.resource_type
     and only_workspace.resource_name = series.resource_name
 ),
--- Of several resources of one name a later one follows an earlier one, also where that is still listed, as a
--- terminated sandbox is.
+-- Among resources of one name, a later one ends the earlier one, even if that is still listed, as terminated sandboxes
+-- are.
 in_order as (
   select
     named.series_id,
@@ -86,14 +87,14 @@ select
   status
 from in_order
 where from_time < least(valid_to, coalesce(next_time, valid_to));
-comment on view ledger.resources_of_series is 'Which state of which resource each series is a cost of, by time';
+comment on view ledger.resources_of_series is 'State of the resource behind each series, by time';
 comment on column ledger.resources_of_series.series_id is 'Series';
-comment on column ledger.resources_of_series.from_time is 'Hours that begin here or later, UTC; -infinity where the platform does not tell when it was made';
-comment on column ledger.resources_of_series.to_time is 'Hours that begin before this, UTC; infinity where it is still so';
-comment on column ledger.resources_of_series.display_name is 'Name for people';
-comment on column ledger.resources_of_series.external_id is 'The owner''s own identifier';
-comment on column ledger.resources_of_series.labels is 'Labels: a JSON object of texts; null where there are none';
+comment on column ledger.resources_of_series.from_time is 'The state applies to hours that start at this instant or later, UTC; -infinity if the platform does not report when the resource was created';
+comment on column ledger.resources_of_series.to_time is 'The state applies to hours that start before this instant, UTC; infinity for the current state';
+comment on column ledger.resources_of_series.display_name is 'Display name';
+comment on column ledger.resources_of_series.external_id is 'Identifier that the resource''s owner chose';
+comment on column ledger.resources_of_series.labels is 'Labels, a JSON object with text values; null if it has none';
 comment on column ledger.resources_of_series.region is 'Region';
-comment on column ledger.resources_of_series.memory_mb is 'Memory, megabytes';
-comment on column ledger.resources_of_series.generation is 'Generation of the runtime';
+comment on column ledger.resources_of_series.memory_mb is 'Memory in megabytes';
+comment on column ledger.resources_of_series.generation is 'Runtime generation';
 comment on column ledger.resources_of_series.status is 'Deployment status';

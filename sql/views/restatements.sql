@@ -1,4 +1,4 @@
---! about: Every hour that changed after it had been loaded, old and new.
+--! about: Every hour that the platform changed after it was loaded, old and new value.
 --! grain: account, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension, load_number
 create or replace view restatements as
 select
@@ -17,17 +17,17 @@ select
   restatements.seen_at
 from ledger.restatements as restatements
 join ledger.series as series using (series_id);
-comment on view restatements is 'Every hour that changed after it had been loaded';
-comment on column restatements.account is 'Account that pays';
+comment on view restatements is 'Every hour that the platform changed after it was loaded, with the old and the new value';
+comment on column restatements.account is 'Billing account';
 comment on column restatements.bucket_start is 'Start of the hour that changed, UTC';
-comment on column restatements.workspace is 'Workspace; null where the cost belongs to none or the token may not see it';
-comment on column restatements.resource_type is 'Resource type as the platform names it';
+comment on column restatements.workspace is 'Workspace; null if the cost belongs to none, or if the token has no access to workspaces';
+comment on column restatements.resource_type is 'Resource type, as the platform names it';
 comment on column restatements.resource_name is 'Resource name';
-comment on column restatements.resource_uuid is 'Resource UUID or instance id; null where the platform gives none';
-comment on column restatements.billing_dimension is 'What is billed';
-comment on column restatements.old_cost is 'USD before; null where the series had no row';
-comment on column restatements.new_cost is 'USD after; null where the row is gone';
-comment on column restatements.old_usage is 'Usage before';
-comment on column restatements.new_usage is 'Usage after';
-comment on column restatements.load_number is 'Load that saw the change';
-comment on column restatements.seen_at is 'When it was seen, UTC';
+comment on column restatements.resource_uuid is 'Resource UUID or instance ID; null if the platform reports none';
+comment on column restatements.billing_dimension is 'Billing dimension: what is metered and priced';
+comment on column restatements.old_cost is 'Cost in USD before the change; null if the series had no row';
+comment on column restatements.new_cost is 'Cost in USD after the change; null if the row is gone';
+comment on column restatements.old_usage is 'Usage before the change';
+comment on column restatements.new_usage is 'Usage after the change';
+comment on column restatements.load_number is 'Load that found the change';
+comment on column restatements.seen_at is 'When the change was found, UTC';

@@ -1,4 +1,4 @@
---! about: Every series: what its number stands for, and in which unit its usage is counted.
+--! about: Every series: the names behind its number, and the unit of its usage.
 --! grain: series_id
 create or replace view series as
 select
@@ -12,12 +12,12 @@ select
   units.unit
 from ledger.series as series
 left join ledger.units as units using (billing_dimension);
-comment on view series is 'Every combination of account and the five dimensions that ever had cost or usage, and the unit of that usage';
+comment on view series is 'Every combination of account and the five dimensions that ever had cost or usage, with the unit of that usage';
 comment on column series.series_id is 'Number of the series, the same in every warehouse';
-comment on column series.account is 'Account that pays';
-comment on column series.workspace is 'Workspace; null where the cost belongs to none or the token may not see it';
-comment on column series.resource_type is 'Resource type as the platform names it';
+comment on column series.account is 'Billing account';
+comment on column series.workspace is 'Workspace; null if the cost belongs to none, or if the token has no access to workspaces';
+comment on column series.resource_type is 'Resource type, as the platform names it';
 comment on column series.resource_name is 'Resource name';
-comment on column series.resource_uuid is 'Resource UUID or instance id; null where the platform gives none';
-comment on column series.billing_dimension is 'What is billed';
-comment on column series.unit is 'Unit of usage; null where it is not known';
+comment on column series.resource_uuid is 'Resource UUID or instance ID; null if the platform reports none';
+comment on column series.billing_dimension is 'Billing dimension: what is metered and priced';
+comment on column series.unit is 'Unit of usage; null if unknown';

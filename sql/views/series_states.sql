@@ -1,12 +1,12 @@
---! about: Every series through all of time, cut where what is known of its resource changes; of the ledger, for the views
---! about: that the public ones are made of. Rules are matched against these few rows, and never against hours.
+--! about: Every series over all time, divided where the known state of its resource changes. Internal: public views
+--! about: build on it. Rules are matched against these few rows, never against hours.
 --! grain: series_id, from_time
 create or replace view ledger.series_states as
 with known as (
   select series_id, from_time, to_time, labels, external_id, display_name, region
   from ledger.resources_of_series
   union all
-  -- Nothing lasts no time, before everything: what follows it is the time before the resource is known.
+  -- An empty state before all others: the time after it, until the first known state, becomes a row of its own.
   select series_id, cast('-infinity' as timestamp), cast('-infinity' as timestamp), null, null, null, null
   from ledger.series
 ),
@@ -41,4 +41,4 @@ select
 from parts
 join ledger.series as series using (series_id)
 where parts.from_time < parts.to_time;
-comment on view ledger.series_states is 'Every series through all of time, cut where what is known of its resource changes';
+comment on view ledger.series_states is 'Every series over all time, divided where the known state of its resource changes';

@@ -256,6 +256,11 @@ function clockOf(read: ClockReading | undefined): DataState['accounts'][number][
   return { aheadSeconds, platformAt: formatInstant(platformAt), localAt: formatInstant(localAt) };
 }
 
-function toText({ window, reason }: UnprovenWindow): { start: string; end: string; reason: string } {
-  return { start: formatInstant(window.start), end: formatInstant(window.end), reason };
+function toText({ window, reason, costDifference }: UnprovenWindow): DataState['accounts'][number]['unproven'][number] {
+  return {
+    start: formatInstant(window.start),
+    end: formatInstant(window.end),
+    reason,
+    costDifference: costDifference ?? null,
+  };
 }

@@ -13,6 +13,8 @@ export {
   type OutgoingMessage,
 } from './message.ts';
 export { isRefusedClose, staleStep, stepAfterRun, unprovenStep } from './next-step.ts';
+export { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
+export { alertWords, type OpenAlert, openAlerts } from './open-alerts.ts';
 export { alertRows } from './rows.ts';
 export { openSink } from './sinks/index.ts';
 export { sendPing } from './sinks/ping.ts';
@@ -22,3 +24,12 @@ export { readInSlack, slackMessage } from './sinks/slack.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
 export { type AlertEntry, parseFact, type Transitions, transitionsOf } from './transitions.ts';
 export { differWords, monthsTouched } from './unproven.ts';
+export {
+  alertWithoutBooks,
+  asKnown,
+  asRaised,
+  forgetUnstored,
+  markMended,
+  type UnstoredAlert,
+  unstoredAlerts,
+} from './unstored-alerts.ts';

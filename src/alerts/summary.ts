@@ -15,7 +15,8 @@ import {
 } from '../budgets/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { usd, usdDecimals } from '../money.ts';
-import { formatTable, incompleteness } from '../reports/index.ts';
+import { incompleteness } from '../reports/index.ts';
+import { formatTable } from '../terminal/index.ts';
 import { calendarOf, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
 import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
 import { groupGaps } from './gap-words.ts';

@@ -144,7 +144,13 @@ export interface DataState {
     /** Null where this machine's clock was not ahead of the platform's. */
     readonly clock: Pick<ClockFact, 'aheadSeconds' | 'platformAt' | 'localAt'> | null;
     /** Newest first. */
-    readonly unproven: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
+    readonly unproven: readonly {
+      readonly start: string;
+      readonly end: string;
+      readonly reason: string;
+      /** The largest difference in cost: USD, decimal text without sign; null where no cost differs. */
+      readonly costDifference: string | null;
+    }[];
   }[];
   readonly freshnessHours: number;
   /** Through when all accounts are complete. */
@@ -268,9 +274,9 @@ function accountFacts(
             kind: 'unproven' as const,
             severity: 'critical' as const,
             months: monthsTouched(unproven),
-            difference: largestDifference(unproven.map(({ reason }) => reason)) ?? null,
+            difference: largestDifference(unproven) ?? null,
             count: unproven.length,
-            windows: unproven.slice(0, windowsShown),
+            windows: unproven.slice(0, windowsShown).map(({ start, end, reason }) => ({ start, end, reason })),
             outOfDate: isConfigured && isTooOld ? [{ account, completeThrough }] : [],
           },
         ]),

@@ -31,22 +31,21 @@ export function monthWords(months: readonly string[]): string {
   return ranges.map(({ first, last }) => (first === last ? first : `${first} to ${last}`)).join(', ');
 }
 
-const costDifference = /\(cost(?: in USD)?\)[^;]*?, difference (-?\d+(?:\.\d+)?)/g;
+/** What is known about the difference of an unproven window. */
+interface Difference {
+  /** USD, decimal text without sign; null where no cost differs. */
+  readonly costDifference: string | null;
+}
 
-/**
- * The largest difference in cost that reasons of unproven windows name: USD, decimal text without its sign. Undefined
- * where they name none: only usage differs, or the answer contradicts itself otherwise.
- */
-export function largestDifference(reasons: readonly string[]): string | undefined {
-  const found = reasons.flatMap((reason) =>
-    [...reason.matchAll(costDifference)].map(([, amount = '0']) => amount.replace('-', '')),
-  );
-  return found.toSorted((a, b) => Number(b) - Number(a))[0];
+/** The largest difference in cost of unproven windows: USD, decimal text. Undefined where no cost differs. Pure. */
+export function largestDifference(windows: readonly Difference[]): string | undefined {
+  const known = windows.flatMap(({ costDifference }) => costDifference ?? []);
+  return known.toSorted((a, b) => Number(b) - Number(a))[0];
 }
 
 /** `differ by 0.25 USD from the platform's totals in 2025-01 to 2025-12`: the amount and the months first. */
-export function differWords(reasons: readonly string[], months: readonly string[]): string {
-  return differenceWords(largestDifference(reasons), reasons.length, months);
+export function differWords(windows: readonly Difference[], months: readonly string[]): string {
+  return differenceWords(largestDifference(windows), windows.length, months);
 }
 
 /** As `differWords`, of an amount that is known; of several windows it is the largest. */

@@ -149,12 +149,10 @@ interface Reading {
 
 function readDimensions(given: Given | undefined, problems: Problems): readonly string[] {
   if (given === undefined) return usualDimensions;
-  const names = itemsOf(given, 'names of what an owner is told along, such as [team, product]', problems).flatMap(
-    (item) => {
-      const name = readValue(item, parseDimension, problems);
-      return name === undefined ? [] : [{ item, name }];
-    },
-  );
+  const names = itemsOf(given, 'names of dimensions of an owner, such as [team, product]', problems).flatMap((item) => {
+    const name = readValue(item, parseDimension, problems);
+    return name === undefined ? [] : [{ item, name }];
+  });
   for (const [index, { item, name }] of names.entries()) {
     if (names.findIndex((other) => other.name === name) < index) {
       problems.report(item, `found ${quoted(name)} a second time; keep one`);
@@ -170,7 +168,7 @@ const parseDimension: Parse<string> = (value) => {
     throw new UsageError(`found ${quoted(name)}, expected a name of lower case letters, digits and _`);
   }
   if (whenKeys.some((field) => field === name)) {
-    throw new UsageError(`found ${quoted(name)}, which is what the platform itself tells; choose another name`);
+    throw new UsageError(`found ${quoted(name)}, which is a field of the platform; choose another name`);
   }
   return name;
 };

@@ -9,6 +9,9 @@ export { ownerBudgets } from './owner-budgets.ts';
 export { type Forecaster, forecastLevel } from './period-forecast.ts';
 export { readNames, refuse } from './read-scope.ts';
 export { readForecasts, withForecasts } from './scope-forecasts.ts';
+export { backtestToJson, dayOf, describeBacktest, wasRecorded } from './show-backtest.ts';
+export { describeForecasts, forecastsToJson } from './show-forecasts.ts';
+export { type BudgetNow, budgetsToJson, type CompleteThrough, describeBudgets, notBegun } from './show-now.ts';
 export { namesNotFound, readSpends, type SpendNow, type SpendsAsked, watchedSpends } from './spend.ts';
 export {
   type BudgetFact,

@@ -1,14 +1,25 @@
 import {
+  alertFactsOptions,
+  alertWithoutBooks,
+  asKnown,
+  asRaised,
   cardOf,
   type Delivery,
+  deliverAll,
+  exitCodeOf,
+  forgetUnstored,
+  loadAlertingConfig,
   type Message,
   messagesOf,
   type OutgoingMessage,
+  originOf,
   readAlertFacts,
   readInSlack,
   slackMessage,
   type Transitions,
   transitionsOf,
+  type UnstoredAlert,
+  unstoredAlerts,
 } from '../alerts/index.ts';
 import { forecastLevel, forecastRow } from '../budgets/index.ts';
 import { counted } from '../counted.ts';
@@ -25,16 +36,7 @@ import {
   type Warehouse,
 } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
-import { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
 import { optionReader } from './options.ts';
-import {
-  alertWithoutBooks,
-  asKnown,
-  asRaised,
-  forgetUnstored,
-  type UnstoredAlert,
-  unstoredAlerts,
-} from './unstored-alerts.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, writingRun } from './writing-run.ts';
 

@@ -1,9 +1,15 @@
 import {
   type AlertFactsOptions,
+  alertFactsOptions,
+  alertWords,
+  deliverAll,
+  exitCodeOf,
+  loadAlertingConfig,
   type Message,
   newMessage,
   type OutgoingMessage,
   openSink,
+  originOf,
   readCostSummary,
 } from '../alerts/index.ts';
 import {
@@ -21,8 +27,6 @@ import { forTerminal } from '../safe-text.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
 import { type Connection, expectBooks, openBooks, readSql, type SqlRow } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
-import { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
-import { alertWords } from './open-alerts.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';

@@ -12,8 +12,9 @@ import {
 } from '../allocation/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { excerpt, exitCodes, UnprovenError, UsageError } from '../errors.ts';
-import { completenessOf, describeCompleteness, formatTable, type TableLayout } from '../reports/index.ts';
+import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
+import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { formatInstant } from '../time.ts';
 import { allocationInForce, type Connection, expectBooks, openBooks, readSql } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';

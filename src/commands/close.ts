@@ -3,7 +3,7 @@ import { type BilledMonth, closeObstacles, nothingBilled, readBilledMonth } from
 import { type LocalConfig, loadConfig } from '../config/index.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import { runChecks } from '../query/index.ts';
-import { formatTable } from '../reports/index.ts';
+import { formatTable } from '../terminal/index.ts';
 import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time.ts';
 import {
   type AccountClose,

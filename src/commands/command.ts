@@ -1,6 +1,6 @@
 import type { SpendNow } from '../budgets/index.ts';
 import type { Effects, HttpSend } from '../effects.ts';
-import type { TableLayout } from '../reports/index.ts';
+import type { TableLayout } from '../terminal/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 
 /** An option in the command table, from which usage text, docs/cli.md and shell completion are made. */

@@ -1,33 +1,15 @@
-import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { budgetsFile, forecastRow, loadBudgets, readForecasts } from '../budgets/index.ts';
-import { UsageError } from '../errors.ts';
-import { type CompletenessState, completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
+import { demoReports, describeStory, prepareFolder, readStory, startInventedPlatform } from '../demo/index.ts';
 import { formatInstant } from '../time.ts';
-import {
-  type Connection,
-  type ForecastRow,
-  openBooks,
-  readSql,
-  type SqlRow,
-  snapshotFile,
-} from '../warehouse/index.ts';
+import { openBooks, type SqlRow } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
 import type { Command, CommandContext } from './command.ts';
 import { ingestCommand } from './ingest.ts';
-import { startInventedPlatform } from './invented-platform.ts';
 import { reportCommand } from './report.ts';
 
-/** What the demo writes. */
-const reports = ['summary', 'monthly_by_workspace', 'chargeback_summary', 'cost_by_workspace', 'chargeback'] as const;
-
-/** A folder with this file in it was made by a demo, and the next one may empty it. */
-const marker = '.costbook-demo';
 const cli = fileURLToPath(new URL('../cli.js', import.meta.url));
-/** Whose the invented costs are, and what may be spent; beside `dist` in a package. */
-const demoJobs = fileURLToPath(new URL('../../jobs/demo', import.meta.url));
-const jobs = ['allocation.yaml', 'budgets.yaml'] as const;
 
 export const demoCommand: Command = {
   name: 'demo',
@@ -63,13 +45,13 @@ export const demoCommand: Command = {
         return exitCode;
       }
       const answers = new Map<string, Answered>();
-      for (const report of reports) {
+      for (const report of demoReports) {
         const texts: string[] = [];
         const asking = { ...inDemo, json: true, write: async (data: unknown) => void texts.push(String(data)) };
         await reportCommand.run({ arguments: [report], options: { excel: true, format: 'csv,parquet' } }, asking);
         answers.set(report, JSON.parse(texts.join('')) as Answered);
       }
-      const rowsOf = (report: (typeof reports)[number]): readonly SqlRow[] => answers.get(report)?.rows ?? [];
+      const rowsOf = (report: (typeof demoReports)[number]): readonly SqlRow[] => answers.get(report)?.rows ?? [];
       const alerts: string[] = [];
       const asking: CommandContext = { ...inDemo, write: async (data) => void alerts.push(String(data)) };
       await alertCommand.run({ arguments: [], options: { dryRun: true } }, asking);
@@ -87,7 +69,7 @@ export const demoCommand: Command = {
           forecasts,
           alerts: alerts.join(''),
         };
-        await context.write(context.json ? `${JSON.stringify(story)}\n` : await inventStory(story));
+        await context.write(context.json ? `${JSON.stringify(story)}\n` : await describeStory(story, cli));
       } finally {
         books.close();
       }
@@ -98,22 +80,6 @@ export const demoCommand: Command = {
   },
 };
 
-/** An empty demo folder. Throws UsageError for a folder that somebody else filled. */
-async function prepareFolder(folder: string): Promise<void> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  if (names.length > 0 && !names.includes(marker)) {
-    throw new UsageError(`${folder} is there already and was not made by a demo: move it away, or use --dir`);
-  }
-  for (const name of ['data', 'exports', 'jobs']) await rm(join(folder, name), { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  await mkdir(join(folder, 'jobs'));
-  for (const name of jobs) await copyFile(join(demoJobs, name), join(folder, 'jobs', name));
-  await writeFile(join(folder, marker), 'Made by costbook demo, which empties this folder when it runs again.\n');
-}
-
 /** Without a terminal's live line the demo says what it does in a line every now and then, not one a window. */
 function quiet(context: CommandContext): CommandContext {
   const { log } = context.effects;
@@ -123,132 +89,4 @@ function quiet(context: CommandContext): CommandContext {
 /** What `report --json` says, as far as it is needed here. */
 interface Answered {
   readonly rows: readonly SqlRow[];
-}
-
-/** What a person wants to see of the demo's books. */
-interface Story {
-  readonly folder: string;
-  readonly seconds: number;
-  readonly state: CompletenessState;
-  /** The report monthly_by_workspace. */
-  readonly months: readonly SqlRow[];
-  /** The report chargeback_summary of the last whole month. */
-  readonly owners: readonly SqlRow[];
-  /** Of the report summary, the month that is not over. */
-  readonly open: SqlRow | undefined;
-  readonly proven: SqlRow;
-  readonly biggestMover: SqlRow | undefined;
-  readonly files: readonly string[];
-  /** What its budgets are expected to come to. */
-  readonly forecasts: readonly ForecastRow[];
-  /** What would be told now, as one would read it in Slack. */
-  readonly alerts: string;
-}
-
-async function readStory(
-  connection: Connection,
-  folder: string,
-  seconds: number,
-): Promise<Omit<Story, 'months' | 'owners' | 'open' | 'alerts' | 'forecasts'>> {
-  const [proven = {}] = await connection.rows(await readSql('demo', 'comparisons'));
-  const [biggestMover] = await connection.rows(await readSql('demo', 'biggest_mover'));
-  const files: string[] = [];
-  for (const report of reports) {
-    const exports = join(folder, 'exports', report);
-    const written = await readdir(exports, { recursive: true });
-    const latest = written.filter((name) => /^latest\.|^[a-z_]+(-\d{4}-\d{2})?\.csv$/.test(basename(name))).sort();
-    files.push(...latest.map((name) => join(exports, name)));
-  }
-  files.push(snapshotFile(folder));
-  return { folder, seconds, state: await completenessOf(connection), proven, biggestMover, files };
-}
-
-/** What finance accrues for the month that is not over. */
-function accrual(open: SqlRow | undefined): string {
-  if (open === undefined || open['accrual'] === null) return '';
-  return `
-Accrue for ${String(open['month']).slice(0, 7)}: ${usd(open['accrual'])} USD, ${usd(open['cost'])} so far and ${usd(open['forecast_of_rest'])} to come (${open['forecast_basis']}).${
-    String(open['forecast_basis']).startsWith('mean')
-      ? '\nA model forecasts the budgets below. "costbook alert" stores that forecast, and the accrual then uses it.'
-      : ''
-  }
-`;
-}
-
-/** An amount as a person reads it; undefined where there is none. */
-function usd(amount: unknown): string | undefined {
-  return amount === null || amount === undefined ? undefined : Number(amount).toFixed(2);
-}
-
-async function inventStory(story: Story): Promise<string> {
-  const { proven, biggestMover: mover } = story;
-  const workspaces = [...new Set(story.months.flatMap((row) => Object.keys(row)))].filter(
-    (name) => !['account', 'month', 'is_complete', 'total'].includes(name),
-  );
-  const columns = [...workspaces, 'total'];
-  const table = formatTable(
-    [{ name: 'USD', type: 'VARCHAR' }, ...columns.map((name) => ({ name, type: 'DECIMAL' }))],
-    story.months.map((row) => [String(row['month']).slice(0, 7), ...columns.map((name) => usd(row[name]))]),
-  );
-  const amounts = { direct: 'direct_cost', shared: 'shared_cost', cost: 'cost', change: 'change', budget: 'budget' };
-  const chargeback = formatTable(
-    [{ name: 'team', type: 'VARCHAR' }, ...Object.keys(amounts).map((name) => ({ name, type: 'DECIMAL' }))],
-    story.owners.map((row) => [
-      String(row['owner'] ?? '(nobody)'),
-      ...Object.values(amounts).map((name) => usd(row[name])),
-    ]),
-  );
-  const forecasts = formatTable(
-    ['budget', 'period', 'USD spent', 'forecast', 'low', 'high', 'of USD', 'exceeds on'].map((name, index) => ({
-      name,
-      type: index < 2 || name === 'exceeds on' ? 'VARCHAR' : 'DECIMAL',
-    })),
-    story.forecasts.map(({ budget, period, spent, forecast, low, high, amount, exceeds_on: exceedsOn }) => [
-      budget ?? '',
-      period,
-      ...[spent, forecast, low, high, amount].map((usd) => (usd === null ? 'none' : Number(usd).toFixed(2))),
-      exceedsOn ?? (Number(spent) >= Number(amount) ? 'exceeded' : ''),
-    ]),
-  );
-  const program = cli.includes('node_modules') ? 'npx costbook' : `node ${relative('.', cli)}`;
-  return `
-${table}
-${describeCompleteness(story.state)}
-${accrual(story.open)}
-Proven: ${proven['windows']} windows, ${proven['pages']} pages, ${proven['rows']} rows in ${Math.round(story.seconds)} s.
-  ${proven['comparisons']} comparisons with the platform's own totals, ${proven['all_proven'] ? 'all of them met' : 'NOT ALL MET'}.
-  Ours ${proven['cost']} USD, the platform's ${proven['platform_cost']} USD, difference ${proven['difference']}.
-${
-  mover === undefined
-    ? ''
-    : `
-Biggest mover of the last seven days: ${mover['resource_type']} ${mover['resource_name']} in ${mover['workspace'] ?? 'no workspace'},
-  ${mover['week_before']} USD in the week before, ${mover['this_week']} USD now.
-`
-}
-Charged back, the last whole month in USD, by the rules of jobs/allocation.yaml:
-${chargeback}
-The teams' labels are written in many ways (paymnets, PAYMENTS); the aliases in that file make one team of each.
-
-What its budgets will come to: what complete hours cost, and a forecast of those that are left; 80 of 100 should end between low and high:
-${forecasts}
-
-Files:
-${story.files.map((file) => `  ${relative('.', file)}`).join('\n')}
-
-Ask the books anything:
-  ${program} sql --dir ${relative('.', story.folder) || '.'} "select resource_type, sum(cost) as cost from costs group by all order by cost desc"
-
-Its budgets stand in ${join(relative('.', story.folder), 'jobs', 'budgets.yaml')}:
-  ${program} budgets --dir ${relative('.', story.folder) || '.'}
-  ${program} budgets backtest everything --dir ${relative('.', story.folder) || '.'}
-  ${program} forecast --dir ${relative('.', story.folder) || '.'}
-
-Point it at a real account:
-  export COSTBOOK_URL=https://api.example.com COSTBOOK_ACCOUNT=your-account
-  export COSTBOOK_TOKEN=your-api-key
-  ${program} ingest
-
-Were it asked to tell somebody now ("costbook alert", with a sink in costbook.yaml), this is what Slack would show:
-${story.alerts.replace(/^to .*:\n/gm, '')}`;
 }

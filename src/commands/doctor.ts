@@ -1,7 +1,7 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isRefusedClose, sinkFault } from '../alerts/index.ts';
+import { isRefusedClose, openAlerts, sinkFault } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { budgetsFile, loadBudgets } from '../budgets/index.ts';
 import {
@@ -48,7 +48,6 @@ import { askPlatform } from './ask-platform.ts';
 import { futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
-import { openAlerts } from './open-alerts.ts';
 import { expectJobs } from './run.ts';
 
 export const doctorCommand: Command = {

@@ -1,28 +1,16 @@
 import {
   type Budget,
   budgetsFile,
-  exceedsOnOf,
-  forecastLevel,
-  forecastRow,
+  describeForecasts,
+  forecastsToJson,
   loadBudgets,
   readForecasts,
   type ScopeForecast,
 } from '../budgets/index.ts';
 import { loadConfig } from '../config/index.ts';
-import { counted } from '../counted.ts';
-import { decimalOfWhole } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
-import { cents, usdDecimals } from '../money.ts';
-import {
-  type CompletenessState,
-  completenessOf,
-  describeCompleteness,
-  formatTable,
-  instantOf,
-  type TableLayout,
-  wrapped,
-} from '../reports/index.ts';
+import { completenessOf, describeCompleteness, instantOf } from '../reports/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
@@ -65,8 +53,8 @@ export async function forecastOfBooks(input: CommandInput, context: CommandConte
     });
     for (const sentence of overSentences(forecasts, now)) context.tell(`warning: ${sentence}`);
     const state = await completenessOf(books.connection, asOf);
-    if (context.json) await context.write(`${JSON.stringify(toJson(forecasts, state))}\n`);
-    else await context.write(`${describe(forecasts, context.layout)}\n${describeCompleteness(state)}\n`);
+    if (context.json) await context.write(`${JSON.stringify(forecastsToJson(forecasts, state))}\n`);
+    else await context.write(`${describeForecasts(forecasts, context.layout)}\n${describeCompleteness(state)}\n`);
     const known = forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? (scope.workspace ?? []) : []));
     for (const name of workspaces) {
       if (!known.includes(name)) {
@@ -99,132 +87,4 @@ function budgetNamed(name: string, budgets: readonly Budget[]): Budget {
   const guess = nearest(name, names);
   const expected = names.length === 0 ? 'jobs/budgets.yaml has none' : `expected one of ${names.join(', ')}`;
   throw new UsageError(`there is no budget "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: ${expected}`);
-}
-
-function toJson(forecasts: readonly ScopeForecast[], state: CompletenessState): Record<string, unknown> {
-  return {
-    asOf: state.asOf,
-    completeThrough: state.completeThrough,
-    settledThrough: state.settledThrough,
-    level: forecastLevel,
-    forecasts: forecasts.map((one) => {
-      const { scope, periodKind, period, completeThrough, spent, amount, forecast } = one;
-      const made = forecast.kind === 'forecast' ? forecast : undefined;
-      const usd = (value: bigint | undefined) => (value === undefined ? null : decimalOfWhole(value, usdDecimals));
-      return {
-        ...(scope.kind === 'budget'
-          ? { kind: 'budget', budget: scope.budget.name }
-          : {
-              kind: 'workspace',
-              account: scope.account,
-              workspace: scope.workspace,
-              resourceType: scope.resourceType,
-            }),
-        periodKind,
-        period: period.name,
-        periodStart: formatInstant(period.start),
-        periodEnd: formatInstant(period.end),
-        completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
-        spent: usd(spent),
-        forecast: usd(made?.mean),
-        low: usd(made?.low),
-        high: usd(made?.high),
-        amount: usd(amount),
-        exceedsOn: exceedsOnOf(one) ?? null,
-        reason: forecast.kind === 'none' ? forecast.reason : null,
-        model: made?.model ?? null,
-        transform: made?.transform ?? null,
-        seasons: made?.seasons ?? null,
-        step: forecastRow(one)?.step ?? null,
-        historyStart: made === undefined ? null : formatInstant(made.history.start),
-        historyEnd: made === undefined ? null : formatInstant(made.history.end),
-        observations: made?.observations ?? null,
-        backtest: made?.backtest ?? null,
-        notes: made?.notes ?? [],
-      };
-    }),
-  };
-}
-
-function nameOf({ scope }: ScopeForecast): string {
-  if (scope.kind === 'budget') return scope.budget.name;
-  return `${scope.workspace ?? '(no workspace)'} / ${scope.resourceType ?? '(no type)'}`;
-}
-
-/** Budgets in the order of their file, then workspaces and resource types by what they will cost. */
-function dearestFirst(forecasts: readonly ScopeForecast[]): ScopeForecast[] {
-  const meanOf = ({ forecast }: ScopeForecast) => (forecast.kind === 'none' ? 0n : forecast.mean);
-  const budgets = forecasts.filter(({ scope }) => scope.kind === 'budget');
-  const others = forecasts.filter(({ scope }) => scope.kind !== 'budget');
-  return [...budgets, ...others.toSorted((a, b) => Number(meanOf(b) - meanOf(a)))];
-}
-
-/** The model in words: `trend of 26 weeks and 2 others, from 182 days`. */
-function modelOf({ forecast }: ScopeForecast): string {
-  if (forecast.kind === 'none') return '';
-  const { observations, stepHours } = forecast;
-  const [model = '', more] = forecast.model.split('+');
-  const [step, cycle] = stepHours === 1 ? ['hour', 'day'] : ['day', 'week'];
-  const [, kind = '', cycles = ''] = /^(level|median|trend)-(\d+)/.exec(model) ?? [];
-  const words = kind === '' ? (modelWords[model] ?? model) : `${kind} of ${counted(Number(cycles), cycle)}`;
-  const others = more === undefined ? '' : ` and ${counted(Number(more), 'other')}`;
-  return `${words.replace('the last', `the last ${cycle}`)}${others}, from ${counted(observations, step)}`;
-}
-
-/** Models that have no length. */
-const modelWords: Readonly<Record<string, string>> = {
-  'seasonal-naive': 'the last again',
-  smoothed: 'smoothed level',
-  'smoothed-add': 'smoothed level',
-  'smoothed-recent': 'smoothed level',
-  'level-since-change': 'level since it changed',
-  ets: 'exponential smoothing',
-  'mstl-ets': 'smoothing of several seasons',
-  stopped: 'nothing more',
-};
-
-function describe(forecasts: readonly ScopeForecast[], layout: TableLayout): string {
-  if (forecasts.length === 0) return 'Nothing to forecast: nothing in the books has cost anything lately.';
-  const amount = (usd: bigint) => (layout.isExact === true ? decimalOfWhole(usd, usdDecimals) : cents(usd));
-  const accounts = new Set(forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? [scope.account] : [])));
-  const text = (name: string) => ({ name, type: 'VARCHAR' });
-  const number = (name: string) => ({ name, type: 'DECIMAL' });
-  const table = formatTable(
-    [
-      ...(accounts.size > 1 ? [text('account')] : []),
-      ...[text('of'), text('period'), number('USD spent'), number('forecast'), number('low'), number('high')],
-      ...[number('of USD'), text('exceeds on'), text('model'), text('complete through')],
-    ],
-    dearestFirst(forecasts).map((one) => {
-      const { scope, period, completeThrough, spent, amount: limit, forecast } = one;
-      const made = forecast.kind === 'forecast' ? forecast : undefined;
-      const isOver = spent !== undefined && limit !== undefined && spent >= limit;
-      return [
-        ...(accounts.size > 1 ? [scope.kind === 'workspace' ? scope.account : ''] : []),
-        nameOf(one),
-        period.name,
-        spent === undefined ? 'not known' : amount(spent),
-        made === undefined ? 'none' : amount(made.mean),
-        made === undefined ? undefined : amount(made.low),
-        made === undefined ? undefined : amount(made.high),
-        limit === undefined ? undefined : amount(limit),
-        isOver ? 'exceeded' : (exceedsOnOf(one) ?? ''),
-        modelOf(one),
-        completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough),
-      ];
-    }),
-    { ...layout, important: ['of', 'forecast', 'of USD', 'exceeds on', 'period', 'low', 'high', 'USD spent'] },
-  );
-  const reasons = new Map<string, string[]>();
-  for (const one of forecasts) {
-    if (one.forecast.kind === 'forecast') continue;
-    reasons.set(one.forecast.reason, [...(reasons.get(one.forecast.reason) ?? []), nameOf(one)]);
-  }
-  return [
-    table,
-    ...[
-      `USD spent: in complete hours; forecast: USD of the whole period; ${forecastLevel} of 100 should end between low and high; each line is forecast by itself, so lines do not add up to others`,
-      ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
-    ].map((words) => wrapped(words, layout)),
-  ].join('\n');
 }

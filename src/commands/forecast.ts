@@ -11,8 +11,8 @@ import {
   type SeriesForecast,
   stepsAfter,
 } from '../forecast/index.ts';
-import { formatTable, type TableLayout } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
+import { formatTable, type TableLayout } from '../terminal/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { forecastOfBooks, forecastOfBooksOptions } from './forecast-of-books.ts';
 import { optionReader } from './options.ts';

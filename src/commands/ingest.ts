@@ -272,8 +272,13 @@ function sumOf<T>(items: readonly T[], count: (item: T) => number): number {
   return items.reduce((sum, item) => sum + count(item), 0);
 }
 
-function unprovenToJson({ window, reason }: UnprovenWindow): Record<string, string> {
-  return { start: formatInstant(window.start), end: formatInstant(window.end), reason };
+function unprovenToJson({ window, reason, costDifference }: UnprovenWindow): Record<string, string | null> {
+  return {
+    start: formatInstant(window.start),
+    end: formatInstant(window.end),
+    reason,
+    costDifference: costDifference ?? null,
+  };
 }
 
 function instantOrNull(instant: Instant | undefined): string | null {

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { markMended } from '../alerts/index.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import {
@@ -12,7 +13,6 @@ import {
 import type { Command, CommandContext } from './command.ts';
 import { makeWarehouse } from './make-warehouse.ts';
 import { optionReader } from './options.ts';
-import { markMended } from './unstored-alerts.ts';
 import { openWhenFree, waitOption } from './wait.ts';
 import { openProjectWarehouse } from './writing-run.ts';
 

@@ -1,3 +1,4 @@
+import { markMended } from '../alerts/index.ts';
 import { DamagedFileError, exitCodes, firstSentence, LockedError, UnprovenError, UsageError } from '../errors.ts';
 import {
   describeFacts,
@@ -13,7 +14,6 @@ import {
 import type { Command, CommandContext } from './command.ts';
 import { makeWarehouse } from './make-warehouse.ts';
 import { optionReader } from './options.ts';
-import { markMended } from './unstored-alerts.ts';
 import { waitOption } from './wait.ts';
 import { openProjectWarehouse } from './writing-run.ts';
 

@@ -1,8 +1,7 @@
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { allocationFile } from '../allocation/index.ts';
 import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
 import { loadConfig } from '../config/index.ts';
-import { counted } from '../counted.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
@@ -11,34 +10,25 @@ import {
   checkReport,
   completenessOf,
   costColumnOf,
-  describeCompleteness,
-  displayParameters,
-  type Evaluated,
+  described,
   exportFormats,
   type FocusAsked,
   filesNamed,
-  filesOf,
   focusAsked,
   focusGrains,
   focusMetadata,
   focusVersions,
-  formatTable,
   type GivenParameter,
   incompleteness,
   instantOf,
   isOfOwners,
   isPartitioned,
-  manifestName,
+  listOf,
   monthsOfRange,
   namesOfFocus,
   newestLoad,
-  newestThatFit,
-  openTable,
   orderedQuery,
   type ParameterValue,
-  type Published,
-  parameterOption,
-  partitionsFolder,
   periodsOf,
   placeOf,
   publishReport,
@@ -53,30 +43,15 @@ import {
   resolveAsOf,
   settleParameters,
   shape,
-  sparkline,
-  sparklineQuery,
   sqlParameters,
-  type TableLayout,
-  topOf,
   totalsOf,
   unanswerable,
   withDaysOfMonths,
   withDefaults,
-  wrapWords,
+  writeJson,
+  writeTable,
 } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
-import { cutToWidth } from '../terminal/index.ts';
-import {
-  type Connection,
-  completeness,
-  firstOf,
-  openBooks,
-  readSql,
-  type SqlColumn,
-  sumsOf,
-  toCellText,
-  toJsonValue,
-} from '../warehouse/index.ts';
+import { type Connection, completeness, openBooks, readSql, type SqlColumn } from '../warehouse/index.ts';
 import type { ApartContext } from './apart.ts';
 import { warnOfFutureDates } from './books-clock.ts';
 import type { CommandInput } from './command.ts';
@@ -395,7 +370,7 @@ async function adviceOnOwners(connection: Connection, dir: string): Promise<stri
   if (Number(row?.['rules']) > 1) return [];
   return [
     `the books have no allocation rules, so no cost has an owner: write rules into ${allocationFile(dir)} ` +
-      '(allocation.example.yaml explains them), try them with "costbook allocation test", and put them in force with ' +
+      '(allocation.example.yaml explains them), try them with "costbook allocation test", and apply them with ' +
       '"costbook allocation apply"',
   ];
 }
@@ -454,55 +429,9 @@ function chosenColumns(answered: readonly SqlColumn[], focus: FocusAsked | undef
   if (focus === undefined) return answered;
   const missing = focus.columns.filter((name) => !answered.some((column) => column.name === name));
   if (missing.length > 0) {
-    throw new UsageError(`the report lacks columns of FOCUS ${focus.version}: ${missing.join(', ')}`);
+    throw new UsageError(`the report is missing columns of FOCUS ${focus.version}: ${missing.join(', ')}`);
   }
   return focus.columns.flatMap((name) => answered.filter((column) => column.name === name));
-}
-
-/** A report that was answered, and where it was written to. */
-interface Answer {
-  readonly report: Report;
-  readonly values: readonly ParameterValue[];
-  readonly state: CompletenessState;
-  readonly evaluated: Evaluated | undefined;
-  readonly columns: readonly SqlColumn[];
-  readonly published: Published;
-  /** The columns that the table adds up in a last row. */
-  readonly totals: readonly string[];
-  /** Whether the CSV for people was asked for. */
-  readonly isExcel: boolean;
-}
-
-function described({ name, about, grain, parameters, formats }: Report): Record<string, unknown> {
-  return {
-    name,
-    about,
-    grain,
-    parameters: parameters.map((parameter) => ({ ...parameter, default: parameter.default ?? null })),
-    formats,
-  };
-}
-
-/** The reports: side by side where nobody's terminal is too narrow for it, otherwise a paragraph each. */
-function listOf(reports: readonly Report[], { width }: TableLayout): string {
-  if (width !== undefined) {
-    return reports
-      .map(({ name, parameters, about }) => {
-        const words = wrapWords(about, width - 4);
-        const options = parameters.length === 0 ? [] : wrapWords(parameters.map(parameterOption).join('  '), width - 4);
-        return [name, ...[...words, ...options].map((line) => `    ${line}`)].join('\n');
-      })
-      .map((paragraph) => `${paragraph}\n`)
-      .join('');
-  }
-  const columns = ['report', 'parameters', 'formats', 'about'].map((name) => ({ name, type: 'VARCHAR' }));
-  const rows = reports.map(({ name, parameters, formats, about }) => [
-    name,
-    parameters.map(parameterOption).join(' '),
-    formats.join(', '),
-    about,
-  ]);
-  return `${formatTable(columns, rows)}\n`;
 }
 
 /** Reports that had the name of a command, which answers something else. */
@@ -524,149 +453,4 @@ function settle(read: ReadParameters, state: CompletenessState, isRequired: bool
     if (isRequired && isWaiting && error instanceof UsageError) throw new UnprovenError(error.message);
     throw error;
   }
-}
-
-async function writeJson(context: ApartContext, question: Question, answer: Answer): Promise<void> {
-  const { report, values, state, evaluated, columns, published } = answer;
-  const { manifest, isUnchanged: unchanged } = published;
-  const head = {
-    report: report.name,
-    parameters: displayParameters(values),
-    ...state,
-    ...(evaluated === undefined ? {} : { evaluatedThrough: evaluated.through }),
-    columns,
-    manifest: join(published.folder, manifestName),
-    unchanged,
-    files: filesOf(published),
-  };
-  if (manifest.basis !== undefined) {
-    // All costs by hour are for files.
-    await context.write(`${JSON.stringify({ ...head, rowCount: manifest.rows, cost: manifest.cost })}\n`);
-    return;
-  }
-  // Written with the first rows: what fails at once must not leave half a JSON value on stdout.
-  let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
-  const { chunks } = await question.connection.stream(question.query, question.parameters);
-  for await (const rows of chunks) {
-    if (rows.length === 0) continue;
-    const lines = rows.map((row) =>
-      JSON.stringify(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)]))),
-    );
-    await context.write(`${lead}\n${lines.join(',\n')}`);
-    lead = ',';
-  }
-  await context.write(`${lead === ',' ? '\n' : lead}]}\n`);
-}
-
-/** A screenful for a look; the files have all. */
-const maxShownRows = 40;
-/** Rows that are blocks of lines take more room. */
-const maxShownBlocks = 10;
-
-async function writeTable(context: ApartContext, question: Question, answer: Answer): Promise<void> {
-  const { report, published, state, evaluated } = answer;
-  const { manifest } = published;
-  const unchanged = published.isUnchanged ? ' (unchanged)' : '';
-  const rowCount = counted(manifest.rows, 'row');
-  if (manifest.basis !== undefined) {
-    const months = counted(manifest.files.length, 'month');
-    await context.write(
-      `(${months} of accounts, ${rowCount}, ${manifest.cost ?? 'no'} USD) ${describeCompleteness(state)}\n`,
-    );
-    await context.write(`${shortest(join(published.folder, partitionsFolder))}${unchanged}\n`);
-    return;
-  }
-  async function writeFiles(): Promise<void> {
-    for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
-  }
-  if (context.isStep) {
-    const cost = manifest.cost == null ? '' : `, ${manifest.cost} USD`;
-    await context.write(`(${rowCount}${cost}) ${describeCompleteness(state)}\n`);
-    await writeFiles();
-    return;
-  }
-  const { columns, rows } = await firstRows(question, answer, maxShownRows);
-  const layout = { ...context.layout, important: importantOf(report, columns) };
-  const isVertical = openTable(columns, rows, { ...layout, isWhole: true }).isVertical;
-  const shown = isVertical ? rows.slice(0, maxShownBlocks) : rows;
-  for (const line of await sparklines(context, question, report)) await context.write(`${line}\n`);
-  const isOnTerminal = layout.width !== undefined;
-  const totals = answer.totals.length > 0 ? [await totalRow(question, columns, answer.totals)] : [];
-  const table = [...shown, ...totals];
-  if (rows.length > 0 || !isOnTerminal) await context.write(`${formatTable(columns, table, layout)}\n`);
-  const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
-  await context.write(`(${rowCount}${cut})${isOnTerminal ? '\n' : ' '}${describeCompleteness(state)}\n`);
-  if (evaluated !== undefined) await context.write(`${evaluated.sentence}\n`);
-  await writeFiles();
-  if (answer.isExcel) await context.write(`${roundingNote}\n`);
-}
-
-const roundingNote =
-  'Amounts in the CSV for people are rounded to cents, each by itself; its total is rounded from the exact total.';
-
-/** The last row of a table: what the columns that may be added up come to, over all rows of the answer. */
-async function totalRow(
-  { connection, query, parameters }: Question,
-  columns: readonly SqlColumn[],
-  totals: readonly string[],
-): Promise<(string | undefined)[]> {
-  const [row = {}] = await connection.rows(sumsOf(query, totals), parameters);
-  return columns.map(({ name }, index) => {
-    const sum = totals.includes(name) ? row[name] : undefined;
-    if (sum !== undefined && sum !== null) return String(sum);
-    return index === 0 ? 'Total' : undefined;
-  });
-}
-
-/** The columns by their importance, with those that were asked for by name among the first. */
-function importantOf({ screen, parameters }: Report, columns: readonly SqlColumn[]): readonly string[] | undefined {
-  if (screen.important === undefined) return undefined;
-  const hasLabels = parameters.some(({ name }) => name === 'labels');
-  const labels = columns.flatMap(({ name }) => (hasLabels && name.startsWith('label_') ? [name] : []));
-  return [...screen.important.slice(0, 2), ...labels, ...screen.important.slice(2)];
-}
-
-/** The rows that a person looks at first, as text: what costs most, or is newest. */
-async function firstRows(
-  { parameters, connection }: Question,
-  { report, columns }: Answer,
-  limit: number,
-): Promise<{ columns: readonly SqlColumn[]; rows: (string | undefined)[][] }> {
-  const names = columns.map(({ name }) => name);
-  const query = orderedQuery(report, names, topOf(report, columns));
-  const answered = await connection.stream(firstOf(query, limit), parameters);
-  const rows: (string | undefined)[][] = [];
-  for await (const chunk of answered.chunks) for (const row of chunk) rows.push(row.map(toCellText));
-  return { columns: answered.columns, rows };
-}
-
-/** The report's lines of small bars on a terminal, each with what it is of and its days; none elsewhere. */
-async function sparklines(
-  { layout: { width } }: ApartContext,
-  { parameters, connection }: Question,
-  report: Report,
-): Promise<string[]> {
-  const query = sparklineQuery(report);
-  if (query === undefined || width === undefined) return [];
-  const lines: string[] = [];
-  const { chunks } = await connection.stream(query, parameters);
-  for await (const chunk of chunks) {
-    for (const row of chunk) {
-      const texts = row.map(toCellText);
-      const [values = '[]', first = '', last = ''] = texts.splice(-3);
-      const numbers = JSON.parse(values) as (number | null)[];
-      if (numbers.length < 2) continue;
-      const name = texts.flatMap((text) => text ?? []).join(' · ');
-      const room = Math.max(8, width - first.length - last.length - 2);
-      lines.push(`${first} ${sparkline(newestThatFit(numbers, room))} ${last}`);
-      if (name !== '') lines[lines.length - 1] = `${cutToWidth(forTerminal(name), width)}\n${lines.at(-1)}`;
-    }
-  }
-  return lines;
-}
-
-/** The path as a person in this folder would write it. */
-function shortest(path: string): string {
-  const fromHere = relative('.', path);
-  return isAbsolute(fromHere) || fromHere.startsWith('..') ? path : fromHere;
 }

@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.ts';
-import { completenessOf, describeCompleteness, formatTable, type TableLayout } from '../reports/index.ts';
+import { completenessOf, describeCompleteness } from '../reports/index.ts';
+import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { formatInstant, parseInstant } from '../time.ts';
 import { type Connection, openBooks, readSql, type SqlRow } from '../warehouse/index.ts';
 import type { Command } from './command.ts';

@@ -1,4 +1,4 @@
-import { sendPing } from '../alerts/index.ts';
+import { alertWithoutBooks, sendPing } from '../alerts/index.ts';
 import {
   exitCodeOf,
   exitCodes,
@@ -27,7 +27,7 @@ import {
   stepRules,
 } from '../jobs/index.ts';
 import { expectProject } from '../project-folder.ts';
-import { formatTable } from '../reports/index.ts';
+import { formatTable } from '../terminal/index.ts';
 import { formatInstant, formatMonth, type Instant, parseInstant, parseMonth } from '../time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
@@ -38,7 +38,6 @@ import { ingestCommand } from './ingest.ts';
 import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
 import { summarizeCommand } from './summarize.ts';
-import { alertWithoutBooks } from './unstored-alerts.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, openEnd, openForRun } from './writing-run.ts';
 

@@ -15,7 +15,7 @@ import {
   startRun,
 } from '../jobs/index.ts';
 import { expectProject } from '../project-folder.ts';
-import { formatTable } from '../reports/index.ts';
+import { formatTable } from '../terminal/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { type Books, type JobHistory, jobHistories, openBooks, snapshotFile } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';

@@ -5,6 +5,8 @@ import {
   isRefusedClose,
   monthsTouched,
   nextWords,
+  type OpenAlert,
+  openAlerts,
   staleStep,
   stepAfterRun,
   unprovenStep,
@@ -27,7 +29,6 @@ import {
 import { type ClockFault, futureInstants } from './books-clock.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type FileFault, faultsOfFiles } from './files-of-books.ts';
-import { type OpenAlert, openAlerts } from './open-alerts.ts';
 
 export const statusCommand: Command = {
   name: 'status',
@@ -62,6 +63,8 @@ interface UnprovenStatus {
   readonly end: string;
   /** What was compared, and by how much it differs: hours, billing dimensions, dollars. */
   readonly reason: string;
+  /** The largest difference in cost: USD, decimal text without sign; null where no cost differs. */
+  readonly costDifference: string | null;
 }
 
 interface AccountStatus {
@@ -229,10 +232,7 @@ function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number)
     );
   }
   if (unproven.length > 0) {
-    const words = differWords(
-      unproven.map(({ reason }) => reason),
-      monthsTouched(unproven),
-    );
+    const words = differWords(unproven, monthsTouched(unproven));
     reasons.push(`costs of account ${account.account} ${words} (${counted(unproven.length, 'window')})`);
   }
   return reasons;
@@ -254,8 +254,13 @@ async function movedMonths(connection: Connection): Promise<MovedMonth[]> {
   }));
 }
 
-function toStatus({ window, reason }: UnprovenWindow): UnprovenStatus {
-  return { start: formatInstant(window.start), end: formatInstant(window.end), reason };
+function toStatus({ window, reason, costDifference }: UnprovenWindow): UnprovenStatus {
+  return {
+    start: formatInstant(window.start),
+    end: formatInstant(window.end),
+    reason,
+    costDifference: costDifference ?? null,
+  };
 }
 
 function instantOrNull(value: unknown): string | null {

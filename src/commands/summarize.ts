@@ -1,6 +1,11 @@
 import {
+  alertFactsOptions,
+  deliverAll,
+  exitCodeOf,
+  loadAlertingConfig,
   type Message,
   newMessage,
+  originOf,
   readCostSummary,
   readInSlack,
   type SummaryPeriod,
@@ -13,7 +18,6 @@ import { completenessOf } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
 import { type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
-import { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
+import { alertWithoutBooks, markMended } from '../alerts/index.ts';
 import type { SpendNow } from '../budgets/index.ts';
 import { correctClock } from '../effects.ts';
 import { exitCodeOf, exitCodes, LockedError, messageOf, worstExitCode } from '../errors.ts';
 import { openLandingWriter } from '../fetch/index.ts';
-import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
+import { type EndedRun, type UnpublishedRun, writeMetrics, writeUnpublished } from '../metrics/index.ts';
 import { expectProject } from '../project-folder.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
-import { writeMetrics, writeUnpublished } from './metrics-file.ts';
-import { alertWithoutBooks, markMended } from './unstored-alerts.ts';
 import { openWhenFree } from './wait.ts';
 
 /** What a command that writes says of its end. */

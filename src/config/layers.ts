@@ -83,7 +83,7 @@ export function environmentLayer({ env, text = '', problems }: Reading): Layer {
     const where = /^\w+$/.test(variable) ? variable : quoted(variable);
     const guess = nearest(variable.slice('COSTBOOK_'.length), variableKeys);
     const hint = guess ? `did you mean ${variableOf(guess)}?` : 'costbook reads none of this name;';
-    problems.report({ where }, `unknown variable; ${hint} rename or unset it`);
+    problems.report({ where, isUntrusted: true }, `unknown variable; ${hint} rename or unset it`);
   }
   return layer;
 }

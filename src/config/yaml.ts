@@ -32,6 +32,8 @@ const maxLineLength = 1000;
 export interface Place {
   /** `file:line:column`, a file, or an environment variable. */
   readonly where: string;
+  /** True where `where` is text from outside that may hold a secret; otherwise it is shown as it is. */
+  readonly isUntrusted?: true;
   /** The key whose value it is, if it is one's. */
   readonly key?: string | undefined;
   /** Undefined outside the file, which is told after everything in it. */
@@ -82,11 +84,15 @@ export function gatherProblems(): Problems {
       if (found.length === 0) return;
       const sorted = found.toSorted((a, b) => comparePlaces(a.place, b.place));
       // A value that serves several entries is read, and refused, several times.
-      const lines = new Set(
-        sorted.map(({ place: { where, key }, text }) => [where, ...(key ? [key] : []), text].join(': ')),
+      const lines = new Map(
+        sorted.map(({ place, text }) => {
+          const rest = [...(place.key ? [place.key] : []), text].join(': ');
+          return [`${place.where}: ${rest}`, { place, rest }];
+        }),
       );
-      const shown = [...lines].slice(0, maxProblems).map((line) => {
-        const clean = redact(line);
+      const shown = [...lines.values()].slice(0, maxProblems).map(({ place: { where, isUntrusted }, rest }) => {
+        // A word of a broken token may also be in the name of the file or variable, which is no secret.
+        const clean = `${isUntrusted ? redact(where) : where}: ${redact(rest)}`;
         return clean.length > maxLineLength ? `${clean.slice(0, maxLineLength)}…` : clean;
       });
       if (lines.size > shown.length) shown.push(`and ${lines.size - shown.length} more problems`);

@@ -1,23 +1,23 @@
 import type { ShapeName } from './shapes.ts';
 
-// Who takes part in the story. Data only; story.ts turns it into series. The order matters: the first dozen already
-// shows every resource type and every oddity, so that a small --resources is still worth looking at.
+// The resources of the story. Data only; story.ts turns it into series. The order matters: the first dozen shows every
+// resource type and every special case, so that a small --resources is still useful.
 
 /** The account of the story. */
 export const accountOfStory = { id: 'acc-harbor-labs', displayName: 'Harbor Labs' } as const;
 
-/** What one unit of a billing dimension costs, in USD, and how finely its usage is counted. */
+/** The price of one unit of a billing dimension in USD, and the precision of its usage. */
 export interface Tariff {
   readonly usdPerUnit: number;
-  /** Applies from nine months into the history on; absent where the price never changes. */
+  /** Applies from nine months into the history; absent if the price never changes. */
   readonly usdPerUnitLater?: number;
-  /** Units per hour and resource that cost nothing. */
+  /** Free units per hour and resource. */
   readonly freePerHour?: number;
-  /** Thousandths of a unit that usage is counted in; 1000 means whole units. Default 1. */
+  /** The smallest amount of usage, in thousandths of a unit; 1000 means whole units. Default 1. */
   readonly quantum?: number;
 }
 
-/** Months after the first one at which `usdPerUnitLater` begins: 2026-07-01 in the default history. */
+/** Months after the first one at which `usdPerUnitLater` starts: 2026-07-01 in the default history. */
 export const priceChangeMonths = 9;
 
 const gbMonthSeconds = 730 * 3600;
@@ -43,28 +43,28 @@ export type TariffName = keyof typeof tariffs;
 export interface Habit {
   readonly dimension: TariffName;
   readonly shape: ShapeName;
-  /** Units in a usual busy hour of its first month. */
+  /** Units in a typical busy hour of its first month. */
   readonly perHour: number;
-  /** Share by which it grows each month, for the first eighteen months of the history. */
+  /** Monthly growth as a share, for the first eighteen months of the history. */
   readonly growth: number;
   /** Half the width of the hourly noise, as a share. */
   readonly noise: number;
 }
 
-/** One part in the story. */
+/** One resource of the story. */
 export interface Part {
   readonly workspace: string | undefined;
   readonly type: 'sandbox' | 'agent' | 'job' | 'mcp_server' | 'volume' | 'custom_domain';
   readonly name: string;
-  /** Days after the beginning of the history. */
+  /** Days after the start of the history. */
   readonly fromDay: number;
-  /** Days of its life; absent where it never ends. */
+  /** Days of its life; absent if it never ends. */
   readonly days?: number;
-  /** Days for which what it stored is kept, and paid, after its end. */
+  /** For how many days its stored data is kept and billed after its end. */
   readonly storedDays?: number;
-  /** Comes back after the story's first 400 days: short-lived sandboxes never run out. */
+  /** Returns after the story's first 400 days, so that short-lived sandboxes never run out. */
   readonly recurs?: true;
-  /** The agent that runs away in the last week of the story. */
+  /** The agent with the runaway cost in the last week of the story. */
   readonly runsAway?: true;
   readonly habits: readonly Habit[];
 }
@@ -80,7 +80,7 @@ function storage(dimension: TariffName, gigabytes: number, growth = 0): Habit {
   return { dimension, shape: 'steady', perHour: gigabytes * 3600, growth, noise: 0 };
 }
 
-/** `gigabytes` is memory in a busy hour: instances times their size. */
+/** `gigabytes` is memory in a busy hour: number of instances times their size. */
 function compute(dimension: TariffName, gigabytes: number, shape: ShapeName, growth: number): Habit {
   return { dimension, shape, perHour: gigabytes * 3600, growth, noise: shape === 'steady' ? 0.04 : 0.25 };
 }
@@ -148,7 +148,7 @@ function sandbox(name: string, place: Place, gigabytes: number, shape: ShapeName
   };
 }
 
-/** A sandbox for some days or weeks: a pull request, a trial, an experiment. */
+/** A sandbox that lives for days or weeks: a pull request, a trial, an experiment. */
 function passing(
   name: string,
   workspace: string,
@@ -188,20 +188,20 @@ const demos = 'customer-demos';
 /** The workspaces of the account. */
 export const workspaces: readonly string[] = [production, staging, research, demos];
 
-/** The sixty parts of the story. */
+/** The sixty resources of the story. */
 export const cast: readonly Part[] = [
   agent('checkout-assistant', { workspace: production, growth: 0.09 }, 14, 'customers', 900),
   sandbox('code-runner', { workspace: production, growth: 0.07 }, 12, 'customers', 40),
   { ...agent('demo-analyst', { workspace: demos, fromDay: 34, growth: 0.02 }, 5, 'demos', 60), runsAway: true },
   volume('model-cache', { workspace: production }, 260),
-  // The same name in another workspace, and neither has a uuid: grouped without the workspace they are one entry.
+  // The same name in another workspace, and neither has a UUID: grouped without the workspace they are one entry.
   volume('model-cache', { workspace: research, fromDay: 20 }, 190),
   job('nightly-embeddings', { workspace: production, growth: 0.08 }, 48, 'nightly'),
   server('crm-tools', { workspace: production }, 3, 'customers'),
-  // The account's own: no workspace has it.
+  // Belongs to the account: no workspace has it.
   domain('api.harborlabs.example', { workspace: undefined }),
   sandbox('training-lab', { workspace: research, fromDay: 12 }, 24, 'office', 120),
-  // The sandbox ended in December; its volume is paid to this day.
+  // The sandbox ended in December; its volume is still billed.
   sandbox('legacy-embeddings-lab', { workspace: research, days: 74, growth: 0 }, 16, 'office', 30),
   volume('legacy-embeddings', { workspace: research, growth: 0 }, 480),
   agent('support-triage', { workspace: production, growth: 0.08 }, 9, 'customers', 1_400),

@@ -3,25 +3,24 @@ import { metricsLimits } from '../platform/index.ts';
 import type { Instant } from '../time.ts';
 import { Refusal } from './refusal.ts';
 
-/** Where a cursor stands in the answer to its query. */
+/** The position of a cursor in the answer to its query. */
 export interface Place {
   /** The next group or item. */
   readonly offset: number;
-  /** When the first page was asked for: all pages tell of this instant, so that they add up and nothing is told twice. */
+  /** When the first page was fetched: all pages show this instant, so that they add up and repeat nothing. */
   readonly seenAt: Instant;
   readonly issuedAt: Instant;
 }
 
-/** An opaque cursor, good for this query (its text in a normal form) and no other. */
+/** An opaque cursor, valid only for this query (its normalised text). */
 export function writeCursor(query: string, place: Place): string {
   const payload = Buffer.from(JSON.stringify([place.offset, place.seenAt, place.issuedAt])).toString('base64url');
   return `${payload}.${signatureOf(query, payload)}`;
 }
 
 /**
- * The place that a cursor names.
- * Refuses with 400 (the document leaves the status open) what was made for another query, is older than 24 hours, or
- * was never a cursor.
+ * The position of a cursor. Refuses with 400 (the document leaves the status open) a cursor of another query, one older
+ * than 24 hours, and any other text.
  */
 export function readCursor(query: string, cursor: string, now: Instant): Place {
   const [payload = '', signature] = cursor.split('.');
@@ -31,15 +30,15 @@ export function readCursor(query: string, cursor: string, now: Instant): Place {
   const parsed: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
   const [offset, seenAt, issuedAt] = Array.isArray(parsed) ? parsed.map(Number) : [];
   if (offset === undefined || seenAt === undefined || issuedAt === undefined) {
-    throw new Refusal(400, 'invalid_cursor', 'The cursor is none of ours');
+    throw new Refusal(400, 'invalid_cursor', 'The cursor is not valid');
   }
   if (now - issuedAt > metricsLimits.cursorLifetimeMs) throw expiredCursor();
   return { offset, seenAt, issuedAt };
 }
 
-/** What a cursor older than 24 hours is answered with. */
+/** The answer to a cursor older than 24 hours. */
 export function expiredCursor(): Refusal {
-  return new Refusal(400, 'invalid_cursor', 'The cursor is older than 24 hours; begin again with the first page');
+  return new Refusal(400, 'invalid_cursor', 'The cursor is older than 24 hours; start again from the first page');
 }
 
 function signatureOf(query: string, payload: string): string {

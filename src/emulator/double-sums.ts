@@ -4,15 +4,15 @@ import { type AddedGroup, type Bucket, bucketsOf, type Group, type MetricsQuery 
 import { mix, toUnit } from './random.ts';
 import { costScale, usageScale } from './story.ts';
 
-/** What one answer adds up: USD and units, as doubles. */
+/** The sums of one answer: USD and units, as doubles. */
 export interface DoubleSums {
   readonly cost: number;
   readonly usage: number;
-  /** In the order of the groups that were given. */
+  /** In the order of the given groups. */
   readonly groups: readonly AddedGroup[];
 }
 
-/** A sum of doubles that takes one number at a time. */
+/** Sums doubles that arrive one at a time. */
 interface Adder {
   add(value: number): void;
   sum(): number;
@@ -29,7 +29,7 @@ function onePass(): Adder {
   };
 }
 
-/** As a tree: two numbers make one, two of those make the next. */
+/** As a tree: adds numbers in pairs, then the sums in pairs, and so on. */
 function pairwise(): Adder {
   const levels: (number | undefined)[] = [];
   return {
@@ -48,13 +48,13 @@ function pairwise(): Adder {
 
 const adders = [onePass, pairwise] as const;
 
-/** What a group's sum and the total are made of: every hour, or the sums of buckets or groups. */
+/** What the sum of a group is made of: every hour, or the sums of its buckets. */
 const groupParts = ['hours', 'buckets'] as const;
 const totalParts = ['hours', 'buckets', 'groups'] as const;
 
 /**
- * Adds up a query's hours as doubles, in an order and a way that the seed draws: the order of series and of each
- * series' hours, one pass or a tree, a group out of hours or buckets, the total out of hours, buckets or groups.
+ * Sums a query's hours as doubles, in a way that the seed chooses: the order of series and of their hours, one pass or
+ * a tree, groups from hours or buckets, the total from hours, buckets or groups.
  */
 export function addAsDoubles(
   hourlyCosts: HourlyCosts,
@@ -116,7 +116,7 @@ function hoursIn({ fromHour, toHour }: Bucket, bucket: number): (Hours & { bucke
   });
 }
 
-/** The numbers from 0 below `length`, in an order that is drawn. */
+/** The numbers from 0 to below `length`, in random order. */
 function shuffled(length: number, draw: (below: number) => number): Int32Array {
   const order = Int32Array.from({ length }, (_, i) => i);
   for (let i = length - 1; i > 0; i -= 1) {

@@ -3,9 +3,9 @@ import { hashText, mix, toUnit } from './random.ts';
 
 interface FaultDescription {
   readonly about: string;
-  /** Passing faults hit single requests, lasting ones change what is told. */
+  /** Passing faults hit single requests, lasting ones change the data. */
   readonly kind: 'passing' | 'lasting';
-  /** What a rate counts, and what it is where none is given. */
+  /** What a rate counts, and its default. */
   readonly rateOf: string;
   readonly defaultRate: number;
 }
@@ -20,31 +20,31 @@ export const faultDescriptions = {
   '503': { ...passing, about: 'unavailable for a moment' },
   reset: { ...passing, about: 'the connection is reset before any answer' },
   truncated: { ...passing, about: 'the body ends before content-length is reached' },
-  'slow-body': { ...passing, about: 'the body dribbles in over a second' },
-  'expired-cursor': { ...passing, rateOf: 'pages asked for by cursor', about: 'a good cursor is called expired' },
+  'slow-body': { ...passing, about: 'the body arrives slowly, over a second' },
+  'expired-cursor': { ...passing, rateOf: 'pages fetched by cursor', about: 'a valid cursor is refused as expired' },
   'totals-disagree': {
     kind: 'lasting',
     rateOf: 'windows',
     defaultRate: 1 / 7,
-    about: 'summary.totalCost is off by a cent or more, for some windows, whenever they are asked for',
+    about: 'summary.totalCost is always off by a cent or more, for some windows',
   },
   'totals-flicker': {
     kind: 'lasting',
     rateOf: 'windows',
     defaultRate: 1 / 7,
-    about: 'summary.totalCost is off in the first answer for a window, and right in all later ones',
+    about: 'summary.totalCost is off in the first answer for a window, and correct in all later ones',
   },
   'missing-without-uuid': {
     kind: 'lasting',
     rateOf: 'windows',
     defaultRate: 1,
-    about: 'rows without a uuid are left out, of the total too, where resource_uuid is grouped by',
+    about: 'rows without a UUID are missing, also from the total, when grouping by resource_uuid',
   },
   'earliest-version': {
     kind: 'lasting',
     rateOf: 'platforms',
     defaultRate: 1,
-    about: 'no API version but the earliest is known, so that listings have no pages',
+    about: 'only the earliest API version is supported, so listings have no pages',
   },
   'forbidden-listings': {
     kind: 'lasting',
@@ -56,31 +56,31 @@ export const faultDescriptions = {
     kind: 'lasting',
     rateOf: 'resources',
     defaultRate: 3 / 5,
-    about: 'resources are left out of their listing, which says that it is whole',
+    about: 'resources are missing from a listing that claims to be complete',
   },
   'double-sums': {
     kind: 'lasting',
     rateOf: 'answers',
     defaultRate: 1,
-    about: 'hours are added up as doubles, in an order and a way that each answer draws anew',
+    about: 'hours are summed as doubles, in another order in each answer',
   },
   'overcounted-listings': {
     kind: 'lasting',
     rateOf: 'listings',
     defaultRate: 1,
-    about: 'meta.total counts one item more than the listing holds',
+    about: 'meta.total counts one item more than the listing has',
   },
   late: {
     kind: 'lasting',
     rateOf: 'series',
     defaultRate: 1 / 2,
-    about: 'amounts arrive over hours or days, and single buckets change up to nine days later',
+    about: 'costs arrive over hours or days, and single buckets change up to nine days later',
   },
 } as const satisfies Record<string, FaultDescription>;
 
 export type FaultName = keyof typeof faultDescriptions;
 
-/** One fault, switched on for a share of what it can hit. */
+/** One fault, active for a share of what it can hit. */
 export interface Fault {
   readonly name: FaultName;
   /** Above 0, at most 1. */
@@ -95,8 +95,8 @@ function isFaultName(name: string): name is FaultName {
 export const faultNames: readonly FaultName[] = Object.keys(faultDescriptions).filter(isFaultName);
 
 /**
- * Reads a list such as `429,reset=0.5`: names with an optional rate above 0 and up to 1.
- * Throws UsageError that lists everything unknown or out of range, and the faults that there are.
+ * Parses a list such as `429,reset=0.5`: names with an optional rate above 0 and up to 1. Throws UsageError that lists
+ * everything unknown or out of range, and all available faults.
  */
 export function parseFaults(text: string): Fault[] {
   const problems: string[] = [];
@@ -111,7 +111,7 @@ export function parseFaults(text: string): Fault[] {
     } else if (faults.has(name)) {
       problems.push(`fault ${name} is given twice`);
     } else if (rate !== undefined && !(rate > 0 && rate <= 1)) {
-      problems.push(`fault ${name}: rate "${rateText}" is not above 0 and at most 1`);
+      problems.push(`fault ${name}: expected a rate above 0 and up to 1, found "${rateText}"`);
     } else {
       faults.set(name, { name, rate: rate ?? faultDescriptions[name].defaultRate });
     }
@@ -120,21 +120,21 @@ export function parseFaults(text: string): Fault[] {
   return [...faults.values()];
 }
 
-/** Decides which request or window is hit; the same requests in any order are hit by the same. */
+/** Decides which request or window is hit; the same requests are hit in any order. */
 export interface FaultPlan {
-  /** The passing fault that hits this attempt of a request, which is told by method, path and query. */
+  /** The passing fault for this attempt of a request, identified by method, path and query. */
   strike(request: string): FaultName | undefined;
-  /** Billionths of a dollar by which the answer for this window lies about its total; remembers that it was asked. */
+  /** The error of the total in the answer for this window, in billionths of a dollar; records that it was fetched. */
   lieAbout(window: string): number;
   leavesOutUnnamed(window: string): boolean;
-  /** The seed by which this answer adds up doubles; undefined where it adds exactly. Each call is another answer. */
+  /** The seed for summing doubles in this answer; undefined if it sums exactly. Each call is another answer. */
   addsDoubles(): number | undefined;
   readonly knowsOnlyEarliestVersion: boolean;
-  /** How many items `meta.total` of a listing counts beyond those that it holds. */
+  /** How many items too many `meta.total` of a listing counts. */
   overcounts(kind: string): number;
   forbidsListing(kind: string): boolean;
   leavesUnlisted(resource: string): boolean;
-  /** Share of series that arrive late; 0 where the fault is off. */
+  /** Share of series that arrive late; 0 without the fault. */
   readonly lateShare: number;
 }
 
@@ -146,14 +146,14 @@ interface Pass {
   inRow: number;
 }
 
-// A client that tries four times gets through: more patience than that cannot be asked of it.
+// A client that tries four times succeeds: more patience cannot be expected.
 const maxInRow = 3;
 const maxRemembered = 100_000;
 const cent = 10_000_000;
 
 /**
- * A plan for these faults. Chance is drawn from seed, request and attempt, not from a running generator, so that
- * requests that overtake each other change nothing.
+ * A plan for these faults. Randomness comes from seed, request and attempt, not from a running generator, so the order
+ * of requests changes nothing.
  */
 export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
   const attempts = new Map<string, { count: number; inRow: number }>();
@@ -168,8 +168,8 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
   }
 
   /**
-   * An expired cursor sends its client back to the first page, so it is counted by query and not by request: once in
-   * a pass through the pages, and after three such passes one goes through.
+   * An expired cursor sends its client back to the first page, so it is counted per query and not per request: once per
+   * pass through the pages, and after three such passes one succeeds.
    */
   function expires(request: string): boolean {
     if (!rates.has('expired-cursor')) return false;
@@ -221,7 +221,7 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
   };
 }
 
-/** Keeps the newest; who has not come back for a hundred thousand requests is forgotten. */
+/** Keeps the newest entries; a request that does not return within a hundred thousand others is forgotten. */
 function remember<Value>(memory: Map<string, Value>, key: string, value: Value): void {
   memory.delete(key);
   memory.set(key, value);

@@ -7,7 +7,7 @@ import { type Edit, edits, type Traits, traits, traitsOfPassing, unbilled } from
 
 export type ResourceKind = Listing['kind'];
 
-/** How a resource is from an instant on, until the next look. */
+/** The state of a resource from an instant until its next state. */
 interface Look extends Traits {
   readonly from: Instant;
   readonly by: string;
@@ -18,20 +18,20 @@ export interface Resource {
   readonly kind: ResourceKind;
   readonly workspace: string;
   readonly name: string;
-  /** What chance knows it by. */
+  /** Its key for random numbers. */
   readonly key: number;
   readonly createdAt: Instant;
-  /** When it was terminated; infinite where it lives. Only sandboxes are. */
+  /** When it was terminated; infinite if it is alive. Only sandboxes are terminated. */
   readonly terminatedAt: Instant;
-  /** When nothing is left of it, and no listing tells of it any more. */
+  /** When nothing is left of it, and no listing contains it any longer. */
   readonly goneAt: Instant;
-  /** Oldest first; the first one begins when it was created. */
+  /** Oldest first; the first one starts at its creation. */
   readonly looks: readonly Look[];
-  /** The part of its spec that none of its kind shares. */
+  /** The part of its spec that differs within its kind. */
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** Every secret that a listing tells has this in it: whoever keeps what it should not can be found. */
+/** Every secret in a listing contains this text, so that a test can find stored secrets. */
 export const secretMarker = 'emulated-secret-';
 
 const kindOfType = {
@@ -43,9 +43,9 @@ const kindOfType = {
   custom_domain: undefined,
 } as const satisfies Record<Part['type'], ResourceKind | undefined>;
 
-/** How long a terminated sandbox is listed where nothing of it is stored any longer. */
+/** How long a terminated sandbox without stored data is listed. */
 const retentionDays = 30;
-/** One that has traits of its own was meant to stay: nobody has cleaned up after it. */
+/** A sandbox with traits of its own was meant to stay: nobody has cleaned up after it. */
 const legacyRetentionDays = 400;
 const minuteMs = 60_000;
 /** A new resource is built, then deployed. */
@@ -53,7 +53,7 @@ const builtAfterMs = 4 * minuteMs;
 const deployedAfterMs = 10 * minuteMs;
 const domain = 'harborlabs.example';
 
-/** All that the listings tell of, over all time; what costs in the story bears the same names as here. */
+/** Everything in the listings, over all time; costs of the story use the same names. */
 export function inventFleet(options: StoryOptions): Resource[] {
   const { seed, since } = options;
   const fleet: Resource[] = [];
@@ -96,7 +96,7 @@ export function inventFleet(options: StoryOptions): Resource[] {
   return fleet;
 }
 
-/** The looks of a life: as it was made, then after each edit that it lived to see. Twins are edited on other days. */
+/** The states of a life: as created, then after each edit during its life. Twins are edited on other days. */
 function looksOf(
   createdAt: Instant,
   since: Instant,
@@ -147,7 +147,7 @@ function asOwnedBy(own: Traits, copy: number, key: number): Traits {
   return { ...twin, labels: { team: spelt, ...others } };
 }
 
-/** Two letters in the wrong order: Payments, Paymnets. */
+/** Swaps two letters: Payments, Paymnets. */
 function misspelt(text: string): string {
   const at = Math.floor(text.length / 2);
   return (
@@ -161,7 +161,7 @@ function misspelt(text: string): string {
   );
 }
 
-/** How a resource is at an instant; undefined before it was made and after nothing is left of it. */
+/** The state of a resource at an instant; undefined before its creation and after its end. */
 export function lookAt({ createdAt, goneAt, looks }: Resource, at: Instant): Look | undefined {
   return at < createdAt || at >= goneAt ? undefined : looks.findLast(({ from }) => from <= at);
 }
@@ -175,7 +175,7 @@ export function statusAt({ kind, createdAt, terminatedAt }: Resource, look: Look
   return look.isEnabled === false ? 'DEACTIVATED' : 'DEPLOYED';
 }
 
-/** A listing's item (2.1 to 2.10) as an observer sees it at an instant. */
+/** A listing's item (2.1 to 2.10) as seen at an instant. */
 export function itemAt(resource: Resource, look: Look, at: Instant): unknown {
   const { kind, workspace, name, createdAt, terminatedAt } = resource;
   const changedAt = at >= terminatedAt ? terminatedAt : look.from;
@@ -220,7 +220,7 @@ function urlOf({ kind, workspace, name }: Resource, look: Look): string | undefi
   }
 }
 
-/** What only sandboxes have outside of their spec (2.9); much of it is another at every look. */
+/** What only sandboxes have outside of their spec (2.9); much of it changes with every state. */
 function lifeOf({ terminatedAt, createdAt, key }: Resource, at: Instant): Readonly<Record<string, unknown>> {
   const usedAt = Math.max(
     createdAt,
@@ -250,7 +250,7 @@ function lifeOf({ terminatedAt, createdAt, key }: Resource, at: Instant): Readon
   };
 }
 
-/** A secret of a resource; it is replaced every month, which is no change that anybody should note. */
+/** A secret of a resource; it is replaced every month, which must not count as a change. */
 function secretOf({ key }: Resource, what: string, at: Instant): string {
   return `${secretMarker}${hashText(mix(key, Math.floor(at / (30 * dayMs))), what).toString(16)}`;
 }
@@ -259,7 +259,7 @@ function environment(resource: Resource, at: Instant): readonly unknown[] {
   return [
     { name: 'LOG_LEVEL', value: 'info', secret: false },
     { name: 'API_TOKEN', value: secretOf(resource, 'token', at), secret: true },
-    // Not marked as one, and one all the same.
+    // Not marked as secret, but one nevertheless.
     {
       name: 'DATABASE_URL',
       value: `postgres://app:${secretOf(resource, 'database', at)}@db.${domain}/app`,
@@ -360,7 +360,7 @@ function specOf(resource: Resource, look: Look, at: Instant): unknown {
   };
 }
 
-/** Deployments so far (2.3), oldest first: when it was made, and whenever it was changed. */
+/** Deployments so far (2.3), oldest first: at the creation, and at every change. */
 function eventsOf({ looks, key, createdAt }: Resource, at: Instant): unknown[] {
   return looks
     .filter(({ from }) => from <= at)

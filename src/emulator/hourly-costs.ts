@@ -1,7 +1,7 @@
 import { mix, toUnit } from './random.ts';
 import { costOf, type Series, type Story, usageOf } from './story.ts';
 
-/** Half-open stretch of hours, counted since 1970. */
+/** A half-open range of hours, counted since 1970. */
 export interface Hours {
   readonly fromHour: number;
   /** Exclusive. */
@@ -9,8 +9,8 @@ export interface Hours {
 }
 
 /**
- * Sums over stretches of hours, one a stretch: whole numbers in the story's scales, so that any order of adding gives
- * the same.
+ * Sums over ranges of hours, one per range: whole numbers in the story's scales, so the order of adding does not
+ * matter.
  */
 export interface Sums {
   /** Billionths of a dollar. */
@@ -19,16 +19,16 @@ export interface Sums {
   readonly usages: Float64Array;
 }
 
-/** Reads amounts of the story. */
+/** Reads costs and usage of the story. */
 export interface HourlyCosts {
   /**
-   * Adds to the sums what an observer at `seenHour` sees of a series in each stretch: only hours that have ended, and
-   * late ones only in part.
+   * Adds what a series shows in each range, as seen at `seenHour`: only hours that have ended, and late hours only in
+   * part.
    */
   addTo(sums: Sums, series: Series, stretches: readonly Hours[], seenHour: number): void;
 }
 
-/** Sums of nothing yet. */
+/** Sums of zero. */
 export function emptySums(stretches: number): Sums {
   return { costs: new Float64Array(stretches), usages: new Float64Array(stretches) };
 }
@@ -37,7 +37,7 @@ const chunkHours = 168;
 // 86 MB at most. Sixty resources need an eighth of it for thirteen months.
 const maxCachedChunks = 64_000;
 
-// How late a lagging series is, at most: 2 to 47 hours for all of it, up to nine days for single hours.
+// Delays of late series: 2 to 47 hours for all hours, up to nine days for single hours.
 const minLagHours = 2;
 const lagHours = 46;
 const minCorrectionHours = 72;
@@ -46,15 +46,14 @@ const horizonHours = minCorrectionHours + correctionHours + 1;
 const correctedShare = 1 / 240;
 
 /**
- * Amounts of a story, computed when first asked for and kept in bounded memory.
- * `lateShare` is the share of series whose hours arrive late (0: everything is there when its hour has ended). Late
- * or not, what everything grows to in the end is the same.
+ * Costs of a story, computed on demand and cached in bounded memory. `lateShare` is the share of series whose hours
+ * arrive late (0: everything is there when its hour ends). Late or not, the final numbers are the same.
  */
 export function openHourlyCosts(story: Story, lateShare: number): HourlyCosts {
   const chunks = new Map<number, Float64Array>();
   const scratch = new Float64Array(chunkHours);
 
-  /** Without `isKept` the answer is overwritten by the next one. */
+  /** Without `isKept`, the next call overwrites the result. */
   function chunkOf(series: Series, chunk: number, isKept: boolean): Float64Array {
     const key = chunk * 4_194_304 + series.index;
     const known = chunks.get(key);
@@ -63,7 +62,7 @@ export function openHourlyCosts(story: Story, lateShare: number): HourlyCosts {
     for (let i = 0; i < chunkHours; i++) usage[i] = usageOf(story, series, chunk * chunkHours + i);
     if (isKept) chunks.set(key, usage);
     if (chunks.size > maxCachedChunks) {
-      // The oldest goes. Not the least recently used: keeping count of uses would cost more than computing again.
+      // Evict the oldest chunk. Tracking the least recently used one would cost more than computing chunks again.
       for (const oldest of chunks.keys()) {
         chunks.delete(oldest);
         break;
@@ -78,7 +77,7 @@ export function openHourlyCosts(story: Story, lateShare: number): HourlyCosts {
       const lastHour = Math.min(series.toHour, seenHour);
       const firstHour = Math.max(stretches[0]?.fromHour ?? 0, series.fromHour);
       const spanHours = Math.min(stretches.at(-1)?.toHour ?? 0, lastHour) - firstHour;
-      // What cannot all be kept would only push itself out.
+      // More than fits the cache would only evict itself.
       const isKept = (spanHours / chunkHours + 1) * story.series.length <= maxCachedChunks;
       let usages: Float64Array | undefined;
       let offset = Number.NaN;
@@ -106,8 +105,8 @@ export function openHourlyCosts(story: Story, lateShare: number): HourlyCosts {
 }
 
 /**
- * The part of an hour's usage that has arrived by `seenHour`. Some series trickle in over hours or two days, and some
- * single hours are put right only after three to nine days: up, down, or by coming into being at all.
+ * The part of an hour's usage that has arrived by `seenHour`. Some series arrive over hours or two days, and some
+ * single hours change only after three to nine days: up, down, or from nothing.
  */
 function arrived(series: Series, hour: number, whole: number, seenHour: number, lateShare: number): number {
   const ageHours = seenHour - hour - 1;

@@ -10,13 +10,13 @@ export { type Fault, type FaultName, faultDescriptions, faultNames, parseFaults 
 export { secretMarker } from './fleet.ts';
 export type { SeenRequest } from './server.ts';
 
-/** What an emulator can be told; the same options and requests give the same answers. */
+/** Options of an emulator; the same options and requests give the same answers. */
 export interface EmulatorOptions {
-  /** The clock: nothing is told of hours that have not ended by it. Read anew for every request. */
+  /** The clock: hours that have not ended are invisible. Read again for every request. */
   readonly now: () => Instant;
-  /** Port on 127.0.0.1. Default 0: any that is free. */
+  /** Port on 127.0.0.1. Default 0: any free port. */
   readonly port?: number;
-  /** Another seed, other amounts and uuids. Default 1. */
+  /** Another seed gives other costs and UUIDs. Default 1. */
   readonly seed?: number;
   /** Resources in the story. Default 60. */
   readonly resources?: number;
@@ -24,48 +24,59 @@ export interface EmulatorOptions {
   readonly latencyMs?: number;
   /** Default none. */
   readonly faults?: readonly Fault[];
-  /** Another one hits other requests and windows, draws other orders of sums, and leaves the story as it is. Default the seed. */
+  /**
+   * Another seed hits other requests and windows and orders of sums, and leaves the story unchanged. Default: the seed.
+   */
   readonly faultSeed?: number;
   /**
-   * First month of the history. Default 2025-10, always the same, so that a later clock tells the same past (clocks
-   * that stand before 2025-11 get thirteen months of their own).
+   * First month of the history. Default 2025-10, independent of the clock, so that a later clock shows the same past
+   * (clocks before 2025-11 get thirteen months of their own).
    */
   readonly since?: Instant;
   /**
-   * The UTC day before which, for a week, an agent runs away: the only thing in the story that could move with the
-   * clock. Default the day in which the clock stands at the start; name it to tell the same past tomorrow.
+   * The UTC day that ends the week in which an agent has runaway cost: the only part of the story that could move with
+   * the clock. Default: the day of the clock at the start; set it to show the same past tomorrow.
    */
   readonly storyEnd?: Instant;
 }
 
 /** A running emulator. */
 export interface Emulator {
-  /** Base URL, without a slash at its end. */
+  /** Base URL, without a trailing slash. */
   readonly url: string;
-  /** The account's id, as `/v0/accounts/{accountId}` wants it. */
+  /** The account's ID, for `/v0/accounts/{accountId}`. */
   readonly account: string;
-  /** Bearer tokens: of an account admin, and of somebody who is none. */
+  /** Bearer tokens: of an account admin, and of a member. */
   readonly tokens: { readonly admin: string; readonly member: string };
-  /** By workspace: bearer tokens that list what is in it. The admin's lists every workspace, the member's production. */
+  /**
+   * Bearer tokens by workspace, which list its contents. The admin's token lists every workspace, the member's only
+   * production.
+   */
   readonly workspaceTokens: Readonly<Record<string, string>>;
-  /** What was asked, oldest first; the newest ten thousand. */
+  /** Requests, oldest first; the newest ten thousand. */
   readonly requests: readonly SeenRequest[];
   /** Ends every connection and frees the port. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the platform of platform-interface.md on this machine: real HTTP on 127.0.0.1, an invented account with
- * thirteen months behind it, the document's rules enforced. Throws MachineError where the port cannot be had.
+ * Starts an emulated platform on this machine: real HTTP on 127.0.0.1, an invented account with thirteen months of
+ * history, the document's rules enforced. Throws MachineError if the port is not available.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const { now, port = 0, seed = 1, resources = 60, latencyMs = 0 } = options;
   const storyEnd = floorDay(options.storyEnd ?? now());
   const since = options.since === undefined ? sinceFor(storyEnd) : floorMonth(options.since);
-  const told = { seed, resources, since, storyEnd };
-  const story = inventStory(told);
+  const storyOptions = { seed, resources, since, storyEnd };
+  const story = inventStory(storyOptions);
   const faults = planFaults(options.faults ?? [], options.faultSeed ?? seed);
-  const platform = openPlatform(story, inventFleet(told), openHourlyCosts(story, faults.lateShare), faults, now);
+  const platform = openPlatform(
+    story,
+    inventFleet(storyOptions),
+    openHourlyCosts(story, faults.lateShare),
+    faults,
+    now,
+  );
   const { url, requests, close } = await serve(platform, faults, { now, port, latencyMs });
   const workspaceTokens = Object.fromEntries(story.workspaceTokens);
   return { url, account: story.account.id, tokens: story.tokens, workspaceTokens, requests, close };

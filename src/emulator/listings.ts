@@ -6,23 +6,23 @@ import { numberOf, type Parameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import type { Traits } from './traits.ts';
 
-/** A legal listing request (4.1). */
+/** A valid listing request (4.1). */
 export interface ListingQuery {
   readonly kind: ResourceKind;
-  /** Whose: one workspace, or undefined for every one of the account. */
+  /** One workspace, or undefined for all workspaces of the account. */
   readonly workspace: string | undefined;
-  /** Whether the version that was asked for has pages, orders and searching. */
+  /** Whether the requested version has pages, orders and search. */
   readonly isPaged: boolean;
   readonly sort: ListingSort;
-  /** Lowercased; undefined where it is too short to filter. */
+  /** Lower case; undefined if too short to filter. */
   readonly search: string | undefined;
   readonly externalId: string | undefined;
-  /** Undefined where all are asked for. */
+  /** Undefined for all. */
   readonly statuses: ReadonlySet<string> | undefined;
   readonly showTerminated: boolean;
 }
 
-/** What is known of a resource at the instant that a listing tells of. */
+/** The state of a resource at the instant that a listing shows. */
 interface Sighting {
   readonly resource: Resource;
   readonly look: Traits & { readonly from: Instant };
@@ -30,9 +30,9 @@ interface Sighting {
 }
 
 interface Listed {
-  /** What the caller asked for, in order. */
+  /** What the caller requested, in order. */
   readonly sightings: readonly Sighting[];
-  /** Of the kind in the workspace, whatever was searched for. */
+  /** All of the kind in the workspace, regardless of the search. */
   readonly total: number;
 }
 
@@ -46,16 +46,16 @@ export interface Shelves {
   ): unknown;
 }
 
-/** Beyond this the platform says only how many there are at least. */
+/** Beyond this number the platform reports only a lower bound. */
 const countedUpTo = 5_000;
-// Pages of a few listings are turned at once; a listing of tens of thousands is put in order once.
+// Clients page through a few listings at once; a listing of tens of thousands is sorted once.
 const maxCachedListings = 8;
 
-/** What goes wrong with listings on purpose. */
+/** Deliberate errors of listings. */
 export interface ListingFaults {
-  /** Which resources are not told of. */
+  /** Resources that are missing from the listing. */
   leavesOut(resource: Resource): boolean;
-  /** How many items the total counts beyond those that there are. */
+  /** How many items too many the total counts. */
   overcounts(kind: ResourceKind): number;
 }
 
@@ -161,7 +161,7 @@ function list(
     const status = statusAt(resource, look, at);
     const isHidden = status === 'TERMINATED' && !query.showTerminated;
     if (!isHidden) total += 1;
-    // Asking for a status takes precedence over hiding.
+    // A status filter takes precedence over hiding.
     if (query.statuses === undefined ? isHidden : !query.statuses.has(status)) continue;
     if (query.externalId !== undefined && look.externalId !== query.externalId) continue;
     if (query.search !== undefined && !holds(resource.name, look, query.search)) continue;
@@ -181,7 +181,7 @@ function byCreation(a: Sighting, b: Sighting): number {
   return a.resource.createdAt - b.resource.createdAt || byName(a, b);
 }
 
-/** By code unit; a name is one workspace's, and others may have it too. */
+/** By code unit; several workspaces may have a resource of the same name. */
 function byName({ resource: a }: Sighting, { resource: b }: Sighting): number {
   if (a.name !== b.name) return a.name < b.name ? -1 : 1;
   return a.workspace < b.workspace ? -1 : 1;

@@ -22,7 +22,7 @@ import { Refusal } from './refusal.ts';
 import { hourOfWeek } from './shapes.ts';
 import { costScale, type Dimensions, type Series, type Story, usageScale } from './story.ts';
 
-/** The filters by the parameter's name, each with the field of a series that it looks at. */
+/** The filters by parameter name, each with its field of a series. */
 const filterFields = {
   workspace: 'workspace',
   resourceType: 'resourceType',
@@ -41,29 +41,29 @@ const fieldOf: Readonly<Record<GroupByDimension, Field>> = {
   billing_dimension: 'billingDimension',
 };
 
-/** A legal metrics query, with its defaults filled in. */
+/** A valid metrics query, with its defaults filled in. */
 export interface MetricsQuery {
   readonly window: Window;
   readonly resolution: Resolution;
   readonly groupBy: readonly GroupByDimension[];
   readonly filters: readonly { readonly field: Field; readonly value: string }[];
-  /** Equal for equal queries, whatever the order of their parameters; the page size is no part of it. */
+  /** Equal for equal queries, whatever the order of their parameters; the page size is not part of it. */
   readonly key: string;
 }
 
 /** One group of a query's answer. */
 export interface Group {
   readonly key: string;
-  /** The member whose fields the entry shows where enrichment fills in more than was grouped by. */
+  /** The member whose fields the entry shows if enrichment adds more than the grouped dimensions. */
   face: Series;
   readonly members: Series[];
   cost: bigint;
   usage: bigint;
-  /** Its buckets, where they were added up along with the total; otherwise that waits until its page is asked for. */
+  /** Its buckets, if they were summed along with the total; otherwise they are summed when its page is fetched. */
   readonly sums: Sums | undefined;
 }
 
-/** A group that was added up as doubles: USD and units, in all and in each bucket of the query. */
+/** A group that was summed as doubles: USD and units, in total and in each bucket of the query. */
 export interface AddedGroup extends Sums {
   readonly cost: number;
   readonly usage: number;
@@ -91,8 +91,8 @@ export interface Bucket extends Hours {
 }
 
 /**
- * The query that a request's parameters ask for.
- * Refuses with 400 a window beyond the cap of an explicit resolution, and with 403 what only account admins may ask.
+ * Parses the parameters of a metrics request. Refuses with 400 a window beyond the cap of an explicit resolution, and
+ * with 403 what only account admins may query.
  */
 export function readMetricsQuery(parameters: Parameters, isAdmin: boolean): MetricsQuery {
   const window = { start: numberOf(parameters, 'startTime'), end: numberOf(parameters, 'endTime') };
@@ -137,15 +137,15 @@ function defaultResolution(days: number): Resolution {
   return defaultResolutions.find(({ underDays }) => days < underDays)?.resolution ?? 'monthly';
 }
 
-/** Hours that a window covers. An amount is booked at the start of its hour: a cut hour belongs where that lies. */
+/** Hours in a window. A cost belongs to the start of its hour, also if the window cuts the hour. */
 function hoursOf(window: Window): Hours {
   return { fromHour: Math.ceil(window.start / hourMs), toHour: Math.ceil(window.end / hourMs) };
 }
 
 /**
- * The groups of a query as an observer sees them at `seenAt`, in the order in which they are paged: by the grouped
- * dimensions, absent ones last. Groups in which nothing happened are not there.
- * With `leavesOutUnnamed`, series without a uuid are missing where the uuid is grouped by (a fault).
+ * The groups of a query as seen at `seenAt`, in paging order: by the grouped dimensions, absent values last. Groups
+ * without costs or usage are missing. With `leavesOutUnnamed`, series without a UUID are missing when grouping by UUID
+ * (a fault).
  */
 export function groupSeries(
   story: Story,
@@ -188,7 +188,7 @@ export function groupSeries(
     }
     group.members.push(series);
     if (orderOf(series) < orderOf(group.face)) group.face = series;
-    // A whole account's years in billionths of a dollar can be beyond 2^53; one series' cannot.
+    // A whole account's years in billionths of a dollar can exceed 2^53; one series cannot.
     if (group.sums !== undefined) addSums(group.sums, sums);
     group.cost += seriesCost;
     group.usage += seriesUsage;
@@ -211,7 +211,7 @@ function addSums(into: Sums, sums: Sums): void {
   for (const [i, usage] of sums.usages.entries()) into.usages[i] = (into.usages[i] ?? 0) + usage;
 }
 
-/** The distinct resource types that an observer at `seenAt` sees anything of in a window, sorted. */
+/** The distinct resource types that are visible in a window at `seenAt`, sorted. */
 export function resourceTypesIn(story: Story, hourlyCosts: HourlyCosts, window: Window, seenAt: Instant): string[] {
   const hours = hoursOf(window);
   const seenHour = Math.floor(seenAt / hourMs);
@@ -229,24 +229,24 @@ function isAliveIn(series: Series, hours: Hours, seenHour: number): boolean {
   return series.fromHour < Math.min(hours.toHour, seenHour) && series.toHour > hours.fromHour;
 }
 
-/** Absent values come after all that are there. */
+/** Absent values come last. */
 function sortable(value: string | undefined): string {
   return value ?? '\uffff';
 }
 
-/** Which of a group's members gives the entry its enriched fields: the first by workspace, then by name. */
+/** Which member of a group provides the entry's enriched fields: the first by workspace, then by name. */
 function orderOf(series: Series): string {
   return [sortable(series.workspace), series.resourceName, series.resourceType, sortable(series.resourceUuid)].join(
     '\u0000',
   );
 }
 
-/** Whether amounts of use are shown: only where units cannot mix (2.15). */
+/** Whether usage is shown: only if units cannot mix (2.15). */
 export function showsUsage(query: MetricsQuery): boolean {
   return query.groupBy.includes('billing_dimension');
 }
 
-/** The entries (2.15) of some of a query's groups; without groupBy the one entry of everything, even of nothing. */
+/** The entries (2.15) of some of a query's groups; without groupBy one entry for everything, even if it is nothing. */
 export function toEntries(
   hourlyCosts: HourlyCosts,
   query: MetricsQuery,
@@ -272,7 +272,7 @@ export function toEntries(
   });
 }
 
-/** USD and units out of the story's scales. */
+/** Converts USD and units from the story's scales. */
 function exactPoints({ costs, usages }: Sums): Sums {
   return { costs: costs.map((cost) => cost / costScale), usages: usages.map((usage) => usage / usageScale) };
 }
@@ -295,7 +295,7 @@ function toPoints({ costs, usages }: Sums, buckets: readonly Bucket[], withUsage
   });
 }
 
-/** The entry fields that the table in 2.15 populates; a field whose value is absent is left out. */
+/** The entry fields that the table in 2.15 populates; absent values are left out. */
 function fieldsOf(query: MetricsQuery, face: Series): Record<string, string> {
   const fields: Record<string, string> = {};
   for (const field of Object.values(filterFields)) {
@@ -307,8 +307,8 @@ function fieldsOf(query: MetricsQuery, face: Series): Record<string, string> {
 }
 
 /**
- * The buckets of a window: calendar hours, days, weeks (from Monday) or months in UTC. Each bears the calendar's own
- * start, also the first one where the window cuts it; its amounts are only those inside the window.
+ * The buckets of a window: calendar hours, days, weeks (from Monday) or months in UTC. Each has the calendar's own
+ * start, even if the window cuts the first one; its costs are only those inside the window.
  */
 export function bucketsOf(window: Window, resolution: Resolution): Bucket[] {
   const { fromHour, toHour } = hoursOf(window);
@@ -351,12 +351,12 @@ function nextAfter(start: Instant, resolution: Resolution): Instant {
   }
 }
 
-/** Dollars out of billionths: the number nearest to the exact decimal. */
+/** Dollars from billionths: the number nearest to the exact decimal. */
 export function toUsd(billionths: bigint): number {
   return toScaled(billionths, costScale);
 }
 
-/** Units out of thousandths. */
+/** Units from thousandths. */
 export function toUnits(thousandths: bigint): number {
   return toScaled(thousandths, usageScale);
 }

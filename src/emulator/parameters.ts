@@ -2,16 +2,16 @@ import type { Operation, Parameter, ParameterType } from '../platform/index.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../time.ts';
 import { Refusal } from './refusal.ts';
 
-/** A parameter as read: an instant or integer as a number, a list in the operation's own order. */
+/** A parsed parameter: an instant or integer as a number, a list in the operation's own order. */
 export type ParameterValue = string | number | boolean | readonly string[];
 
-/** The query parameters of a request, read and checked. */
+/** The query parameters of a request, parsed and checked. */
 export type Parameters = ReadonlyMap<string, ParameterValue>;
 
 /**
- * Reads a request's query by the operation's own rules.
- * Refuses with 400, naming everything that is wrong: missing, invalid, given twice, empty, or none of the operation's.
- * The document is silent on the last three; they are refused because here they can only be somebody's bug.
+ * Parses a request's query by the operation's own rules. Refuses with 400, naming everything that is wrong: missing,
+ * invalid, repeated, empty or unknown parameters. The document does not define the last three; they are refused because
+ * here they can only be bugs.
  */
 export function readParameters(operation: Operation, query: URLSearchParams): Parameters {
   const problems: string[] = [];
@@ -45,7 +45,7 @@ export function readParameters(operation: Operation, query: URLSearchParams): Pa
   return values;
 }
 
-/** An instant or integer that was read. Throws where the operation has no such parameter: that is a bug of ours. */
+/** A parsed instant or integer. Throws if the operation has no such parameter: that is a bug of ours. */
 export function numberOf(parameters: Parameters, name: string): number {
   const value = parameters.get(name);
   if (typeof value !== 'number') throw new TypeError(`${name} was not read as a number`);
@@ -100,7 +100,7 @@ function readInstant(text: string): Instant | undefined {
   return /T.*(Z|\+00:00)$/i.test(text) ? parseRfc3339(text) : undefined;
 }
 
-/** Any case, any order; what is named twice is meant once. */
+/** Any case, any order; duplicates count once. */
 function readSet(name: string, choices: readonly string[], text: string, problems: string[]): readonly string[] {
   const given = text.split(',').map((choice) => choice.toUpperCase());
   for (const choice of given) {
@@ -121,6 +121,6 @@ function readChoices(
   if (given.length > max) problems.push(`${name} has ${given.length} dimensions, at most ${max} are allowed`);
   for (const choice of invalid) problems.push(`${name} "${choice}" is none of ${choices.join(', ')}`);
   for (const choice of duplicate) problems.push(`${name} has ${choice} twice`);
-  // Order does not matter, so what follows sees only one.
+  // Order does not matter, so it is normalised here.
   return choices.filter((choice) => given.includes(choice));
 }

@@ -28,7 +28,7 @@ import { numberOf, type Parameters, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import { costScale, type Story } from './story.ts';
 
-/** A request as far as the platform looks at it. */
+/** The part of a request that the platform reads. */
 export interface PlatformRequest {
   readonly method: string;
   /** Path and query, as sent. */
@@ -37,18 +37,18 @@ export interface PlatformRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** The platform without its sockets: a request goes in, the body of a 200 comes out, or a Refusal is thrown. */
+/** The platform without sockets: takes a request, returns the body of a 200, or throws a Refusal. */
 export interface Platform {
   answer(request: PlatformRequest, calledExpired: boolean): unknown;
 }
 
 interface Caller {
   readonly isAdmin: boolean;
-  /** The one that its listings tell of; undefined where they tell of all. */
+  /** The workspace in its listings; undefined for all. */
   readonly workspace: string | undefined;
 }
 
-/** What an operation needs to answer. */
+/** The input of an operation. */
 interface Call {
   readonly caller: Caller;
   readonly parameters: Parameters;
@@ -57,19 +57,19 @@ interface Call {
   readonly calledExpired: boolean;
 }
 
-/** 9.7 leaves open whether the second one is valid; a client that asks for it should find it. */
+/** 9.7 leaves open whether the second one is valid; the emulator supports it. */
 const allVersions: readonly string[] = [earliestVersion, pagedListingsVersion];
 
 /**
- * How a listing knows its workspace is not shown. Here a token is somebody's: an account admin's tells of every
- * workspace, anybody else's of one.
+ * How a listing gets its workspace is not documented. Here it depends on the token: an account admin's token lists
+ * every workspace, any other token one.
  */
 const workspaceOfMember = 'production';
 
-// A client works on a few queries at once and turns the pages of each: those need not be grouped anew.
+// A client works on a few queries at once and pages through each: those need not be grouped again.
 const maxRecentQueries = 8;
 
-/** Answers the metrics operation, and keeps the groups of the last few queries. */
+/** Answers the metrics operation, and caches the groups of the last few queries. */
 function metricsAnswerer(story: Story, hourlyCosts: HourlyCosts, faults: FaultPlan): (call: Call) => unknown {
   const recent = new Map<string, Grouped>();
 
@@ -123,7 +123,7 @@ function metricsAnswerer(story: Story, hourlyCosts: HourlyCosts, faults: FaultPl
   };
 }
 
-/** The platform that tells this story, by the clock that `now` reads. */
+/** The platform with this story, by the clock that `now` reads. */
 export function openPlatform(
   story: Story,
   fleet: readonly Resource[],
@@ -170,7 +170,7 @@ export function openPlatform(
     };
   }
 
-  /** The document does not show this shape; a list of envelopes (2.1) is what its other listings answer with. */
+  /** The document does not show this shape; the other listings return a list of envelopes (2.1). */
   function answerAccounts(): unknown {
     const { id, displayName } = story.account;
     return [{ id, metadata: { name: id, displayName, createdAt: formatInstant(story.since) }, spec: {} }];
@@ -196,7 +196,7 @@ export function openPlatform(
       }
       const accountId = found.values.accountId;
       if (accountId !== undefined && accountId !== encodeURIComponent(story.account.id)) {
-        // 403 rather than 404: whether an account exists is nobody's business but its owner's.
+        // 403 rather than 404: only its owner may learn whether an account exists.
         throw new Refusal(403, 'access_denied', `This token has no access to account ${accountId}`);
       }
       const parameters = readParameters(found.route.operation, search);
@@ -205,12 +205,12 @@ export function openPlatform(
   };
 }
 
-/** A template's path as a pattern, with each `{parameter}` as a named group. */
+/** A path template as a pattern, with each `{parameter}` as a named group. */
 function patternOf(operation: Operation): RegExp {
   return new RegExp(`^${operation.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
 }
 
-/** Who asks (5.1): a bearer token in either header. Where both are sent, one good one is enough. */
+/** The caller (5.1): a bearer token in either header. If both are sent, one valid token is enough. */
 function callerOf(story: Story, headers: PlatformRequest['headers']): Caller {
   const sent = [headers.authorization, headers['x-service-authorization']].flat();
   if (sent.includes(`Bearer ${story.tokens.admin}`)) return { isAdmin: true, workspace: undefined };

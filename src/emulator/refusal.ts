@@ -1,4 +1,4 @@
-/** A request that the platform would not answer: becomes an error body (2.14). */
+/** A request that the platform refuses: becomes an error body (2.14). */
 export class Refusal extends Error {
   readonly status: number;
   /** The `error` field. */

@@ -8,29 +8,29 @@ import type { FaultName, FaultPlan } from './faults.ts';
 import type { Platform } from './platform.ts';
 import { Refusal } from './refusal.ts';
 
-/** One request that the emulator got, for tests that count and for people who look. */
+/** One request to the emulator, for tests and for debugging. */
 export interface SeenRequest {
   /** By the emulator's clock. */
   readonly at: Instant;
   readonly method: string;
   /** Path and query, as sent. */
   readonly path: string;
-  /** Undefined where the connection was reset instead. */
+  /** Undefined if the connection was reset instead. */
   readonly status: number | undefined;
   /** The fault that hit it. */
   readonly fault?: FaultName;
 }
 
-/** What the server needs to know. */
+/** Options of the server. */
 export interface ServerOptions {
   readonly now: () => Instant;
-  /** 0 takes any free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** Real time that passes before each answer. */
+  /** Real delay before each answer. */
   readonly latencyMs: number;
 }
 
-/** A platform within reach of HTTP, on this machine only. */
+/** A platform served over HTTP, on this machine only. */
 export interface Serving {
   readonly url: string;
   readonly requests: readonly SeenRequest[];
@@ -49,11 +49,11 @@ const retryAfterSeconds = 1;
 const dribbles = 8;
 const dribbleMs = 120;
 
-/** Listens on 127.0.0.1 until closed. Throws MachineError where the port cannot be had. */
+/** Listens on 127.0.0.1 until closed. Throws MachineError if the port is not available. */
 export async function serve(platform: Platform, faults: FaultPlan, options: ServerOptions): Promise<Serving> {
   const requests: SeenRequest[] = [];
   const server = createServer((request, response) => {
-    // A client may hang up at any time; that is its right and no error of ours.
+    // A client may hang up at any time; that is no error of ours.
     response.on('error', () => {});
     handle(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   });
@@ -84,7 +84,7 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
       refuseAs(fault, options.now());
       return { status: 200, body: platform.answer(request, fault === 'expired-cursor'), headers: {} };
     } catch (error) {
-      // Anything that is no refusal is a bug of the emulator; its client sees what a broken platform looks like.
+      // Anything except a Refusal is a bug of the emulator; its client sees a broken platform.
       const refusal = error instanceof Refusal ? error : new Refusal(500, 'internal_error', messageOf(error));
       return {
         status: refusal.status,
@@ -116,7 +116,7 @@ async function listen(server: Server, port: number): Promise<void> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EADDRINUSE') {
-      throw new MachineError(`port ${port} of 127.0.0.1 is taken; choose another one, or 0 for any that is free`, {
+      throw new MachineError(`port ${port} of 127.0.0.1 is in use; choose another one, or 0 for any free port`, {
         cause: error,
       });
     }
@@ -126,13 +126,13 @@ async function listen(server: Server, port: number): Promise<void> {
   }
 }
 
-/** Throws the refusal that a fault pretends. */
+/** Throws the refusal that a fault simulates. */
 function refuseAs(fault: FaultName | undefined, now: Instant): void {
   switch (fault) {
     case '429':
       throw new Refusal(429, 'rate_limited', 'Too many requests', { 'retry-after': String(retryAfterSeconds) });
     case '429-date': {
-      // As the answer's own date: clients take the one from the other.
+      // Relative to the answer's own date: clients subtract one from the other.
       const at = new Date((Math.floor(now / 1_000) + retryAfterSeconds) * 1_000);
       throw new Refusal(429, 'rate_limited', 'Too many requests', { 'retry-after': at.toUTCString() });
     }
@@ -152,7 +152,7 @@ async function send(
 ): Promise<void> {
   const plain = Buffer.from(JSON.stringify(answer.body));
   const isGzip = acceptsGzip(request.headers['accept-encoding']);
-  // The fastest level: who waits for the emulator waits for nothing that matters.
+  // The fastest level: compression must not slow clients down.
   const body = isGzip ? await compress(plain, { level: 1 }) : plain;
   response.writeHead(answer.status, {
     'content-type': 'application/json; charset=utf-8',
@@ -177,7 +177,7 @@ async function send(
   }
 }
 
-/** Whether a client takes gzip: it says so, or says `*`, and does not give it the weight 0. */
+/** Whether a client accepts gzip: it names it, or `*`, without the weight 0. */
 function acceptsGzip(header: string | string[] | undefined): boolean {
   for (const choice of [header].flat().join(',').split(',')) {
     const [coding = '', weight = ''] = choice.split(';').map((part) => part.trim().toLowerCase());

@@ -1,12 +1,12 @@
-// How busy something is in each hour of a UTC week that begins on Monday; 1 is its usual busy hour.
+// How busy a resource is in each hour of a UTC week from Monday; 1 is its typical busy hour.
 
 /** Hours of a week; the tables below have this many entries. */
 export const hoursPerWeek = 168;
 
-// 1970-01-01 was a Thursday: hour 0 of our count lies three days into a week that begins on Monday.
+// 1970-01-01 was a Thursday: hour 0 of our count is three days into a week that starts on Monday.
 const epochOffsetHours = 72;
 
-/** The place of an hour (counted since 1970) in its week: 0 is Monday 00:00 UTC. */
+/** The position of an hour (counted since 1970) in its week: 0 is Monday 00:00 UTC. */
 export function hourOfWeek(hour: number): number {
   const place = (hour + epochOffsetHours) % hoursPerWeek;
   return place < 0 ? place + hoursPerWeek : place;
@@ -28,7 +28,7 @@ function isWeekend(day: number): boolean {
   return day >= 5;
 }
 
-/** The rhythms that the story's resources live by. */
+/** The weekly patterns of the story's resources. */
 export const shapes = {
   /** Always on: storage, domains, instances kept warm. */
   steady: week(() => 1),
@@ -42,7 +42,7 @@ export const shapes = {
   mondays: week((day, hour) => (day === 0 && hour >= 4 && hour < 9 ? 1 : 0)),
   /** A short batch every six hours. */
   sixHourly: week((_, hour) => (hour % 6 === 1 ? 1 : 0)),
-  /** Shown to somebody on some weekday afternoons. */
+  /** Demos on some weekday afternoons. */
   demos: week((day, hour) => (!isWeekend(day) && hour >= 13 && hour < 18 ? ([0.6, 1, 0.9, 1, 0.5][day] ?? 0) : 0)),
 } as const;
 

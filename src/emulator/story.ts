@@ -12,9 +12,9 @@ import {
 import { hashText, mix, toUnit, uuidOf } from './random.ts';
 import { hourOfWeek, shapes } from './shapes.ts';
 
-/** Thousandths of a unit: usage is counted in them, as whole numbers. */
+/** Usage is counted in thousandths of a unit, as whole numbers. */
 export const usageScale = 1_000;
-/** Billionths of a dollar: costs are counted in them, as whole numbers. */
+/** Costs are counted in billionths of a dollar, as whole numbers. */
 export const costScale = 1_000_000_000;
 
 /** The five dimensions of a series; absent ones are undefined. */
@@ -26,10 +26,10 @@ export interface Dimensions {
   readonly billingDimension: string;
 }
 
-/** One series of the story and all that its amounts depend on. Hours are counted since 1970-01-01T00:00:00Z. */
+/** One series of the story and everything that its costs depend on. Hours are counted since 1970-01-01T00:00:00Z. */
 export interface Series extends Dimensions {
   readonly index: number;
-  /** What chance knows it by: the same whatever else is in the story. */
+  /** Its key for random numbers: the same whatever else is in the story. */
   readonly key: number;
   readonly fromHour: number;
   /** Exclusive. */
@@ -37,17 +37,17 @@ export interface Series extends Dimensions {
   readonly shape: Float64Array;
   readonly habit: Habit;
   readonly tariff: Tariff;
-  /** Hours in which it does many times what it usually does, at any hour of the week. */
+  /** Hours in which it does many times its usual work, at any hour of the week. */
   readonly runaway: { readonly fromHour: number; readonly toHour: number } | undefined;
 }
 
 export interface Story {
   readonly account: { readonly id: string; readonly displayName: string };
   readonly tokens: { readonly admin: string; readonly member: string };
-  /** By workspace: a token that lists what is in it, and nothing else. */
+  /** Tokens by workspace, which list its contents and nothing else. */
   readonly workspaceTokens: ReadonlyMap<string, string>;
   readonly seed: number;
-  /** The history's first instant: before it there is nothing. */
+  /** The history's first instant. */
   readonly since: Instant;
   readonly priceChangeHour: number;
   readonly series: readonly Series[];
@@ -56,35 +56,35 @@ export interface Story {
 /** What the story depends on; nothing in it depends on the clock. */
 export interface StoryOptions {
   readonly seed: number;
-  /** Resources in the story: the cast of sixty, in part or many times over. */
+  /** Number of resources: the cast of sixty, in part or many times over. */
   readonly resources: number;
-  /** First instant of the history; a month's first. */
+  /** First instant of the history; the start of a month. */
   readonly since: Instant;
-  /** The agent runs away in the seven days before this instant. */
+  /** The agent has runaway cost in the seven days before this instant. */
   readonly storyEnd: Instant;
 }
 
-// The short-lived sandboxes of the cast fill thirteen months; then they come again, as new ones, this often.
+// The short-lived sandboxes of the cast fill thirteen months; then they return as new ones at this interval.
 const returnDays = 400;
 const returns = 5;
-// Nothing grows for ever.
+// Nothing grows forever.
 const growingMonths = 18;
 const monthHours = 730;
 const runawayFactor = 14;
 
-/** The first of the month in which the history begins where nobody says otherwise. */
+/** The first month of the history by default. */
 export const defaultSince: Instant = Date.UTC(2025, 9, 1);
 
 /**
- * Where the history begins for a story that ends at `storyEnd`: 2025-10-01, always the same so that a later clock
- * tells the same past; only a clock that stands before 2025-11 gets thirteen months of its own instead.
+ * The start of history for a story that ends at `storyEnd`: 2025-10-01, always the same, so that a later clock shows
+ * the same past; only a clock before 2025-11 gets thirteen months of its own instead.
  */
 export function sinceFor(storyEnd: Instant): Instant {
   if (storyEnd >= addCalendarMonths(defaultSince, 1)) return defaultSince;
   return addCalendarMonths(floorMonth(storyEnd), -13);
 }
 
-/** One resource's life: a part of the cast, as it comes on in one copy of the cast, for the first time or again. */
+/** One resource's life: a resource of the cast in one copy of the cast, for the first time or again. */
 export interface Appearance {
   readonly part: Part;
   /** 0 for the sixty of the cast, 1 and more for the twins of a larger story. */
@@ -94,11 +94,11 @@ export interface Appearance {
   readonly name: string;
   /** Hours since 1970. */
   readonly fromHour: number;
-  /** When its work ends; infinite where it goes on. Exclusive. */
+  /** When its work ends; infinite if it continues. Exclusive. */
   readonly toHour: number;
 }
 
-/** Everybody who takes part, in a fixed order. */
+/** All appearances, in a fixed order. */
 export function appearances(options: StoryOptions): Appearance[] {
   const all: Appearance[] = [];
   for (let number = 0; number < options.resources; number++) {
@@ -108,7 +108,7 @@ export function appearances(options: StoryOptions): Appearance[] {
     const copy = Math.floor(number / cast.length);
     for (let coming = 0; coming < (part.recurs === true ? returns : 1); coming++) {
       const identity = `${place}/${copy}/${coming}`;
-      // Copies begin on other days, so that many of them are more than one of them times many.
+      // Copies start on other days, so that a large story is not just a multiple of a small one.
       const delayDays = copy === 0 ? 0 : toUnit(hashText(options.seed, `delay ${identity}`)) * 60;
       const fromHour =
         options.since / hourMs +
@@ -121,7 +121,7 @@ export function appearances(options: StoryOptions): Appearance[] {
   return all;
 }
 
-/** The story as series, in a fixed order; about three a resource. */
+/** The story as series, in a fixed order; about three per resource. */
 export function inventStory(options: StoryOptions): Story {
   const { seed } = options;
   const series: Series[] = [];
@@ -144,7 +144,7 @@ function tokenOf(seed: number, role: string): string {
 /** The series of one appearance. */
 function play(appearance: Appearance, firstIndex: number, options: StoryOptions): Series[] {
   const { part, copy, identity, name, fromHour, toHour } = appearance;
-  // Copies are of other sizes, too.
+  // Copies differ in size, too.
   const size = copy === 0 ? 1 : 0.4 + toUnit(hashText(options.seed, `size ${identity}`));
   const hasUuid = part.type !== 'volume' && part.type !== 'custom_domain';
   const endHour = options.storyEnd / hourMs;
@@ -157,12 +157,12 @@ function play(appearance: Appearance, firstIndex: number, options: StoryOptions)
     resourceUuid: hasUuid ? uuidOf(options.seed, `resource ${identity}`) : undefined,
     billingDimension: habit.dimension,
     fromHour,
-    // What is stored outlives the work for a while.
+    // Stored data outlives the work for a while.
     toHour: isStorage(habit) ? toHour + (part.storedDays ?? 0) * 24 : toHour,
     shape: shapes[habit.shape],
     habit: habit.dimension === 'custom_domain_active_time_hours' ? habit : { ...habit, perHour: habit.perHour * size },
     tariff: tariffs[habit.dimension],
-    // It began on the evening of a seventh day before, and goes on until somebody reads the bill.
+    // It started on the evening of the seventh day before, and continues until somebody notices the bill.
     runaway:
       part.runsAway === true && copy === 0 && habit.noise > 0 // storage does not run away
         ? { fromHour: endHour - 7 * 24 + 21, toHour: endHour + 2 * 24 }
@@ -174,20 +174,20 @@ function isStorage({ dimension }: Habit): boolean {
   return dimension.includes('_storage_');
 }
 
-/** What is there from the beginning was there at midnight; everything later is made by a person during the day. */
+/** Resources from the start of the history exist at midnight; a person creates all later ones during the day. */
 function bornAtHour(part: Part, identity: string): number {
   return part.fromDay === 0 ? 0 : 7 + (hashText(part.fromDay, identity) % 9);
 }
 
 function nameOf(part: Part, copy: number, coming: number): string {
-  // A pull request's number grows; a trial or an experiment of the same name is made anew, with another uuid.
+  // A pull request's number grows; a trial or an experiment of the same name is created again, with another UUID.
   const named = part.name.replace(/^pr-(\d+)/, (_, pull: string) => `pr-${Number(pull) + coming * 700}`);
   return copy === 0 ? named : `${named}-${copy + 1}`;
 }
 
 /**
- * Thousandths of a unit that a series uses in one hour, by the story alone: neither the clock nor any other series
- * has a say, so the past is the same whenever it is asked for.
+ * Thousandths of a unit that a series uses in one hour, from the story alone: independent of the clock and of all other
+ * series, so the past is always the same.
  */
 export function usageOf(story: Story, series: Series, hour: number): number {
   if (hour < series.fromHour || hour >= series.toHour) return 0;
@@ -196,14 +196,14 @@ export function usageOf(story: Story, series: Series, hour: number): number {
   const level = isRunaway ? runawayFactor : (series.shape[hourOfWeek(hour)] ?? 0);
   if (level === 0) return 0;
   const months = Math.min((hour - story.since / hourMs) / monthHours, growingMonths);
-  // Storage grows by the week, when somebody writes to it; work grows with every hour.
+  // Storage grows weekly, when somebody writes to it; work grows with every hour.
   const growth = 1 + habit.growth * (habit.noise === 0 ? Math.floor(months * 4) / 4 : months);
   const noise = habit.noise === 0 ? 1 : 1 + habit.noise * (2 * toUnit(mix(series.key, hour)) - 1);
   const quantum = series.tariff.quantum ?? 1;
   return Math.round((habit.perHour * usageScale * level * growth * noise) / quantum) * quantum;
 }
 
-/** Billionths of a dollar for that usage in that hour: usage times the price of the day, less what is free. */
+/** Billionths of a dollar for that usage in that hour: usage times the price of the day, minus what is free. */
 export function costOf(story: Story, series: Series, hour: number, usage: number): number {
   const { tariff } = series;
   const isLater = tariff.usdPerUnitLater !== undefined && hour >= story.priceChangeHour;

@@ -1,14 +1,13 @@
-// What the listings tell of who takes part: whose it is, how it is called, where it runs, and how that changes over
-// time. Data only; fleet.ts turns it into resources. It is kept as people keep such things: with gaps, with typing
-// errors, in their own scripts.
+// What the listings say about the resources: owner, name, region, and changes over time. Data only; fleet.ts turns it
+// into resources. It looks like real metadata: with gaps, typing errors, and many scripts.
 
-/** What somebody gave a resource, and may change. */
+/** Metadata that people gave a resource, and may change. */
 export interface Traits {
   readonly displayName?: string;
   readonly externalId?: string;
-  /** Absent where nobody gave any. */
+  /** Absent if nobody gave any. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Absent where policies place it. */
+  /** Absent if policies decide. */
   readonly region?: string;
   readonly memoryMb?: number;
   readonly generation?: 'mk2' | 'mk3';
@@ -17,9 +16,9 @@ export interface Traits {
   readonly integrationConnections?: readonly string[];
 }
 
-/** A change at an instant; a label that is undefined goes. */
+/** A change at an instant; a label that is undefined is removed. */
 export interface Edit {
-  /** Days after the beginning of the history. */
+  /** Days after the start of the history. */
   readonly day: number;
   readonly by: string;
   readonly change: Omit<Traits, 'labels'> & { readonly labels?: Readonly<Record<string, string | undefined>> };
@@ -31,7 +30,7 @@ export interface Unbilled {
   readonly workspace: string;
   readonly name: string;
   readonly fromDay: number;
-  /** The part of its spec that is its own. */
+  /** The part of its spec that differs within its kind. */
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
@@ -89,7 +88,7 @@ export const traits: Readonly<Record<string, Traits>> = {
     memoryMb: 8192,
     createdBy: kim,
   },
-  // Nobody who knew is still there.
+  // Nobody who knew about it is still there.
   'research/legacy-embeddings-lab': { memoryMb: 8192, region: 'us-pdx-1', createdBy: 'jo@harborlabs.example' },
   'production/support-triage': {
     displayName: 'فرز طلبات الدعم',
@@ -280,7 +279,7 @@ export const edits: Readonly<Record<string, readonly Edit[]>> = {
   'production/token-budget': [{ day: 330.5, by: bo, change: { displayName: 'Tokens an hour' } }],
 };
 
-/** Models and policies: no metric tells of them, the listings do. */
+/** Models and policies: they have no metrics, only listings. */
 export const unbilled: readonly Unbilled[] = [
   { kind: 'model', workspace: 'production', name: 'gpt-gateway', fromDay: 0, spec: modelSpec('openai', 'gpt-4o') },
   {
@@ -340,7 +339,7 @@ function modelSpec(type: string, model: string): Readonly<Record<string, unknown
   };
 }
 
-/** Traits of what lives for some days, which its name tells; `chance` is 32 bits that decide what was forgotten. */
+/** Traits of short-lived resources, derived from the name; `chance` is 32 bits that decide what is missing. */
 export function traitsOfPassing(name: string, chance: number): Traits {
   const pull = /^pr-(\d+)/.exec(name)?.[1];
   if (pull !== undefined) {

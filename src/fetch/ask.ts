@@ -15,27 +15,27 @@ import { decodeElsewhere } from './decoding.ts';
 import { describeQuery, type Query, queryParameters } from './grain.ts';
 import type { LandingFolder } from './landing-writer.ts';
 
-/** How often a query whose cursor the platform refuses is begun anew. */
+/** How often a query restarts after the platform refused its cursor. */
 const maxRestarts = 3;
 
-/** Who takes the decoded pages of one query. */
+/** The receiver of a query's decoded pages. */
 export interface PageSink {
   /** Called for each page in order. */
   page(page: DecodedPage): void | Promise<void>;
-  /** The query begins anew: everything handed over so far is void. */
+  /** The query restarts: discard everything passed so far. */
   restart(): void | Promise<void>;
 }
 
 /**
- * Asks one query to its last page: each page is landed as it came, decoded, and handed to the sink.
- * Where the platform refuses a cursor the query begins anew, at most three times.
- * Returns the number of pages. Throws PlatformError or RefusedAnswerError naming account, window and page.
+ * Runs one query to its last page: stores each page as it came, decodes it, and passes it to the sink. If the platform
+ * refuses a cursor, the query restarts, at most three times. Returns the number of pages. Throws PlatformError or
+ * RefusedAnswerError naming account, window and page.
  */
 export async function askQuery(options: {
   account: string;
   query: Query;
   client: Client;
-  /** Where the pages are kept; answers that only verify are not. */
+  /** Where the pages are stored; answers that only verify are not. */
   landing: Pick<LandingFolder, 'page' | 'restart'>;
   sink: PageSink;
   log: Log;
@@ -78,12 +78,12 @@ export async function askQuery(options: {
   }
 }
 
-/** What tells one group from the others of its query. */
+/** The key of a group within its query. */
 function keyOf({ workspace, resourceType, resourceName, resourceUuid, billingDimension }: DecodedEntry): string {
   return JSON.stringify([workspace, resourceType, resourceName, resourceUuid, billingDimension]);
 }
 
-/** A page's body, as it came, as typed columns; `about` names account, window, query and page in messages. */
+/** A page's body as typed columns; `about` names account, window, query and page in messages. */
 export async function readPage(body: RawBody, query: Query, about: string): Promise<DecodedPage> {
   const resolution = query.resolution ?? 'hourly';
   const isCompared = resolution !== 'hourly' || query.purpose === 'control';

@@ -10,10 +10,10 @@ import {
   type Window,
 } from '../time.ts';
 
-/** The resolutions that Costbook asks for; weeks cut months, so they prove nothing. */
+/** The resolutions that Costbook queries; weeks cross months, so they prove nothing. */
 export type AskedResolution = Exclude<Resolution, 'weekly'>;
 
-/** What one bucket of a resolution is called. */
+/** The name of one bucket of a resolution. */
 export const bucketNames: Readonly<Record<AskedResolution, string>> = {
   hourly: 'hour',
   daily: 'day',
@@ -21,8 +21,8 @@ export const bucketNames: Readonly<Record<AskedResolution, string>> = {
 };
 
 /**
- * A window in one or two parts, the first of which ends with the UTC day in which it begins, unless it begins with one:
- * where the days of a window begin that begins within a day is not shown (4.6), but one day's part is one bucket.
+ * A window in one or two parts: unless it starts at midnight UTC, the first part ends with the day in which it starts.
+ * Where daily buckets of such a window start is not documented (4.6), but one day's part is one bucket.
  */
 export function splitAtMidnight(window: Window): Window[] {
   const midnight = floorDay(window.start) + dayMs;
@@ -40,8 +40,8 @@ export function floorBucket(instant: Instant, resolution: AskedResolution): Inst
 }
 
 /**
- * The buckets of a window, in order: the first begins with the window, each other one with a whole hour, UTC day or
- * UTC month; the last ends with the window.
+ * The buckets of a window in order: the first starts with the window, each other one with a whole hour, UTC day or UTC
+ * month; the last ends with the window.
  */
 export function bucketsOf(window: Window, resolution: AskedResolution): Window[] {
   const buckets: Window[] = [];

@@ -1,4 +1,4 @@
-// The other thread of `decoding.ts`: unpacks and decodes the pages that it is sent, one after the other.
+// The worker thread of `decoding.ts`: unpacks and decodes pages one after the other.
 import { parentPort } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { parseBytes } from '../platform/index.ts';

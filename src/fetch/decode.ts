@@ -5,31 +5,31 @@ import { formatInstant, parseRfc3339, type Window } from '../time.ts';
 import { type AskedResolution, bucketNames, bucketsOf, floorBucket } from './buckets.ts';
 import { scanPoints } from './scan.ts';
 
-/** Decimals kept of cost (USD) and usage (in its unit); the columns are DECIMAL(18,12) and DECIMAL(18,6). */
+/** Stored decimals of cost (USD) and usage (in its unit); the columns are DECIMAL(18,12) and DECIMAL(18,6). */
 export const costScale = 12;
 export const usageScale = 6;
 
-/** What a page must be an answer to. */
+/** What a page must answer. */
 export interface Expected {
   readonly window: Window;
   readonly resolution: AskedResolution;
   /**
-   * Whether its hours are sums that are only compared (a control): they may be larger than what one hour of one series
-   * can be in the books. Days and months always are.
+   * Whether its hours are sums that are only compared (a control): they may be larger than one hour of one series in
+   * the books. Days and months always may.
    */
   readonly isCompared?: boolean;
-  /** Account, window, query and page, as messages name it. */
+  /** Account, window, query and page, for messages. */
   readonly about: string;
 }
 
-/** One group of a page. An absent dimension (missing, null or empty) is undefined. */
+/** One group of a page. A missing dimension (absent, null or empty) is undefined. */
 export interface DecodedEntry {
   readonly workspace: string | undefined;
   readonly resourceType: string | undefined;
   readonly resourceName: string | undefined;
   readonly resourceUuid: string | undefined;
   readonly billingDimension: string | undefined;
-  /** The group's own totals as plain decimal text: USD, and its unit. */
+  /** The group's own totals as decimal text: USD, and its unit. */
   readonly cost: string;
   readonly usage: string;
 }
@@ -52,12 +52,14 @@ export interface DecodedPage {
   readonly nextCursor: string | undefined;
   /** `summary.totalCost` of the whole query, plain decimal text in USD. */
   readonly totalCost: string;
-  /** The most decimals that a cost total and a usage total of this page carry. */
+  /** The most decimals in any cost total and any usage total of this page. */
   readonly costDecimals: number;
   readonly usageDecimals: number;
   readonly entries: readonly DecodedEntry[];
   readonly points: DecodedPoints;
-  /** Fields that the interface does not list, as paths such as `data[].region`; the first of them where there are many. */
+  /**
+   * Fields that the interface does not list, as paths such as `data[].region`; only the first ones if there are many.
+   */
   readonly unknownFields: readonly string[];
 }
 
@@ -81,27 +83,25 @@ const knownFields = {
 } as const;
 
 /**
- * Turns the JSON value of one page of a query grouped by billing dimension (among others) into typed columns.
- *
- * Strict: an echo of another window or resolution, a bucket that is missing, doubled or not the window's, a number
- * that is missing, not finite or too large for its column, throws RefusedAnswerError that names the place.
- * Decimals beyond the column's scale are rounded to it. Unknown fields and values are kept and named, never refused.
+ * Turns the JSON value of one page, grouped by billing dimension (among others), into typed columns.
+ * \n Strict: throws RefusedAnswerError naming the place if the page echoes another window or resolution, if a bucket is
+ * missing, repeated or outside the window, or if a number is missing, not finite or too large for its column. Decimals
+ * beyond the column's scale are rounded. Unknown fields and values are stored and named, never refused.
  */
 export function decodePage(body: unknown, expected: Expected): DecodedPage {
   return decode(body, expected, undefined);
 }
 
 /**
- * As `decodePage`, from the bytes of a page, with its points read by scanning. `parse` turns bytes into a JSON value.
- * A page that is not written as scanning expects is decoded the plain way: nothing is taken or refused that would not
- * be otherwise.
+ * As `decodePage`, from the bytes of a page, with its points read by scanning. `parse` turns bytes into a JSON value. A
+ * page that is not written as scanning expects is decoded normally: the result is always the same.
  */
 export function decodeBytes(bytes: Buffer, expected: Expected, parse: (bytes: Buffer) => unknown): DecodedPage {
   const scanned = scanPage(bytes, expected, parse);
   return scanned === undefined ? decodePage(parse(bytes), expected) : decode(scanned.body, expected, scanned.points);
 }
 
-/** The points of a page and the rest of it, where each of its entries has a series that could be scanned. */
+/** The points of a page and the rest of it, if every entry has a series that could be scanned. */
 function scanPage(
   bytes: Buffer,
   { window, resolution }: Expected,
@@ -116,7 +116,7 @@ function scanPage(
   try {
     body = parse(scanned.rest) as typeof body;
   } catch {
-    return undefined; // the whole page's own error tells more
+    return undefined; // decoding the whole page gives a better error
   }
   const data = body?.data;
   if (!Array.isArray(data) || data.length !== scanned.series) return undefined;
@@ -124,11 +124,11 @@ function scanPage(
   return { body, points: columns.points() };
 }
 
-/** Columns of points that grow point by point; those that are all zero are left out. */
+/** Growing columns of points; points that are all zero are left out. */
 function pointColumns(capacity: number): {
-  /** False where an amount is refused. */
+  /** False if an amount is refused. */
   add(entry: number, bucket: number, cost: unknown, usage: unknown): boolean;
-  /** Which of the two amounts `add` refused: the cost if it is at fault, otherwise the usage. */
+  /** Which of the two amounts `add` refused: the cost if it is wrong, otherwise the usage. */
   refused(cost: unknown): { readonly field: 'cost' | 'usage'; readonly wanted: string };
   points(): DecodedPoints;
 } {
@@ -157,7 +157,7 @@ function pointColumns(capacity: number): {
   };
 }
 
-/** Decodes a page; its points are those given, where they were read before. */
+/** Decodes a page; uses the given points if they were scanned before. */
 function decode(body: unknown, expected: Expected, scanned: DecodedPoints | undefined): DecodedPage {
   const unknownFields = new Set<string>();
   const reader: PageReader = { ...expected, unknownFields };
@@ -168,7 +168,7 @@ function decode(body: unknown, expected: Expected, scanned: DecodedPoints | unde
   const summary = objectAt(reader, page['summary'], 'summary');
   noteUnknown(reader, summary, 'summary.');
   const totalCost = totalAt(reader, summary['totalCost'], 'summary.totalCost');
-  // Some JSON encoders write an empty list as null or leave it out; the totals prove that it is empty.
+  // Some JSON encoders write an empty list as null or omit it; the totals prove that it is empty.
   const data = page['data'] === null || page['data'] === undefined ? [] : arrayAt(reader, page['data'], 'data');
   const series = scanned === undefined ? openSeriesReader(reader, data.length) : alreadyRead(scanned);
   const entries = data.map((item, index) => {
@@ -190,7 +190,7 @@ function decode(body: unknown, expected: Expected, scanned: DecodedPoints | unde
   };
 }
 
-/** What the parts of a page are read with: what is expected of it, and the unknown fields found so far. */
+/** What the readers of a page's parts share: its expectations, and the unknown fields found so far. */
 interface PageReader extends Expected {
   readonly unknownFields: Set<string>;
 }
@@ -285,7 +285,7 @@ function alreadyRead(points: DecodedPoints): SeriesReader {
   return { read: () => undefined, points: () => points };
 }
 
-/** Made only where a page is refused: a text for each point would cost more than the point. */
+/** Built only when a page is refused: a text for each point would cost more than the point. */
 function placeOf(at: string, position: number): string {
   return `${at}.timeseries[${position}]`;
 }
@@ -298,7 +298,9 @@ function openSeriesReader(reader: PageReader, seriesCount: number): SeriesReader
   const columns = pointColumns(seriesCount * buckets.length);
   const large: Point[] = [];
 
-  /** The position of the bucket that a timestamp names, -1 where none; the first may be named by its whole month or day. */
+  /**
+   * The position of the bucket that a timestamp names, -1 if none; the first may be named by its whole month or day.
+   */
   function bucketStarting(timestamp: unknown): number {
     const instant = typeof timestamp === 'string' ? parseRfc3339(timestamp) : undefined;
     if (instant === undefined) return -1;
@@ -306,7 +308,7 @@ function openSeriesReader(reader: PageReader, seriesCount: number): SeriesReader
     return buckets.findIndex(({ start }) => start === instant);
   }
 
-  /** Adds amounts that a column refused: in parts where they are merely too large for it. */
+  /** Adds amounts that a column refused: in parts, if they are only too large for it. */
   function addLarge(point: Json, entry: number, bucket: number, at: string, position: number): void {
     const { cost, usage } = point;
     const parts = isCompared ? partsOf(cost, usage) : undefined;
@@ -330,7 +332,7 @@ function openSeriesReader(reader: PageReader, seriesCount: number): SeriesReader
         if (typeof point !== 'object' || point === null) refuse(reader, placeOf(at, position), point, 'an object');
         if (position === 0) noteUnknown(reader, point, 'data[].timeseries[].');
         const timestamp = point['timestamp'];
-        // In the usual form and order the text alone says which bucket it is.
+        // In the usual form and order, the text alone identifies the bucket.
         const bucket = timestamp === bucketTexts[position] ? position : bucketStarting(timestamp);
         if (bucket < 0) {
           const wanted = `the start of one of the ${buckets.length} ${bucketName}s from ${bucketTexts[0]} on`;
@@ -346,7 +348,9 @@ function openSeriesReader(reader: PageReader, seriesCount: number): SeriesReader
   };
 }
 
-/** A value as JSON for a message; a large array or object by its kind, as its text could be longer than the page. */
+/**
+ * A value as JSON for a message; a large array or object by its kind, because its text could be longer than the page.
+ */
 function jsonOf(value: unknown): string {
   let left = 100;
   try {
@@ -381,7 +385,7 @@ function amountColumn(
   const limit = 10 ** (18 - scale);
   return {
     values,
-    wanted: `a finite number below ${limit} with at most ${scale} decimals kept`,
+    wanted: `a finite number below ${limit} with at most ${scale} stored decimals`,
     set(position, value) {
       if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
       if (value === 0) {
@@ -391,8 +395,8 @@ function amountColumn(
       }
       const product = value * factor;
       if (Math.abs(product) < exactProduct) {
-        // Each of the value and the product is off by at most 2^-53 of itself: under a quarter at 10^15, so that
-        // rounding finds the decimal that was written. Two 32-bit halves are written ten times faster than a BigInt.
+        // Value and product are each off by at most 2^-53 of themselves: less than a quarter at 10^15, so rounding
+        // finds the written decimal. Writing two 32-bit halves is ten times faster than a BigInt.
         const scaled = Math.round(product);
         const high = Math.floor(scaled / 4_294_967_296);
         halves[2 * position] = scaled - high * 4_294_967_296;
@@ -415,14 +419,14 @@ interface Point {
   readonly usage: bigint;
 }
 
-/** The largest number of 18 digits, which is what a column of points holds. */
+/** The largest number of 18 digits: the limit of a column of points. */
 const largestAmount = 10n ** 18n - 1n;
 /** Parts of one bucket: enough for 10^9 USD. */
 const maxParts = 1000;
 
 /**
- * A sum of 10^6 USD or 10^12 units and more, in parts that a column of points holds; every reader of points adds them up.
- * Undefined where an amount is no finite number, or beyond all parts.
+ * A sum of 10^6 USD or 10^12 units and more, in parts that fit a column of points; every reader of points adds them up.
+ * Undefined if an amount is not a finite number, or too large for all parts.
  */
 function partsOf(cost: unknown, usage: unknown): Omit<Point, 'entry' | 'bucket'>[] | undefined {
   const costs = amountsIn(cost, costScale);
@@ -444,7 +448,7 @@ function amountsIn(value: unknown, scale: number): bigint[] | undefined {
   return left === 0n ? parts : undefined;
 }
 
-/** The points of a page with those of its large buckets. */
+/** The points of a page together with those of its large buckets. */
 function withLarge(points: DecodedPoints, large: readonly Point[]): DecodedPoints {
   if (large.length === 0) return points;
   const { count } = points;
@@ -457,7 +461,7 @@ function withLarge(points: DecodedPoints, large: readonly Point[]): DecodedPoint
   };
 }
 
-/** A plain decimal text times 10^scale as an integer; further decimals are rounded half away from zero. */
+/** A decimal text times 10^scale as an integer; further decimals are rounded half away from zero. */
 export function scaledInteger(text: string, scale: number): bigint {
   const negative = text.startsWith('-');
   const [whole = '0', fraction = ''] = text.replace('-', '').split('.');

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { type RawBody, unpackingOf } from '../platform/index.ts';
 import type { DecodedPage, Expected } from './decode.ts';
 
-/** A page for the other thread: its gzipped bytes, how to unpack them, and what they must be an answer to. */
+/** A page for the worker thread: its gzipped bytes, how to unpack them, and what they must answer. */
 export interface DecodingRequest {
   readonly number: number;
   readonly bytes: Uint8Array;
@@ -10,7 +10,7 @@ export interface DecodingRequest {
   readonly expected: Expected;
 }
 
-/** What the other thread made of it; no page where it was refused. */
+/** The worker's result; no page if it was refused. */
 export interface DecodingAnswer {
   readonly number: number;
   readonly page: DecodedPage | undefined;
@@ -18,23 +18,23 @@ export interface DecodingAnswer {
 
 type Decoder = (body: RawBody, expected: Expected) => Promise<DecodedPage | undefined>;
 
-/** Smaller bodies are decoded before another thread has begun. */
+/** Smaller bodies are decoded faster than a worker starts. */
 const smallBody = 32 * 1024;
 
-/** Only compiled code can begin a thread of its own kind. */
+/** Only compiled code can start this worker thread. */
 const isCompiled = import.meta.url.endsWith('.js');
 
 let decoder: Decoder | undefined;
 
-/** Begins the other thread now, for who knows that large pages will come: the first need not wait for it then. */
+/** Starts the worker thread early, for callers that expect large pages: the first page need not wait for it. */
 export function prepareDecoding(): void {
   if (isCompiled) decoder ??= beginDecoder();
 }
 
 /**
- * Unpacks and decodes a large gzipped page in another thread, so that this one is free for SQL and HTTP meanwhile
- * (measured: a tenth less time for a rebuild). Undefined for a small or plain one; where the page is refused, because
- * who decodes it here is told why; and where the thread has ended, with which only speed is lost.
+ * Unpacks and decodes a large gzipped page in a worker thread, so that this thread is free for SQL and HTTP (measured:
+ * a rebuild takes 10 % less time). Undefined for a small or plain page; if the page is refused, because decoding it
+ * here gives the reason; and if the worker has ended, which only costs speed.
  */
 export async function decodeElsewhere(body: RawBody, expected: Expected): Promise<DecodedPage | undefined> {
   if (!isCompiled || !body.gzipped || body.bytes.length < smallBody) return undefined;
@@ -42,11 +42,11 @@ export async function decodeElsewhere(body: RawBody, expected: Expected): Promis
   return decoder(body, expected);
 }
 
-/** Begins the thread. It ends with the process, and does not keep it alive while it has nothing to do. */
+/** Starts the worker. It ends with the process, and does not keep an idle process alive. */
 function beginDecoder(): Decoder {
   const worker = new Worker(new URL('./decode-worker.js', import.meta.url), {
     execArgv: [],
-    // A page whose points are scanned takes a tenth of it. Beyond it the thread ends, and this one decodes the page.
+    // A scanned page takes a tenth of this. Beyond it the worker ends, and this thread decodes the page.
     resourceLimits: { maxOldGenerationSizeMb: 192 },
   });
   const waiting = new Map<number, (page: DecodedPage | undefined) => void>();
@@ -63,7 +63,7 @@ function beginDecoder(): Decoder {
     for (const settle of waiting.values()) settle(undefined);
     waiting.clear();
   }
-  worker.on('error', end); // it has no memory left, say
+  worker.on('error', end); // for example, out of memory
   worker.on('exit', end);
   return (body, expected) => {
     if (!isThere) return Promise.resolve(undefined);

@@ -2,28 +2,28 @@ import { type GroupByDimension, metricsLimits } from '../platform/index.ts';
 import { formatInstant, type Window } from '../time.ts';
 import type { AskedResolution } from './buckets.ts';
 
-/** What the token may see: grouping by workspace and filtering by it are for account admins (5.7). */
+/** What the token may see: grouping and filtering by workspace need an account admin (5.7). */
 export type Role = 'admin' | 'member';
 
 /**
- * Why a query is asked.
+ * The purpose of a query.
  * - `detail`: the rows themselves.
- * - `control`: totals asked for separately, at a coarser grain, to prove the window.
- * - `residual`: by workspace, the rows of one resource type that carry no uuid.
- * - `repair`: the rows of one billing dimension of which the detail left some out.
- * - `types`: the resource types among those rows, where several may share the dimension.
+ * - `control`: separate, coarser totals that prove the window.
+ * - `residual`: by workspace, the rows of one resource type that have no UUID.
+ * - `repair`: the rows of one billing dimension that the detail reports incompletely.
+ * - `types`: the resource types among those rows, if several may share the dimension.
  * - `days`: daily totals of the past, to find the days that changed.
- * - `series`: totals of every series over the past, to find what moved between resources.
- * - `names`: totals by name instead of uuid, to find what moved among rows without uuid, which "best effort" may leave out.
- * - `months`: monthly totals, which whole months have to add up to.
+ * - `series`: totals of every series over the past, to find costs that moved between resources.
+ * - `names`: totals by name instead of UUID, to find what moved among rows without UUID, which "best effort" may omit.
+ * - `months`: monthly totals that whole months must add up to.
  */
 export type Purpose = 'detail' | 'control' | 'residual' | 'repair' | 'types' | 'days' | 'series' | 'names' | 'months';
 
-/** One grouped question about one window, answered in pages. */
+/** One grouped query over one window, answered in pages. */
 export interface Query {
   readonly purpose: Purpose;
   readonly window: Window;
-  /** Hours where left out. */
+  /** Hours if omitted. */
   readonly resolution?: AskedResolution;
   readonly groupBy: readonly GroupByDimension[];
   readonly resourceType?: string;
@@ -32,22 +32,22 @@ export interface Query {
 }
 
 /**
- * The rows of a window. Three dimensions asked for fill all five by enrichment (2.15) and need no admin. Its blind
- * spot: resources without uuid that share a name across workspaces come as one row, whose workspace means nothing.
+ * The rows of a window. Three queried dimensions fill all five by enrichment (2.15) and need no admin. Its blind spot:
+ * resources without UUID that share a name across workspaces arrive as one row, whose workspace is meaningless.
  */
 export function detailQuery(window: Window): Query {
   return { purpose: 'detail', window, groupBy: ['resource_name', 'resource_uuid', 'billing_dimension'] };
 }
 
-/** The totals that prove a window: hours by billing dimension, and by workspace where the token may see that. */
+/** The totals that prove a window: hours by billing dimension, and by workspace if the token may see that. */
 export function controlQuery(window: Window, role: Role): Query {
   const groupBy: GroupByDimension[] = role === 'admin' ? ['workspace', 'billing_dimension'] : ['billing_dimension'];
   return { purpose: 'control', window, groupBy };
 }
 
 /**
- * As admin: all of one resource type (and one billing dimension, where given; of everything, where neither is) by
- * workspace; less its rows with uuid, it gives those without.
+ * As admin: everything by workspace, of one resource type and one billing dimension if given; subtracting its rows with
+ * UUID gives the rows without.
  */
 export function residualQuery(window: Window, resourceType?: string, billingDimension?: string): Query {
   return {
@@ -60,8 +60,8 @@ export function residualQuery(window: Window, resourceType?: string, billingDime
 }
 
 /**
- * All of one billing dimension (of everything, where none is given) without asking for uuids ("best effort", 4.6), for
- * what the detail left out.
+ * Everything in one billing dimension (or in all) without querying UUIDs ("best effort", 4.6), for what the detail
+ * omits.
  */
 export function repairQuery(window: Window, billingDimension: string | undefined, role: Role): Query {
   return {
@@ -72,12 +72,12 @@ export function repairQuery(window: Window, billingDimension: string | undefined
   };
 }
 
-/** As admin: which resource types share a billing dimension, so that each can be asked for by workspace. */
+/** As admin: which resource types share a billing dimension, so that each can be queried by workspace. */
 export function typesQuery(window: Window, billingDimension: string): Query {
   return { ...repairQuery(window, billingDimension, 'member'), purpose: 'types' };
 }
 
-/** Daily totals by billing dimension (as admin also by workspace): one page for as long a window as is allowed. */
+/** Daily totals by billing dimension (as admin also by workspace): one page for the longest allowed window. */
 export function daysQuery(window: Window, byWorkspace: boolean): Query {
   return {
     purpose: 'days',
@@ -109,7 +109,7 @@ export function seriesQuery(
   };
 }
 
-/** Totals by name, and as admin by workspace, otherwise by resource type: they tell rows without uuid as well. */
+/** Totals by name, and by workspace as admin, otherwise by resource type: they include rows without UUID. */
 export function namesQuery(
   window: Window,
   resolution: 'daily' | 'monthly',
@@ -123,7 +123,7 @@ export function namesQuery(
   };
 }
 
-/** The parameters of the metrics operation that ask a query's first page; `resolution` and `limit` are always sent. */
+/** The parameters of a query's first page; `resolution` and `limit` are always sent. */
 export function queryParameters(account: string, query: Query): Record<string, string> {
   return {
     accountId: account,
@@ -138,7 +138,7 @@ export function queryParameters(account: string, query: Query): Record<string, s
   };
 }
 
-/** `detail`, `control`, `residual volume`: a query as messages name it; no two of one window have one name. */
+/** `detail`, `control`, `residual volume`: a query's name in messages, distinct within a window. */
 export function describeQuery(query: Query): string {
   const { purpose, resourceType, resourceName, billingDimension } = query;
   return [purpose, resourceType, resourceName, billingDimension].filter(Boolean).join(' ');

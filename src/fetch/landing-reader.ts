@@ -10,7 +10,7 @@ import type { DecodedPage } from './decode.ts';
 import { describeQuery, type Query, queryParameters } from './grain.ts';
 import { foldersIn, type LoadRecord, loadFile, loadFolderPattern, placeOf, type StoredPage } from './landing-writer.ts';
 
-/** A load as its folder tells it. */
+/** A load as its landing folder describes it. */
 export interface StoredLoad {
   /** Its folder, relative to the landing root. */
   readonly place: string;
@@ -20,46 +20,49 @@ export interface StoredLoad {
   readonly pages: readonly StoredPage[];
 }
 
-/** A load's landed answers in the platform's place. */
+/** A load's stored answers, in place of the platform's. */
 export interface LandingReader {
-  /** Hands a query's pages to the sink, as asking the platform would; returns their number. Throws UnprovenError. */
+  /**
+   * Passes a query's pages to the sink, as fetching from the platform would; returns their number. Throws
+   * UnprovenError.
+   */
   ask(query: Query, sink: Pick<PageSink, 'page'>): Promise<number>;
-  /** The queries of which no page was asked for, as messages name them. */
+  /** The stored queries that nobody ran, by their names in messages. */
   unasked(): string[];
 }
 
-/** `load 42 of account acc_one, window 2026-…/2026-…`, as messages name it. */
+/** `load 42 of account acc_one, window 2026-…/2026-…`: a load's name in messages. */
 export function describeLoad({ record, account, window }: StoredLoad): string {
   return `load ${record.loadNumber} of account ${account}, window ${formatWindow(window)}`;
 }
 
-/** A folder of a load that cannot be read, or that is not in its place. */
+/** A load's folder that cannot be read, or that is in the wrong place. */
 export interface LostLoad {
   readonly loadNumber: number;
   /** The folder, relative to the landing root. */
   readonly place: string;
-  /** Undefined where `load.json` does not say it. */
+  /** Undefined if `load.json` does not contain it. */
   readonly account: string | undefined;
   readonly window: Window | undefined;
   /** What is wrong with it. */
   readonly problem: string;
-  /** A command of the shell that puts it right; undefined where none does. */
+  /** A shell command that fixes it; undefined if there is none. */
   readonly remedy: string | undefined;
 }
 
-/** What a landing folder holds. */
+/** The contents of a landing folder. */
 export interface StoredLoads {
   /** In the order of their numbers. */
   readonly loads: readonly StoredLoad[];
   readonly losses: readonly LostLoad[];
 }
 
-/** Every load of the landing folder, and every folder of a load that cannot be read or is not in its place. */
+/** Every load of the landing folder, and every load folder that cannot be read or is in the wrong place. */
 export async function readStoredLoads(root: string): Promise<StoredLoads> {
   const loads: StoredLoad[] = [];
   const losses: LostLoad[] = [];
   for (const account of await foldersIn(root)) {
-    // Where pages arrive is hidden; no account's folder is.
+    // The folder where pages arrive is hidden; no account's folder is.
     if (account.startsWith('.')) continue;
     for (const name of await foldersIn(join(root, account))) {
       const number = loadFolderPattern.exec(name)?.[1];
@@ -81,13 +84,13 @@ export async function readStoredLoads(root: string): Promise<StoredLoads> {
   return { loads: placed, losses };
 }
 
-/** A second load of the same number: one of the two is of other books. */
+/** A second load of the same number: one of the two belongs to other books. */
 function doubled(root: string, { place, account, window, record }: StoredLoad, before: StoredLoad): LostLoad {
-  const problem = `${join(root, before.place)} and ${join(root, place)} are both load ${record.loadNumber}; one is of other books`;
+  const problem = `${join(root, before.place)} and ${join(root, place)} are both load ${record.loadNumber}; one of them belongs to other books`;
   return { loadNumber: record.loadNumber, place, account, window, problem, remedy: undefined };
 }
 
-/** A folder that holds the load of another place: that load, or a copy of it. */
+/** A folder with the load of another place: that load itself, or a copy of it. */
 function misplaced(root: string, load: StoredLoad, right: string, loads: readonly StoredLoad[]): LostLoad {
   const { place, account, window, record } = load;
   const isCopy = loads.some((other) => other.place === right);
@@ -105,7 +108,7 @@ function misplaced(root: string, load: StoredLoad, right: string, loads: readonl
   };
 }
 
-/** The page files of a load that are not in its folder. */
+/** The page files that are missing from a load's folder. */
 export async function missingPages(root: string, { place, pages }: StoredLoad): Promise<string[]> {
   const missing: string[] = [];
   for (const { file } of pages) {
@@ -121,13 +124,13 @@ export async function missingPages(root: string, { place, pages }: StoredLoad): 
   return missing;
 }
 
-/** The page files of a load that are not as they were stored, each with what was found. */
+/** The page files of a load that have changed since they were stored, each with what was found. */
 export async function damagedPages(root: string, { place, pages }: StoredLoad): Promise<string[]> {
   const damaged: string[] = [];
   for (const { file, sha256 } of pages) {
     try {
       const bytes = await readFile(join(root, place, file));
-      if (sha256Of(bytes) !== sha256) damaged.push(`${file} is not as it was stored (${bytes.length} bytes)`);
+      if (sha256Of(bytes) !== sha256) damaged.push(`${file} has changed since it was stored (${bytes.length} bytes)`);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== 'ENOENT') damaged.push(`${file} cannot be read (${code})`);
@@ -136,14 +139,14 @@ export async function damagedPages(root: string, { place, pages }: StoredLoad): 
   return damaged;
 }
 
-/** A page's file is not as it was stored. */
+/** A page's file has changed since it was stored, or cannot be read. */
 export class DamagedPageError extends UnprovenError {}
 
 function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The answers of a landed load: they are read with the same decoder as those of the platform. */
+/** The answers of a stored load, read with the same decoder as the platform's answers. */
 export function openLandingReader(root: string, load: StoredLoad): LandingReader {
   const unasked = new Set(load.pages.map(({ query }) => query));
   return {
@@ -154,7 +157,7 @@ export function openLandingReader(root: string, load: StoredLoad): LandingReader
       const pages = load.pages
         .filter((page) => page.query === name && JSON.stringify(sorted(page.request)) === request)
         .sort((a, b) => a.number - b.number);
-      if (pages.length === 0) throw new UnprovenError(`${about}: it is asked for now, and its answer was not landed`);
+      if (pages.length === 0) throw new UnprovenError(`${about}: this query has no stored answer`);
       unasked.delete(name);
       async function read({ file, number, sha256 }: StoredPage): Promise<DecodedPage> {
         const path = join(root, load.place, file);
@@ -162,22 +165,24 @@ export function openLandingReader(root: string, load: StoredLoad): LandingReader
           throw new DamagedPageError(`${about}: ${path} cannot be read (${error.code})`, { cause: error });
         });
         if (sha256Of(bytes) !== sha256) {
-          throw new DamagedPageError(`${about}: ${path} is not as it was stored: restore it from a backup`);
+          throw new DamagedPageError(`${about}: ${path} has changed since it was stored; restore it from a backup`);
         }
         return readPage({ bytes, gzipped: file.endsWith('.gz') }, query, `${about}, page ${number}`);
       }
-      // The next page is read and unpacked while this one is taken.
+      // Read and unpack the next page while this one is processed.
       let next = pages[0] && read(pages[0]);
       next?.catch(() => undefined);
       for (const [index, { number }] of pages.entries()) {
-        if (number !== index + 1) throw new UnprovenError(`${about}: page ${index + 1} was not landed`);
+        if (number !== index + 1) throw new UnprovenError(`${about}: page ${index + 1} is missing`);
         const page = await next;
         const following = pages[index + 1];
         next = following && read(following);
-        next?.catch(() => undefined); // it is told when its turn comes
+        next?.catch(() => undefined); // it is reported in order
         if (page === undefined) break;
         if (page.hasMore !== index < pages.length - 1) {
-          throw new UnprovenError(`${about}: page ${number} says that ${page.hasMore ? 'more' : 'none'} follow`);
+          throw new UnprovenError(
+            `${about}: page ${number} says that ${page.hasMore ? 'more pages' : 'no pages'} follow`,
+          );
         }
         await sink.page(page);
       }
@@ -222,7 +227,7 @@ async function readLoad(root: string, place: string, loadNumber: number): Promis
   };
 }
 
-/** What Costbook before the migration 0006_plain_names wrote in `load.json`, by the names of today. Pure. */
+/** Translates a `load.json` from before the migration 0006_plain_names to today's names. Pure. */
 function withPresentNames(record: unknown): Readonly<Record<string, unknown>> {
   if (typeof record !== 'object' || record === null || !('reading' in record)) {
     return record as Readonly<Record<string, unknown>>;
@@ -238,7 +243,7 @@ function withPresentNames(record: unknown): Readonly<Record<string, unknown>> {
   return { ...rest, attempt: reading, rowCount: amounts, reconciliations };
 }
 
-/** What `load.json` must hold; what is within is written by one program and read by one. */
+/** The required fields of `load.json`; their contents are written and read by this program only. */
 const loadFields: Readonly<Record<string, (value: unknown) => boolean>> = {
   account: isText,
   window: (value) => isText(value) && !Number.isNaN(parseWindow(value).end),
@@ -249,7 +254,7 @@ const loadFields: Readonly<Record<string, (value: unknown) => boolean>> = {
   role: (value) => value === 'admin' || value === 'member',
   claimedEnd: (value) => !Number.isNaN(instantOf(value)),
   seenAt: (value) => !Number.isNaN(instantOf(value)),
-  // Loads of an older Costbook do not say it.
+  // Loads of an older Costbook do not have it.
   platformAt: (value) => (value ?? null) === null || !Number.isNaN(instantOf(value)),
   requests: Number.isSafeInteger,
   pagesRead: Number.isSafeInteger,
@@ -273,7 +278,7 @@ function instantOf(value: unknown): number {
   return parseRfc3339(String(value)) ?? Number.NaN;
 }
 
-/** A window as `load.json` writes it; NaN where it is none. */
+/** A window as `load.json` writes it; NaN if invalid. */
 export function parseWindow(text: unknown): Window {
   const [start, end] = String(text).split('/');
   return { start: instantOf(start), end: instantOf(end) };

@@ -9,35 +9,35 @@ import { describeQuery, type Query, queryParameters, type Role } from './grain.t
 /** The folder in which one window's pages arrive. */
 export interface LandingFolder {
   readonly path: string;
-  /** Writes one page's body as it came; the same page asked again replaces it. */
+  /** Writes one page's body as it came; fetching the same page again replaces it. */
   page(query: Query, number: number, body: RawBody): Promise<void>;
-  /** Forgets the pages of a query that is asked again from its first page. */
+  /** Discards the pages of a query that restarts from its first page. */
   restart(query: Query): Promise<void>;
   /**
-   * Gives the folder its place among the loads, with a `load.json` that says all that making the load again takes.
-   * Without `keepBodies` only that stays. Returns the place, relative to the landing root. Called right before the
-   * load's transaction commits.
+   * Turns the folder into a numbered load, with a `load.json` that contains everything needed to recreate the load.
+   * Without `keepBodies`, only that file stays. Returns the place, relative to the landing root. Called right before
+   * the load's transaction commits.
    */
   file(record: LoadRecord, keepBodies: boolean): Promise<string>;
-  /** Removes the folder, wherever it is by now: its window did not prove, or its load did not commit. */
+  /** Removes the folder, wherever it is: its window is unproven, or its load did not commit. */
   discard(): Promise<void>;
 }
 
-/** A page in `load.json`: the query that it answers, and what its file must be. */
+/** A page in `load.json`: the query that it answers, and its file. */
 export interface StoredPage {
   readonly file: string;
-  /** Of the file's bytes, hexadecimal. */
+  /** SHA-256 of the file's bytes, hexadecimal. */
   readonly sha256: string;
   readonly purpose: string;
-  /** The query as messages name it; no two of one load have one name. */
+  /** The query's name in messages, distinct within a load. */
   readonly query: string;
-  /** Which page of its query it is, from 1. */
+  /** Number of the page within its query, from 1. */
   readonly number: number;
   /** The parameters of the query's first page: window, groupBy, filters. */
   readonly request: Readonly<Record<string, string>>;
 }
 
-/** A comparison with the platform's own totals, as `load.json` carries it. */
+/** A comparison with the platform's totals, as `load.json` stores it. */
 export interface StoredReconciliation {
   readonly checkCode: string;
   readonly measure: string;
@@ -50,17 +50,17 @@ export interface StoredReconciliation {
   readonly proven: boolean;
 }
 
-/** What `load.json` says of a load beside its pages; instants are texts there. Amounts of money are decimal text. */
+/** The content of `load.json` except its pages; instants are texts, costs are decimal text. */
 export interface LoadRecord {
   readonly loadNumber: number;
   readonly runNumber: number;
-  /** Which reading of the window within the run. */
+  /** Number of the attempt at the window within the run. */
   readonly attempt: number;
   readonly reason: string;
   readonly role: Role;
   readonly claimedEnd: Instant;
   readonly seenAt: Instant;
-  /** The platform's clock when the first of its answers was made; undefined where they did not say. */
+  /** The platform's clock when it made the oldest of its answers; undefined if they did not have one. */
   readonly platformAt?: Instant | undefined;
   readonly requests: number;
   readonly pagesRead: number;
@@ -71,25 +71,28 @@ export interface LoadRecord {
     readonly billingDimension: string | null;
     readonly pages: number;
   }[];
-  /** What the comparison knew before: the most decimals of the account's totals, and a tolerance agreed by hand. */
+  /** Known before the comparison: the most decimals in the account's totals, and an agreed tolerance. */
   readonly known: {
     readonly decimals: { readonly cost: number; readonly usage: number };
     readonly agreedTolerance: string | null;
   };
-  /** Whether the platform was known to leave rows out of the detail. */
+  /** Whether the platform was known to omit rows from the detail. */
   readonly leavesOut: boolean;
   readonly outcome: 'loaded' | 'unchanged';
   readonly rowCount: number;
   readonly restated: number;
   readonly cost: string;
-  /** The window in pieces, each with the role as which its rows were read. */
+  /** The parts of the window, each with the role that fetched it. */
   readonly covered: readonly { readonly window: string; readonly role: Role }[];
-  /** The comparisons of a load that changed nothing: they and its pieces are all of it, also without its answers. */
+  /**
+   * The comparisons of a load that changed nothing: with its covered windows they recreate it, even without its
+   * answers.
+   */
   readonly reconciliations: readonly StoredReconciliation[] | null;
 }
 
 /**
- * Where the platform's answers are kept as they came, so that the warehouse can be made anew from them:
+ * The folder that stores the platform's answers as they came, so that the warehouse can be rebuilt from them:
  * `<root>/<account>/load-000000042/{load.json, detail-0001.json.gz, control-0001.json.gz, …}`.
  */
 export function openLandingWriter(root: string): {
@@ -110,8 +113,8 @@ export function openLandingWriter(root: string): {
     },
 
     /**
-     * Removes what a run that was killed left behind: pages still on their way, and the folder of a load whose
-     * transaction never committed. Loads are filed one at a time, so only the number after the last can be one.
+     * Removes what a killed run left: pages that were still arriving, and the folder of a load whose transaction never
+     * committed. Loads are numbered one at a time, so only the number after the last can be one.
      */
     async removeUnfinished(lastLoadNumber) {
       await rm(join(root, incomingFolder), { recursive: true, force: true });
@@ -121,7 +124,7 @@ export function openLandingWriter(root: string): {
       }
     },
 
-    /** The largest number of a load that was landed; 0 where none was. */
+    /** The largest stored load number; 0 if there is none. */
     async newestLoad() {
       let newest = 0;
       for (const account of await foldersIn(root)) {
@@ -133,7 +136,7 @@ export function openLandingWriter(root: string): {
       return newest;
     },
 
-    /** Removes the answers of loads that are in the books, whose places these are; what `load.json` says of them stays. */
+    /** Removes the answers of loads that are in the books, given their places; `load.json` stays. */
     async removeBodies(places) {
       for (const place of places) {
         const folder = join(root, place);
@@ -152,14 +155,14 @@ export function openLandingWriter(root: string): {
 
 export type LandingWriter = ReturnType<typeof openLandingWriter>;
 
-/** A folder in which the pages of one window arrive, until it is filed as a load. */
+/** A folder in which the pages of one window arrive, until it becomes a load. */
 class IncomingFolder implements LandingFolder {
   readonly path: string;
   readonly #root: string;
   readonly #of: { readonly account: string; readonly window: Window; readonly askedAt: Instant };
   /** By file name. */
   readonly #pages = new Map<string, StoredPage>();
-  /** Where it was filed; undefined until then. */
+  /** Its place as a load; undefined until then. */
   #filed: string | undefined;
 
   constructor(root: string, path: string, of: { account: string; window: Window; askedAt: Instant }) {
@@ -172,7 +175,7 @@ class IncomingFolder implements LandingFolder {
     const plain = pageFile(query, number);
     const [file, other] = body.gzipped ? [`${plain}.gz`, plain] : [plain, `${plain}.gz`];
     await writeFile(join(this.path, file), body.bytes);
-    // Asked again, a page may come packed another way; it is still one page.
+    // Fetched again, a page may arrive with another compression; it is still one page.
     if (this.#pages.delete(other)) await rm(join(this.path, other), { force: true });
     this.#pages.set(file, {
       file,
@@ -199,8 +202,8 @@ class IncomingFolder implements LandingFolder {
     const names = [...this.#pages.keys()];
     if (!keepBodies) await removeAll(this.path, names);
     await writeFile(join(this.path, loadFile), `${this.#describe(record)}\n`);
-    // The load that commits next names these bytes: they must be there after a power cut too. Synced here and
-    // not as pages arrive: a window that is asked again or does not prove costs nothing, and disks like company.
+    // The load that commits next refers to these bytes, so they must survive a power cut. Sync here and not as pages
+    // arrive: a window that is fetched again or fails reconciliation costs nothing, and disks prefer batches.
     await Promise.all([loadFile, ...(keepBodies ? names : [])].map((name) => sync(join(this.path, name))));
     await sync(this.path);
     const made = await mkdir(dirname(target), { recursive: true });
@@ -237,16 +240,16 @@ class IncomingFolder implements LandingFolder {
   }
 }
 
-/** What a load's folder says of itself; no page's file is called so. */
+/** A load's description; no page file has this name. */
 export const loadFile = 'load.json';
 
-/** Where pages arrive; no account's folder can be called so. */
+/** Where pages arrive; no account's folder can have this name. */
 const incomingFolder = '.incoming';
 
-/** What a file name may hold with room for a suffix; a longer name is told apart by its hash. */
+/** Longest file name that leaves room for a suffix; longer names end in a hash. */
 const maxNameLength = 120;
 
-/** Any text as one name in a folder: whatever is in it stays below the folder, and no two texts share a name. */
+/** Turns any text into one file name: it never leaves the folder, and no two texts share a name. */
 function safeName(text: string): string {
   const name = encodeURIComponent(text.toWellFormed()).replaceAll('.', '%2E').replaceAll('*', '%2A');
   if (name.length <= maxNameLength) return name;
@@ -275,7 +278,7 @@ async function removeAll(folder: string, names: readonly string[]): Promise<void
   for (const name of names) await rm(join(folder, name), { force: true });
 }
 
-/** The names of the folders in a folder; none where it is not there. */
+/** Names of the folders in a folder; empty if it does not exist. */
 export async function foldersIn(path: string): Promise<string[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException): Dirent[] => {
     if (error.code === 'ENOENT') return [];
@@ -284,7 +287,7 @@ export async function foldersIn(path: string): Promise<string[]> {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
-/** Brings what is written of a file, or the names in a folder, onto the disk. */
+/** Flushes a file, or the names in a folder, to disk. */
 async function sync(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {

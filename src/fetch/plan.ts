@@ -9,49 +9,51 @@ import {
   type Window,
 } from '../time.ts';
 
-/** Why a window is fetched: some of it was never loaded; all of it is young; it did not prove, or was asked for by hand. */
+/**
+ * Why a window is fetched: part of it was never loaded; all of it is young; it failed reconciliation, or a user asked
+ * for it.
+ */
 export type Reason = 'new' | 'settle' | 'repair';
 
-/** One window to fetch, prove and replace, and why. */
+/** One window to fetch, reconcile and replace, and why. */
 export interface PlannedWindow {
   readonly window: Window;
   readonly reason: Reason;
 }
 
-/** A stretch of hours in the books, and how they got there. */
+/** A range of hours in the books, and how they got there. */
 export interface CoveredWindow extends Window {
-  /** Hours from here on were too young to be claimed when they were read. */
+  /** Hours from this instant on were too young to count as complete when they were fetched. */
   readonly claimedEnd: Instant;
-  /** When they were read. */
+  /** When they were fetched. */
   readonly seenAt: Instant;
 }
 
-/** What the planner needs to know. */
+/** The planner's input. */
 export interface PlanInput {
   readonly now: Instant;
-  /** Where the account's books begin. */
+  /** Where the account's history starts. */
   readonly historyStart: Instant;
-  /** What was asked for by hand, whole hours; undefined where nothing was. */
+  /** The range that a user gave, whole hours; undefined if none. */
   readonly from: Instant | undefined;
   readonly to: Instant | undefined;
-  /** Ask for everything in the range again. */
+  /** Fetch everything in the range again. */
   readonly refetch: boolean;
-  /** Numbers still change for so many days: what was read at a lesser age is asked again. */
+  /** Costs still change for this many days: hours fetched at a younger age are fetched again. */
   readonly settleDays: number;
-  /** What is in the books: disjoint, in any order. */
+  /** Windows in the books: disjoint, in any order. */
   readonly covered: readonly CoveredWindow[];
-  /** What is asked for again though it is settled: it did not prove, or the platform's totals tell otherwise by now. */
+  /** Windows to fetch again although settled: they are unproven, or the platform's totals have changed. */
   readonly again: readonly Window[];
 }
 
 /**
  * The windows to fetch, newest first, so that a first backfill is useful within a minute.
- *
- * They hold every hour between the start of history (or `from`) and the last complete hour (or `to`) that is missing,
- * was read before it was old enough to be claimed or settled, did not prove, or is asked for again by hand. An hour is
- * settled when it was read `settleDays` after its end: so the last days are asked again every night, and after an
- * outage also those that were young before it. The windows are disjoint, none is longer than the cap of hourly
- * resolution, each begins and ends with a needed hour, and there is no way to do with fewer.
+ * \n They cover every hour between the start of history (or `from`) and the last complete hour (or `to`) that is
+ * missing, was fetched too young to count as complete or settled, is unproven, or was requested again. An hour is
+ * settled if it was fetched `settleDays` after its end: so the last days are fetched again every night, and after an
+ * outage also the days that were young before it. The windows are disjoint, none exceeds the cap of hourly resolution,
+ * each starts and ends with a needed hour, and their number is minimal.
  */
 export function planWindows(input: PlanInput): PlannedWindow[] {
   const lastHour = floorHour(input.now);
@@ -61,7 +63,7 @@ export function planWindows(input: PlanInput): PlannedWindow[] {
   };
   const settled = input.covered.map(({ start, end, claimedEnd, seenAt }) => ({
     start,
-    // A clock that was moved back makes nothing older than it is.
+    // A clock that was set back makes no hour older than it is.
     end: Math.min(end, claimedEnd, floorHour(Math.min(seenAt, input.now)) - input.settleDays * dayMs),
   }));
   const again = input.again.flatMap((window) => intersectWindows(window, target) ?? []);
@@ -75,8 +77,8 @@ export function planWindows(input: PlanInput): PlannedWindow[] {
 }
 
 /**
- * The fewest windows of at most `maxWindowMs` that hold all of `needed`, newest first. Greedy from the newest end:
- * some window must hold the newest hour, and none that does can reach further back.
+ * The fewest windows of at most `maxWindowMs` that cover all of `needed`, newest first. Greedy from the newest end:
+ * some window must contain the newest hour, and none of them can reach further back.
  */
 export function coverWindows(needed: readonly Window[], maxWindowMs: number): Window[] {
   const windows: Window[] = [];

@@ -1,10 +1,10 @@
 import type { RawResource } from '../platform/index.ts';
 import { formatInstant, parseRfc3339 } from '../time.ts';
 
-/** The state of a resource as it is kept: what is not named here is never stored, secrets least of all. */
+/** The stored state of a resource. Fields that are not listed here are never stored, secrets least of all. */
 export interface ResourceState {
   readonly name: string;
-  /** Undefined where the listing does not say whose it is. */
+  /** Undefined if the listing does not name the owner. */
   readonly workspace: string | undefined;
   readonly uuid: string | undefined;
   /** Instants as `2026-10-01T00:00:00Z`. */
@@ -12,7 +12,7 @@ export interface ResourceState {
   readonly updatedAt: string | undefined;
   readonly displayName: string | undefined;
   readonly externalId: string | undefined;
-  /** A JSON object of texts, its keys in order; undefined where there are none. */
+  /** A JSON object with text values and sorted keys; undefined if there are none. */
   readonly labels: string | undefined;
   readonly region: string | undefined;
   readonly memoryMb: number | undefined;
@@ -21,22 +21,22 @@ export interface ResourceState {
   readonly isEnabled: boolean | undefined;
   readonly plan: string | undefined;
   readonly createdBy: string | undefined;
-  /** A JSON array of names in order; undefined where there are none. */
+  /** A sorted JSON array of names; undefined if there are none. */
   readonly integrationConnections: string | undefined;
 }
 
 /** A listed resource, decoded. */
 export interface DecodedResource {
   readonly state: ResourceState;
-  /** The fields that held something else than the interface says, and were taken as absent: `metadata.labels.team`. */
+  /** Fields with an unexpected type, which count as missing: `metadata.labels.team`. */
   readonly strange: readonly string[];
 }
 
 const maxMemoryMb = 2 ** 31 - 1;
 
 /**
- * Picks what is kept out of a listed resource (2.2, 2.5 to 2.10). Pure. A field of another type than the interface
- * says counts as absent and is named: one odd label must not cost the labels of the others. Its value is never told.
+ * Picks the stored fields out of a listed resource (2.2, 2.5 to 2.10). Pure. A field of an unexpected type counts as
+ * missing and is named: one odd label must not cost the others. Its value never appears in messages.
  */
 export function decodeResource(item: RawResource): DecodedResource {
   const strange: string[] = [];
@@ -50,10 +50,10 @@ export function decodeResource(item: RawResource): DecodedResource {
     return taken;
   }
   function text(object: unknown, key: string, place: string): string | undefined {
-    // A mark of the byte order before a text is no letter of it, and what reads it back from the books leaves it out.
+    // A leading byte order mark is not part of the text, and reading the text back from the books drops it.
     const read = (value: unknown) =>
       typeof value === 'string' ? value.toWellFormed().replace(/^\uFEFF+/, '') : undefined;
-    return take(at(object, key), place, read) || undefined; // the platform writes no text as an empty one
+    return take(at(object, key), place, read) || undefined; // the platform writes a missing text as an empty one
   }
   function instant(object: unknown, key: string, place: string): string | undefined {
     const read = (value: unknown) => {
@@ -69,10 +69,11 @@ export function decodeResource(item: RawResource): DecodedResource {
       return undefined;
     }
     const read: [string, string][] = [];
-    // In the order of the keys as they came: two that differ in half a letter only are one, and the same one each night.
+    // In the order of the keys as they came: two keys that differ only in a lone surrogate become one, and the same one
+    // every night.
     for (const [key, label] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (typeof label === 'string') read.push([key.toWellFormed(), label.toWellFormed()]);
-      // What YAML makes of an unquoted value; its text is what was meant, where it is not too long to be exact.
+      // What YAML makes of an unquoted value; its text is what was meant, unless it is too long to be exact.
       else if (typeof label === 'boolean' || (typeof label === 'number' && isExact(label))) {
         read.push([key.toWellFormed(), String(label)]);
       } else if (label !== null) strange.push(`metadata.labels.${key.toWellFormed()}`);
@@ -115,7 +116,7 @@ export function decodeResource(item: RawResource): DecodedResource {
   return { state, strange };
 }
 
-/** Whether a number of JSON is one that no digit was lost of: an account number of twenty digits is another one by now. */
+/** Whether a JSON number lost no digits: an account number of twenty digits would have become another one. */
 function isExact(value: number): boolean {
   return !Number.isInteger(value) || Number.isSafeInteger(value);
 }

@@ -1,14 +1,14 @@
 import { formatInstant, type Instant } from '../time.ts';
 
-/** A page's body with its points taken out, for a decoder that takes them from here. */
+/** A page's body without its points, which were scanned separately. */
 export interface ScannedBody {
-  /** The body as JSON in which the series of entry i is the number i. */
+  /** The body as JSON in which the number i replaces the series of entry i. */
   readonly rest: Buffer;
-  /** How many series were taken out, in order. */
+  /** How many series were removed, in order. */
   readonly series: number;
 }
 
-/** Takes the numbers of one bucket of one series, in the order of both; false where one is not to be taken. */
+/** Receives the numbers of one bucket of one series, in order; returns false to refuse them. */
 export type TakePoint = (series: number, bucket: number, cost: number, usage: number) => boolean;
 
 const marker = Buffer.from('"timeseries":[');
@@ -20,13 +20,12 @@ const powersOfTen = Array.from({ length: 23 }, (_, exponent) => Number(`1e${expo
 const [comma, openBrace, closeBracket, minus, point, zero, nine] = [0x2c, 0x7b, 0x5d, 0x2d, 0x2e, 0x30, 0x39];
 
 /**
- * Reads the points of a page from its bytes, where they are written as platforms write them: no white space, every
- * bucket in order, its timestamp in the usual form, the same three fields in the same order. That is a page's bulk, and
- * this is many times as fast as making an object of every point. Undefined where anything at all is written otherwise:
- * then the whole page is to be read the plain way, which also knows what to say of it.
- *
- * Numbers are those that JSON.parse would give. A key `"timeseries":` cannot stand within a text of JSON, whose quotes
- * are escaped; one that stands elsewhere than in an entry shows in the rest.
+ * Reads the points of a page from its bytes, if they are written as platforms write them: no white space, every bucket
+ * in order, timestamps in the usual form, the same three fields in the same order. Points are most of a page, and this
+ * is many times faster than creating an object for each. Undefined if anything is written otherwise: then decode the
+ * whole page normally, which also gives proper errors.
+ * \n Numbers equal those of JSON.parse. A key `"timeseries":` cannot occur inside a JSON text, whose quotes are
+ * escaped; one elsewhere than in an entry shows up in the rest.
  */
 export function scanPoints(bytes: Buffer, starts: readonly Instant[], take: TakePoint): ScannedBody | undefined {
   let at = bytes.indexOf(marker);
@@ -52,8 +51,8 @@ export function scanPoints(bytes: Buffer, starts: readonly Instant[], take: Take
 }
 
 /**
- * Reads the points of one series and returns where they end; -1 where one is written otherwise. One loop over local
- * variables: this is where the bulk of all bytes goes through.
+ * Reads the points of one series and returns where they end; -1 if one is written otherwise. One loop over local
+ * variables: most bytes pass through here.
  */
 function scanSeries(bytes: Buffer, begin: number, { text, ends, costFirst }: Shape, series: number, take: TakePoint) {
   const found = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -63,8 +62,8 @@ function scanSeries(bytes: Buffer, begin: number, { text, ends, costFirst }: Sha
   let expected = 0;
   let first = 0;
   for (let piece = 0; ; piece += 1) {
-    // What stands before the next number. Eight bytes at once, as doubles: those of ASCII text are equal only where
-    // their bytes are.
+    // The text before the next number, eight bytes at once as doubles: for ASCII text they are equal only if the bytes
+    // are.
     const end = ends[piece] ?? 0;
     if (position + end - expected > bytes.length) return -1;
     for (; expected + 8 <= end; expected += 8, position += 8) {
@@ -100,7 +99,7 @@ function scanSeries(bytes: Buffer, begin: number, { text, ends, costFirst }: Sha
       if (decimals === 0) return -1;
     }
     if (mantissa < Number.MAX_SAFE_INTEGER && decimals < powersOfTen.length && (byte | 0x20) !== 0x65) {
-      // Both are exact, so that their quotient is rounded once: the number that the text means.
+      // Both are exact, so their quotient is rounded once: it is the number that the text means.
       value = mantissa / (powersOfTen[decimals] ?? 1);
       if (isNegative) value = -value;
     } else {
@@ -117,14 +116,14 @@ function scanSeries(bytes: Buffer, begin: number, { text, ends, costFirst }: Sha
   }
 }
 
-/** What stands around the numbers of a series: all of it, where each piece of it ends, and which number is the cost. */
+/** The text around the numbers of a series, where each part of it ends, and which number is the cost. */
 interface Shape {
   readonly text: Uint8Array;
   readonly ends: Int32Array;
   readonly costFirst: boolean;
 }
 
-/** The shape of a series whose first point begins the text. */
+/** The shape of a series whose first point starts the text. */
 function shapeOf(begin: string, starts: readonly Instant[]): Shape | undefined {
   const found = firstPoint.exec(begin);
   if (found === null) return undefined;

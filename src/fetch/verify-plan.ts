@@ -13,14 +13,14 @@ import { splitAtMidnight } from './buckets.ts';
 import { daysQuery, monthsQuery, namesQuery, type Query, type Role, seriesQuery } from './grain.ts';
 import { type CoveredWindow, coverWindows } from './plan.ts';
 
-/** The start of the first day with hours that are still expected to change. */
+/** The start of the first day whose hours may still change. */
 export function settledUntil(lastHour: Instant, settleDays: number): Instant {
   return floorDay(lastHour) - settleDays * dayMs;
 }
 
 /**
- * The stretches of hours that are claimed in the books and settled, at most `verifyDays` back: what daily totals can be
- * compared with, a day by as much of it as is there. Younger hours are read again anyway.
+ * The complete and settled windows in the books, at most `verifyDays` back: daily totals are compared with as much of
+ * each day as is there. Younger hours are fetched again anyway.
  */
 export function settledDays(
   covered: readonly CoveredWindow[],
@@ -35,8 +35,8 @@ export function settledDays(
 }
 
 /**
- * The queries of these days' totals, newest first: each stretch by itself, in the fewest windows that daily resolution
- * allows, because hours that are not in the books have nothing to be compared with. As admin by workspace too, as long
+ * The queries for the totals of these days, newest first: each window separately, in the fewest queries that daily
+ * resolution allows, because hours outside the books have nothing to compare with. As admin also by workspace, as long
  * as all workspaces and billing dimensions (`groups`) fit on one page.
  */
 export function daysQueries(
@@ -50,53 +50,53 @@ export function daysQueries(
   return { queries: windows.map((window) => daysQuery(window, byWorkspace)), byWorkspace };
 }
 
-/** The whole months of a stretch of hours: from the first day of the first one; undefined where it holds none. */
+/** The whole months of a window: from the first day of the first one; undefined if there are none. */
 export function wholeMonths({ start, end }: Window): Window | undefined {
   const first = floorMonth(start);
   const months = { start: first === start ? start : addCalendarMonths(first, 1), end: floorMonth(end) };
   return months.start < months.end ? months : undefined;
 }
 
-/** The query of these months' totals: months have no window cap, so one answer holds all from the first to the last. */
+/** The query for the totals of these months: months have no window cap, so one answer covers all from first to last. */
 export function monthsQueries(months: readonly Window[]): Query[] {
   if (months.length === 0) return [];
   const start = Math.min(...months.map((month) => month.start));
   return [monthsQuery({ start, end: Math.max(...months.map((month) => month.end)) })];
 }
 
-/** As `verifyDays`: however long ago. */
+/** A value for `verifyDays` that means all days. */
 export const everyDay = 100_000;
 
-/** How many series of a billing dimension had their first and their last day on a day. */
+/** How many series of a billing dimension have a given first and last day. */
 export interface SeriesLives {
-  /** Undefined where the series belong to none. */
+  /** Undefined for series without a billing dimension. */
   readonly billingDimension: string | undefined;
   /** Start of a UTC day. */
   readonly day: Instant;
   readonly began: number;
   readonly ended: number;
-  /** Whether the billing dimension has any rows without uuid. */
+  /** Whether the billing dimension has any rows without UUID. */
   readonly hasRowsWithoutUuid: boolean;
 }
 
-/** How series are told apart: by uuid, or by name where rows without uuid are to be told as well. */
+/** How series are identified: by UUID, or by name to include rows without UUID. */
 export type SeriesQuestion = 'series' | 'names';
 
-/** A part of the past whose series are asked for at once: all billing dimensions, or one. */
+/** A part of the past whose series are queried at once: all billing dimensions, or one. */
 export interface SeriesWindow {
   readonly question: SeriesQuestion;
   readonly billingDimension: string | undefined;
   readonly window: Window;
-  /** Months where the slice is made of them, days where a month holds too many series. */
+  /** Months if the window consists of months, days if a month has too many series. */
   readonly resolution: 'daily' | 'monthly';
-  /** Pages that its answer takes, as far as the books can tell. */
+  /** Estimated number of pages in its answer. */
   readonly pages: number;
 }
 
 /**
- * The slices of a stretch of the past that cover every series (by name: of the billing dimensions with rows without
- * uuid), each in at most `maxPages` pages where days allow it: a year of everything if that fits, otherwise one billing
- * dimension each, over as many months as fit.
+ * The windows that cover every series of the past (by name: of the billing dimensions with rows without UUID), each in
+ * at most `maxPages` pages if days allow it: a year of everything if that fits, otherwise one billing dimension each,
+ * over as many months as fit.
  */
 export function seriesWindows(
   question: SeriesQuestion,
@@ -121,7 +121,7 @@ export function seriesWindows(
   });
 }
 
-/** The past in parts of twelve months at most, each but the first from the first of a month. */
+/** The past in parts of at most twelve months, each except the first starting on the first of a month. */
 function yearsOf({ start, end }: Window): Window[] {
   const years: Window[] = [];
   for (let from = start; from < end; ) {
@@ -132,7 +132,7 @@ function yearsOf({ start, end }: Window): Window[] {
   return years;
 }
 
-/** The slices of one billing dimension. */
+/** The windows of one billing dimension. */
 function windowsOf(
   past: Window,
   lives: readonly SeriesLives[],
@@ -141,7 +141,7 @@ function windowsOf(
   const seriesParts: Pick<SeriesWindow, 'window' | 'resolution' | 'pages'>[] = [];
   const fits = (window: Window) => alive(lives, window) <= capacity;
   for (let { start } = past; start < past.end; ) {
-    // A part of a month or day is asked for by itself.
+    // A part of a month or day is queried separately.
     const months = furthest(
       start,
       start === floorMonth(start) ? past.end : endOf(past, nextMonth(start)),
@@ -164,7 +164,7 @@ function endOf(past: Window, instant: Instant): Instant {
   return Math.min(past.end, instant);
 }
 
-/** When the series of a billing dimension (undefined: all at once) were last verified from an instant on. */
+/** When the series of a billing dimension (undefined: all together) were last verified from an instant on. */
 export interface SeriesVerified {
   readonly question: SeriesQuestion;
   readonly billingDimension: string | undefined;
@@ -172,7 +172,7 @@ export interface SeriesVerified {
   readonly at: Instant;
 }
 
-/** A stretch of the past with the lives of its series, told apart either way. */
+/** A window of the past with its series' first and last days, identified either way. */
 export interface PastWindow {
   readonly window: Window;
   readonly series: readonly SeriesLives[];
@@ -180,8 +180,8 @@ export interface PastWindow {
 }
 
 /**
- * The queries of tonight's share of the series: what was verified longest ago, as much as `maxPages` pages hold, and
- * one page by name where there are rows without uuid.
+ * Tonight's queries about series: those verified longest ago, as many as fit in `maxPages` pages, and one page by name
+ * if there are rows without UUID.
  */
 export function seriesQueries(
   parts: readonly PastWindow[],
@@ -204,16 +204,16 @@ export function seriesQueries(
   ];
 }
 
-/** A question of which the answer is on record as a contradiction. */
+/** A query whose answer is recorded as a contradiction. */
 export interface RecordedQuestion {
   readonly purpose: 'days' | 'months' | SeriesQuestion;
   readonly unit: 'day' | 'month';
-  /** Undefined where it is about all of them. */
+  /** Undefined if it covers all of them. */
   readonly billingDimension: string | undefined;
   readonly window: Window;
 }
 
-/** The queries that ask again what is on record of the series, in its order, those that touch as one. */
+/** The queries that fetch recorded contradictions of series again, in order, adjacent ones as one. */
 export function recordedSeriesQueries(recorded: readonly RecordedQuestion[], role: Role | undefined): Query[] {
   const groups = new Map<string, RecordedQuestion[]>();
   for (const one of recorded) {
@@ -236,8 +236,8 @@ export function recordedSeriesQueries(recorded: readonly RecordedQuestion[], rol
 }
 
 /**
- * Those slices that were verified longest ago, or never, as many as `maxPages` pages hold, and one at least. A year of
- * everything is a night's work by itself: what a night costs is not to grow with the past.
+ * The windows that were verified longest ago, or never: as many as fit in `maxPages` pages, and at least one. A year of
+ * everything is a night's work by itself: the cost of a night must not grow with the past.
  */
 export function windowsOfTonight(
   seriesParts: readonly SeriesWindow[],
@@ -267,12 +267,12 @@ function keyOf(question: SeriesQuestion, billingDimension: string | undefined, f
   return JSON.stringify([question, billingDimension, from]);
 }
 
-/** Series that may have had an hour in the window: begun before its end, not ended before its start. */
+/** Series that may have an hour in the window: started before its end, not ended before its start. */
 function alive(lives: readonly SeriesLives[], { start, end }: Window): number {
   return lives.reduce((sum, { day, began, ended }) => sum + (day < end ? began : 0) - (day < start ? ended : 0), 0);
 }
 
-/** The furthest step from `start` (at most `end`) for which the window still fits; undefined where not even one does. */
+/** The furthest step from `start` (at most `end`) for which the window still fits; undefined if not even one does. */
 function furthest(
   start: Instant,
   end: Instant,

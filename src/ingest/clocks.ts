@@ -6,22 +6,22 @@ import type { CoveredWindow } from '../warehouse/index.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
 
 /**
- * The platform's clock as far as it can be believed: undefined where it told costs of hours that begin later, which is
- * what a Date header does that is made wrongly.
+ * The platform's clock if it is plausible: undefined if the platform reported costs of later hours, as happens with a
+ * wrong Date header.
  */
-export function believedClock(told: Instant | undefined, lastHour: Instant | undefined): Instant | undefined {
-  return told !== undefined && (lastHour ?? told) > told ? undefined : told;
+export function believedClock(reported: Instant | undefined, lastHour: Instant | undefined): Instant | undefined {
+  return reported !== undefined && (lastHour ?? reported) > reported ? undefined : reported;
 }
 
-/** Hours from here on are not claimed: neither clock had reached their end, or they were too young. */
+/** Hours from this instant on do not count as complete: a clock had not reached their end, or they were too young. */
 export function claimedBefore(now: Instant, platformAt: Instant | undefined, lagHours: number): Instant {
   return floorHour(Math.min(now, platformAt ?? now)) - lagHours * hourMs;
 }
 
 /**
- * Takes off the books what was claimed under a clock that was fast: hours that are claimed and have not happened by the
- * platform's clock. They are read again. Asks the platform for its time only where some are later than now. Returns
- * whether there were any.
+ * Removes claims made under a fast clock: hours marked as complete that have not happened yet by the platform's clock.
+ * They are fetched again. Fetches the platform's time only if some hours are later than now. Returns whether there were
+ * any.
  */
 export async function correctFalseClaims(
   account: string,
@@ -37,7 +37,7 @@ export async function correctFalseClaims(
     await client
       .call(operations.groupByEnum, { accountId: account }, about, async () => undefined, signal)
       .catch((error: unknown) => {
-        // A refusal tells the time as well; what does not answer at all is met again by the next request.
+        // A refusal carries the time as well; the next request reports a platform that does not answer at all.
         if (!(error instanceof PlatformError)) throw error;
       });
   }
@@ -65,7 +65,7 @@ export async function correctFalseClaims(
   return true;
 }
 
-/** Reports a clock that is ahead of the platform's, and writes it down; also when it is right again. */
+/** Warns of a clock that is ahead of the platform's, and records it; also records that it is correct again. */
 export async function reportClock(
   account: string,
   clocks: Clocks | undefined,
@@ -90,7 +90,7 @@ export async function reportClock(
         now: formatInstant(local),
         platformNow: formatInstant(platform),
         ahead: describeSpan(aheadMs),
-        ...(advice === undefined ? {} : { next: `${advice}; the next ingest then reads what is missing` }),
+        ...(advice === undefined ? {} : { next: `${advice}; the next ingest then fetches what is missing` }),
       },
     );
   }
@@ -98,18 +98,18 @@ export async function reportClock(
   await warehouse.recordClock(reading, runNumber);
 }
 
-/** What the run knows of its clock, by what the platforms said. */
+/** What the run knows about its clock, from the platforms' answers. */
 export interface RunClock {
   /**
-   * Sets the books' now back where this machine's clock is ahead of the platform's, and puts right the instants that were
-   * written before that was known. Where the clocks agree it puts right what a fast clock wrote in an earlier run.
+   * Moves the books' time back if this machine's clock is ahead of the platform's, and corrects instants written before
+   * that was known. If the clocks agree, corrects what a fast clock wrote in an earlier run.
    */
   settle(account: string, clocks: Clocks | undefined): Promise<void>;
-  /** The platform of this account told costs that its clock had not reached: what it says of the time does not count. */
+  /** This account's platform reported costs that its clock had not reached: ignore its clock. */
   distrust(account: string): void;
 }
 
-/** Opens the clock of a run. Of several platforms the one that this machine's clock is ahead of least decides. */
+/** Opens the clock of a run. With several platforms, the one that this machine's clock is least ahead of decides. */
 export function openRunClock({ runNumber }: IngestRequest, { warehouse, effects }: IngestTools): RunClock {
   const aheadMs = new Map<string, number>();
   const distrusted = new Set<string>();
@@ -127,7 +127,7 @@ export function openRunClock({ runNumber }: IngestRequest, { warehouse, effects 
       const backMs = setBack();
       const now = Math.max(effects.now(), clocks.platform);
       const from = await warehouse.correctInstants({ runNumber, now });
-      if (from === undefined || backMs > 0) return; // under a fast clock they are the run's own
+      if (from === undefined || backMs > 0) return; // under a fast clock they belong to this run
       effects.log.warn(
         'clock.instants_corrected',
         'Corrected times that a fast clock had written; create the exports of that time again',

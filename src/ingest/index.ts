@@ -36,18 +36,18 @@ export interface AccountSummary {
   readonly requests: Readonly<RequestCounts>;
   readonly retries: number;
   readonly unproven: readonly UnprovenWindow[];
-  /** Why the account's ingest ended early or some of its windows could not be read; the message of an error of ours. */
+  /** Why the account's ingest ended early, or why windows could not be fetched: messages of our own errors. */
   readonly errors: readonly string[];
-  /** The exit codes that this account gives rise to. */
+  /** The exit codes that this account calls for. */
   readonly exitCodes: readonly number[];
-  /** What came of the listings of its resources; none where they were not asked for. */
+  /** The outcome of its resource listings; empty if they were not fetched. */
   readonly listings: readonly ListingSummary[];
 }
 
 /**
- * Brings the books of every account up to date: what is missing up to the last complete hour, and the young hours
- * again. One account's failure does not stop the others; it is in its summary. Failures of this machine, bugs and
- * signals end the ingest and are thrown.
+ * Brings the books of every account up to date: fetches what is missing up to the last complete hour, and young hours
+ * again. A failing account does not stop the others; its failure is in its summary. Throws failures of this machine,
+ * bugs and signals, which end the ingest.
  */
 export async function ingest(request: IngestRequest, tools: IngestTools): Promise<AccountSummary[]> {
   const summaries: AccountSummary[] = [];
@@ -57,7 +57,7 @@ export async function ingest(request: IngestRequest, tools: IngestTools): Promis
     tools.signal.throwIfAborted();
     const client = tools.openClient(account);
     const costs = await ingestAccount(account, client, request, tools, clock);
-    // A platform that fails the costs is not asked for more; the resources are as they were until the next run.
+    // A platform that fails for costs gets no further requests; the resources stay as they are until the next run.
     const mayAsk = costs.account !== '' && !costs.exitCodes.includes(exitCodes.platform);
     const listings = mayAsk ? await readInventory(account, costs.account, client, request, tools) : [];
     const summary = { ...costs, listings };
@@ -81,8 +81,8 @@ export async function ingest(request: IngestRequest, tools: IngestTools): Promis
 }
 
 /**
- * Every configured account is in the books before anything is asked of it: one that never answers must be missed, not
- * overlooked. An account that was never loaded and is configured no longer is nothing to wait for.
+ * Stores every configured account before the first request, so that an account that never answers is noticed. Forgets
+ * accounts that were never loaded and are no longer configured.
  */
 async function registerAccounts({ config }: IngestRequest, { warehouse, effects }: IngestTools): Promise<void> {
   const ids = config.accounts.flatMap(({ id }) => id ?? []);
@@ -98,9 +98,9 @@ async function registerAccounts({ config }: IngestRequest, { warehouse, effects 
   }
 }
 
-/** What happened to an account during its ingest; every part adds to it. */
+/** What has happened to an account in its ingest; every part adds to it. */
 interface AccountProgress {
-  /** Empty until the platform has named it. */
+  /** Empty until the platform has named the account. */
   account: string;
   readonly requests: RequestCounts;
   readonly totals: { windows: number; pages: number; rows: number; restated: number };
@@ -109,7 +109,7 @@ interface AccountProgress {
   readonly unproven: UnprovenWindow[];
   role: Role | undefined;
   isPlatformClockWrong: boolean;
-  /** Whether the platform has answered any request of this account so far. */
+  /** Whether the platform has answered any request of this account yet. */
   hasAnswered: boolean;
 }
 
@@ -164,7 +164,7 @@ async function ingestAccount(
   return summarize(ingest);
 }
 
-/** Records a failure of the account; the ingest of the others goes on. */
+/** Records a failure of the account; the ingest of the others continues. */
 function note({ progress, tools }: AccountIngest, error: CostbookError): void {
   progress.errors.push(error.message);
   progress.codes.push(error.exitCode);
@@ -174,23 +174,23 @@ function note({ progress, tools }: AccountIngest, error: CostbookError): void {
   });
 }
 
-/** What the books hold of an account before anything is fetched, and since when its books begin. */
+/** The state of an account in the books before anything is fetched, and where its history starts. */
 interface AccountStart {
   readonly historyStart: Instant;
   readonly roleBefore: Role | undefined;
   readonly known: TotalsKnown;
-  /** Stores the account's facts with what is known by now. */
+  /** Stores the account's facts as far as they are known. */
   save(role: Role | undefined, decimals: TotalDecimals, now: Instant): Promise<void>;
 }
 
-/** Finds out which account it is and where its history begins, and stores both. */
+/** Finds the account's ID and the start of its history, and stores both. */
 async function startAccount(ingest: AccountIngest, now: Instant): Promise<AccountStart> {
   const { config, client, request, tools, progress } = ingest;
   const { warehouse } = tools;
   const { account } = progress;
   const counted = countingClient(client, () => (progress.requests.new += 1));
   const before = await warehouse.accountLedger(account);
-  // An account without any cost so far is asked again where its history begins: the answer may be another by now.
+  // Fetch the start of history again for an account without costs: it may have some by now.
   const knownStart = before?.hasHourlyCosts ? before.historyStart : undefined;
   const historyStart = config.since ?? knownStart ?? (await findHistoryStart(counted, account, floorHour(now), tools));
   const { settleDays, lagHours, proofTolerance } = request.config;
@@ -205,7 +205,7 @@ async function startAccount(ingest: AccountIngest, now: Instant): Promise<Accoun
   return start;
 }
 
-/** Fetches what an account is missing, and verifies its past where the run looks at all of it. */
+/** Fetches what an account is missing, and verifies its past if the run covers all of it. */
 async function fetchAccount(ingest: AccountIngest): Promise<void> {
   const { config, client, request, tools, progress } = ingest;
   const { warehouse, effects } = tools;
@@ -218,7 +218,7 @@ async function fetchAccount(ingest: AccountIngest): Promise<void> {
   if (await correctFalseClaims(account, covered, counted, request, tools)) {
     covered = await warehouse.coveredWindows(account);
   }
-  // A run that is to look at a part of the hours only, or at everything again, has no question about the past.
+  // A run over a part of the hours, or one that fetches everything again, does not verify the past.
   const isWhole = request.from === undefined && request.to === undefined && !request.refetch;
   const past = isWhole
     ? await openPast({
@@ -240,7 +240,7 @@ async function fetchAccount(ingest: AccountIngest): Promise<void> {
   if (isWhole) progress.unproven.push(...(await warehouse.contradictions(account)));
 }
 
-/** Fetches the windows that are missing or changed, then verifies the past and fetches again what differs in it. */
+/** Fetches missing and changed windows, then verifies the past and fetches again the days that differ. */
 async function fetchAndVerify(
   ingest: AccountIngest,
   start: AccountStart & {
@@ -275,7 +275,7 @@ async function fetchAndVerify(
   await unlessPlatformFails(ingest, () => past?.confirm());
 }
 
-/** Fetches and loads windows, and adds what came of them to the account's progress. */
+/** Fetches and loads windows, and adds the results to the account's progress. */
 async function fetchWindows(
   ingest: AccountIngest,
   { known, roleBefore, now }: AccountStart & { readonly now: Instant },
@@ -290,7 +290,7 @@ async function fetchWindows(
   return result;
 }
 
-/** Fetches days of the past once more in which books and platform differ. */
+/** Fetches past days again in which books and platform differ. */
 async function fetchAgain(
   ingest: AccountIngest,
   start: AccountStart & { readonly now: Instant },
@@ -305,7 +305,7 @@ async function fetchAgain(
   );
 }
 
-/** What the ingest did for an account and how its books are now. */
+/** What the ingest did for an account, and the state of its books now. */
 async function summarize({
   client,
   request,
@@ -332,8 +332,8 @@ async function summarize({
 }
 
 /**
- * Verifying the past is worth an error, not the night: where the platform fails it, what is missing is fetched all the
- * same. What every other request would meet as well is thrown.
+ * A failed verification of the past is an error, but missing hours are fetched all the same. Throws what every other
+ * request would fail with, too.
  */
 async function unlessPlatformFails<T>(
   ingest: AccountIngest,
@@ -342,8 +342,8 @@ async function unlessPlatformFails<T>(
   try {
     return await verify();
   } catch (error) {
-    ingest.tools.signal.throwIfAborted(); // the time is over, or a person has ended it
-    // A platform that has not answered anything so far would let the next request wait just as long.
+    ingest.tools.signal.throwIfAborted(); // timed out, or stopped by a person
+    // If the platform has not answered anything yet, the next request would wait just as long.
     const isMute = error instanceof PlatformError && error.code === 'timeout' && !ingest.progress.hasAnswered;
     const mayGoOn = error instanceof RefusedAnswerError || (error instanceof PlatformError && !isHopeless(error));
     if (isMute || !mayGoOn) throw error;
@@ -352,7 +352,7 @@ async function unlessPlatformFails<T>(
   }
 }
 
-/** True for a failure that concerns one account; anything else ends the run. */
+/** True for a failure that concerns one account only; anything else ends the run. */
 function isAccountsOwn(error: unknown): error is CostbookError {
   return (
     error instanceof PlatformError ||
@@ -362,15 +362,15 @@ function isAccountsOwn(error: unknown): error is CostbookError {
   );
 }
 
-/** The one account that the token can see, for a configuration that names none. */
+/** The only account that the token can access, for a configuration that names none. */
 async function onlyAccount(client: Client, url: string, signal: AbortSignal): Promise<string> {
   const ids = await discoverAccounts(client, signal);
   const [id] = ids;
   if (id !== undefined && ids.length === 1) return id;
   throw new UsageError(
     ids.length === 0
-      ? `${url} names no account that this token can see: set COSTBOOK_ACCOUNT (or account in costbook.yaml)`
-      : `the token can see ${ids.length} accounts (${ids.slice(0, 5).join(', ')}): set COSTBOOK_ACCOUNT (or accounts in costbook.yaml)`,
+      ? `${url} lists no account for this token. Set COSTBOOK_ACCOUNT (or account in costbook.yaml)`
+      : `the token has access to ${ids.length} accounts (${ids.slice(0, 5).join(', ')}). Set COSTBOOK_ACCOUNT (or accounts in costbook.yaml)`,
   );
 }
 
@@ -385,20 +385,20 @@ async function findHistoryStart(
   tools.effects.log.info(
     'account.history_found',
     found === undefined
-      ? 'The account had no cost in ten years; its books begin with this month'
-      : 'The books begin with the first month that has costs; set "since" to begin elsewhere',
+      ? 'The account had no cost in ten years; its books start with this month'
+      : 'The books start with the first month that has costs; set "since" to start elsewhere',
     { account, historyStart: formatInstant(start) },
   );
   return start;
 }
 
-/** What failed first for an account, in a sentence; undefined where nothing did. */
+/** The first failure of an account, in a sentence; undefined if there is none. */
 function whatFailed(summary: AccountSummary, tools: IngestTools): string | undefined {
   const reason = firstError([summary]);
   return reason && tools.redact(reason);
 }
 
-/** The message of the first error of any account, for the run's row. */
+/** The first error message of any account, for the record of the run. */
 export function firstError(summaries: readonly AccountSummary[]): string | undefined {
   const failed = summaries.find((summary) => summary.exitCodes.length > 0);
   if (failed === undefined) return undefined;

@@ -5,13 +5,13 @@ import { type Client, type Listing, type ListingReader, listings, openListings }
 import type { InventoryStage, ListedResource, ListingFacts, ListingKey, ListingOutcome } from '../warehouse/index.ts';
 import { countingClient, type IngestRequest, type IngestTools } from './tools.ts';
 
-/** What came of one listing. */
+/** The outcome of one listing. */
 export type ListingSummary = Pick<
   ListingFacts,
   'tokenWorkspace' | 'resourceType' | 'outcome' | 'reason' | 'resources' | 'opened' | 'ended' | 'requests'
 >;
 
-/** With which token listings are read, and for which workspaces they are believed. */
+/** The token that reads listings, and the workspaces that it speaks for. */
 interface Reading {
   readonly tokenWorkspace: string | undefined;
   readonly client: Client;
@@ -19,15 +19,15 @@ interface Reading {
   isOfInterest(workspace: string): boolean;
 }
 
-/** How many fields and workspaces a warning names before it leaves the others out. */
+/** How many fields and workspaces a warning names before it counts the rest. */
 const namesShown = 5;
 const nameLength = 100;
 
 /**
- * Brings the inventory of an account up to date: every listing, by the token of each workspace that has its own and by
- * the account's for all others. Nothing that the platform does here is an error of the ingest: the costs are in the
- * books, and what the listings told before stays. What came of each listing is in the ledger and in what is returned.
- * Failures of this machine, bugs and signals are thrown.
+ * Brings the inventory of an account up to date: every listing, with the token of each workspace that has its own and
+ * the account's token for all others. A failing platform is no error of the ingest: the costs are in the books, and
+ * known resources stay. The outcome of each listing is in the ledger and in the result. Throws failures of this
+ * machine, bugs and signals.
  */
 export async function readInventory(
   config: AccountConfig,
@@ -69,7 +69,7 @@ export async function readInventory(
           gaveUp === undefined
             ? await readListing(key, listing, reader, reading, stage, request, tools)
             : { ...nothing, outcome: 'failed' as const, reason: gaveUp, isHopeless: true };
-        if (found.isHopeless) gaveUp ??= 'not fetched, as an earlier listing failed';
+        if (found.isHopeless) gaveUp ??= 'not fetched, because an earlier listing failed';
         const { isHopeless: _, ...summary } = { ...key, ...found, requests: requests - before };
         const { runNumber } = request;
         const readAt = await tools.warehouse.seenAt(tools.effects.now());
@@ -85,7 +85,7 @@ export async function readInventory(
 
 const nothing = { resources: 0, opened: 0, ended: 0 };
 
-/** What came of a listing; `isHopeless` where every other one would meet the same. */
+/** The outcome of a listing; `isHopeless` if every other listing would fail the same way. */
 type Found = Pick<ListingFacts, 'outcome' | 'reason' | 'resources' | 'opened' | 'ended'> & {
   readonly isHopeless: boolean;
 };
@@ -124,16 +124,16 @@ async function readListing(
     await warnOfListing(failure.outcome, failure.reason, key, tools);
     return { ...nothing, ...failure, reason: tools.redact(failure.reason) };
   }
-  const told = { about, resourceType: listing.resourceType };
+  const subject = { about, resourceType: listing.resourceType };
   if (strange.size > 0) {
     log.warn('listing.fields_ignored', 'Ignored fields of listed resources that do not match the interface', {
-      ...told,
+      ...subject,
       fields: someOf(strange),
     });
   }
   if (homeless.size > 0) {
     log.warn('listing.resources_ignored', 'Ignored listed resources without a workspace', {
-      ...told,
+      ...subject,
       resources: someOf(homeless),
     });
   }
@@ -148,28 +148,28 @@ async function readListing(
   const { resources, opened, ended } = written;
   const outcome = doubt !== undefined ? 'partial' : written.isShrunk ? 'shrunk' : 'read';
   const reason = written.isShrunk
-    ? `it lists ${resources} where ${written.known} were known; what is missing is kept; if it is gone run "costbook ingest --accept-reduced-access" once, else see what the token may read`
+    ? `it lists ${resources} of ${written.known} known resources; Costbook keeps the missing ones. If they are gone, run "costbook ingest --accept-reduced-access" once; if not, check what the token may read`
     : doubt;
   if (reason !== undefined) await warnOfListing(outcome, reason, key, tools);
   return { outcome, reason: reason && tools.redact(reason), resources, opened, ended, isHopeless: false };
 }
 
-/** What a failure means for a listing; undefined where it is none of the platform's. */
+/** What a failure means for a listing; undefined if the platform did not cause it. */
 function failureOf(error: unknown): { outcome: ListingOutcome; reason: string; isHopeless: boolean } | undefined {
   if (error instanceof PlatformError) {
     const { status } = error;
     const isRefused = status !== undefined && [401, 403, 404].includes(status);
-    // What the client tried again until it gave up, or could not even send.
+    // The client gave up on it after several attempts, or could not even send it.
     const isHopeless = status === undefined || status === 429 || status >= 500;
     return { outcome: isRefused ? 'refused' : 'failed', reason: error.message, isHopeless };
   }
   if (error instanceof RefusedAnswerError) return { outcome: 'failed', reason: error.message, isHopeless: false };
-  // No token is to be had: nothing can be asked at all.
+  // There is no token, so no request is possible.
   if (error instanceof UsageError) return { outcome: 'failed', reason: error.message, isHopeless: true };
   return undefined;
 }
 
-/** What became of a listing that is not usable, in words. */
+/** Log messages for a listing that is not usable. */
 const listingWords: Readonly<Record<Exclude<ListingOutcome, 'refused'>, string>> = {
   read: 'A listing is complete',
   failed: 'Could not read a listing',
@@ -177,7 +177,7 @@ const listingWords: Readonly<Record<Exclude<ListingOutcome, 'refused'>, string>>
   shrunk: 'A listing is much shorter than the one before',
 };
 
-/** Warns of a listing that is not as it should be; what is refused night after night is a warning once. */
+/** Warns of an incomplete listing; one that is refused every night is a warning only once. */
 async function warnOfListing(
   outcome: ListingOutcome,
   reason: string,

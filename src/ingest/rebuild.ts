@@ -19,28 +19,27 @@ import { formatInstant, formatWindow, unionWindows, type Window } from '../time.
 import type { LoadFacts, LoadInBooks, LoadWritten, Stage } from '../warehouse/index.ts';
 import { readWindow } from './window.ts';
 
-/** Each query holds one of libuv's four threads; one is left to read files meanwhile. */
+/** Each query uses one of libuv's four threads; one stays free to read files. */
 const queriesAtOnce = 3;
 
-/** How many loads a message names before it counts the others. */
+/** How many loads a message names before it counts the rest. */
 const loadsNamed = 20;
 
 /**
- * Makes loads again from the landing folder, in the order of their numbers: the same queries, decoder, stage and
- * proofs as an ingest, with the landing folder as the platform. Returns how many there were.
- *
- * Throws UnprovenError where answers are missing or damaged (naming every load that cannot be made, and the commands
- * that put it right), do not prove any more, or are not those that are asked for now.
+ * Recreates loads from the landing folder in the order of their numbers: the same queries, decoder, stage and
+ * reconciliation as an ingest, with the landing folder as the platform. Returns their number.
+ * \n Throws UnprovenError if answers are missing or damaged (it names every lost load and the commands that restore
+ * it), no longer reconcile, or do not fit today's queries.
  */
 export async function rebuildLoads(options: {
   landingRoot: string;
-  /** The last load that need not be made, as it is there already; 0 for none. */
+  /** The last load that need not be recreated, because it exists already; 0 for none. */
   afterLoad: number;
-  /** The last load to make; undefined for all that were landed. */
+  /** The last load to recreate; undefined for all stored loads. */
   throughLoad: number | undefined;
-  /** The loads that the books or their snapshot have: they must be here, and they say the windows of lost folders. */
+  /** The loads in the books or their snapshot: they must be here, and they name the windows of lost folders. */
   loadsInBooks: () => Promise<readonly LoadInBooks[]>;
-  /** So many windows are on their way at once: some are read while the one before them is compared or written. */
+  /** One window at a time per stage: the next ones are read while one is compared or written. */
   stages: readonly Stage[];
   log: Log;
   signal: AbortSignal;
@@ -52,7 +51,7 @@ export async function rebuildLoads(options: {
   const written: Promise<void>[] = [];
   try {
     for (const [index, load] of loads.entries()) {
-      await written[index - options.stages.length]; // its stage is free then
+      await written[index - options.stages.length]; // then its stage is free
       signal.throwIfAborted();
       const stage = options.stages[index % options.stages.length];
       if (stage === undefined) throw new Error('there is no stage');
@@ -60,7 +59,7 @@ export async function rebuildLoads(options: {
       const before = written[index - 1];
       const writing = (async () => {
         const isRead = await read;
-        await before; // loads are written in their order, and what is wrong with an earlier one is told first
+        await before; // loads are written in order, and errors of earlier ones come first
         isRead();
         await queries(async () => {
           if (!withAnswers.has(load)) await repeatLoad(load, stage);
@@ -68,19 +67,19 @@ export async function rebuildLoads(options: {
         });
         options.onProgress(index + 1, loads.length);
       })();
-      writing.catch(() => undefined); // it is told when its turn comes
+      writing.catch(() => undefined); // it is reported in order
       written.push(writing);
     }
     await Promise.all(written);
   } catch (error) {
     throw isDamagedPage(error) ? await reportDamage() : error;
   } finally {
-    await Promise.allSettled(written); // nothing is on its way when this ends
+    await Promise.allSettled(written); // no work outlives this function
   }
   return loads.length;
 }
 
-/** Waits for work that may fail; its failure is thrown when the result is called. */
+/** Waits for work that may fail; calling the result throws its failure. */
 async function settle(work: Promise<void> | undefined): Promise<() => void> {
   try {
     await work;
@@ -105,7 +104,7 @@ interface Answers {
   reportDamage(): Promise<UnprovenError>;
 }
 
-/** The loads to make, and which of them have all their answers. Throws UnprovenError naming all that is lost. */
+/** The loads to recreate, and which of them have all their answers. Throws UnprovenError naming every loss. */
 async function findAnswers({
   landingRoot: root,
   afterLoad: first,
@@ -137,7 +136,7 @@ async function findAnswers({
     if (missing.length === 0) withAnswers.add(load);
     else if (load.record.reconciliations === null) {
       losses.push(
-        lossOf(load, `${missing.length} of ${load.pages.length} pages are missing, beginning with ${missing[0]}`),
+        lossOf(load, `${missing.length} of ${load.pages.length} pages are missing, the first is ${missing[0]}`),
       );
     }
   }
@@ -159,13 +158,12 @@ async function findAnswers({
   return { loads, withAnswers, reportDamage };
 }
 
-/** What is lost of the journal, together with all that the landing folder lost. */
+/** The error of a lost journal, together with everything that the landing folder lost. */
 export async function withLandingLosses(
   journalLoss: UnprovenError,
   of: Parameters<typeof findAnswers>[0],
 ): Promise<UnprovenError> {
-  const books =
-    'The books themselves do not need it: they stay right, and so do reports; only making them from nothing does';
+  const books = 'Books and reports stay correct without it; only rebuilding the books from nothing needs it';
   const text = `${journalLoss.message}. ${books}`;
   try {
     await findAnswers(of);
@@ -180,7 +178,7 @@ function lossOf({ record, account, window }: StoredLoad, problem: string): Loss 
   return { loadNumber: record.loadNumber, account, window, problem, remedy: undefined };
 }
 
-/** A loss with what the books know of it. */
+/** Adds to a loss what the books know about it. */
 function fromBooks(root: string, loss: Loss, load: LoadInBooks | undefined): Loss {
   if (load === undefined) return loss;
   const isGone = loss.problem === 'its folder is missing' && load.landing !== undefined;
@@ -194,7 +192,7 @@ function fromBooks(root: string, loss: Loss, load: LoadInBooks | undefined): Los
   };
 }
 
-/** What names every loss, with the commands that put it right. */
+/** The error that names every loss, with the commands that restore it. */
 async function lossError(root: string, losses: readonly Loss[]): Promise<UnprovenError> {
   const sorted = [...losses].sort((a, b) => a.loadNumber - b.loadNumber);
   const lines = sorted.map(({ loadNumber, account, window, problem }) => {
@@ -207,22 +205,22 @@ async function lossError(root: string, losses: readonly Loss[]): Promise<Unprove
   const numbers = new Set(sorted.map(({ loadNumber }) => loadNumber)).size;
   return new UnprovenError(
     [
-      `${root} lacks answers of ${numbers} load${numbers === 1 ? '' : 's'}:`,
+      `${root} is missing answers of ${numbers} load${numbers === 1 ? '' : 's'}:`,
       ...named,
-      ...(lines.length > named.length ? [`and of ${lines.length - named.length} more`] : []),
-      ...(remedies.length === 0 ? [] : ['folders that are in a wrong place: move them, and run this again:']),
+      ...(lines.length > named.length ? [`and ${lines.length - named.length} more`] : []),
+      ...(remedies.length === 0 ? [] : ['some folders are in the wrong place; move them and run this command again:']),
       ...remedies.map((command) => `  ${command}`),
       ...(lost.length === 0
         ? []
         : [
-            'restore what is lost from a backup; or fetch those hours again, as the platform has them today, into books of their own:',
+            'restore the lost files from a backup, or fetch those hours again (with the numbers of today) into separate books:',
             ...(await refetchCommands(dirname(dirname(root)), rangeOf(lost.map(({ window }) => window)))),
           ]),
     ].join('\n'),
   );
 }
 
-/** The options of an ingest that looks at these windows; none where a window is not known, as it may be any. */
+/** The ingest options for these windows; empty if one window is unknown, because it may be any. */
 function rangeOf(windows: readonly (Window | undefined)[]): string {
   const known = windows.filter((window) => window !== undefined);
   const spans = unionWindows(known);
@@ -231,10 +229,10 @@ function rangeOf(windows: readonly (Window | undefined)[]): string {
   return ` --from ${formatInstant(from)} --to ${formatInstant(to)}`;
 }
 
-/** What a project has that is not its settings; a rebuild that is under way makes a file and folders of these endings. */
+/** Project files that are not settings; a running rebuild creates a file and folders with these endings. */
 const notSettings = /^(data|exports|node_modules|\.git)$|\.duckdb(\.|$)/;
 
-/** The commands that fetch a range of hours into books beside a project, with the same settings: lines for a shell. */
+/** Shell commands that fetch a range of hours into separate books, with the same settings. */
 async function refetchCommands(project: string, range: string): Promise<string[]> {
   const other = `${project}-refetched`;
   const names = (await readdir(project)).filter((name) => !notSettings.test(name)).sort();
@@ -246,7 +244,7 @@ async function refetchCommands(project: string, range: string): Promise<string[]
   ];
 }
 
-/** Reads a load's answers into the stage, and compares them, as when they came from the platform. */
+/** Reads a load's answers into the stage and compares them, as if the platform had sent them. */
 async function readAgain(
   load: StoredLoad,
   {
@@ -275,17 +273,18 @@ async function readAgain(
       exclusively: (work) => queries(work),
       onRole: () => undefined,
       onPage: () => undefined,
-      log: { ...log, info: () => undefined }, // what was told when it was read is no news
+      log: { ...log, info: () => undefined }, // logged when it was first fetched
       signal,
     });
     const unasked = answers.unasked();
     if (unasked.length > 0)
-      throw new UnprovenError(`it was asked for ${unasked.join(', ')}, which is not asked for now`);
-    if (read.reason !== undefined) throw new UnprovenError(`it does not prove any more: ${read.reason}`);
+      throw new UnprovenError(`the folder has answers to ${unasked.join(', ')}, which Costbook does not query now`);
+    if (read.reason !== undefined)
+      throw new UnprovenError(`it no longer matches the platform's totals: ${read.reason}`);
   });
 }
 
-/** Runs work on a landed load; whatever is wrong with its answers, no platform is at fault now. */
+/** Runs work on a stored load; faults of its answers are not the platform's fault now. */
 async function blaming(load: StoredLoad, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -298,7 +297,7 @@ async function blaming(load: StoredLoad, signal: AbortSignal, work: () => Promis
   }
 }
 
-/** Writes a load that changed nothing from what its `load.json` says: its answers need not be there. */
+/** Writes a load that changed nothing from its `load.json` alone: its answers may be missing. */
 async function repeatLoad(load: StoredLoad, stage: Stage): Promise<void> {
   const { account, window, record } = load;
   await stage.begin(account, window);

@@ -8,24 +8,24 @@ import type { Warehouse } from '../warehouse/index.ts';
 /** What an ingest is asked to do. */
 export interface IngestRequest {
   readonly config: Config;
-  /** Restricts the hours that are looked at; both ends optional, whole hours. */
+  /** Limits the hours to look at; both ends optional, whole hours. */
   readonly from: Instant | undefined;
   readonly to: Instant | undefined;
-  /** Fetch everything in the range again, also what is there and settled. */
+  /** Fetch everything in the range again, even if it is loaded and settled. */
   readonly refetch: boolean;
-  /** A token that sees less than before is meant to. */
+  /** The user confirms that a token sees less than the one before it. */
   readonly acceptReducedAccess: boolean;
   readonly runNumber: number;
 }
 
-/** Where an ingest works and what it may touch. */
+/** Where an ingest works, and what it may use. */
 export interface IngestTools {
   readonly warehouse: Warehouse;
   readonly landing: LandingWriter;
   openClient(account: AccountConfig): Client;
   readonly effects: Effects;
   readonly signal: AbortSignal;
-  /** Takes secrets out of words that are kept in the books: the platform may have said our own token. */
+  /** Removes secrets from text that is stored in the books: the platform may have repeated our token. */
   redact(words: string): string;
   /** Called as work proceeds; cheap to ignore. */
   onProgress(progress: IngestProgress): void;
@@ -39,19 +39,19 @@ export interface IngestProgress {
   readonly rows: number;
 }
 
-/** How many requests were made, by why; every page asked for counts once, retries apart. */
+/** Number of requests by purpose; every fetched page counts once, without retries. */
 export interface RequestCounts {
-  /** Hours never loaded, and finding out where history begins. */
+  /** Hours never loaded, and finding where history starts. */
   new: number;
-  /** Young hours asked again. */
+  /** Young hours fetched again. */
   settle: number;
   /** Checking the past against the platform. */
   verify: number;
-  /** Windows asked again, because they did not prove or because they were to be fetched again. */
+  /** Windows fetched again because they are unproven, or because a user asked for it. */
   repair: number;
 }
 
-/** The same client with each call counted. */
+/** The same client, with each call counted. */
 export function countingClient(client: Client, count: () => void): Client {
   return {
     counters: client.counters,

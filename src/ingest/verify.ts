@@ -42,69 +42,72 @@ import {
 import type { IngestRequest, IngestTools } from './tools.ts';
 import { checkRoleChange } from './windows.ts';
 
-/** Days on which the platform has to tell less than the books, and the share of their cost, to be a question of sight. */
+/**
+ * If the platform reports less than the books on this many days, or by this share of their cost, suspect reduced
+ * access.
+ */
 const accessDays = 3;
 const accessShareOfDays = 0.8;
 const accessShareOfCost = 0.7;
 
-/** Compares the settled past with the platform's own totals; what it finds is read again in detail by its caller. */
+/** Compares the settled past with the platform's totals; the caller fetches again what differs. */
 export interface PastVerification {
   /**
-   * Asks daily totals and returns the days that differ. Throws UnprovenError with a question where the platform shows
-   * only a part of what it showed before, PlatformError or RefusedAnswerError where it does not answer.
+   * Fetches daily totals and returns the days that differ. Throws UnprovenError if the platform shows only a part of
+   * what it showed before, PlatformError or RefusedAnswerError if it does not answer.
    */
   days(): Promise<Window[]>;
-  /** Asks tonight's share of the totals of every series and returns the days that differ. */
+  /** Fetches tonight's share of the totals of every series and returns the days that differ. */
   series(): Promise<Window[]>;
   /**
-   * Asks the totals of the whole months of `complete` (from where the books begin to where they are complete) that
-   * changed since they last met them, and returns the days of settled ones that differ. Comes after all that is loaded.
+   * Fetches the totals of whole months in `complete` (from the start of the books to complete through) that changed
+   * since they last matched, and returns the settled days that differ. Call it after all loads.
    */
   months(complete: Window): Promise<Window[]>;
   /**
-   * Compares everything that differed once more, now that it was read again, and asks anew where it still differs. What
-   * differs even then goes on record: there the platform contradicts itself.
+   * Compares again everything that differed, now that it has been fetched again, and fetches the totals again where
+   * they still differ. Remaining differences are recorded: there the platform contradicts itself.
    */
   confirm(): Promise<void>;
   close(): void;
 }
 
-/** A question with what its last comparison found. */
+/** A query with the result of its last comparison. */
 interface Asked {
   readonly question: PastQuery;
   readonly query: Query;
   comparison: PastComparison;
 }
 
-/** What opens the verification of an account's past. */
+/** Parameters for the verification of an account's past. */
 export interface PastOptions {
   readonly account: string;
   readonly covered: readonly CoveredWindow[];
   /** Counts its requests. */
   readonly client: Client;
   readonly known: TotalsKnown;
-  /** As whom the account was read before. */
+  /** The role of the earlier token. */
   readonly role: Role | undefined;
   readonly now: Instant;
   readonly request: IngestRequest;
   readonly tools: IngestTools;
 }
 
-/** What every part of a verification works with. */
+/** State that all parts of a verification share. */
 interface Past extends PastOptions {
   readonly verification: Verification;
   readonly lastHour: Instant;
   /** Days that end by then are settled. */
   readonly until: Instant;
-  /** Every question of tonight, for the second comparison. */
+  /** Every query of tonight, for the second comparison. */
   readonly asked: Asked[];
-  /** How many questions were asked; it numbers them. */
+  /** How many queries were sent; numbers them. */
   questions: number;
-  /** Runs one comparison at a time: it takes several statements, and two at once would record each other's proofs. */
+  /** Runs one comparison at a time: it takes several statements, and two at once would mix their results. */
   readonly oneAtATime: LimitFunction;
 }
 
-/** Opens the verification of an account's settled past, as it is in the books now. */
+/** Opens the verification of an account's settled past in the present books. */
 export async function openPast(options: PastOptions): Promise<PastVerification> {
   const { account, known, request, tools } = options;
   const lastHour = floorHour(options.now);
@@ -136,7 +139,7 @@ async function verifyDays(past: Past): Promise<Window[]> {
   const { queries, byWorkspace } = daysQueries(days, role, groups);
   const found = await askAll(past, queries).catch(async (error: unknown) => {
     if (!(byWorkspace && error instanceof PlatformError && error.status === 403)) throw error;
-    // Refused by workspace alone, or altogether? Only the first is another role.
+    // Was only grouping by workspace refused, or everything? Only the first means another role.
     const asMember = await askAll(past, daysQueries(days, 'member', groups).queries);
     checkRoleChange(account, 'admin', 'member', request.acceptReducedAccess);
     return asMember;
@@ -164,7 +167,7 @@ async function verifySeries(past: Past): Promise<Window[]> {
   return differingDays(past, [...byDay, ...narrowed]);
 }
 
-/** Compares the totals of whole months that changed since they last matched; those that differ are asked by day. */
+/** Compares the totals of whole months that changed since they last matched; months that differ are fetched by day. */
 async function verifyMonths(past: Past, complete: Window): Promise<Window[]> {
   const months = wholeMonths(complete);
   if (months === undefined) return [];
@@ -184,13 +187,13 @@ async function verifyMonths(past: Past, complete: Window): Promise<Window[]> {
   return differingDays(past, byDay);
 }
 
-/** Compares once more what differed, asks again where it still does, and records what differs even then. */
+/** Compares again what differed, fetches again what still differs, and records what remains. */
 async function confirm(past: Past): Promise<void> {
   const { account, request, tools, verification } = past;
   for (const { question, query, comparison } of past.asked) {
     let after = comparison;
     if (after.differences.length > 0) after = await compare(past, question, 2);
-    // The platform's numbers may have changed since the question was asked.
+    // The platform's numbers may have changed since the first query.
     if (after.differences.length > 0) after = (await ask(past, query, 3)).comparison;
     const seenAt = await tools.warehouse.seenAt(tools.effects.now());
     const found = contradictionsOf(question, query, settledPart(past, question, after)).map((one) => ({
@@ -208,12 +211,12 @@ async function confirm(past: Past): Promise<void> {
   }
 }
 
-/** The settled days in the books, as windows: the newest so many. */
+/** The newest settled days in the books, as windows. */
 function settledDaysOf({ covered, lastHour, request }: Past, verifyDays: number): Window[] {
   return settledDays(covered, { lastHour, settleDays: request.config.settleDays, verifyDays });
 }
 
-/** Asks a query and compares its answer; an answer that contradicts itself is asked for once more. */
+/** Sends a query and compares its answer; an answer that contradicts itself is fetched once more. */
 async function ask(past: Past, query: Query, attempt: number): Promise<Asked> {
   const { account, client, tools, verification } = past;
   past.questions += 1;
@@ -253,7 +256,7 @@ function compare(past: Past, question: PastQuery, attempt: number): Promise<Past
   });
 }
 
-/** Asks several queries, `concurrency` at a time; the first failure is thrown when all have ended. */
+/** Sends several queries, `concurrency` at a time; throws the first failure after all have ended. */
 async function askAll(past: Past, queries: readonly Query[]): Promise<Asked[]> {
   const inFlight = pLimit(past.request.config.concurrency);
   const settled = await Promise.allSettled(queries.map((query) => inFlight(() => ask(past, query, 1))));
@@ -264,8 +267,8 @@ async function askAll(past: Past, queries: readonly Query[]): Promise<Asked[]> {
 }
 
 /**
- * Asks again what is on record as a contradiction and is not part of any question of tonight, such as a month that was
- * asked by day because its total differed: otherwise it would stay on record although the platform agrees by now.
+ * Fetches recorded contradictions again that no query of tonight includes, such as a month that was fetched by day
+ * because its total differed: otherwise the record would stay although the platform agrees by now.
  */
 async function askRecorded(past: Past): Promise<Asked[]> {
   const { account, role, verification } = past;
@@ -279,7 +282,7 @@ async function askRecorded(past: Past): Promise<Asked[]> {
   return found;
 }
 
-/** Whether an answer to a question says all that a contradiction on record is about. */
+/** Whether an answer covers everything that a recorded contradiction is about. */
 function includesQuestion(question: PastQuery, recorded: ContradictedQuestion): boolean {
   return (
     question.purpose === recorded.purpose &&
@@ -290,14 +293,14 @@ function includesQuestion(question: PastQuery, recorded: ContradictedQuestion): 
   );
 }
 
-/** A month in which series differ, asked for by day. */
+/** Fetches by day a month in which series differ. */
 async function narrow(past: Past, { query, comparison }: Asked): Promise<Asked[]> {
   const months = bucketsIn(query, comparison.differences).flatMap(splitAtMidnight);
   const narrower = months.map((window) => {
     const within = comparison.differences.filter(
       ({ bucketStart }) => bucketStart >= window.start && bucketStart < window.end,
     );
-    // The fewest series that hold all that differ in this month.
+    // The smallest query that contains all differences of this month.
     return {
       ...query,
       ...seriesQuery(window, 'daily', {
@@ -311,22 +314,22 @@ async function narrow(past: Past, { query, comparison }: Asked): Promise<Asked[]
   return askAll(past, narrower);
 }
 
-/** Throws UnprovenError where the platform shows only a part of what it showed before. */
+/** Throws UnprovenError if the platform shows only a part of what it showed before. */
 function refuseReducedTotals(account: string, totals: ComparedTotals): void {
   const { ours, theirs, days, lowerDays, workspacesGone } = totals;
   const isLess = days >= accessDays && lowerDays >= days * accessShareOfDays && theirs < ours * accessShareOfCost;
   if (!isLess && workspacesGone.length === 0) return;
   const what = isLess
-    ? `over ${days} settled days with cost the platform shows ${theirs.toFixed(2)} USD, and the books hold ` +
-      `${ours.toFixed(2)} USD of the same days`
-    : `the platform shows no cost any more, on any settled day, of ${workspacesGone.join(', ')}`;
+    ? `over ${days} settled days with cost, the platform now reports ${theirs.toFixed(2)} USD, but the books have ` +
+      `${ours.toFixed(2)} USD for the same days`
+    : `the platform no longer reports any cost, on any settled day, for ${workspacesGone.join(', ')}`;
   throw new UnprovenError(
-    `account ${account}: ${what}. Nothing was changed. Does the token see less than before? If so, give the account ` +
-      'one that sees all of it; if the platform did restate so much, run "costbook ingest --accept-reduced-access" once',
+    `account ${account}: ${what}. Nothing was changed. Does the token see less than before? If so, use one that sees ` +
+      'everything; if the platform really lowered its numbers, run "costbook ingest --accept-reduced-access" once',
   );
 }
 
-/** The days in which answers differ from the books; warns about the largest differences of each. */
+/** The days in which answers differ from the books; warns of the largest differences of each. */
 function differingDays({ account, tools }: Past, found: readonly Asked[]): Window[] {
   for (const { question, comparison } of found) {
     for (const difference of comparison.differences.slice(0, 3)) {
@@ -340,7 +343,7 @@ function differingDays({ account, tools }: Past, found: readonly Asked[]): Windo
   return unionWindows(found.flatMap(({ query, comparison }) => bucketsIn(query, comparison.differences)));
 }
 
-/** A comparison without months that are not settled: their last hours may have changed, so the next run asks again. */
+/** A comparison without unsettled months: their last hours may have changed, so the next run checks again. */
 function settledPart({ account, tools, until }: Past, question: PastQuery, found: PastComparison): PastComparison {
   if (question.purpose !== 'months') return found;
   const young = question.buckets.filter(({ end }) => end > until).map(({ start }) => start);
@@ -358,7 +361,7 @@ function settledPart({ account, tools, until }: Past, question: PastQuery, found
   return { ...found, differences: found.differences.filter(({ bucketStart }) => !young.includes(bucketStart)) };
 }
 
-/** The questions about the series that are tonight's. */
+/** Tonight's queries about series. */
 export async function tonightsSeries(
   connection: Connection,
   account: string,
@@ -373,10 +376,11 @@ export async function tonightsSeries(
   return seriesQueries(past, await seriesVerified(connection, account), deepVerifyPages, role);
 }
 
-/** What an answer that was compared last contradicts: the books, by billing dimension, or itself. */
+/** The contradictions in an answer after its last comparison: with the books, by billing dimension, or with itself. */
 function contradictionsOf(question: PastQuery, query: Query, found: PastComparison): Contradiction[] {
   if (found.answerFault !== undefined) {
-    return [{ billingDimension: query.billingDimension, window: query.window, reason: found.answerFault }];
+    const { answerFault: reason, costDifference } = found;
+    return [{ billingDimension: query.billingDimension, window: query.window, reason, costDifference }];
   }
   const dimensions = [...new Set(found.differences.map(({ billingDimension }) => billingDimension))];
   return dimensions.flatMap((billingDimension) => {
@@ -385,25 +389,29 @@ function contradictionsOf(question: PastQuery, query: Query, found: PastComparis
     if (largest === undefined) return [];
     const reason =
       `${describe(question, largest)}; the platform's hours and its ${question.unit}s contradict each other; the books keep ` +
-      'the hours, and the next ingest asks again';
-    return bucketsIn(query, own).map((window) => ({ billingDimension, window, reason }));
+      'the hours, and the next ingest checks again';
+    const costDifference = own
+      .filter((one) => Math.abs(Number(one.costDifference)) > one.costTolerance)
+      .map((one) => one.costDifference.replace('-', ''))
+      .toSorted((a, b) => Number(b) - Number(a))[0];
+    return bucketsIn(query, own).map((window) => ({ billingDimension, window, reason, costDifference }));
   });
 }
 
-/** Answers that only verify are not loaded: what stays of them is their proof. */
+/** Answers that only verify are not loaded; only their comparisons are stored. */
 const withoutLanding = { page: async () => undefined, restart: async () => undefined };
 
 function isPastPurpose(purpose: Purpose): purpose is PastQuery['purpose'] {
   return purpose === 'days' || purpose === 'names' || purpose === 'months';
 }
 
-/** The buckets of a question in which something differs, those that touch as one window. */
+/** The buckets of a query in which something differs, adjacent ones as one window. */
 function bucketsIn(query: Query, differences: readonly PastDifference[]): Window[] {
   const starts = new Set(differences.map(({ bucketStart }) => bucketStart));
   return unionWindows(bucketsOf(query.window, query.resolution ?? 'daily').filter(({ start }) => starts.has(start)));
 }
 
-/** The one value that all are; undefined where they differ or there is none. */
+/** The value that all of them share; undefined if they differ or there are none. */
 function only(values: readonly (string | undefined)[]): string | undefined {
   const distinct = new Set(values);
   return distinct.size === 1 ? values[0] : undefined;

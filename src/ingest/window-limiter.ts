@@ -1,12 +1,12 @@
-/** Runs pieces of work, a few at a time. */
+/** Runs jobs, a few at a time. */
 export interface WindowLimiter {
-  /** Runs `work` when its turn has come, and returns what it returns. Of those that wait, the lowest `rank` is next. */
+  /** Runs `work` when it is its turn, and returns its result. Among those that wait, the lowest `rank` is next. */
   run<T>(rank: number, work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * At most `slots` pieces of work at once, by rank. Windows that share a few sockets fairly are all finished at the same
- * time, and then the warehouse has them all to load at once while the sockets wait.
+ * Runs at most `slots` jobs at once, by rank. If windows shared the sockets equally, all would finish at the same time,
+ * and the warehouse would have to load them all at once while the sockets wait.
  */
 export function openWindowLimiter(slots: number): WindowLimiter {
   const waiting: { readonly rank: number; begin(): void }[] = [];
@@ -28,7 +28,7 @@ export function openWindowLimiter(slots: number): WindowLimiter {
       try {
         return await work();
       } finally {
-        // The slot goes on to whoever waits; it is free only where nobody does.
+        // Pass the slot on to the next one; it is free only if nobody waits.
         if (waiting.length > 0) beginNext();
         else free += 1;
       }

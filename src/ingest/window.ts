@@ -17,33 +17,33 @@ import {
 import { formatWindow, type Instant, type Window } from '../time.ts';
 import type { DifferingHours, LoadedQuery, Reconciliation, Stage, TotalsKnown } from '../warehouse/index.ts';
 
-/** So many questions of one kind cost more calls than one about everything, which is one page or two. */
+/** More queries of one kind than this cost more calls than one query about everything, which takes one or two pages. */
 const manyQuestions = 3;
 
-/** What reading one window takes. */
+/** The input for reading one window. */
 export interface WindowReading {
   readonly account: string;
   readonly window: Window;
   readonly stage: Stage;
   /**
-   * Where answers come from, the platform or the landing folder: asks one query to its last page, hands each page to
-   * the sink, and returns their number.
+   * The source of answers, platform or landing folder: runs one query to its last page, passes each page to the sink,
+   * and returns their number.
    */
   ask(query: Query, sink: PageSink, signal: AbortSignal): Promise<number>;
-  /** The role if it is known; otherwise it is found out by asking for the control as admin. */
+  /** The role if known; otherwise the control query, sent as admin, reveals it. */
   readonly role: Role | undefined;
-  /** What earlier answers taught about this account's totals. */
+  /** What earlier answers revealed about this account's totals. */
   readonly known: TotalsKnown;
   /**
-   * Whether the platform is known to leave rows of these billing dimensions out of the detail while they stay in its
-   * total. Anything else that the pages lack may be a page that was lost.
+   * Whether the platform is known to omit rows of these billing dimensions from the detail but include them in its
+   * total. If not, missing rows may mean a lost page.
    */
   leavesOut(billingDimensions: readonly string[]): boolean;
-  /** Runs work on the warehouse while no other does. */
+  /** Runs work on the warehouse while nothing else does. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
-  /** Called as soon as the role is known. */
+  /** Called once the role is known. */
   onRole(role: Role): void;
-  /** Called for each page that arrived. */
+  /** Called for each page that arrives. */
   onPage(page: DecodedPage): void;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -53,20 +53,21 @@ export interface WindowReading {
 export interface WindowRead {
   readonly role: Role;
   readonly queries: readonly LoadedQuery[];
-  /** What did not prove; undefined where everything did. */
+  /** Which checks failed; undefined if all passed. */
   readonly reason: string | undefined;
+  /** The largest difference in cost: USD, decimal text without sign; undefined where no cost differs. */
+  readonly costDifference: string | undefined;
   /** The first hour in which rows and control differ. */
   readonly firstUnprovenHour: Instant | undefined;
-  /** Whether the platform was known to leave out what the pages lack. */
+  /** Whether the platform was known to omit what the pages are missing. */
   readonly leavesOut: boolean;
-  /** The billing dimensions of which the detail left out rows that stood in its total; empty where it did not. */
+  /** The billing dimensions whose rows the detail omits although its total includes them. */
   readonly leftOut: readonly string[];
 }
 
 /**
- * Reads one window into the stage: the detail and its control at once; then, where the detail has blind spots, the
- * queries that light them; and compares everything with the platform's own totals.
- * Throws PlatformError or RefusedAnswerError.
+ * Reads one window into the stage: the detail and its control at the same time; then further queries if the detail
+ * omits something; and compares everything with the platform's totals. Throws PlatformError or RefusedAnswerError.
  */
 export async function readWindow(reading: WindowReading): Promise<WindowRead> {
   await reading.stage.begin(reading.account, reading.window);
@@ -78,7 +79,7 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
   return reader.reconcile(role, short);
 }
 
-/** One window on its way into the stage: what was asked of it so far. */
+/** One window while it is read into the stage, with its queries so far. */
 class WindowReader {
   readonly #reading: WindowReading;
   readonly #abort = new AbortController();
@@ -91,7 +92,7 @@ class WindowReader {
     this.#signal = AbortSignal.any([reading.signal, this.#abort.signal]);
   }
 
-  /** Asks for the detail and its control; returns the role as which they were answered. */
+  /** Runs the detail and its control; returns the role of the token. */
   async readDetail(): Promise<Role> {
     const { window, stage, onRole } = this.#reading;
     let { role } = this.#reading;
@@ -106,14 +107,14 @@ class WindowReader {
     return role;
   }
 
-  /** As admin: asks for what has no uuid and therefore no row of its own in the detail. */
+  /** As admin: queries what has no UUID and therefore no row of its own in the detail. */
   async readResiduals(): Promise<void> {
     const { window, stage, exclusively } = this.#reading;
     const types = await exclusively(async () => {
       await stage.takeDetail();
       return stage.typesWithoutUuid();
     });
-    // One question about everything tells as much as one for each type, where names cannot merge resources of two types.
+    // One query about everything is as good as one per type, unless names can merge resources of two types.
     const asked = (await this.#isBestAskedAtOnce(types, 'admin')) ? [undefined] : types;
     const numbers = await this.#askAll(asked.map((type) => residualQuery(window, type)));
     await exclusively(async () => {
@@ -124,14 +125,14 @@ class WindowReader {
   }
 
   /**
-   * Asks by name for the billing dimensions of which the detail does not tell everything. Returns those whose rows were
-   * short of their total before.
+   * Queries by name the billing dimensions that the detail reports incompletely. Returns those whose rows were below
+   * their total before.
    */
   async repairGaps(role: Role): Promise<readonly string[]> {
     const { account, window, stage, exclusively, known, log } = this.#reading;
     const { short, incomplete } = await exclusively(async () => {
       const short = await stage.shortDimensions(known);
-      // As admin the rows of a type were asked for by that type already.
+      // As admin, the rows of a type were already queried by that type.
       const ambiguous = role === 'admin' ? [] : await stage.ambiguousDimensions();
       return { short, incomplete: [...new Set([...short, ...ambiguous])] };
     });
@@ -143,7 +144,7 @@ class WindowReader {
     });
     const shared = role === 'admin' ? await this.#repairByType(incomplete) : [];
     const left = incomplete.filter((dimension) => !shared.includes(dimension));
-    // What the detail leaves out for good is remembered by billing dimension, so it is asked by it.
+    // Permanent omissions are recorded per billing dimension, so they are queried by dimension.
     const byName = short.length === 0 && (await this.#isBestAskedAtOnce(left, role)) ? [undefined] : left;
     const numbers = await this.#askAll(byName.map((dimension) => repairQuery(window, dimension, role)));
     await exclusively(async () => {
@@ -162,6 +163,7 @@ class WindowReader {
         role,
         queries: this.#answered,
         reason: describeFailures(reconciliations, differing),
+        costDifference: largestCostDifference(reconciliations),
         firstUnprovenHour: differing.length === 0 ? undefined : Math.min(...differing.map(({ span }) => span.start)),
         leavesOut,
         leftOut: leftOut ? short : [],
@@ -169,7 +171,7 @@ class WindowReader {
     });
   }
 
-  /** Asks one query into the stage and returns its number; one that fails leaves nothing behind. */
+  /** Runs one query into the stage and returns its number; a query that fails leaves nothing behind. */
   async #ask(query: Query): Promise<number> {
     this.#queries += 1;
     const number = this.#queries;
@@ -193,7 +195,7 @@ class WindowReader {
     return number;
   }
 
-  /** Asks some queries at once and returns their numbers; the failure of one ends the others. */
+  /** Runs several queries at once and returns their numbers; the failure of one ends the others. */
   async #askAll(asked: readonly Query[]): Promise<number[]> {
     const settled = await Promise.allSettled(
       asked.map((query) =>
@@ -209,7 +211,7 @@ class WindowReader {
     });
   }
 
-  /** The control, as admin where the token may ask for it so: the role is learnt by asking, once. */
+  /** Runs the control, as admin if the token may; this reveals the role, once. */
   async #learnRole(): Promise<Role> {
     const { window } = this.#reading;
     try {
@@ -223,8 +225,8 @@ class WindowReader {
   }
 
   /**
-   * Whether many questions of one kind, one for each resource type or billing dimension, are better asked as one: where
-   * everything fits on a page, and as admin no billing dimension may be shared by types, which are not told then.
+   * Whether one query replaces many, one for each resource type or billing dimension: if everything fits on a page and,
+   * as admin, if no billing dimension may be shared by types, which the one query does not show.
    */
   async #isBestAskedAtOnce(parts: readonly string[], role: Role): Promise<boolean> {
     const { stage, exclusively } = this.#reading;
@@ -236,8 +238,8 @@ class WindowReader {
   }
 
   /**
-   * As admin, the dimensions that several resource types may share are asked for by type: by workspace and name alone,
-   * resources of two types and one name would come as one row. Returns the dimensions that it repaired.
+   * As admin, queries by type the dimensions that several resource types may share: by workspace and name alone,
+   * resources of two types with one name would arrive as one row. Returns the repaired dimensions.
    */
   async #repairByType(dimensions: readonly string[]): Promise<string[]> {
     const { window, stage, exclusively } = this.#reading;
@@ -248,7 +250,7 @@ class WindowReader {
     for (const [index, billingDimension] of shared.entries()) {
       const types = await exclusively(() => stage.typesAsked(numbers[index] ?? 0));
       const named = types.filter((type) => type !== undefined);
-      // Rows of no type cannot be asked for by type; then the dimension is repaired by name as a whole.
+      // Rows without a type cannot be queried by type; then the dimension is repaired by name as a whole.
       if (named.length < types.length) continue;
       filters.push(...named.map((resourceType) => ({ resourceType, billingDimension })));
     }
@@ -262,29 +264,37 @@ class WindowReader {
   }
 }
 
-/** The checks that did not hold: found in the rows, expected by the platform's totals. Undefined where all hold. */
+/** The largest difference in cost that a check found: USD, decimal text without sign. Undefined where no cost differs. */
+function largestCostDifference(reconciliations: readonly Reconciliation[]): string | undefined {
+  const differences = reconciliations
+    .filter(({ proven, measure }) => !proven && measure === 'cost')
+    .map(({ difference }) => difference.replace('-', ''));
+  return differences.toSorted((a, b) => Number(b) - Number(a))[0];
+}
+
+/** The failed checks: what the rows add up to, and what the platform's totals expect. Undefined if all passed. */
 function describeFailures(
   reconciliations: readonly Reconciliation[],
   differing: readonly DifferingHours[],
 ): string | undefined {
   const failed = reconciliations.filter((reconciliation) => !reconciliation.proven);
   if (failed.length === 0) return undefined;
-  const told = failed.slice(0, 3).map((reconciliation) => {
+  const shown = failed.slice(0, 3).map((reconciliation) => {
     const of = reconciliation.billingDimension === undefined ? '' : ` in ${reconciliation.billingDimension}`;
     return (
       `check "${checkWords(reconciliation.checkCode)}"${of} (${reconciliation.measure}): found ${trim(reconciliation.ours)}, expected ${trim(reconciliation.theirs)}, ` +
       `difference ${trim(reconciliation.difference)}, rounding explains ${plainDecimal(Number(reconciliation.tolerance.toPrecision(3)))}`
     );
   });
-  const more = failed.length > told.length ? `; and ${failed.length - told.length} more` : '';
+  const more = failed.length > shown.length ? `; and ${failed.length - shown.length} more` : '';
   const hours = differing
     .slice(0, 3)
     .map(
       ({ billingDimension, hours: count, span, costDifference }) =>
         `; ${billingDimension ?? 'no billing dimension'} differs in ${count} hour${count === 1 ? '' : 's'} of ` +
-        `${formatWindow(span)}, by ${trim(costDifference)} USD in all`,
+        `${formatWindow(span)}, by ${trim(costDifference)} USD in total`,
     );
-  return told.join('; ') + more + hours.join('');
+  return shown.join('; ') + more + hours.join('');
 }
 
 function trim(decimal: string): string {

@@ -10,48 +10,51 @@ import { countingClient, type IngestRequest, type IngestTools, type RequestCount
 import { readWindow, type WindowRead } from './window.ts';
 import { openWindowLimiter } from './window-limiter.ts';
 
-/** Windows failing at the transport one after another before the platform is taken to be down. */
+/** Consecutive windows with network failures before the platform counts as down. */
 const maxFailuresInARow = 3;
-/** Windows on their way beyond those that requests are made for: while one is proven and loaded, another one asks. */
+/** Windows in progress beyond those with requests: while one is compared and loaded, another one fetches. */
 const windowsAhead = 4;
-/** Pages on their way beyond the sockets: while one is decoded, another one is asked for. More was measured to be slower. */
+/**
+ * Pages in progress beyond the sockets: while one is decoded, another one is fetched. More was measured to be slower.
+ */
 const pagesAhead = 1;
-/** Readers get what a long backfill has so far at this pace, or slower where publishing itself takes long. */
+/** Readers get the results of a long backfill at this interval, or less often if publishing itself takes long. */
 const publishEveryMs = 30_000;
 
 interface WindowsResult {
   readonly role: Role | undefined;
   readonly decimals: TotalDecimals;
-  /** What did not prove, also where only young hours are concerned. */
+  /** Windows that failed reconciliation, including those with young hours only. */
   readonly unproven: readonly UnprovenWindow[];
   readonly failures: readonly CostbookError[];
-  /** Whether the platform told costs of hours that its Date header had not reached: its clock says nothing then. */
+  /** Whether the platform reported costs of hours that its Date header had not reached: its clock is wrong then. */
   readonly isPlatformClockWrong: boolean;
 }
 
-/** A window that was read and did not prove. */
+/** A window that was fetched and failed reconciliation. */
 interface NotReconciled {
   readonly reason: string;
-  /** Before this hour everything was met, as far as is known. */
+  readonly costDifference: string | undefined;
+  /** As far as is known, everything before this hour matches. */
   readonly provesBefore: Instant;
 }
 
-/** What became of a planned window: a load of all or of its older part, and what did not prove. */
+/** The result of a planned window: a load of all or of its older part, and what failed reconciliation. */
 interface Outcome {
   readonly load: LoadResult | undefined;
   readonly unproven: UnprovenWindow | undefined;
 }
 
-/** What the ingest of an account's windows is given. */
+/** The input for ingesting an account's windows. */
 interface WindowsAsked {
   readonly account: string;
   readonly planned: readonly PlannedWindow[];
   readonly client: Client;
   readonly requests: RequestCounts;
   readonly known: TotalsKnown;
-  /** As whom the account was read before; another role today is a question, not a fact. */
+  /** The role of the earlier token; another role today needs a confirmation. */
   readonly roleBefore: Role | undefined;
-  /** As whom it is read today, where that is known already. */
+  /** Today's role if known already. */
   readonly role: Role | undefined;
   readonly now: Instant;
   readonly request: IngestRequest;
@@ -62,38 +65,38 @@ interface WindowsAsked {
 }
 
 /**
- * Reads, proves and loads the planned windows, several on their way at once and one in the warehouse at a time.
- * A window holds its place until it is loaded, so that few more than `concurrency` windows are staged, and the pages of
- * an earlier one are asked for first.
+ * Fetches, reconciles and loads the planned windows, several in progress and one in the warehouse at a time. A window
+ * keeps its slot until it is loaded, so that few more than `concurrency` windows are staged, and pages of earlier
+ * windows are fetched first.
  */
 export async function ingestWindows(options: WindowsAsked): Promise<WindowsResult> {
   const { warehouse } = options.tools;
-  // What was old enough to be claimed stays so, though a clock is set back.
+  // Hours that were old enough to count as complete stay so, even if a clock is set back.
   const seenNow = await warehouse.seenAt(options.now);
   const leftOut = new Set(await warehouse.dimensionsLeftOut(options.account));
   return new WindowsIngest(options, seenNow, leftOut).run();
 }
 
-/** One attempt to read a window, from its first page to its load. */
+/** One attempt at a window, from its first page to its load. */
 interface Attempt {
   readonly plan: PlannedWindow;
-  /** Which of the planned windows it is; earlier ones ask first. */
+  /** Position among the planned windows; earlier ones fetch first. */
   readonly rank: number;
   readonly stage: Stage;
-  /** Which attempt at the window within the run, from 1. */
+  /** Number of the attempt within the run, from 1. */
   readonly number: number;
   readonly folder: LandingFolder;
   requests: number;
   pages: number;
-  /** What the platform's clock said when it made the oldest of the answers. */
+  /** The platform's clock in the oldest of the answers. */
   answeredAt: Instant | undefined;
 }
 
-/** The ingest of one account's windows under way. */
+/** The running ingest of one account's windows. */
 class WindowsIngest {
   readonly #options: WindowsAsked;
   readonly #seenNow: Instant;
-  /** Billing dimensions that the platform is known to leave out of its detail. */
+  /** Billing dimensions that the platform is known to omit from its detail. */
   readonly #leftOut: Set<string>;
   readonly #claimedEnd: Instant;
   readonly #settledEnd: Instant;
@@ -132,7 +135,7 @@ class WindowsIngest {
     if (role !== undefined) this.#roleLearnt.resolve();
   }
 
-  /** Ingests every window. Throws what ends the ingest of the account; a window's own failure is in the result. */
+  /** Ingests every window. Throws what ends the ingest of the account; a single window's failure is in the result. */
   async run(): Promise<WindowsResult> {
     const { planned, request, tools } = this.#options;
     const inFlight = pLimit(request.config.concurrency + windowsAhead); // sockets limit the requests
@@ -174,7 +177,7 @@ class WindowsIngest {
       if (this.#signal.aborted || !(error instanceof PlatformError)) throw error;
       this.#failures.push(error);
       this.#failuresInARow += 1;
-      // Where not even the first question was answered, the platform is down.
+      // If not even the first query was answered, the platform is down.
       if (this.#role === undefined || isHopeless(error) || this.#failuresInARow >= maxFailuresInARow) throw error;
     } finally {
       this.#idleStages.push(stage);
@@ -183,8 +186,8 @@ class WindowsIngest {
   }
 
   /**
-   * Reads a window until it proves: once, once more, and where only young hours stand in the way, without them, since
-   * their numbers may be changing while they are read. They are missing then, and the next run asks for them.
+   * Fetches a window until it matches: twice, and then without its young hours if only they fail, since their numbers
+   * may change while they are fetched. The next run fetches those hours.
    */
   async #tryWindowRepeatedly(plan: PlannedWindow, rank: number, stage: Stage): Promise<Outcome> {
     const { window } = plan;
@@ -201,19 +204,20 @@ class WindowsIngest {
     );
     const second = await this.#tryWindow(plan, rank, stage, 2);
     if (!isNotReconciled(second)) return { load: second, unproven: undefined };
+    const { reason, costDifference } = second;
     const end = Math.min(window.end, Math.max(window.start, second.provesBefore));
     if (end >= window.end || end < this.#settledEnd) {
-      return { load: undefined, unproven: { window, reason: second.reason, isYoung: false } };
+      return { load: undefined, unproven: { window, reason, costDifference, isYoung: false } };
     }
-    const young = { window: { start: end, end: window.end }, reason: second.reason, isYoung: true };
+    const young = { window: { start: end, end: window.end }, reason, costDifference, isYoung: true };
     if (end === window.start) return { load: undefined, unproven: young };
     const shortened = await this.#tryWindow({ ...plan, window: { start: window.start, end } }, rank, stage, 3);
-    return isNotReconciled(shortened)
-      ? { load: undefined, unproven: { window, reason: shortened.reason, isYoung: false } }
-      : { load: shortened, unproven: young };
+    if (!isNotReconciled(shortened)) return { load: shortened, unproven: young };
+    const { provesBefore: _, ...failure } = shortened;
+    return { load: undefined, unproven: { window, ...failure, isYoung: false } };
   }
 
-  /** One attempt at a window: its load, or why it did not prove. */
+  /** One attempt at a window: its load, or why it failed reconciliation. */
   async #tryWindow(
     plan: PlannedWindow,
     rank: number,
@@ -228,11 +232,11 @@ class WindowsIngest {
       for (const dimension of read.leftOut) this.#leftOut.add(dimension);
       return read.reason === undefined
         ? await this.#exclusively(() => this.#load(tryWindow, read))
-        : await this.#refuse(tryWindow, read.reason, read.firstUnprovenHour);
+        : await this.#refuse(tryWindow, { ...read, reason: read.reason });
     } catch (error) {
       await folder.discard();
       if (!(error instanceof RefusedAnswerError)) throw error;
-      return { reason: error.message, provesBefore: this.#claimedEnd };
+      return { reason: error.message, costDifference: undefined, provesBefore: this.#claimedEnd };
     }
   }
 
@@ -250,14 +254,14 @@ class WindowsIngest {
         try {
           return await askQuery({ account, query, client, landing: folder, sink, log, signal: abort });
         } catch (error) {
-          // What was refused is no answer to anything: a control asked as admin by a member.
+          // A refused request has no answer: a member token cannot run the control as admin.
           await folder.restart(query);
           throw error;
         }
       },
       role: this.#role,
       known,
-      // What the pages lack may be a page that was lost: only a second attempt that lacks the same shows that it was not.
+      // Missing rows may be a lost page: only a second attempt that is missing the same rows rules that out.
       leavesOut: (dimensions) =>
         number > 1 || (dimensions.length > 0 && dimensions.every((dimension) => this.#leftOut.has(dimension))),
       exclusively: this.#exclusively,
@@ -277,7 +281,9 @@ class WindowsIngest {
     });
   }
 
-  /** The account's client for one attempt: counts its requests, waits for its turn, and notes the platform's clock. */
+  /**
+   * The account's client for one attempt: counts its requests, waits for its turn, and records the platform's clock.
+   */
   #clientOf(tryWindow: Attempt): Client {
     const { client, requests } = this.#options;
     const counted = countingClient(client, () => {
@@ -298,7 +304,7 @@ class WindowsIngest {
     };
   }
 
-  /** Loads what was read and proven, and files its answers. */
+  /** Loads what was fetched and proven, and stores its answers. */
   async #load(tryWindow: Attempt, read: WindowRead): Promise<LoadResult> {
     const { known, request, tools } = this.#options;
     const { stage, folder, pages, requests } = tryWindow;
@@ -334,8 +340,8 @@ class WindowsIngest {
     );
   }
 
-  /** Records what did not prove, and forgets its answers. */
-  async #refuse(tryWindow: Attempt, reason: string, firstUnprovenHour: Instant | undefined): Promise<NotReconciled> {
+  /** Records a failed reconciliation, and discards its answers. */
+  async #refuse(tryWindow: Attempt, read: WindowRead & { readonly reason: string }): Promise<NotReconciled> {
     const { tools, request } = this.#options;
     await tryWindow.folder.discard();
     await this.#exclusively(async () => {
@@ -343,10 +349,11 @@ class WindowsIngest {
       const seenAt = await tools.warehouse.seenAt(tools.effects.now());
       await tryWindow.stage.recordFailedReconciliations(request.runNumber, tryWindow.number, seenAt);
     });
-    return { reason, provesBefore: firstUnprovenHour ?? this.#claimedEnd };
+    const { reason, costDifference, firstUnprovenHour } = read;
+    return { reason, costDifference, provesBefore: firstUnprovenHour ?? this.#claimedEnd };
   }
 
-  /** What the platform's clock said at the first answer of an attempt; undefined where it said nothing, or cannot be right. */
+  /** The platform's clock at the first answer of an attempt; undefined if there was none, or if it cannot be right. */
   async #settleClock({ answeredAt, stage }: Attempt): Promise<Instant | undefined> {
     const { account, client, clock } = this.#options;
     const answeredAtPlatform = Number.isFinite(answeredAt) ? answeredAt : undefined;
@@ -358,15 +365,16 @@ class WindowsIngest {
     return platformAt;
   }
 
-  /** Notes in the warehouse what became of a window, and publishes now and then. */
+  /** Records the result of a window in the warehouse, and publishes from time to time. */
   async #record(plan: PlannedWindow, stage: Stage, outcome: Outcome): Promise<void> {
     const { tools, request } = this.#options;
     const { runNumber } = request;
     if (outcome.load !== undefined) await stage.forgetUnproven(plan.window);
     if (outcome.unproven !== undefined) {
-      const { window, reason, isYoung } = outcome.unproven;
+      const { window, reason, costDifference, isYoung } = outcome.unproven;
       const seenAt = await tools.warehouse.seenAt(tools.effects.now());
-      await stage.recordUnproven(window, { reason: tools.redact(reason), isYoung, runNumber, seenAt });
+      const facts = { reason: tools.redact(reason), costDifference, isYoung, runNumber, seenAt };
+      await stage.recordUnproven(window, facts);
     }
     this.#finishWindow(plan, outcome);
     await this.#publishNowAndThen();
@@ -395,7 +403,7 @@ class WindowsIngest {
         left.isYoung ? 'window.young' : 'window.unproven',
         left.isYoung
           ? "The newest hours do not match the platform's totals yet; the next run fetches them again"
-          : 'The window was not loaded and the books keep what they had; the next ingest fetches it again',
+          : 'The window was not loaded and the books keep their numbers; the next ingest fetches it again',
         { account, window: formatWindow(left.window), reason: left.reason },
       );
     }
@@ -408,7 +416,7 @@ class WindowsIngest {
     tools.onProgress({ account, windowsDone: this.#windowsDone, windows: planned.length, pages, rows });
   }
 
-  /** Lets readers have what is proven so far while a long backfill goes on. */
+  /** Publishes what is proven so far while a long backfill continues. */
   async #publishNowAndThen(): Promise<void> {
     const isLast = this.#windowsDone >= this.#options.planned.length;
     if (isLast || Date.now() - this.#lastPublished < this.#publishPauseMs) return;
@@ -424,18 +432,18 @@ function isNotReconciled(result: LoadResult | NotReconciled): result is NotRecon
 }
 
 /**
- * An account that was read as admin until now and is a member's today would lose the workspaces of its rows: somebody
- * has to say that this is meant.
+ * Throws if an account was fetched as admin before and the token is now a member's: its new rows would lose their
+ * workspaces, so a person has to confirm it.
  */
 export function checkRoleChange(account: string, before: Role | undefined, now: Role, accepted: boolean): void {
   if (before !== 'admin' || now === 'admin' || accepted) return;
   throw new UnprovenError(
-    `account ${account} was read as admin until now, and this token is a member's: it cannot see workspaces. Nothing was ` +
-      'changed. Is that meant? If not, give the account an admin token; if it is, run "costbook ingest --accept-reduced-access" once',
+    `account ${account} was fetched with an admin token before, and this token is a member's: it cannot see workspaces. ` +
+      'Nothing was changed. Give the account an admin token, or run "costbook ingest --accept-reduced-access" once to confirm',
   );
 }
 
-/** True where every other request of this account would fail the same way. */
+/** True if every other request of this account would fail the same way. */
 export function isHopeless(error: PlatformError): boolean {
   return (
     ['unreachable', 'certificate'].includes(error.code ?? '') ||
@@ -443,7 +451,10 @@ export function isHopeless(error: PlatformError): boolean {
   );
 }
 
-/** Collects what the interface document does not list and reports it once, the first names of many: all of it is stored. */
+/**
+ * Collects names that the interface document does not list and reports them once, the first of many. All of them are
+ * stored.
+ */
 function unknownsReporter(effects: Effects, account: string): { see(page: DecodedPage): void; report(): void } {
   const { maxUnknownNames, maxUnknownShown, maxUnknownLength } = answerLimits;
   const types = new Set<string>();

@@ -1,8 +1,8 @@
 const maxAccountIdLength = 200;
 
 /**
- * What is wrong with a text that should be an account id, without the text; undefined where nothing is.
- * An id becomes a part of the request's path (4.6), where `.` and `..` lead elsewhere, however they are encoded.
+ * What is wrong with a text that should be an account ID, without the text itself; undefined if it is fine. An ID
+ * becomes part of a request's path (4.6), where `.` and `..` lead elsewhere, however they are encoded.
  */
 export function accountIdFault(id: string): string | undefined {
   if (id === '') return 'nothing';

@@ -1,7 +1,7 @@
-/** What a JSON text may hold. */
+/** Limits for a JSON text. */
 export interface JsonLimits {
   readonly maxDepth: number;
-  /** Objects, arrays, members and elements together. */
+  /** Objects, arrays, members and elements in total. */
   readonly maxValues: number;
   /** Members of one object. */
   readonly maxMembers: number;
@@ -11,9 +11,9 @@ const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * What of a JSON text in UTF-8 is beyond the limits; undefined where nothing is. Whether the text is JSON at all is left
- * to who parses it. Parsing takes up to sixty bytes of memory for one byte of text that is all brackets, so this looks
- * first: one pass over the bytes, about two milliseconds for each MiB.
+ * The limit that a JSON text in UTF-8 exceeds; undefined if none. Does not check whether the text is JSON: its parser
+ * does. Parsing can take sixty bytes of memory per byte of text if that is all brackets, so check first: one pass over
+ * the bytes, about two milliseconds per MiB.
  */
 export function jsonExcess(bytes: Uint8Array, limits: JsonLimits): string | undefined {
   const { maxDepth, maxValues, maxMembers } = limits;

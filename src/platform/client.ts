@@ -11,42 +11,45 @@ import { type Attempts, isPutOff, parseDate, parseRetryAfter, retryDelayMs } fro
 
 const gunzipAsync = promisify(gunzip);
 
-/** Who asks, where and how; the header names are settings because a real platform puts its maker's name in them. */
+/**
+ * The client's identity and endpoint. Header names are settings because a real platform puts its maker's name into
+ * them.
+ */
 export interface ClientSettings {
   readonly url: string;
-  /** Asks the token's source; called once, and again after it failed or, where that may help, after a 401. */
+  /** Gets the token from its source; called once, and again after it failed or, if that may help, after a 401. */
   token(): Promise<string>;
-  /** Where the token was configured, for the words about a 401: `COSTBOOK_TOKEN`. */
+  /** Where the token is configured, for messages about a 401: `COSTBOOK_TOKEN`. */
   readonly tokenSetting?: string | undefined;
-  /** True where the source may give another token when it is asked again (a command, a file). */
+  /** True if the source may return another token later (a command, a file). */
   readonly canRefreshToken: boolean;
   readonly apiVersion: string;
   readonly authorizationHeader: string;
   readonly versionHeader: string;
   readonly maxRequestsPerMinute: number | undefined;
   readonly userAgent: string;
-  /** How long one attempt may take in all; five minutes unless told otherwise. */
+  /** Time limit of one attempt; five minutes by default. */
   readonly attemptTimeoutMs?: number;
 }
 
-/** A successful answer's body, as it came and how it was packed. */
+/** The body of a successful answer, as it came. */
 export interface RawBody {
   readonly bytes: Buffer;
   readonly gzipped: boolean;
-  /** What it may be long, unpacked; as a page of metrics unless told otherwise. */
+  /** The longest allowed body when unpacked; that of a metrics page by default. */
   readonly maxBodyMib?: number;
-  /** When the platform says that it made the answer; undefined where it says nothing that can be read. */
+  /** When the platform made the answer, by its own clock; undefined if it does not say. */
   readonly answeredAt?: Instant | undefined;
 }
 
 /** Two clocks at one moment. */
 export interface Clocks {
   readonly platform: Instant;
-  /** What this machine's clock said, or `--now`. */
+  /** This machine's clock, or `--now`. */
   readonly local: Instant;
 }
 
-/** What the client counted: logical requests and how often one was sent again. */
+/** The client's counts: logical requests, and retries. */
 export interface ClientCounters {
   requests: number;
   retries: number;
@@ -54,14 +57,14 @@ export interface ClientCounters {
 
 export interface Client {
   readonly counters: Readonly<ClientCounters>;
-  /** The API version that it asks for, where a call does not ask for another one. */
+  /** The API version of requests, unless a call names another one. */
   readonly apiVersion: string;
-  /** What the platform's clock and ours said at the last answer that told the time; undefined where none did. */
+  /** The platform's clock and ours at the last answer with a time; undefined if there was none. */
   clocks(): Clocks | undefined;
   /**
-   * Asks one operation and hands the body of a 200 to `read`. Sending, the body and `read` together are tried again
-   * while that can help; other failures are thrown as PlatformError whose message begins with what was asked and
-   * `about` (account, window and page).
+   * Calls one operation and passes the body of a 200 to `read`. Retries sending, receiving and `read` together while
+   * that can help; throws other failures as PlatformError whose message starts with the operation and `about` (account,
+   * window and page).
    */
   call<T>(
     operation: Operation,
@@ -73,7 +76,7 @@ export interface Client {
   ): Promise<T>;
 }
 
-/** Opens a client for one account's platform. It holds no socket of its own; those belong to `http`. */
+/** Opens a client for one account's platform. It owns no sockets; `http` does. */
 export function openClient(settings: ClientSettings, http: HttpSend, effects: Effects): Client {
   const counters: ClientCounters = { requests: 0, retries: 0 };
   const token = openToken(settings);
@@ -140,7 +143,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           if (signal.aborted) throw signal.reason;
           if (!(error instanceof PlatformError)) throw error;
           attempts = { ...attempts, made: attempts.made + 1, putOff: attempts.putOff + (isPutOff(error) ? 1 : 0) };
-          // The token may have expired meanwhile: its source is asked once more, and without a pause.
+          // The token may have expired meanwhile: get it from its source once more, without a pause.
           const refresh: boolean = error.status === 401 && settings.canRefreshToken && !refreshed;
           refreshed ||= refresh;
           const delay = refresh ? 0 : retryDelayMs(attempts, error, effects.random);
@@ -153,7 +156,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
             waitMs: Math.round(delay),
           });
           attempts = { ...attempts, waitedMs: attempts.waitedMs + delay };
-          // Too many requests is said to the whole client: its other workers would only be refused as well.
+          // 429 applies to the whole client: its other workers would only be refused as well.
           if (error.status === 429) pace.pause(delay);
           else if (!refresh) await effects.sleep(delay, signal);
         }
@@ -163,10 +166,9 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
 }
 
 /**
- * The token, asked for once for all requests. Those that wait for it while its source fails share the one failure; a
- * request that begins later asks the source again, because what failed (an agent locked, a file being replaced) may have
- * passed. The source is asked by one request at a time, and a failure is no PlatformError, which ends the work that asked
- * for it.
+ * The token, fetched once for all requests. Requests that wait while the source fails share that failure; a later
+ * request tries the source again, because the cause (a locked agent, a file being replaced) may have passed. Only one
+ * request uses the source at a time. A failure is no PlatformError, so it ends the work that needs the token.
  */
 function openToken(settings: Pick<ClientSettings, 'token'>): {
   current(): Promise<string>;
@@ -188,12 +190,12 @@ function openToken(settings: Pick<ClientSettings, 'token'>): {
   };
 }
 
-/** When the client may send: after a pause that a 429 asked for, and not faster than the rate agreed. */
+/** When the client may send: after a pause that a 429 asked for, and no faster than the agreed rate. */
 function openPace(
   { maxRequestsPerMinute }: Pick<ClientSettings, 'maxRequestsPerMinute'>,
   effects: Effects,
 ): { wait(signal: AbortSignal): Promise<void>; pause(ms: number): void } {
-  // Real time in milliseconds, not the books' now: `--now` must not stop anything from waiting.
+  // Real time in milliseconds, not the books' now: `--now` must not affect waiting.
   let pausedUntilMs = 0;
   let nextSlotMs = 0;
   return {
@@ -208,7 +210,7 @@ function openPace(
         const slot = Math.max(Date.now(), nextSlotMs);
         nextSlotMs = slot + 60_000 / maxRequestsPerMinute;
         if (slot > Date.now()) await effects.sleep(slot - Date.now(), signal);
-        // A pause may have begun while this waited for its slot; then it takes another one after the pause.
+        // A pause may have started while this waited for its slot; then take another slot after the pause.
         if (pausedUntilMs <= Date.now()) return;
       }
     },
@@ -218,12 +220,12 @@ function openPace(
   };
 }
 
-/** Names under which this machine reaches itself, where nobody listens in between. */
+/** Names that lead to this machine itself, where nobody can listen in between. */
 const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
 
 /**
- * A token over plain HTTP can be read by everybody on the way. It is said and not refused: inside a private network,
- * or before a proxy on its edge that adds TLS, it is somebody's choice.
+ * Anybody on the way can read a token over plain HTTP. Warn and continue: inside a private network, or in front of a
+ * proxy that adds TLS, plain HTTP can be intended.
  */
 function warnAboutPlainHttp(url: string, { log }: Effects): void {
   const { protocol, hostname, host } = new URL(url);
@@ -237,15 +239,15 @@ function warnAboutPlainHttp(url: string, { log }: Effects): void {
   );
 }
 
-/** The JSON value in a body, unpacked where it came gzipped. Throws as `unpackBody` and `parseBytes` do. */
+/** The JSON value in a body, unpacked if gzipped. Throws as `unpackBody` and `parseBytes` do. */
 export async function parseBody(body: RawBody): Promise<unknown> {
   return parseBytes(await unpackBody(body));
 }
 
 /**
- * The bytes of a body, unpacked where it came gzipped. Throws a retryable PlatformError for one that was cut short on
- * its way: another attempt may bring it whole. One that unfolds beyond any page is refused for good: the next attempt
- * would bring the same.
+ * The bytes of a body, unpacked if gzipped. Throws a retryable PlatformError for a truncated body: another attempt may
+ * deliver all of it. A body that unpacks to more than any page is refused for good: the next attempt would get the
+ * same.
  */
 export async function unpackBody(body: RawBody): Promise<Buffer> {
   const { bytes, gzipped, maxBodyMib = answerLimits.metricsBodyMib } = body;
@@ -255,13 +257,15 @@ export async function unpackBody(body: RawBody): Promise<Buffer> {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw cutShort(bytes.length, cause);
     throw new PlatformError(
-      `a gzipped body of ${bytes.length} bytes that unfolds to more than ${maxBodyMib} MiB, far more than a page`,
+      `a gzipped body of ${bytes.length} bytes that unpacks to more than ${maxBodyMib} MiB, far more than a page`,
       { code: 'body', cause },
     );
   }
 }
 
-/** How a gzipped body is unpacked: its end says how much it holds, which is unpacked in one piece. It may be wrong. */
+/**
+ * How to unpack a gzipped body: its last bytes state its size, so it is unpacked in one piece. The size may be wrong.
+ */
 export function unpackingOf({ bytes, maxBodyMib = answerLimits.metricsBodyMib }: RawBody): {
   maxOutputLength: number;
   chunkSize: number;
@@ -274,8 +278,8 @@ export function unpackingOf({ bytes, maxBodyMib = answerLimits.metricsBodyMib }:
 }
 
 /**
- * The JSON value in a body's bytes. Throws a retryable PlatformError where they are none, and one that is final where
- * they hold more than any answer does.
+ * The JSON value in a body's bytes. Throws a retryable PlatformError if they are not JSON, and a final one if they hold
+ * more than any answer does.
  */
 export function parseBytes(bytes: Buffer): unknown {
   const excess = jsonExcess(bytes, answerLimits);
@@ -292,7 +296,7 @@ export function parseBytes(bytes: Buffer): unknown {
     return JSON.parse(text);
   } catch (cause) {
     const start = JSON.stringify(excerpt(text, 60));
-    throw new PlatformError(`a body of ${text.length} characters that is not JSON, beginning ${start}`, {
+    throw new PlatformError(`a body of ${text.length} characters that is not JSON, starting with ${start}`, {
       code: 'body',
       retryable: true,
       cause,
@@ -302,7 +306,7 @@ export function parseBytes(bytes: Buffer): unknown {
 
 function cutShort(length: number, cause: unknown): PlatformError {
   return new PlatformError(
-    `a body that cannot be unpacked (${messageOf(cause)}; ${length} bytes arrived): truncated on its way?`,
+    `a body that cannot be unpacked (${messageOf(cause)}; ${length} bytes arrived): perhaps truncated in transit`,
     { code: 'body', retryable: true, cause },
   );
 }
@@ -312,7 +316,7 @@ function headerOf(response: HttpResponse, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** How long a cache on the way has had an answer (RFC 9111 5.1); nothing where it does not say so in whole seconds. */
+/** How long a cache on the way has had an answer (RFC 9111 5.1); 0 if it does not say so in whole seconds. */
 function ageMs(header: string | undefined): number {
   return header !== undefined && /^\d{1,9}$/.test(header.trim()) ? Number(header.trim()) * 1000 : 0;
 }
@@ -324,7 +328,7 @@ function isGzipped(response: HttpResponse): boolean {
   throw new PlatformError(`a body with content-encoding ${excerpt(encoding, 60)}, though only gzip was offered`);
 }
 
-/** The error that a status other than 200 means, with what the platform's error body says. */
+/** The error for a status other than 200, with the text of the platform's error body. */
 async function refusal(response: HttpResponse): Promise<PlatformError> {
   const { status } = response;
   let said = '';
@@ -336,7 +340,7 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
     code = body.error;
     said = textIn(body);
   } catch {
-    // A proxy's HTML page, or nothing at all: the status has to speak for itself.
+    // A proxy's HTML page, or nothing at all: report the status alone.
   }
   return new PlatformError(`${status}${said}`, {
     status,
@@ -349,7 +353,7 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
   });
 }
 
-/** The words of an error body in one line, each thing once: `access_denied: Access denied` says it twice. */
+/** The text of an error body in one line, without repetition: `access_denied: Access denied` says it twice. */
 function textIn({ error, message = '' }: { error: string; message?: string | undefined }): string {
   const plain = (text: string) =>
     text
@@ -359,29 +363,29 @@ function textIn({ error, message = '' }: { error: string; message?: string | und
       .trim();
   const isRepeated = plain(message).startsWith(plain(error));
   const said = excerpt([isRepeated ? '' : error, message].filter((part) => part.trim() !== '').join(': '), 500);
-  // What a platform says must not move a terminal's cursor, nor begin a line that looks like ours.
+  // The platform's text must not move a terminal's cursor, nor start a line that looks like ours.
   return said === '' ? '' : `: ${said.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')}`;
 }
 
-/** What to do about an answer that retrying does not mend, by status. */
+/** What to do about an answer that retrying does not fix, by status. */
 function remedy(error: PlatformError, operation: Operation, tokenSetting: string | undefined): string {
   if (error.status === 401) {
     const setting = tokenSetting ?? "COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand)";
     return `The token was refused: check ${setting}; it may have expired or been revoked.`;
   }
   if (error.status === 403)
-    return `The token may not read this: ask an account admin for a token that may read ${operation.reads}.`;
+    return `The token has no access to this: ask an account admin for a token that may read ${operation.reads}.`;
   if (error.status === 404)
-    return operation.path.includes('{accountId}') ? 'Check the account id and the URL.' : 'Check the URL.';
+    return operation.path.includes('{accountId}') ? 'Check the account ID and the URL.' : 'Check the URL.';
   if (error.code === 'invalid_api_version')
-    return 'Set apiVersion (COSTBOOK_API_VERSION) to a version that the platform lists.';
+    return 'Set apiVersion (COSTBOOK_API_VERSION) to a version that the platform supports.';
   if (error.status === 400)
-    return 'The platform does not take this request; Costbook and the platform disagree about its rules.';
+    return 'The platform rejects this request. This is a bug in Costbook, or the platform has changed its rules.';
   if (error.code === 'certificate')
-    return 'The certificate is not trusted: name the authority that signed it with NODE_EXTRA_CA_CERTS, or correct the URL.';
-  if (error.code === 'tls') return 'Check whether the URL begins with https where the platform speaks plain http.';
+    return 'The certificate is not trusted: set NODE_EXTRA_CA_CERTS to a file with the authority that signed it, or correct the URL.';
+  if (error.code === 'tls') return 'Check the URL: it may say https for a platform that speaks plain http.';
   if (error.code === 'unreachable') return 'Check the URL, the network and the proxy settings.';
-  return 'Nothing was changed; the next run asks again.';
+  return 'Nothing was changed; the next run tries again.';
 }
 
 function explain(

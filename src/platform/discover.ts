@@ -10,10 +10,10 @@ import { monthlyTotals } from './responses.ts';
 const historyMonths = 120;
 
 /**
- * The first month in which the account had any cost, asked by month, which has no window cap (4.6): one call, unless
- * the platform says that there is more. Undefined where ten years hold none.
- * Throws RefusedAnswerError naming the place for an answer to another question, and for an instant that is none or
- * outside of those years: passed over, it could move the start of the books.
+ * The first month in which the account had any cost. Queried by month, which has no window cap (4.6): one call, unless
+ * there are more pages. Undefined if there is none in ten years.
+ * Throws RefusedAnswerError naming the place for an answer to another query, and for an instant that is invalid or
+ * outside those years: ignoring it could move the start of the books.
  */
 export async function discoverHistoryStart(
   client: Client,
@@ -37,7 +37,7 @@ export async function discoverHistoryStart(
   return first === Number.POSITIVE_INFINITY ? undefined : floorMonth(first);
 }
 
-/** The earliest instant with any cost on one page of monthly totals; infinite where there is none. */
+/** The earliest instant with any cost on one page of monthly totals; infinite if there is none. */
 function readMonths(body: unknown, asked: Record<string, string>, about: string): Page & { first: number } {
   function refuse(place: string, found: unknown, expected: string): never {
     const shown = found === undefined ? 'nothing' : excerpt(JSON.stringify(found), 120);
@@ -45,11 +45,11 @@ function readMonths(body: unknown, asked: Record<string, string>, about: string)
   }
   const answer = monthlyTotals.safeParse(body);
   if (!answer.success) {
-    // One is enough to act on, and a body can hold millions.
+    // One is enough to act on, and a body can have millions.
     const [issue] = answer.error.issues;
     const place = (issue?.path ?? []).map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
     throw new RefusedAnswerError(
-      `${about}: the answer is no metrics response: ${place.join('').replace(/^\./, '') || 'the body'}: ${issue?.message}`,
+      `${about}: the answer is not a metrics response: ${place.join('').replace(/^\./, '') || 'the body'}: ${issue?.message}`,
     );
   }
   const { data, meta, ...echo } = answer.data;
@@ -68,7 +68,7 @@ function readMonths(body: unknown, asked: Record<string, string>, about: string)
     for (const [position, { timestamp, cost }] of entry.timeseries.entries()) {
       const instant = parseRfc3339(timestamp);
       if (instant === undefined || instant < start || instant >= end) {
-        const expected = `an instant from ${formatInstant(start)} on and before ${formatInstant(end)}`;
+        const expected = `an instant from ${formatInstant(start)} until before ${formatInstant(end)}`;
         refuse(`data[${index}].timeseries[${position}].timestamp`, timestamp, expected);
       }
       keys.push(timestamp);
@@ -78,7 +78,7 @@ function readMonths(body: unknown, asked: Record<string, string>, about: string)
   return { hasMore: meta.hasMore, nextCursor: meta.nextCursor || undefined, keys, first };
 }
 
-/** The parameters of the call that finds the start of history: ten years by month, up to a whole hour. */
+/** The parameters of the call that finds the start of history: ten years by month, until a whole hour. */
 export function historyParameters(account: string, until: Instant): Record<string, string> {
   return {
     accountId: account,
@@ -89,9 +89,9 @@ export function historyParameters(account: string, until: Instant): Record<strin
 }
 
 /**
- * The ids of the accounts that the token can see. The shape of `GET /v0/accounts` is not shown (4.6): see accountIds.
- * Throws RefusedAnswerError for an id that no path can carry, and UsageError where the platform says that there are
- * more accounts than these: what is told as the only one would not be.
+ * The IDs of the accounts that the token can access. The shape of `GET /v0/accounts` is not documented (4.6): see
+ * accountIds. Throws RefusedAnswerError for an ID that cannot be part of a path, and UsageError if the platform says
+ * that there are more accounts: a single one here would not be the only one.
  */
 export async function discoverAccounts(client: Client, signal: AbortSignal): Promise<string[]> {
   const about = 'which accounts the token can see';
@@ -99,7 +99,7 @@ export async function discoverAccounts(client: Client, signal: AbortSignal): Pro
     const answer = await parseBody(body);
     if (fieldsOf(fieldsOf(answer)['meta'])['hasMore'] === true) {
       throw new UsageError(
-        'the token can see more accounts than the platform lists at once: set COSTBOOK_ACCOUNT (or accounts in costbook.yaml)',
+        'the token has access to more accounts than the platform lists at once. Set COSTBOOK_ACCOUNT (or accounts in costbook.yaml)',
       );
     }
     const ids = accountIds(answer);
@@ -107,7 +107,7 @@ export async function discoverAccounts(client: Client, signal: AbortSignal): Pro
       const fault = accountIdFault(id);
       if (fault === undefined) continue;
       throw new RefusedAnswerError(
-        `${about}: found the id ${JSON.stringify(excerpt(id, 60))}, which is ${fault}, expected an account id; set COSTBOOK_ACCOUNT (or account in costbook.yaml)`,
+        `${about}: found the ID ${JSON.stringify(excerpt(id, 60))}, which is ${fault}, expected an account ID. Set COSTBOOK_ACCOUNT (or account in costbook.yaml)`,
       );
     }
     return ids;
@@ -115,19 +115,19 @@ export async function discoverAccounts(client: Client, signal: AbortSignal): Pro
   return client.call(operations.accounts, {}, about, read, signal);
 }
 
-/** An envelope within an envelope is seen; what is deeper is no list of accounts. */
+/** Looks into an envelope within an envelope; anything deeper is no list of accounts. */
 const maxDepth = 4;
 const idNames = ['id', 'accountId', 'account_id', 'uuid'];
 const listNames = ['data', 'items', 'results'];
 
 /**
- * Account ids in a JSON value of unknown shape; none where nothing is recognised. The first of these that holds:
+ * Account IDs in a JSON value of unknown shape; none if nothing is recognised. The first rule that applies:
  *
- * 1. A list: each of its texts, and of its objects with an id (else a name), of their own or in `metadata`.
- * 2. An object with `accounts`: what is in there, though the object has an id (of a user, of a request).
- * 3. An object with an id: that id. It is an account, whatever lists of other things are in it.
- * 4. An object with a list `data`, `items` or `results`: what is in there.
- * 5. Any other object: its first field with accounts in it, those with objects before those with texts; else its name.
+ * 1. A list: each of its texts, and the ID (else the name) of each object, its own or in `metadata`.
+ * 2. An object with `accounts`: what that contains, even if the object has an ID (of a user, of a request).
+ * 3. An object with an ID: that ID. It is an account, whatever lists it contains.
+ * 4. An object with a list `data`, `items` or `results`: what that contains.
+ * 5. Any other object: its first field with accounts, fields of objects before fields of texts; else its name.
  */
 export function accountIds(value: unknown, depth = 0): string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((item) => idOf(item) ?? nameOf(item) ?? []))];
@@ -162,14 +162,14 @@ function nameOf(item: unknown): string | undefined {
   return fieldOf(item, ['name']);
 }
 
-/** The first of these fields that can be an id, of the object itself before its `metadata`. */
+/** The first of these fields that can be an ID, of the object itself before its `metadata`. */
 function fieldOf(item: unknown, names: readonly string[]): string | undefined {
   const own = fieldsOf(item);
   for (const fields of [own, fieldsOf(own['metadata'])]) {
     for (const name of names) {
       const value = fields[name];
       if (typeof value === 'string' && value !== '') return value;
-      // Beyond 2^53 the digits that were sent are lost.
+      // Beyond 2^53 the original digits are lost.
       if (Number.isSafeInteger(value)) return String(value);
     }
   }

@@ -16,13 +16,14 @@ const unreachableCodes = new Set([
 const silenceCodes = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
 /**
- * The real HTTP edge: at most `connections` sockets per origin, HTTP(S)_PROXY and NO_PROXY of `env` honoured.
- * `close` ends all sockets, also one on which a proxy lets us wait, so that the process can end. Throws UsageError for a proxy that is no address.
+ * The real HTTP edge: at most `connections` sockets per origin; honours HTTP(S)_PROXY and NO_PROXY of `env`. `close`
+ * ends all sockets, including one that waits for a proxy, so that the process can end. Throws UsageError for an invalid
+ * proxy address.
  */
 export function openHttp(options: {
   readonly connections: number;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Over which stretches the pace of a body is measured; as `answerLimits` has it unless told otherwise. */
+  /** The interval over which the pace of a body is measured; that of `answerLimits` by default. */
   readonly paceMs?: number;
 }): {
   send: HttpSend;
@@ -37,7 +38,7 @@ export function openHttp(options: {
   };
   const { http: httpProxy, https: httpsProxy, none: noProxy } = proxiesOf(env);
   let loaded: Promise<{ undiciRequest: typeof request; dispatcher: Dispatcher }> | undefined;
-  /** Loads undici with the first request: most commands ask nothing of any platform, and it takes a while to load. */
+  /** Loads undici with the first request: it takes a while to load, and most commands send none. */
   function load() {
     loaded ??= import('undici').then(({ Agent, EnvHttpProxyAgent, request: undiciRequest }) => {
       const dispatcher =
@@ -71,7 +72,7 @@ export function openHttp(options: {
   return { send, close: async () => (await loaded)?.dispatcher.destroy() };
 }
 
-/** A body to its end. Throws PlatformError where it is too long, or comes so slowly that it means to hold us up. */
+/** Reads a body to its end. Throws PlatformError if it is too long, or so slow that it would hold us up. */
 async function readBody(
   incoming: AsyncIterable<Buffer>,
   { url, maxBodyMib }: HttpRequest,
@@ -92,7 +93,7 @@ async function readBody(
     if (elapsedMs < paceMs) continue;
     if (((bytes - bytesBefore) * 1000) / elapsedMs < minBytesPerSecond) {
       throw new PlatformError(
-        `a body from ${hostOf(url)} that came too slowly: ${bytes - bytesBefore} bytes in ${Math.round(elapsedMs / 1000)} s, expected at least ${minBytesPerSecond} a second`,
+        `a body from ${hostOf(url)} that arrived too slowly: ${bytes - bytesBefore} bytes in ${Math.round(elapsedMs / 1000)} s, expected at least ${minBytesPerSecond} a second`,
         { code: 'slow', retryable: true },
       );
     }
@@ -102,7 +103,7 @@ async function readBody(
   return Buffer.concat(pieces, bytes);
 }
 
-/** A promise that rejects with the signal's reason at once: undici looks at it only when it has a connection. */
+/** A promise that rejects with the signal's reason at once: undici checks it only when it has a connection. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -111,7 +112,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-/** What a failure of the network means for the next attempt: a certificate does not become trusted by asking again. */
+/** What a network failure means for the next attempt: retrying does not make a certificate trusted. */
 function kindOf(code: string): 'unreachable' | 'timeout' | 'certificate' | 'tls' | 'network' {
   if (unreachableCodes.has(code)) return 'unreachable';
   if (silenceCodes.has(code)) return 'timeout';
@@ -125,7 +126,7 @@ function codeOf(error: unknown): string | undefined {
   return cause === undefined ? undefined : codeOf(cause);
 }
 
-/** Host and port that a URL leads to, the port also where the scheme implies it. */
+/** Host and port of a URL, with the port that the scheme implies. */
 function hostOf(url: string): string {
   const { protocol, hostname, port } = new URL(url);
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
@@ -135,18 +136,18 @@ function describeFailure(error: unknown, code: string | undefined): string {
   const message = error instanceof Error ? error.message : '';
   if (code === 'ECONNREFUSED') return `connection${refusedBy(error)} refused (ECONNREFUSED)`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `host name${unknownName(error)} not found (${code})`;
-  // What OpenSSL says of it is its own source code's line.
+  // OpenSSL's own message is a line of its source code.
   if (kindOf(code ?? '') === 'tls') return `it does not speak TLS as expected (${code})`;
   return [message, code === undefined || message.includes(code) ? '' : `(${code})`].filter(Boolean).join(' ');
 }
 
-/** The address that refused, where the system says it: behind a name, or a proxy's. */
+/** The address that refused, if the system reports it: it may be a proxy's. */
 function refusedBy(error: unknown): string {
   const { address, port } = error as { address?: unknown; port?: unknown };
   return typeof address === 'string' && typeof port === 'number' ? ` to ${address}:${port}` : '';
 }
 
-/** The name that was looked up, where the system says it: it may be a proxy's. */
+/** The name that was looked up, if the system reports it: it may be a proxy's. */
 function unknownName(error: unknown): string {
   const { hostname } = error as { hostname?: unknown };
   return typeof hostname === 'string' ? ` ${hostname}` : '';

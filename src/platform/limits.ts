@@ -4,7 +4,7 @@ import { dayMs } from '../time.ts';
 export const resolutions = ['hourly', 'daily', 'weekly', 'monthly'] as const;
 export type Resolution = (typeof resolutions)[number];
 
-/** Longest window for an explicit resolution, in days (4.6); "1 year" is read as 365 days, the stricter reading. */
+/** Longest window for an explicit resolution, in days (4.6); "1 year" means 365 days here, the stricter reading. */
 export const maxWindowDays: Readonly<Record<Resolution, number>> = {
   hourly: 7,
   daily: 90,
@@ -12,7 +12,7 @@ export const maxWindowDays: Readonly<Record<Resolution, number>> = {
   monthly: Number.POSITIVE_INFINITY,
 };
 
-/** Resolution that the platform picks when none is asked for: the first whose bound the window is under (4.6). */
+/** The resolution that the platform chooses by default: the first whose bound exceeds the window (4.6). */
 export const defaultResolutions: readonly { readonly underDays: number; readonly resolution: Resolution }[] = [
   { underDays: 7, resolution: 'hourly' },
   { underDays: 90, resolution: 'daily' },
@@ -20,7 +20,7 @@ export const defaultResolutions: readonly { readonly underDays: number; readonly
   { underDays: Number.POSITIVE_INFINITY, resolution: 'monthly' },
 ];
 
-/** The dimensions by which metrics can be grouped (4.6). */
+/** The dimensions that metrics can be grouped by (4.6). */
 export const groupByDimensions = [
   'workspace',
   'resource_type',
@@ -30,7 +30,7 @@ export const groupByDimensions = [
 ] as const;
 export type GroupByDimension = (typeof groupByDimensions)[number];
 
-/** Limits of the metrics API (8), as data: the planner and the emulator read the same numbers. */
+/** Limits of the metrics API (8), as data that the planner and the emulator share. */
 export const metricsLimits = {
   maxGroupByDimensions: 3,
   /** Larger values are silently clamped. */
@@ -46,7 +46,7 @@ export const listingLimits = {
   maxPageSize: 200,
   defaultPageSize: 50,
   maxSearchLength: 200,
-  /** A shorter search text means no filtering. */
+  /** A shorter search text does not filter. */
   minSearchLength: 2,
   maxExternalIdLength: 64,
   cursorLifetimeMs: dayMs,
@@ -75,8 +75,8 @@ export const deploymentStatuses = [
 export type DeploymentStatus = (typeof deploymentStatuses)[number];
 
 /**
- * What an answer may take: the platform is not trusted. Each number is several times what an honest answer needs, and all
- * of them together keep the process below 1 GB whatever is answered (test/e2e/hostile-platform.test.ts measures it).
+ * Limits for answers: the platform is not trusted. Each number is several times what an honest answer needs, and
+ * together they keep the process below 1 GB, whatever the answer (test/e2e/hostile-platform.test.ts measures it).
  */
 export const answerLimits = {
   /** A page of 100 groups × 168 hours has 1.3 MiB, at most 5 with long names and white space. */
@@ -85,45 +85,53 @@ export const answerLimits = {
   listingBodyMib: 32,
   /** The values of a list of names, or the accounts of a token. */
   otherBodyMib: 4,
-  /** Metrics are nested 5 deep, a listed sandbox about 10; a resource may hold JSON of its own. */
+  /** Metrics are nested 5 deep, a listed sandbox about 10; a resource may contain JSON of its own. */
   maxDepth: 64,
   /** A page of 16 MiB has at most 1.3 million values. */
   maxValues: 1_500_000,
-  /** No object of the interface has a hundred; labels and what a resource holds of its own may have more. */
+  /** No object of the interface has a hundred; labels and a resource's own JSON may have more. */
   maxMembers: 10_000,
 
   /** Connecting takes a few round trips. */
   connectMs: 10_000,
-  /** Between sending and the first byte, and between two pieces of a body: long questions are added up meanwhile. */
+  /**
+   * Between sending and the first byte, and between two parts of a body: the platform computes long queries meanwhile.
+   */
   silenceMs: 60_000,
   /** All of one attempt; a page of 300 KB then needs 1 KB/s. */
   attemptMs: 5 * 60_000,
   /**
-   * The pace of a body is measured over stretches of this length, so that a link may stall for most of a minute; what ends
-   * within the first one is never too slow.
+   * The pace of a body is measured over intervals of this length, so that a link may stall for most of a minute; a body
+   * that ends within the first one is never too slow.
    */
   paceMs: 60_000,
-  /** A gzipped page (150 KB and more) that comes more slowly would not be whole within an attempt. */
+  /** A gzipped page (150 KB and more) that arrives more slowly would not be complete within an attempt. */
   minBytesPerSecond: 256,
 
-  /** A URL that carries a longer one is refused by most servers (their headers end at 8 or 16 KB). */
+  /** Most servers refuse a URL with a longer one (their headers end at 8 or 16 KB). */
   maxCursorLength: 8192,
-  /** A million groups in one window of at most 7 days, at 100 a page; 200 were the most in tests with large accounts. */
+  /**
+   * A million groups in one window of at most 7 days, at 100 per page; tests with large accounts needed at most 200
+   * pages.
+   */
   maxMetricsPages: 10_000,
-  /** An answer without groups has one entry with one bucket a month, and ten years are asked for. */
+  /** An answer without groups has one entry with one bucket per month, over ten years. */
   maxHistoryPages: 121,
-  /** A million resources of one kind, at 200 a page. */
+  /** A million resources of one kind, at 200 per page. */
   maxListingPages: 5_000,
-  /** A platform may filter after it cut its pages; it does not send empty ones for long. */
+  /** A platform may filter after paging; it does not send empty pages for long. */
   maxEmptyPages: 20,
 
-  /** Names of fields, types and dimensions that the interface does not list: so many are told apart, and so many shown. */
+  /**
+   * Names of fields, types and dimensions that the interface does not list: how many are distinguished, and how many
+   * shown.
+   */
   maxUnknownNames: 1000,
   maxUnknownShown: 20,
   maxUnknownLength: 100,
 } as const;
 
-/** Where enrichment fills which entry field, by groupBy dimension (table in 2.15). */
+/** Which entry field each groupBy dimension fills by enrichment (table in 2.15). */
 export const populatedBy: Readonly<
   Record<
     'workspace' | 'resourceType' | 'resourceName' | 'resourceUuid' | 'billingDimension',
@@ -159,17 +167,17 @@ export const billingDimensions: readonly BillingDimension[] = [
   { name: 'custom_domain_active_time_hours', resourceType: 'custom_domain', unit: 'hours' },
 ];
 
-/** Resource types that the document names (4.6); others are kept and reported. */
+/** Resource types that the document names (4.6); others are stored and reported. */
 export const resourceTypes: readonly string[] = ['sandbox', 'agent', 'job', 'mcp_server', 'volume', 'custom_domain'];
 
-/** Units of dimensions that the document does not list, told from the name's ending. */
+/** Units of dimensions that the document does not list, derived from the suffix of the name. */
 export const unitSuffixes: readonly { readonly suffix: string; readonly unit: string }[] = [
   { suffix: '_gbs', unit: 'GB-seconds' },
   { suffix: '_hours', unit: 'hours' },
   { suffix: '_count', unit: 'count' },
 ];
 
-/** API versions (9): the earliest stable one is what the platform uses when the header is left out. */
+/** API versions (9): the platform uses the earliest stable one if the header is missing. */
 export const earliestVersion = '2026-04-16';
-/** From this version on the listings are paged envelopes (9.6). */
+/** From this version on, listings are paged envelopes (9.6). */
 export const pagedListingsVersion = '2026-04-28';

@@ -8,14 +8,14 @@ import { CursorRefusedError, type Page, pages } from './paging.ts';
 /** One of the six listings (4.1). */
 export interface Listing {
   readonly kind: 'sandbox' | 'agent' | 'function' | 'job' | 'model' | 'policy';
-  /** What costs call the kind: the metrics say mcp_server where the listings say function. */
+  /** The resource type in costs: metrics say mcp_server for what listings call function. */
   readonly resourceType: string;
   readonly operation: Operation;
-  /** What is asked for beside pages. */
+  /** The query parameters besides paging. */
   readonly filters: Readonly<Record<string, string>>;
 }
 
-/** Every listing, with the parameters that leave nothing out: a terminated sandbox's storage still costs. */
+/** Every listing, with the parameters that exclude nothing: a terminated sandbox's storage still costs. */
 export const listings: readonly Listing[] = [
   {
     kind: 'sandbox',
@@ -30,7 +30,7 @@ export const listings: readonly Listing[] = [
   { kind: 'policy', resourceType: 'policy', operation: operations.policies, filters: {} },
 ];
 
-/** A listed resource as it came: an object whose `metadata.name` is a text; secrets may stand anywhere else in it. */
+/** A listed resource as it came: an object whose `metadata.name` is a text; any other part may contain secrets. */
 export interface RawResource {
   readonly metadata: { readonly name: string; readonly [field: string]: unknown };
   readonly [field: string]: unknown;
@@ -38,41 +38,42 @@ export interface RawResource {
 
 /** One page of a listing. */
 export interface ListingPage {
-  /** 1-based. Where it is 1 the listing begins, perhaps anew: what was handed over before is void. */
+  /** From 1. A page 1 starts the listing, perhaps again: discard earlier pages. */
   readonly number: number;
   readonly items: readonly RawResource[];
-  /** Whether this is the end of the listing; one that ends without such a page ended in an error. */
+  /** Whether this page ends the listing; a listing without such a page ended in an error. */
   readonly isLast: boolean;
-  /** On the last page: why the listing may lack something though it was read to its end; undefined where it is whole. */
+  /**
+   * On the last page: why the listing may be incomplete although it was read to its end; undefined if it is complete.
+   */
   readonly doubt: string | undefined;
-  /** The API version that was asked for and answered. */
+  /** The API version of query and answer. */
   readonly apiVersion: string;
 }
 
 /** Reads listings with one token. */
 export interface ListingReader {
   /**
-   * Reads one listing to its last page, a page at a time; `about` names whose it is in messages (`account acc_one`).
-   * Where the platform refuses a cursor (it lives for 24 hours) the listing begins anew, at most three times.
-   * Throws PlatformError as the client does, and RefusedAnswerError naming kind and page for an answer that is no list
-   * of resources.
+   * Reads one listing to its last page, page by page; `about` names its account in messages (`account acc_one`). If the
+   * platform refuses a cursor (valid for 24 hours), the listing restarts, at most three times. Throws PlatformError as
+   * the client does, and RefusedAnswerError naming kind and page for an answer that is not a list of resources.
    */
   pages(listing: Listing, about: string, signal: AbortSignal): AsyncGenerator<ListingPage, void, undefined>;
 }
 
-/** How often a listing whose cursor the platform refuses is begun anew. */
+/** How often a listing restarts after the platform refused its cursor. */
 const maxRestarts = 3;
 
 /**
- * A reader that asks for the version in which listings have pages, or a later one where the client is set to that.
- * A platform that does not know this version is asked once more, in a version that its refusal names; that is logged,
- * and all further listings are asked in that one.
+ * A reader that requests the version in which listings have pages, or a later one if the client is set to that. If a
+ * platform does not know this version, the reader tries one that the refusal names; that is logged, and all further
+ * listings use it.
  */
 export function openListings(client: Client, log: Log): ListingReader {
   let apiVersion = isPaged(client.apiVersion) ? client.apiVersion : pagedListingsVersion;
   let hasFallenBack = false;
 
-  /** Whether a failure is about the version and another one, which is then the reader's, may be asked for. */
+  /** Whether a failure concerns the version and another one is available, which the reader then uses. */
   function fallsBack(error: unknown, about: string): boolean {
     if (hasFallenBack || !(error instanceof PlatformError) || error.code !== 'invalid_api_version') return false;
     const named = versionNamedBy(error, apiVersion);
@@ -120,7 +121,7 @@ async function* turnPages(
   apiVersion: string,
   signal: AbortSignal,
 ): AsyncGenerator<ListingPage, void, undefined> {
-  // Before there were pages everything came at once. Oldest first, what is made meanwhile moves nothing to another page.
+  // Before pages existed, everything came at once. Oldest first: new resources then move no others to another page.
   const limit = isPaged(apiVersion) ? listingLimits.maxPageSize : undefined;
   const asked = limit === undefined ? filters : { ...filters, sort: 'createdAt:asc', limit: String(limit) };
   let number = 0;
@@ -151,11 +152,11 @@ function isPaged(apiVersion: string): boolean {
 }
 
 /**
- * The version to ask for instead: of those that a refusal names (7.2) the earliest one in which listings have pages,
- * because it is nearest to what we know; else the latest of the others. Previews come last, they may change.
+ * The version to use instead: of those that a refusal names (7.2), the earliest in which listings have pages, because
+ * it is the closest to what we know; else the latest of the others. Previews come last: they may change.
  */
 function versionNamedBy(refusal: PlatformError, refused: string): string | undefined {
-  // The refusal as the platform worded it: our own words around it hold dates of their own.
+  // The refusal in the platform's own words: the text that we add contains dates, too.
   const said = refusal.cause instanceof Error ? refusal.cause.message : refusal.message;
   const named = [...said.matchAll(/\b\d{4}-\d{2}-\d{2}(?:\.preview)?(?![\w.-]*\w)/g)]
     .map(([version]) => version)
@@ -174,14 +175,14 @@ function isPreview(version: string): boolean {
 
 interface ReadPage extends Page {
   readonly items: readonly RawResource[];
-  /** What the platform counts; undefined where it does not, or only from below. */
+  /** The platform's count; undefined if there is none, or only a lower bound. */
   readonly total: number | undefined;
   readonly doubt: string | undefined;
 }
 
 /**
- * A listing's answer of either form, whichever version was asked for: what a proxy makes of a header is not known.
- * Throws RefusedAnswerError where the answer is no list, or where taking it would lose a resource or a page.
+ * Parses a listing's answer of either form, whatever version was requested: a proxy may change a header. Throws
+ * RefusedAnswerError if the answer is not a list, or if accepting it would lose a resource or a page.
  */
 export function readListingPage(
   body: unknown,
@@ -194,16 +195,18 @@ export function readListingPage(
   function resources(list: readonly unknown[], place: string): RawResource[] {
     return list.map((item, i) => {
       if (isResource(item)) return item;
-      // The value itself is not shown: specs hold secrets.
+      // The value itself is not shown: specs contain secrets.
       return refuse(`${place}[${i}]`, item, 'a resource with a metadata.name');
     });
   }
 
   if (Array.isArray(body)) {
     if (cursor !== undefined) refuse('the answer to a cursor', body, '{data, meta}');
-    // A platform that minds the limit and has no pages would have cut the list just here.
+    // A platform without pages that applies the limit would have cut the list exactly here.
     const doubt =
-      body.length === limit ? `exactly the ${limit} items asked for came, without a word on more` : undefined;
+      body.length === limit
+        ? `it has exactly the ${limit} requested items and does not say whether there are more`
+        : undefined;
     const items = resources(body, 'items');
     return { items, keys: items.map(keyOf), hasMore: false, nextCursor: undefined, total: undefined, doubt };
   }
@@ -218,7 +221,7 @@ export function readListingPage(
   const counted = typeof total === 'number' ? total : undefined;
 
   const { data } = body;
-  // Some JSON encoders write an empty list as null or leave it out; so it is only where nothing says otherwise.
+  // Some JSON encoders write an empty list as null or omit it; accept that only if nothing contradicts it.
   const isEmptyList = (data ?? undefined) === undefined && meta !== undefined && !more && (counted ?? 0) === 0;
   if (!isEmptyList && !Array.isArray(data)) refuse('data', data ?? body, 'a list');
   const items = Array.isArray(data) ? resources(data, 'data') : [];
@@ -228,11 +231,11 @@ export function readListingPage(
     hasMore: more,
     nextCursor: next,
     total: totalIsPartial === true ? undefined : counted,
-    doubt: meta === undefined ? 'the answer has no meta, which says whether there is more' : undefined,
+    doubt: meta === undefined ? 'the answer has no meta, which would say whether there are more' : undefined,
   };
 }
 
-/** What tells one resource from the others of its listing. */
+/** The key of a resource within its listing. */
 function keyOf({ metadata: { workspace, name, createdAt } }: RawResource): string {
   return JSON.stringify([workspace, name, createdAt]);
 }

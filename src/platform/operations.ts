@@ -11,10 +11,10 @@ import {
 } from './limits.ts';
 import { accountsResponse, enumResponse, listingResponse, metricsResponse } from './responses.ts';
 
-/** How a parameter's text is read. */
+/** How a parameter's text is parsed. */
 export type ParameterType =
   | { readonly kind: 'string' }
-  /** A text that is looked for: empty means that nothing is, `pattern` is of the whole text. */
+  /** A search text: empty means no filter, `pattern` applies to the whole text. */
   | { readonly kind: 'text'; readonly maxLength: number; readonly pattern?: RegExp }
   /** `true` or `false`. */
   | { readonly kind: 'boolean' }
@@ -24,7 +24,7 @@ export type ParameterType =
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   /** Comma-separated, without duplicates, in any order. */
   | { readonly kind: 'choices'; readonly choices: readonly string[]; readonly max: number }
-  /** Comma-separated in any order and any case; what is named twice is meant once. */
+  /** Comma-separated in any order and case; duplicates count once. */
   | { readonly kind: 'set'; readonly choices: readonly string[] };
 
 /** One parameter of an operation with its rule. */
@@ -36,20 +36,20 @@ export interface Parameter {
   readonly rule: string;
 }
 
-/** One operation of the platform's interface: the client, the emulator's router and the tests read this. */
+/** One operation of the platform's interface, shared by the client, the emulator's router and the tests. */
 export interface Operation {
   readonly name: string;
   readonly method: 'GET';
   /** Path template with `{parameters}`, below the base URL. */
   readonly path: string;
   readonly summary: string;
-  /** What a token has to be allowed to read, for the words about one that is not. */
+  /** What a token must be allowed to read, for messages about one that is not. */
   readonly reads: string;
   /** Section of the interface document. */
   readonly section: string;
   readonly parameters: readonly Parameter[];
   readonly response: z.ZodType;
-  /** What the body of an answer may be long, unpacked. */
+  /** The longest allowed body of an answer, unpacked. */
   readonly maxBodyMib: number;
   readonly errors: readonly { readonly status: number; readonly when: string }[];
 }
@@ -147,7 +147,10 @@ const showTerminatedParameter: Parameter = {
   rule: 'Default false. Terminated sandboxes too; status takes precedence.',
 };
 
-/** One of the six listing endpoints (4.1). Which errors the others show than the functions' is left open: the same. */
+/**
+ * One of the six listing endpoints (4.1). Only the functions' errors are documented; the others are assumed to be the
+ * same.
+ */
 function listingOf<Name extends string>(
   name: Name,
   items: string,
@@ -273,9 +276,8 @@ export const operations = {
 export type OperationName = keyof typeof operations;
 
 /**
- * The path and query of one request, without the base URL.
- * Query parameters go out in the operation's own order, so that equal requests have equal URLs.
- * Throws where a path parameter is missing or a name is none of the operation's: that is a bug of the caller.
+ * The path and query of one request, without the base URL. Query parameters are in the operation's order, so that equal
+ * requests have equal URLs. Throws for a missing path parameter or an unknown name: that is a bug of the caller.
  */
 export function requestPath(operation: Operation, values: Readonly<Record<string, string>>): string {
   const unknown = Object.keys(values).find((name) => !operation.parameters.some((p) => p.name === name));
@@ -283,13 +285,13 @@ export function requestPath(operation: Operation, values: Readonly<Record<string
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new TypeError(`${operation.name} needs ${name}`);
-    // A URL parser takes these as steps, also in their encoded form: the request would go to another operation.
+    // A URL parser treats these as steps, even encoded: the request would go to another operation.
     if (value === '.' || value === '..') throw new TypeError(`${operation.name} cannot have ${value} as ${name}`);
     return encodeURIComponent(value);
   });
   const query = operation.parameters
     .filter((parameter) => parameter.in === 'query' && values[parameter.name] !== undefined)
-    // A comma separates the values of a list; encoding it is legal but unreadable in logs and plans.
+    // A comma separates list values; encoding it is legal but unreadable in logs and plans.
     .map(
       (parameter) =>
         `${parameter.name}=${encodeURIComponent(values[parameter.name] ?? '')

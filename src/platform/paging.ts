@@ -2,26 +2,24 @@ import { createHash } from 'node:crypto';
 import { PlatformError, RefusedAnswerError } from '../errors.ts';
 import { answerLimits } from './limits.ts';
 
-/** What paging needs to know of a page, whatever else is in it. */
+/** The part of a page that paging needs. */
 export interface Page {
   readonly hasMore: boolean;
-  /** Undefined where the platform gave none (or an empty one). */
+  /** Undefined if the platform sent none (or an empty one). */
   readonly nextCursor: string | undefined;
-  /** What it lists: names that tell one item from another within the chain. */
+  /** The keys of its items, which distinguish them within the chain. */
   readonly keys: readonly string[];
 }
 
-/** A page chain that was cut because the platform no longer took its cursor; asking from page one may succeed. */
+/** A page chain whose cursor the platform no longer accepts; restarting from page one may succeed. */
 export class CursorRefusedError extends PlatformError {}
 
 /**
- * Follows cursors to the last page, of at most `maxPages`. `ask` fetches one page, 1-based, with the cursor that leads to
- * it.
- *
- * Throws RefusedAnswerError for a chain that cannot end well (a cursor, or a page, seen before; more pages, but no
- * cursor; a cursor too long for a URL; empty pages without end; more pages than can be), and
- * CursorRefusedError where a request that carried a cursor was answered 4xx other than 401, 403, 408 and 429: which
- * status a dead cursor gives is not shown (7.4).
+ * Follows cursors to the last page, up to `maxPages`. `ask` fetches one page, numbered from 1, with the cursor that
+ * leads to it.
+ * \n Throws RefusedAnswerError for a chain that cannot end (a repeated cursor or page; more pages, but no cursor; a
+ * cursor too long for a URL; endless empty pages; too many pages), and CursorRefusedError if a request with a cursor
+ * got a 4xx other than 401, 403, 408 and 429: the status of a dead cursor is not documented (7.4).
  */
 export async function* pages<P extends Page>(
   about: string,
@@ -55,25 +53,23 @@ export async function* pages<P extends Page>(
       );
     }
     if (number >= maxPages) {
-      throw new RefusedAnswerError(`${about}: found more than ${maxPages} pages, expected an end before`);
+      throw new RefusedAnswerError(`${about}: found more than ${maxPages} pages, expected fewer`);
     }
     empty = page.keys.length === 0 ? empty + 1 : 0;
     if (empty > maxEmptyPages) {
-      throw new RefusedAnswerError(
-        `${about}, page ${number}: found ${empty} empty pages in a row, expected an end before`,
-      );
+      throw new RefusedAnswerError(`${about}, page ${number}: found ${empty} empty pages in a row, expected fewer`);
     }
     const content = page.keys.length === 0 ? undefined : hashOf(JSON.stringify(page.keys));
     if (content !== undefined && seenPages.has(content)) {
       throw new RefusedAnswerError(
-        `${about}, page ${number}: the same ${page.keys.length} entries came before under another cursor; the pages go in a circle`,
+        `${about}, page ${number}: the same ${page.keys.length} entries came before under another cursor; the pages form a loop`,
       );
     }
     if (content !== undefined) seenPages.add(content);
     const hash = hashOf(page.nextCursor);
     if (seen.has(hash)) {
       throw new RefusedAnswerError(
-        `${about}, page ${number}: meta.nextCursor was given before; the pages go in a circle`,
+        `${about}, page ${number}: meta.nextCursor is a repeated cursor; the pages form a loop`,
       );
     }
     seen.add(hash);

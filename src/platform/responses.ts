@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-// The shapes of 2.14 and 2.15 as the document words them. Loose: a field that we do not know is no error, it is
-// kept in the landed body and reported.
+// The shapes of 2.14 and 2.15 as documented. Loose: an unknown field is no error; it stays in the stored body and is
+// reported.
 
 /** Error body (2.14). */
 export const errorBody = z.looseObject({
@@ -33,17 +33,17 @@ export const metricsResponse = z.looseObject({
 });
 export type MetricsResponse = z.infer<typeof metricsResponse>;
 
-/** A metrics response without grouping, as much of it as finding the first month with any cost needs. */
+/** A metrics response without grouping, as far as finding the first month with any cost needs it. */
 export const monthlyTotals = z.looseObject({
   startTime: z.string(),
   endTime: z.string(),
   resolution: z.string(),
-  // Some JSON encoders write an empty list as null or leave it out.
+  // Some JSON encoders write an empty list as null or omit it.
   data: z.array(z.looseObject({ timeseries: z.array(point) })).nullish(),
   meta: z.looseObject({ hasMore: z.boolean(), nextCursor: z.string().nullish() }),
 });
 
-/** One listed resource (2.1, 2.2), as much of it as all kinds share. */
+/** One listed resource (2.1, 2.2): what all kinds share. */
 export const listedResource = z.looseObject({
   metadata: z.looseObject({
     name: z.string(),
@@ -81,5 +81,5 @@ export const listingResponse = z.union([
 /** Enum discovery (4.6). */
 export const enumResponse = z.looseObject({ values: z.array(z.string()) });
 
-/** `GET /v0/accounts`, whose shape is not shown (4.6): anything is legal. */
+/** `GET /v0/accounts`, whose shape is not documented (4.6): anything is valid. */
 export const accountsResponse = z.unknown();

@@ -1,33 +1,33 @@
 import { PlatformError } from '../errors.ts';
 
-/** Attempts at one request: about half a minute of our own waiting in all, against outages that pass. */
+/** Attempts at one request: about half a minute of our own waiting in total, for short outages. */
 const maxAttempts = 8;
-/** A host that is not there rarely appears within seconds; a person with a mistyped URL should not wait for minutes. */
+/** An unreachable host rarely appears within seconds; a user with a mistyped URL should not wait for minutes. */
 const maxConnectAttempts = 4;
-/** Each of these has cost a minute or more already. */
+/** Each of these has already cost a minute or more. */
 const maxSilentAttempts = 3;
 const baseDelayMs = 500;
 const maxDelayMs = 15_000;
-/** All waiting for one request together; a Retry-After beyond what is left of it gives up at once. */
+/** All waiting for one request; a Retry-After beyond the rest of it gives up at once. */
 export const waitBudgetMs = 15 * 60_000;
 
-/** Where a request stands among its attempts. */
+/** The attempts at a request so far. */
 export interface Attempts {
   /** Attempts made so far, at least 1. */
   readonly made: number;
-  /** Attempts so far that the platform put off for a while: they count against the budget, not as failures. */
+  /** Attempts that the platform postponed: they count against the waiting budget, not as failures. */
   readonly putOff: number;
   /** Milliseconds waited so far. */
   readonly waitedMs: number;
 }
 
 /**
- * Milliseconds to wait before the next attempt, or undefined to give up.
- * The server's own Retry-After wins and is never jittered: it knows, we guess. Our own waits have full jitter, so
- * that many clients that failed together do not come back together.
+ * Milliseconds to wait before the next attempt, or undefined to give up. The server's own Retry-After wins and is never
+ * jittered: it knows, we guess. Our own waits have full jitter, so that many clients that failed together do not return
+ * together.
  */
 export function retryDelayMs(attempts: Attempts, failure: unknown, random: () => number): number | undefined {
-  if (!(failure instanceof PlatformError) || !failure.retryable) return undefined; // a bug does not improve with time
+  if (!(failure instanceof PlatformError) || !failure.retryable) return undefined; // retrying does not fix a bug
   const left = waitBudgetMs - attempts.waitedMs;
   const failed = attempts.made - attempts.putOff;
   if (failed >= attemptsFor(failure.code)) return undefined;
@@ -41,22 +41,22 @@ function attemptsFor(code: string | undefined): number {
   return code === 'timeout' || code === 'slow' ? maxSilentAttempts : maxAttempts;
 }
 
-/** A Retry-After shorter than this is no putting off: a platform that says "at once" for ever is failing. */
+/** A shorter Retry-After does not postpone: a platform that says "at once" forever is failing. */
 const shortestPutOffMs = 1000;
 
-/** Whether a failure asks to come back later, rather than being one. */
+/** Whether a failure only asks to come back later. */
 export function isPutOff(failure: PlatformError): boolean {
   return failure.retryAfterMs !== undefined && failure.retryAfterMs >= shortestPutOffMs;
 }
 
-/** The two forms of an HTTP date that are in use: `Sun, 06 Nov 1994 08:49:37 GMT`, and what C's asctime makes of it. */
+/** The two HTTP date formats in use: `Sun, 06 Nov 1994 08:49:37 GMT`, and that of C's asctime. */
 const httpDate = /^\w{3,9}, \d{2}[ -]\w{3}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
 const asctimeDate = /^\w{3} \w{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
- * What a Retry-After header (RFC 9110 10.2.3: seconds or an HTTP date) asks to wait, in milliseconds.
- * A date is taken against the answer's own Date where it has one, so that a skewed clock here does no harm.
- * Undefined where the header is absent or malformed: then our own back-off applies.
+ * How long a Retry-After header (RFC 9110 10.2.3: seconds or an HTTP date) asks to wait, in milliseconds. A date is
+ * compared with the answer's own Date if it has one, so that a wrong clock here does no harm. Undefined if the header
+ * is missing or malformed: then our own back-off applies.
  */
 export function parseRetryAfter(header: string | undefined, answerDate: string | undefined): number | undefined {
   if (header === undefined) return undefined;
@@ -67,13 +67,13 @@ export function parseRetryAfter(header: string | undefined, answerDate: string |
   return Math.max(0, until - (Number.isNaN(from) ? Date.now() : from));
 }
 
-/** A clock that says an earlier year was never set. */
+/** A clock with an earlier year was never set. */
 const earliestDate = Date.UTC(2020, 0, 1);
 
-/** The instant of a Date header; undefined where it is absent, malformed, or of a clock that was never set. */
+/** The instant of a Date header; undefined if missing, malformed, or from a clock that was never set. */
 export function parseDate(header: string | undefined): number | undefined {
-  const told = header === undefined ? Number.NaN : parseHttpDate(header.trim());
-  return told >= earliestDate ? told : undefined;
+  const instant = header === undefined ? Number.NaN : parseHttpDate(header.trim());
+  return instant >= earliestDate ? instant : undefined;
 }
 
 /** Milliseconds since 1970, or NaN; both forms are UTC. */

@@ -7,19 +7,18 @@ import {
   factsOf,
   jsonLines,
   loadArrow,
-  openTable,
-  type Table,
   writeParquet,
 } from '../reports/index.ts';
+import { openTable, type Table } from '../terminal/index.ts';
 import { asTyped, type Connection, fromSource, type SqlResult, toCellText } from '../warehouse/index.ts';
 import type { Answered, Question } from './question.ts';
 
-/** Takes a piece of the answer; resolves when there is room for the next one. */
+/** Writes a part of the answer; resolves when there is room for the next one. */
 export type Write = (chunk: string | Uint8Array) => Promise<void>;
 
 /**
- * Asks the connection and tells the answer in the question's format. Throws UsageError where DuckDB does not take the
- * query, MachineError where it needs more than it may use.
+ * Runs the query and writes the answer in the question's format. Throws UsageError if DuckDB refuses the query,
+ * MachineError if it needs more than it may use.
  */
 export async function answer(
   connection: Connection,
@@ -34,7 +33,7 @@ export async function answer(
   return { rows: counted.rows, isTruncated: counted.isTruncated, state, sentence };
 }
 
-/** An answer that counts what it hands out, and ends after `maxRows`. */
+/** An answer that counts its rows, and ends after `maxRows`. */
 interface CountedResult extends SqlResult {
   rows: number;
   isTruncated: boolean;
@@ -54,7 +53,7 @@ function countRows(result: SqlResult, maxRows: number | null): CountedResult {
   return counted;
 }
 
-/** So many rows say how wide the columns of a table are. */
+/** The first rows, which decide the column widths of a table. */
 const sampleRows = 1000;
 
 type Writer = (result: CountedResult, question: Question, state: CompletenessState, write: Write) => Promise<void>;
@@ -63,7 +62,7 @@ const writers: Readonly<Record<Exclude<Question['format'], 'parquet'>, Writer>> 
   async table(result, { layout = {} }, state, write) {
     const sample: (string | undefined)[][] = [];
     let table: Table | undefined;
-    /** Writes rows behind what was written before. */
+    /** Writes rows after those that were written before. */
     async function writeRows(rows: readonly (string | undefined)[][], isWhole: boolean): Promise<void> {
       const isFirst = table === undefined;
       table ??= openTable(result.columns, rows, { ...layout, isWhole });
@@ -75,7 +74,7 @@ const writers: Readonly<Record<Exclude<Question['format'], 'parquet'>, Writer>> 
     }
     for await (const rows of result.chunks) {
       const cells = rows.map((row) => row.map(toCellText));
-      // The first rows say how wide the columns are; the others are shown as they come, however many they are.
+      // The first rows decide the column widths; the others are shown as they come, however many there are.
       if (table === undefined) sample.push(...cells);
       else await writeRows(cells, false);
       if (table === undefined && sample.length > sampleRows) await writeRows(sample, false);
@@ -91,7 +90,7 @@ const writers: Readonly<Record<Exclude<Question['format'], 'parquet'>, Writer>> 
   },
   async json(result, _, { asOf, completeThrough, settledThrough }, write) {
     const head = { asOf, completeThrough, settledThrough, columns: result.columns };
-    // Written with the first rows: a query that fails at once must not leave half a JSON value behind.
+    // Written with the first rows: a query that fails at once must not leave half a JSON value.
     let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
     for await (const lines of jsonLines(result)) {
       await write(`${lead}\n${lines.join(',\n')}`);
@@ -112,20 +111,20 @@ function formatOptions(raw: boolean, state: CompletenessState): FormatOptions {
   return { raw, parquetDecimals: 'exact', facts: factsOf(state) };
 }
 
-/** Has DuckDB itself write the one file that it may write. */
+/** Lets DuckDB write the one file that it may write. */
 async function fillParquet(
   connection: Connection,
   { sql, raw, maxRows, file }: Question,
   state: CompletenessState,
 ): Promise<Pick<Answered, 'rows' | 'isTruncated'>> {
-  if (file === null) throw new Error('Parquet needs a file');
+  if (file === null) throw new Error('no file for Parquet');
   const { source } = await connection.admit(sql);
   if (source === undefined) throw new UsageError('EXPLAIN has no rows for Parquet: leave out --format and --out');
   const query = fromSource(source, { limit: maxRows });
   try {
     const rows = await writeParquet(file, { connection, query, parameters: {} }, formatOptions(raw, state));
     if (rows !== maxRows) return { rows, isTruncated: false };
-    // Whether there is one more, only asking for it tells.
+    // Only one more query shows whether there is another row.
     const more = countRows(await connection.stream(fromSource(source)), maxRows);
     for await (const _ of more.chunks); // counted
     return { rows, isTruncated: more.isTruncated };

@@ -6,23 +6,23 @@ import { runChild, toError } from './run-child.ts';
 
 const program = fileURLToPath(new URL('child.js', import.meta.url));
 
-/** How long one check may take where nobody says otherwise. */
+/** The default time limit of one check. */
 const usualCheckMs = 10 * 60_000;
 
 /** How checks are run. */
 export interface ChecksOptions {
   readonly signal: AbortSignal;
-  /** Only whether DuckDB takes their SQL; then reports may stand among them. */
+  /** Only test whether DuckDB accepts their SQL; then they may include reports. */
   readonly isDry?: boolean;
-  /** How long each of them may take. */
+  /** Time limit of each check. */
   readonly timeoutMs?: number | undefined;
-  /** Takes each result when it is there. */
+  /** Receives each result as soon as it is available. */
   readonly onResult?: (result: CheckResult) => Promise<void> | void;
 }
 
 /**
- * Runs checks over the snapshot of a project folder in a process of its own, as `ask` does. A check that takes too long,
- * needs too much memory or breaks DuckDB has a MachineError in its result; the checks after it run all the same. Throws
+ * Runs checks over the snapshot of a project folder in a child process, as `ask` does. A check that takes too long,
+ * needs too much memory or crashes DuckDB has a MachineError in its result; the later checks run all the same. Throws
  * what the signal and `onResult` throw, and UsageError without a snapshot.
  */
 export async function runChecks(
@@ -35,7 +35,7 @@ export async function runChecks(
   function add(result: CheckResult): void {
     results.push(result);
     taken = taken.then(() => onResult?.(result));
-    taken.catch(() => undefined); // waited for below
+    taken.catch(() => undefined); // awaited below
   }
   while (results.length < checks.length) {
     const left = checks.slice(results.length);

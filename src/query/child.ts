@@ -5,7 +5,7 @@ import type { Answered, Question } from './question.ts';
 import { type ChecksAsked, runInBooks } from './run-checks.ts';
 import { type Parent, serveParent } from './serve-parent.ts';
 
-// The process that answers SQL of users, started by ask.ts and checks.ts and by nobody else.
+// The process that runs users' SQL; only ask.ts and checks.ts start it.
 
 await serveParent((request: { question: Question } | { checks: ChecksAsked }, parent) =>
   'question' in request ? answerInBooks(request.question, parent) : runInBooks(request.checks, parent),

@@ -12,15 +12,15 @@ import {
 import type { Failure } from './question.ts';
 import { asFailure, type Parent } from './serve-parent.ts';
 
-/** Checks to be run over the snapshot of a project folder. */
+/** Checks to run over the snapshot of a project folder. */
 export interface ChecksAsked {
   readonly dir: string;
   readonly checks: readonly Check[];
-  /** Only whether DuckDB takes their SQL: it is bound and not run, and may have parameters. */
+  /** Only test whether DuckDB accepts their SQL: it is bound and not run, and may have parameters. */
   readonly isDry: boolean;
 }
 
-/** What a child reports of one check: its result without the check, and its error as text. */
+/** A child's report of one check: its result without the check, and its error as text. */
 export interface CheckReported extends Omit<CheckResult, 'check' | 'error'> {
   readonly failure: Failure | undefined;
 }
@@ -33,7 +33,7 @@ export async function runInBooks(
   const shared = await openBooks(dir, { lockedDown: true, reader, signal });
   try {
     for (const check of checks) {
-      // What SQL of the project changes of DuckDB must not change what another check finds.
+      // Settings that a project's SQL changes in DuckDB must not affect the next check.
       const isOurs = dirname(dirname(check.file.path)) === builtInSql;
       report(isOurs ? await runOne(shared, check, isDry) : await runAlone(dir, check, isDry, reader, signal));
     }

@@ -12,59 +12,58 @@ import type { Failure } from './question.ts';
 
 const shell = '/bin/sh';
 
-/** How long a child that is asked to stop may take before it is killed. */
+/** How long a child may take to stop before it is killed. */
 const graceMs = 2000;
 const watchMs = 200;
 const maxScriptHeapMb = 512;
 const maxWords = 16_384;
 
-/** A process of its own that does one piece of work. */
+/** One job for a child process. */
 export interface ChildTask {
   /** Its program, which calls `serveParent`. */
   readonly program: string;
-  /** What it is asked; sent as one line of JSON. */
+  /** The request, sent as one line of JSON. */
   readonly request: unknown;
-  /** The project folder: what a killed child spilled there is removed. */
+  /** The project folder: a killed child's spill files there are removed. */
   readonly dir: string;
-  /** What the work is called in messages: `the query`. */
+  /** Name of the job in messages: `the query`. */
   readonly subject: string;
   /** The folder that relative paths start from; by default the root, where nothing is. */
   readonly folder?: string;
-  /** Takes what the child reports meanwhile. */
+  /** Receives the child's events. */
   readonly onEvent?: (event: unknown) => void;
 }
 
 export interface ChildLimits {
-  /** How long the child may take in all, or from one event to the next; while `write` waits for a reader the time stands still. */
+  /** Time limit of the child, or between two events; the clock stops while `write` waits for a reader. */
   readonly timeoutMs: number;
   readonly isTimedByEvent?: boolean;
-  /** Takes a piece of the answer; resolves when there is room for the next one. */
+  /** Writes a part of the answer; resolves when there is room for the next one. */
   readonly write: (chunk: Uint8Array) => Promise<void>;
   readonly signal: AbortSignal;
-  /** What the child may need in all; by default somewhat more than DuckDB itself allows a query. */
+  /** Memory limit of the child; by default somewhat more than DuckDB's own limit for a query. */
   readonly memoryMb?: number;
-  /** Whether the kernel holds the child to its memory, where it can; otherwise this process alone watches it. */
+  /** Whether the kernel enforces the memory limit, if it can; otherwise only this process watches it. */
   readonly hasKernelLimit?: boolean;
 }
 
 /**
- * Does work in a process of its own, without the environment and without any secret, and with bounded time and memory.
- * Returns what the work returns. The child is gone when this returns or throws.
- *
- * Throws what the child failed with, MachineError where it took too long or too much memory, and what `write` or the
- * signal throws; pieces may have been written by then.
+ * Runs a job in a child process, without the environment or any secret, and with limited time and memory. Returns the
+ * job's result. The child is gone when this returns or throws.
+ * \n Throws the child's failure, MachineError if it took too long or too much memory, and what `write` or the signal
+ * throws; parts of the answer may have been written by then.
  */
 export async function runChild<T>(task: ChildTask, limits: ChildLimits): Promise<T> {
   const { timeoutMs, write, signal, memoryMb = childMemoryMb(), hasKernelLimit = true } = limits;
   const { subject } = task;
   signal.throwIfAborted();
-  // Known here, so that what the child spills can be removed after it was killed.
+  // Known here, so that a killed child's spill files can be removed.
   const reader = randomUUID();
   const child = startChild(task, memoryMb, hasKernelLimit);
   const closed = once(child, 'close').catch((cause) => {
-    throw new MachineError(`no process could be started for ${subject}: ${cause.message}`, { cause });
+    throw new MachineError(`could not start a process for ${subject}: ${cause.message}`, { cause });
   });
-  closed.catch(() => undefined); // waited for below
+  closed.catch(() => undefined); // awaited below
 
   const stop = new AbortController();
   function onAbort(): void {
@@ -86,12 +85,12 @@ export async function runChild<T>(task: ChildTask, limits: ChildLimits): Promise
 
   try {
     child.stdin.on('error', () => undefined).write(`${JSON.stringify({ reader, request: task.request })}\n`); // it may have ended already
-    const [end, said] = await Promise.all([
+    const [end, printed] = await Promise.all([
       readWords<T>(child.words, onEvent),
       beginningOf(child.stderr),
       (async () => {
         for await (const chunk of child.data) {
-          if (stop.signal.aborted) continue; // what it still has to say is not wanted
+          if (stop.signal.aborted) continue; // ignore the rest
           clock.pause();
           await write(chunk);
           clock.resume();
@@ -101,13 +100,13 @@ export async function runChild<T>(task: ChildTask, limits: ChildLimits): Promise
     stop.signal.throwIfAborted();
     if (end === undefined) {
       await closed;
-      throw diedWithoutWords(child, subject, memoryMb, said);
+      throw diedWithoutWords(child, subject, memoryMb, printed);
     }
     if ('failure' in end) throw asError(end.failure);
     return end.done;
   } catch (error) {
     stop.abort(error);
-    await closed; // where it could not be started, that is the reason
+    await closed; // throws if the process could not start
     throw stop.signal.reason;
   } finally {
     stop.abort();
@@ -117,18 +116,18 @@ export async function runChild<T>(task: ChildTask, limits: ChildLimits): Promise
     await closed.catch(() => undefined);
     clearTimeout(kill);
     if (child.signalCode !== null) {
-      // Loaded only here: to load DuckDB takes longer than all else that this process does.
+      // Load DuckDB only here: loading takes longer than everything else in this process.
       const { clearAfterReader } = await import('../warehouse/index.ts');
       await clearAfterReader(task.dir, reader);
     }
   }
 }
 
-/** What a child says on its channel of words: events, and at last how it ended. */
+/** A child's messages: events, and finally its result. */
 type Words<T> = { readonly event: unknown } | End<T>;
 type End<T> = { readonly done: T } | { readonly failure: Failure };
 
-/** Reads words to their end; undefined where the child died before it said how it ended. */
+/** Reads messages to their end; undefined if the child died before it sent its result. */
 async function readWords<T>(words: Readable, onEvent: (event: unknown) => void): Promise<End<T> | undefined> {
   let end: End<T> | undefined;
   for await (const line of createInterface({ input: words, crlfDelay: Number.POSITIVE_INFINITY })) {
@@ -139,7 +138,7 @@ async function readWords<T>(words: Readable, onEvent: (event: unknown) => void):
   return end;
 }
 
-/** DuckDB's own limit with a quarter on top for what it does not count, and room for Node and DuckDB themselves. */
+/** DuckDB's own limit plus a quarter for what it does not count, and room for Node and DuckDB themselves. */
 function childMemoryMb(): number {
   return Math.round(memoryLimitMb(true) * 1.25) + 384;
 }
@@ -153,8 +152,8 @@ interface Child extends ChildProcess {
 
 function startChild({ program: file, folder = '/' }: ChildTask, memoryMb: number, hasKernelLimit: boolean): Child {
   const node = [process.execPath, `--max-old-space-size=${maxScriptHeapMb}`, file];
-  // The data segment and not the address space, of which V8 reserves far more than it uses. Where a limit cannot be
-  // set (macOS has none) the child starts without. No core file: it would hold the books, and some gigabytes.
+  // Limits the data segment and not the address space, of which V8 reserves far more than it uses. If no limit can be
+  // set (macOS has none), the child starts without. No core file: it would contain the books, and several gigabytes.
   const script = '(ulimit -d "$1") 2>/dev/null && ulimit -d "$1"; ulimit -c 0; shift; exec "$@"';
   const [program = '', ...args] =
     hasKernelLimit && existsSync(shell) ? [shell, '-c', script, 'sh', String(memoryMb * 1024), ...node] : node;
@@ -163,14 +162,14 @@ function startChild({ program: file, folder = '/' }: ChildTask, memoryMb: number
   return Object.assign(child, { words, data }) as Child;
 }
 
-/** The first words of a stream, which is read to its end. */
+/** The start of a stream's text; the stream is read to its end. */
 async function beginningOf(stream: Readable): Promise<string> {
-  let said = '';
-  for await (const chunk of stream.setEncoding('utf8')) if (said.length < maxWords) said += chunk;
-  return said.slice(0, maxWords);
+  let printed = '';
+  for await (const chunk of stream.setEncoding('utf8')) if (printed.length < maxWords) printed += chunk;
+  return printed.slice(0, maxWords);
 }
 
-/** Counts the time down to `onEnd`, except while it is paused. */
+/** Calls `onEnd` after the given time, not counting pauses. */
 function startClock(ms: number, onEnd: () => void): { pause(): void; resume(): void; restart(): void } {
   let left = ms;
   let since = performance.now();
@@ -198,7 +197,7 @@ function startClock(ms: number, onEnd: () => void): { pause(): void; resume(): v
   };
 }
 
-/** Looks at the child's memory every now and then: for machines on which the kernel does not hold it to its limit. */
+/** Checks the child's memory from time to time: for machines whose kernel does not enforce the limit. */
 function watchMemory({ pid }: ChildProcess, memoryMb: number, onExcess: () => void): NodeJS.Timeout {
   let isLooking = false;
   return setInterval(async () => {
@@ -209,7 +208,7 @@ function watchMemory({ pid }: ChildProcess, memoryMb: number, onExcess: () => vo
   }, watchMs);
 }
 
-/** The memory that a process has in use, in MB; 0 where that cannot be told. */
+/** The memory that a process uses, in MB; 0 if unknown. */
 async function residentMb(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => undefined);
   if (status !== undefined) return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
@@ -219,32 +218,32 @@ async function residentMb(pid: number): Promise<number> {
 
 function tooLate(subject: string, timeoutMs: number): MachineError {
   return new MachineError(
-    `${subject} took longer than ${timeoutMs / 1000} s and was ended: ask for less at once (a shorter time, sums instead of rows), or give it more with --timeout`,
+    `${subject} took longer than ${timeoutMs / 1000} s and was stopped. Query less at once (a shorter time, sums instead of rows), or raise --timeout`,
   );
 }
 
 function tooLarge(subject: string, memoryMb: number, cause = ''): MachineError {
   return new MachineError(
-    `${subject} needed more than the ${memoryMb} MB of memory that it may use and was ended: ask for less at once (fewer rows or columns, sums instead of rows)${cause}`,
+    `${subject} needed more than the ${memoryMb} MB of memory that it may use and was stopped. Query less at once (fewer rows or columns, sums instead of rows)${cause}`,
   );
 }
 
-/** It ended without an outcome: V8 and DuckDB give up in this way where memory is not to be had, and for faults of their own. */
+/** The child ended without a result: V8 and DuckDB do this when memory runs out, and for bugs of their own. */
 function diedWithoutWords(
   { exitCode, signalCode }: ChildProcess,
   subject: string,
   memoryMb: number,
-  said: string,
+  printed: string,
 ): MachineError {
   const how = signalCode === null ? `exit code ${exitCode}` : signalCode;
-  if (/out of memory|bad_alloc|allocation failed/i.test(said)) return tooLarge(subject, memoryMb, ` (${how})`);
-  const [firstLine = ''] = said.split('\n').filter((line) => line.trim() !== '');
+  if (/out of memory|bad_alloc|allocation failed/i.test(printed)) return tooLarge(subject, memoryMb, ` (${how})`);
+  const [firstLine = ''] = printed.split('\n').filter((line) => line.trim() !== '');
   return new MachineError(
-    `the process of ${subject} died (${how}): it needed more than the ${memoryMb} MB of memory that it may use, or met a fault of DuckDB; ask in another way${firstLine === '' ? '' : ` (${firstLine})`}`,
+    `the process of ${subject} died (${how}): it needed more than the ${memoryMb} MB of memory that it may use, or triggered a bug in DuckDB. Rephrase the query${firstLine === '' ? '' : ` (${firstLine})`}`,
   );
 }
 
-/** A failure of the child, as if it had been thrown here. */
+/** A failure of the child, as if thrown here. */
 class ChildError extends CostbookError {
   override readonly exitCode: number;
   constructor({ exitCode, message }: Failure) {
@@ -253,7 +252,7 @@ class ChildError extends CostbookError {
   }
 }
 
-/** An error that a child reported as an error of this process. */
+/** A child's reported error as an error of this process. */
 export function toError(failure: Failure): CostbookError {
   if (failure.exitCode !== exitCodes.bug) return new ChildError(failure);
   throw asBug(failure);

@@ -5,28 +5,28 @@ import { createInterface } from 'node:readline';
 import { CostbookError, exitCodeOf, messageOf } from '../errors.ts';
 import type { Failure } from './question.ts';
 
-/** How long what was interrupted may take to end in order. */
+/** How long an interrupted job may take to end in order. */
 const graceMs = 3000;
 
-/** A text longer than a JavaScript string can be, in the words of Node. */
+/** Node's messages for a text longer than a JavaScript string can be. */
 const tooLong = /Cannot create a string longer than|Invalid string length/;
 
 /** The process that started this one. */
 export interface Parent {
-  /** Aborted when the parent wants no answer any more, or is dead. */
+  /** Aborted when the parent no longer wants an answer, or is dead. */
   readonly signal: AbortSignal;
-  /** Names this process as a reader of the books: the parent removes what it spilled where it was killed. */
+  /** This process's name as a reader of the books: if it is killed, the parent removes its spill files. */
   readonly reader: string;
-  /** Data of the answer; resolves when the parent has room for more. */
+  /** Writes data of the answer; resolves when the parent has room for more. */
   write(chunk: string | Uint8Array): Promise<void>;
-  /** What the parent takes note of meanwhile. */
+  /** Sends an event to the parent. */
   report(event: unknown): void;
 }
 
 /**
- * Does the work that the parent asks for with `runChild`, then ends this process. Its stdin brings the request and then
- * stays open: when it ends, the parent wants no answer any more or is dead. DuckDB can be made to print on stdout, so
- * that leads nowhere, and answers go through descriptors of their own.
+ * Runs the job that the parent sends with `runChild`, then ends this process. Its stdin delivers the request and stays
+ * open: when it ends, the parent no longer wants an answer, or is dead. SQL can make DuckDB print to stdout, so that
+ * leads nowhere, and answers use descriptors of their own.
  */
 export async function serveParent<Request, T>(work: (request: Request, parent: Parent) => Promise<T>): Promise<void> {
   const abort = new AbortController();
@@ -35,10 +35,10 @@ export async function serveParent<Request, T>(work: (request: Request, parent: P
   for (const socket of [words, data]) socket.on('error', endAtOnce); // the parent is dead
   const lines = createInterface({ input: process.stdin });
   lines.once('close', () => {
-    abort.abort(new Error('the answer is not wanted any more'));
+    abort.abort(new Error('the answer is no longer wanted'));
     setTimeout(endAtOnce, graceMs);
   });
-  // A terminal sends its signals to the parent too, and the parent is who answers them.
+  // A terminal sends its signals to the parent too, and the parent handles them.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
   const [line] = await once(lines, 'line');
@@ -62,16 +62,16 @@ export async function serveParent<Request, T>(work: (request: Request, parent: P
   words.end(`${JSON.stringify(end)}\n`, () => process.exit());
 }
 
-/** An error as the parent takes it. */
+/** An error in the form that the parent expects. */
 export function asFailure(error: unknown): Failure {
   if (tooLong.test(messageOf(error))) {
-    return { exitCode: 2, message: 'the query makes a text that is longer than can be written; ask for less of it' };
+    return { exitCode: 2, message: 'the query creates a text that is too long to write; query a shorter one' };
   }
   const stack = error instanceof CostbookError || !(error instanceof Error) ? undefined : error.stack;
   return { exitCode: exitCodeOf(error), message: messageOf(error), stack };
 }
 
-/** `process.exit` waits for the threads that DuckDB works on. */
+/** `process.exit` waits for DuckDB's threads. */
 function endAtOnce(): void {
   kill(process.pid, 'SIGKILL');
 }

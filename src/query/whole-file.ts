@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-// Folders by their real paths: DuckDB compares the file that it may write by its name.
+// Folders by their real paths: DuckDB compares the name of the file that it may write.
 
 /**
- * Makes a file whole or not at all: `fill` writes one beside it, which is synced and then renamed over it, so that
- * whoever looks finds the old file or the new one. Returns what `fill` returns, and the file's size. Throws what
+ * Writes a file completely or not at all: `fill` writes a new file, which is synced and then renamed over the target,
+ * so that readers find the old file or the new one. Returns the result of `fill`, and the file's size. Throws what
  * `fill` and the file system throw; then nothing is left.
  */
 export async function writeWhole<T>(
@@ -30,7 +30,7 @@ export async function writeWhole<T>(
   }
 }
 
-/** Runs `work` with a path where nothing lies yet, in a folder of its own that is gone afterwards. */
+/** Runs `work` with an unused path, in a folder of its own that is removed afterwards. */
 export async function withPassingFile<T>(folder: string, work: (path: string) => Promise<T>): Promise<T> {
   const own = await mkdtemp(join(await realpath(folder), 'costbook-'));
   try {

@@ -7,7 +7,7 @@ import { withPassingFile, writeWhole } from './whole-file.ts';
 
 type Asked = Omit<Question, 'file'>;
 
-/** Asks in a process of its own, as `ask` does, and writes the answer piece by piece. */
+/** Runs a query in a child process, as `ask` does, and streams the answer. */
 export async function askToStream(question: Asked, options: AskOptions): Promise<Answered> {
   if (question.format !== 'parquet') return ask({ ...question, file: null }, options);
   // DuckDB cannot write Parquet into a pipe.
@@ -19,8 +19,8 @@ export async function askToStream(question: Asked, options: AskOptions): Promise
 }
 
 /**
- * Asks in a process of its own and writes the answer as a file, whole or not at all. That process can write no file:
- * this one does, with what it is told. Only for Parquet may DuckDB write there, one new file whose name we choose.
+ * Runs a query in a child process and writes the answer as a file, completely or not at all. That process cannot write
+ * files: this one does. Only for Parquet may DuckDB write one new file, whose name we choose.
  */
 export async function askToFile(
   question: Asked,

@@ -25,10 +25,9 @@ export { csvChunks } from './formats/csv.ts';
 export type { FormatOptions, Question } from './formats/format.ts';
 export { jsonLines } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
-export { newestThatFit, sparkline } from './formats/sparkline.ts';
-export { formatTable, openTable, type Table, type TableLayout, wrapped, wrapWords } from './formats/table.ts';
 export { partitionsFolder } from './lake.ts';
 export { realFolder } from './layout.ts';
+export { described, listOf } from './list.ts';
 export { manifestName } from './manifest.ts';
 export {
   displayParameters,
@@ -48,5 +47,6 @@ export { filesOf, type Published } from './publish.ts';
 export { filesNamed, isPartitioned, placeOf, publishReport, totalsOf } from './publish-report.ts';
 export { openExportVerifier } from './requery.ts';
 export { shape } from './shape.ts';
+export { type Answer, writeJson, writeTable } from './show.ts';
 export { isOfOwners, refusalWords, unanswerable } from './unanswerable.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify.ts';

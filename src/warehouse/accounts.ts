@@ -1,3 +1,4 @@
+import { textOrUndefined } from '../optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import type { Recorder } from './journal.ts';
@@ -6,29 +7,29 @@ import { readSql } from './sql-files.ts';
 import type { WriteClock } from './write-clock.ts';
 import type { LoadedQuery } from './write-load.ts';
 
-/** What the ledger knows of an account before a run. */
+/** What the ledger records about an account before a run. */
 export interface AccountLedger {
-  /** Where its books begin; undefined while that is not known. */
+  /** The start of its history; undefined if not yet known. */
   readonly historyStart: Instant | undefined;
   readonly role: 'admin' | 'member' | undefined;
   readonly decimals: TotalDecimals;
-  /** Whether any load held a row. */
+  /** Whether any load had a row. */
   readonly hasHourlyCosts: boolean;
 }
 
-/** A stretch of hours in the books. */
+/** A range of hours in the books. */
 export interface CoveredWindow extends Window {
-  /** Hours from here on were too young to be claimed when they were read. */
+  /** Hours from this instant on were too young to count as complete when they were fetched. */
   readonly claimedEnd: Instant;
-  /** When they were read. */
+  /** When they were fetched. */
   readonly seenAt: Instant;
 }
 
-/** What is kept of an account with each ingest. */
+/** What each ingest stores about an account. */
 export interface AccountFacts {
   readonly account: string;
   readonly name: string | undefined;
-  /** Undefined where the platform has not told yet. */
+  /** Undefined if the platform has not reported it yet. */
   readonly historyStart: Instant | undefined;
   readonly settleDays: number;
   readonly lagHours: number;
@@ -36,20 +37,25 @@ export interface AccountFacts {
   readonly decimals: TotalDecimals;
 }
 
-/** Through when an account's books are complete and settled; undefined where not even their first hour is there. */
+/**
+ * The instants through which an account's books are complete and settled; undefined if not even the first hour is
+ * there.
+ */
 export interface Completeness {
   readonly account: string;
-  /** Where its books begin; undefined while that is not known. */
+  /** The start of its history; undefined if not yet known. */
   readonly historyStart: Instant | undefined;
   readonly completeThrough: Instant | undefined;
   readonly settledThrough: Instant | undefined;
 }
 
-/** A window that did not prove when it was last asked for. */
+/** A window that failed reconciliation when it was last fetched. */
 export interface UnprovenWindow {
   readonly window: Window;
   readonly reason: string;
-  /** Whether only hours are concerned whose numbers may still be changing: the next run asks for them. */
+  /** The largest difference in cost: USD, decimal text without sign; undefined where no cost differs. */
+  readonly costDifference: string | undefined;
+  /** Whether only young hours fail, whose numbers may still change: the next run fetches them again. */
   readonly isYoung: boolean;
 }
 
@@ -67,24 +73,24 @@ export interface AccountRun {
   readonly retries: number;
 }
 
-/** What the books hold of each account. */
+/** What the books record about each account. */
 export interface AccountRecords {
   accountLedger(account: string): Promise<AccountLedger | undefined>;
-  /** Stores an account's facts with the instant since which they are true; does nothing where they are as before. */
+  /** Stores an account's facts, valid from `now`; does nothing if they are unchanged. */
   saveAccount(facts: AccountFacts, now: Instant): Promise<void>;
   /** Removes the accounts that were never loaded, except these. */
   forgetAccountsNeverLoaded(except: readonly string[]): Promise<void>;
   recordAccountRun(run: AccountRun): Promise<void>;
-  /** Billing dimensions of which the account's platform was last seen to leave rows out of the detail. */
+  /** Billing dimensions whose rows the account's platform was last seen to omit from the detail. */
   dimensionsLeftOut(account: string): Promise<string[]>;
   coveredWindows(account: string): Promise<CoveredWindow[]>;
-  /** Undefined where the account is not in the books yet. */
+  /** Undefined if the account is not in the books yet. */
   completeness(account: string): Promise<Completeness | undefined>;
   unproven(account: string): Promise<UnprovenWindow[]>;
   contradictions(account: string): Promise<UnprovenWindow[]>;
 }
 
-/** The accounts as the writer reads and records them. */
+/** The writer's access to the accounts. */
 export function accountRecords(connection: Connection, recorder: Recorder, clock: WriteClock): AccountRecords {
   return {
     accountLedger: (account) => accountLedger(connection, account),
@@ -117,7 +123,7 @@ async function recordAccountRun(recorder: Recorder, run: AccountRun): Promise<vo
   });
 }
 
-/** What the ledger knows of an account. */
+/** What the ledger records about an account. */
 export async function accountLedger(connection: Connection, account: string): Promise<AccountLedger | undefined> {
   const [row] = await connection.rows(await readSql('ledger', 'account'), { account });
   if (row === undefined) return undefined;
@@ -175,7 +181,7 @@ async function dimensionsLeftOut(connection: Connection, account: string): Promi
   return [...new Set(dimensions)];
 }
 
-/** The hours of an account that are in the books, in order. */
+/** The covered windows of an account, in order. */
 export async function coveredWindows(connection: Connection, account: string): Promise<CoveredWindow[]> {
   const rows = await connection.rows(await readSql('ledger', 'covered_windows'), { account });
   return rows.map((row) => ({
@@ -186,7 +192,7 @@ export async function coveredWindows(connection: Connection, account: string): P
   }));
 }
 
-/** Through when the books of each account are complete and settled. */
+/** The instants through which the books of each account are complete and settled. */
 export async function completeness(connection: Connection): Promise<Completeness[]> {
   const rows = await connection.rows(await readSql('ledger', 'completeness'));
   return rows.map((row) => ({
@@ -197,13 +203,13 @@ export async function completeness(connection: Connection): Promise<Completeness
   }));
 }
 
-/** The windows of an account that did not prove when they were last asked for, newest first. */
+/** Windows of an account that failed reconciliation when they were last fetched, newest first. */
 export async function unprovenWindows(connection: Connection, account: string): Promise<UnprovenWindow[]> {
   const rows = await connection.rows(await readSql('ledger', 'unproven'), { account });
   return rows.map(toUnproven);
 }
 
-/** Where the platform's totals of an account's past contradict its hours, or themselves, newest first. */
+/** Where the platform's totals of an account's past contradict its hours, or each other, newest first. */
 export async function contradictions(connection: Connection, account: string): Promise<UnprovenWindow[]> {
   const rows = await connection.rows(await readSql('ledger', 'contradictions'), { account });
   return rows.map(toUnproven);
@@ -213,11 +219,12 @@ function toUnproven(row: SqlRow): UnprovenWindow {
   return {
     window: { start: Number(row['window_start']), end: Number(row['window_end']) },
     reason: String(row['reason']),
+    costDifference: textOrUndefined(row['cost_difference']),
     isYoung: row['is_young'] === true,
   };
 }
 
-/** What was asked for the newest load that speaks for hours of a window; undefined where none does. */
+/** The queries of the newest load that covers hours of a window; undefined if there is none. */
 export async function lastQueries(
   connection: Connection,
   account: string,

@@ -5,15 +5,15 @@ import { StatementType } from './duckdb.ts';
 import type { Fail } from './duckdb-errors.ts';
 import { fromBracketed, fromSource, makePivoted, pivotedTable, queryFunction } from './statements.ts';
 
-/** What admitting a typed query needs of its connection. */
+/** What admitting a typed query needs from its connection. */
 export interface Admitting {
   readonly connection: DuckDBConnection;
   readonly fail: Fail;
-  /** Does work that makes temporary objects, on a connection that may only read otherwise. */
+  /** Runs work that creates temporary objects, on a connection that is otherwise read-only. */
   unsealed(work: () => Promise<void>): Promise<void>;
 }
 
-/** One SELECT in a typed text: the text without what stands around it, and its parsed statements. */
+/** One SELECT in a typed text: the text without its surroundings, and its parsed statements. */
 interface Select {
   readonly text: string;
   readonly statements: DuckDBExtractedStatements;
@@ -27,12 +27,13 @@ export async function admitTyped(admitting: Admitting, typed: string, withParame
   const [, meddler] = meddling.exec(typed) ?? [];
   if (meddler !== undefined) throw refused(meddler.toLowerCase());
   if (statements.count > 1) {
-    if (withParameters) throw new UsageError('PIVOT needs the values that become columns here: … on name in (…)');
-    if (explain !== undefined) throw new UsageError('EXPLAIN of a PIVOT is refused; name its columns with IN (…)');
+    if (withParameters) throw new UsageError('PIVOT needs a list of values here: … on name in (…)');
+    if (explain !== undefined)
+      throw new UsageError('EXPLAIN does not support PIVOT without a list of values; add IN (…)');
     return pivoted(admitting, text, statements);
   }
   await expectSelect(admitting, { text, statements }, withParameters);
-  // As text in a text: DuckDB reads it as one SELECT, whatever brackets and comments it has.
+  // As a text literal: DuckDB reads it as one SELECT, whatever brackets and comments it has.
   const source = queryFunction(text);
   return explain === undefined
     ? { sql: text, source }
@@ -40,8 +41,8 @@ export async function admitTyped(admitting: Admitting, typed: string, withParame
 }
 
 /**
- * Finds the one SELECT in a typed text. The parser takes `from (text)` only where the text is one SELECT: the text
- * alone is taken as well, so its brackets are balanced, and no statement can end inside of the added ones.
+ * Finds the one SELECT in a typed text. The parser accepts `from (text)` only if the text is one SELECT: the text alone
+ * must parse too, so its brackets are balanced, and no statement can end inside the added ones.
  */
 async function selectIn({ connection, fail }: Admitting, typed: string): Promise<Select> {
   if (withoutLeadingComments(typed) === '') {
@@ -56,12 +57,12 @@ async function selectIn({ connection, fail }: Admitting, typed: string): Promise
   throw all.count === 1 ? refused(firstWord(typed)) : tooMany(all.count);
 }
 
-/** The statements of a text; undefined where DuckDB's parser does not take it. Nothing is bound or run. */
+/** The statements of a text; undefined if DuckDB's parser refuses it. Nothing is bound or run. */
 async function parsed(connection: DuckDBConnection, sql: string): Promise<DuckDBExtractedStatements | undefined> {
   return connection.extractStatements(sql).catch(() => undefined);
 }
 
-/** Throws UsageError unless the one statement of a text is a SELECT, without parameters where none are given. */
+/** Throws UsageError unless the one statement of a text is a SELECT, without parameters unless the caller gives some. */
 async function expectSelect({ fail }: Admitting, { text, statements }: Select, withParameters: boolean): Promise<void> {
   const statement = await statements.prepare(0).catch(fail);
   try {
@@ -75,8 +76,8 @@ async function expectSelect({ fail }: Admitting, { text, statements }: Select, w
 }
 
 /**
- * Answers a PIVOT into a temporary table. DuckDB takes it apart: it first makes an enumeration of the values that
- * become columns, then it selects.
+ * Answers a PIVOT into a temporary table. DuckDB splits it: it first creates an enumeration of the values that become
+ * columns, then it selects.
  */
 async function pivoted(
   { connection, fail, unsealed }: Admitting,
@@ -92,7 +93,7 @@ async function pivoted(
   return { sql: fromSource(pivotedTable), source: pivotedTable };
 }
 
-/** Runs one piece of a PIVOT; the last, its SELECT, is only looked at. */
+/** Runs one part of a PIVOT; the last part, its SELECT, is only checked. */
 async function runStatement(fail: Fail, statements: DuckDBExtractedStatements, index: number): Promise<void> {
   const isLast = index === statements.count - 1;
   let chunk: DuckDBPreparedStatement | undefined;
@@ -109,17 +110,17 @@ async function runStatement(fail: Fail, statements: DuckDBExtractedStatements, i
   }
 }
 
-/** Functions of a SELECT that change how DuckDB works; whoever hides their names harms their own child process only. */
+/** Functions that change how DuckDB works; a user who hides their names harms only their own child process. */
 const meddling = /\b((?:en|dis)able_(?:logging|profiling|peg_parser)|write_log|truncate_duckdb_logs)\b/i;
 
-/** EXPLAIN and what it may be given; the rest must be a SELECT, which is then asked in a text of ours. */
+/** EXPLAIN and its options; the rest must be a SELECT, which then runs inside our own text. */
 const explaining = /^(explain(?:\s+analyze)?(?:\s*\(\s*(?:analyze|format\s+\w+|[\s,])+\))?)(?=[\s(])([\s\S]*)$/i;
 
 function withoutLeadingComments(sql: string): string {
   return sql.replace(/^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
 }
 
-/** A text as it is, without what ends it, and without comments after that: whoever asks finds out which of them parses. */
+/** A text without its trailing semicolon and comments, in all variants; the caller finds out which one parses. */
 function withoutEnds(sql: string): string[] {
   const lines = sql.split('\n');
   while (lines.length > 0 && /^\s*(--|$)/.test(lines.at(-1) ?? '')) lines.pop();
@@ -135,16 +136,16 @@ function withoutSemicolon(lines: readonly string[]): string {
   return text;
 }
 
-/** The word that a text begins with, for messages. */
+/** The first word of a text, for messages. */
 function firstWord(sql: string): string {
   return /^\w*/.exec(withoutLeadingComments(sql))?.[0].toUpperCase() ?? '';
 }
 
 function refused(verb: string): UsageError {
-  const what = verb === 'WITH' || verb === '' ? 'the query changes something and' : verb;
+  const what = verb === 'WITH' || verb === '' ? 'a query that changes something' : verb;
   return new UsageError(
-    `${what} is refused: the books are read-only here; expected one SELECT, DESCRIBE, SHOW, SUMMARIZE, PIVOT or EXPLAIN of a ` +
-      'SELECT; to get the rows as a file use --out',
+    `${what} is refused: the books are read-only. Expected one SELECT, DESCRIBE, SHOW, SUMMARIZE, PIVOT or EXPLAIN of a ` +
+      'SELECT; to write the rows to a file, use --out',
   );
 }
 

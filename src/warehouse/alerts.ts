@@ -4,19 +4,19 @@ import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';
 
-/** The last time that a key was raised. Facts are JSON, which only those who made them take apart. */
+/** The last time that a key was raised. Facts are JSON that only their authors parse. */
 export interface KnownAlert {
   readonly key: string;
-  /** The how many-th time it was raised. */
+  /** 1 for the first time that it was raised, 2 for the second, and so on. */
   readonly occurrence: number;
   readonly isOpen: boolean;
   readonly raisedAt: Instant;
-  /** False where it was raised while its key was acknowledged, and nobody was told yet. */
+  /** False if its key was acknowledged when it was raised, so that nobody was notified. */
   readonly isNotified: boolean;
   readonly fact: string;
   /** Names of the sinks that were notified. */
   readonly sinks: readonly string[];
-  /** Until when nothing is told of its key; undefined where nobody said so, or that is over. */
+  /** No notification before this instant; undefined without a current acknowledgement. */
   readonly acknowledgedUntil: Instant | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface RaisedAlert {
   readonly isNotified: boolean;
 }
 
-/** An open alert that is over. */
+/** An open alert that ends. */
 export interface EndedAlert {
   readonly key: string;
   readonly occurrence: number;
@@ -46,49 +46,49 @@ export interface NewMessage {
   readonly id: string;
   readonly sink: string;
   readonly kind: 'alerts' | 'summary';
-  /** Of a summary its name; undefined of alerts. */
+  /** Name of the summary; undefined for alerts. */
   readonly summary: string | undefined;
-  /** What is told, as JSON. */
+  /** Content, as JSON. */
   readonly message: string;
 }
 
-/** All that an evaluation changes, written in one transaction. */
+/** Everything that an evaluation changes, written in one transaction. */
 export interface Evaluation {
   readonly runNumber: number;
   readonly at: Instant;
   readonly raised: readonly RaisedAlert[];
   readonly ended: readonly EndedAlert[];
-  /** Raised before, and a sink is notified only now: with all sinks that were notified. */
+  /** Alerts raised earlier whose sink is notified only now, with all notified sinks. */
   readonly notified: readonly {
     readonly key: string;
     readonly occurrence: number;
     readonly sinks: readonly string[];
   }[];
-  /** Keys whose acknowledgement is over. */
+  /** Keys whose acknowledgement has ended. */
   readonly acknowledged: readonly string[];
   readonly messages: readonly NewMessage[];
 }
 
-/** A message that no sink took yet. */
+/** A message that is not delivered yet. */
 export interface PendingMessage extends NewMessage {
   readonly number: number;
   readonly queuedAt: Instant;
-  /** Whether an earlier run may have told it: it was killed, or the sink's answer did not come. */
+  /** Whether an earlier run may have sent it: that run was killed, or the sink's answer was lost. */
   readonly mayBeRepeat: boolean;
 }
 
-/** What came of a run's attempt at a message. */
+/** The outcome of a run's attempt to deliver a message. */
 export interface DeliveryEnd {
   readonly number: number;
   readonly runNumber: number;
   readonly tries: number;
   readonly outcome: 'delivered' | 'refused' | 'unknown';
   readonly reason: string | undefined;
-  /** Whether nobody will try again. */
+  /** Whether Costbook gives the message up. */
   readonly isDead: boolean;
 }
 
-/** The last time that every key was raised, in order of the keys. */
+/** The last time that each key was raised, ordered by key. */
 export async function knownAlerts(connection: Connection): Promise<KnownAlert[]> {
   const rows = await connection.rows(await readSql('alerts', 'last_occurrences'));
   return rows.map((row) => ({
@@ -103,7 +103,7 @@ export async function knownAlerts(connection: Connection): Promise<KnownAlert[]>
   }));
 }
 
-/** The messages that no sink took yet, in their order. */
+/** Messages that are not delivered yet, in order. */
 export async function pendingMessages(connection: Connection): Promise<PendingMessage[]> {
   const rows = await connection.rows(await readSql('alerts', 'pending'));
   return rows.map((row) => ({
@@ -118,7 +118,7 @@ export async function pendingMessages(connection: Connection): Promise<PendingMe
   }));
 }
 
-/** Who was told a summary, or is to be told. */
+/** The sinks that received a summary, or are to receive it. */
 export async function sinksOfSummary(connection: Connection, summary: string): Promise<string[]> {
   const rows = await connection.rows(await readSql('alerts', 'sinks_of_summary'), {
     summary,
@@ -126,19 +126,19 @@ export async function sinksOfSummary(connection: Connection, summary: string): P
   return rows.map((row) => String(row['sink']));
 }
 
-/** A message as the ledger keeps it. */
+/** A message as the ledger stores it. */
 export interface StoredMessage {
   readonly sink: string;
   readonly message: string;
 }
 
-/** The last message to each sink that told of a key, oldest first. */
+/** The last message to each sink about a key, oldest first. */
 export async function lastMessagesAbout(connection: Connection, key: string): Promise<StoredMessage[]> {
   const rows = await connection.rows(await readSql('alerts', 'last_messages'), { key });
   return rows.map((row) => ({ sink: String(row['sink']), message: String(row['message']) }));
 }
 
-/** Takes an evaluation into journal and ledger; does nothing where it changes nothing. */
+/** Writes an evaluation to journal and ledger; does nothing if it changes nothing. */
 export async function recordEvaluation(
   connection: Connection,
   recorder: Recorder,

@@ -1,7 +1,7 @@
 import { formatInstant, type Instant } from '../time.ts';
 import type { Recorder } from './journal.ts';
 
-/** An anomaly as the ledger keeps it; days are `2026-10-03`, USD decimal text. */
+/** An anomaly as the ledger stores it; days are `2026-10-03`, USD decimal text. */
 export interface AnomalyRow {
   readonly anomaly_key: string;
   readonly account: string;
@@ -28,13 +28,13 @@ export interface AnomalyRow {
   readonly detail: string;
 }
 
-/** What an evaluation of anomalies changes, written in one transaction. */
+/** Everything that an evaluation of anomalies changes, written in one transaction. */
 export interface AnomalyEvaluation {
   readonly runNumber: number;
   readonly at: Instant;
-  /** New ones, and those of which something else is known than before. */
+  /** New anomalies, and those whose state changed. */
   readonly anomalies: readonly AnomalyRow[];
-  /** How far each account was looked at. */
+  /** The instant through which each account was evaluated. */
   readonly accounts: readonly {
     readonly account: string;
     readonly evaluatedThrough: Instant;
@@ -42,7 +42,7 @@ export interface AnomalyEvaluation {
   }[];
 }
 
-/** Takes an evaluation of anomalies into journal and ledger; does nothing where it changes nothing. */
+/** Writes an evaluation of anomalies to journal and ledger; does nothing if it changes nothing. */
 export async function recordAnomalies(recorder: Recorder, evaluation: AnomalyEvaluation): Promise<void> {
   const { anomalies, accounts } = evaluation;
   if (anomalies.length === 0 && accounts.length === 0) return;

@@ -4,8 +4,8 @@ import { DECIMAL, DuckDBDataChunk, bindings as duckdb, INTEGER } from './duckdb.
 import type { Fail } from './duckdb-errors.ts';
 
 /**
- * The appenders of one connection, by temporary table. One stays open, and ends with the next statement, so that each
- * statement sees what was appended before it; where it fails none of its rows are stored.
+ * The appenders of one connection, by temporary table. One stays open and ends with the next statement, so that each
+ * statement sees all rows appended before it; if it fails, none of its rows are stored.
  */
 export class Appenders {
   readonly #open = new Map<string, DuckDBAppender>();
@@ -52,7 +52,7 @@ export class Appenders {
     });
   }
 
-  /** Brings what was appended into the tables. */
+  /** Flushes appended rows into the tables. */
   end(): void {
     try {
       for (const [table, appender] of this.#open) {
@@ -65,14 +65,14 @@ export class Appenders {
     }
   }
 
-  /** Forgets what was appended since the last statement. */
+  /** Discards rows appended since the last statement. */
   drop(): void {
     for (const appender of this.#open.values()) {
       try {
         appender.clear();
         appender.closeSync();
       } catch {
-        // It says again what it said before.
+        // It repeats its earlier error.
       }
     }
     this.#open.clear();

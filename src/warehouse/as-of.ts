@@ -3,13 +3,13 @@ import type { Connection } from './connection.ts';
 import { createViews } from './migrate.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
 
-/** The name under which the file itself is attached where the books are asked as of an instant. */
+/** The catalog name of the file itself when a query answers as of an instant. */
 export const presentCatalog = 'present';
 
 /**
- * Makes the catalog `wh` of views: the ledger as it was at a moment, over the file attached as `present`, and the
- * public views over that. Which moment, each connection says with `setMoment`. With `draft`, a definition as JSON, it is
- * as if these allocation rules had always been in force.
+ * Creates the catalog `wh` of views: the ledger as of an instant, over the file attached as `present`, and the public
+ * views over that. Each connection sets its instant with `setAsOf`. With `draft`, a definition as JSON, these
+ * allocation rules apply as if they had always been active.
  */
 export async function createPast(connection: Connection, draft?: string): Promise<void> {
   await connection.run(await readSql('as_of', 'catalog'));
@@ -19,8 +19,8 @@ export async function createPast(connection: Connection, draft?: string): Promis
 }
 
 /**
- * Says as of when a connection asks: what was seen at that instant is included. From here on it only reads: the views
- * lie in memory, where nothing else would keep typed SQL from putting others in their place.
+ * Sets the instant that a connection answers for, inclusive. From here on it is read-only: the views are in memory,
+ * where nothing else would keep typed SQL from replacing them.
  */
 export async function setAsOf(connection: Connection, asOf: Instant): Promise<void> {
   await connection.run(await readSql('as_of', 'instant'), { as_of: formatInstant(asOf) });
@@ -28,8 +28,8 @@ export async function setAsOf(connection: Connection, asOf: Instant): Promise<vo
 }
 
 /**
- * The instant as of which these books, asked later, answer as they do now: the last at which anything in them was seen.
- * Undefined where nothing ever was.
+ * The instant as of which these books will later answer as they do now: the last at which they recorded anything.
+ * Undefined if they never did.
  */
 export async function lastSeen(connection: Connection): Promise<Instant | undefined> {
   const [row] = await connection.rows(await readSql('as_of', 'last_seen'));

@@ -15,26 +15,28 @@ import { readSeal, type Seal, type SealState } from './seal.ts';
 import { repairsSnapshot } from './snapshot.ts';
 import { readersSpillPrefix, spillRoom } from './spill.ts';
 
-/** After everything that is ever seen: as of then the books are what they are now. */
+/** After everything that is ever recorded: as of this instant the books equal the present. */
 const endOfTime = Date.UTC(9999, 11, 31);
 
 /** The published snapshot, as readers see it. */
 export interface Books {
   readonly connection: Connection;
-  /** What Costbook wrote of the snapshot when it published it. */
+  /** The seal that Costbook wrote when it published the snapshot. */
   readonly published: Seal;
-  /** From here on refuses every file but these, the network and every setting: before SQL of the project is asked. */
+  /**
+   * From here on, refuses every file but these, the network and every setting: call it before running a project's SQL.
+   */
   lockDown(reachable?: Reachable): Promise<void>;
   close(): void;
 }
 
 /**
- * Opens the snapshot below the project folder for reading; it never waits for the writer. With `asOf` everything asked
- * is answered as it would have been at that instant, and with `draft` as if these allocation rules were in force. With `lockedDown` the connection can reach no file, no network
- * and no setting, but for the `writable` file: for SQL that somebody typed. `reader` names this
- * reader's folder for what does not fit into memory. The signal ends what is asked. Throws UsageError where nothing has been published yet, or by a
- * program of another schema, ChangedFileError where another program changed the snapshot or removed it, DamagedFileError where it cannot
- * be read, LockedError where another program has it open for writing.
+ * Opens the snapshot below the project folder for reading; it never waits for the writer. With `asOf`, every query is
+ * answered as of that instant, and with `draft` as if these allocation rules were active. With `lockedDown`, the
+ * connection has no access to files (except the `writable` file), network or settings: for SQL that a person typed.
+ * `reader` names this reader's spill folder. The signal stops running queries. Throws UsageError if nothing has been
+ * published yet, or only by a program of another schema; ChangedFileError if another program changed or removed the
+ * snapshot; DamagedFileError if it cannot be read; LockedError if another program has it open for writing.
  */
 export async function openBooks(
   dir: string,
@@ -80,10 +82,10 @@ export async function openBooks(
   }
 }
 
-/** How often a snapshot that is written to while it is opened is opened again. */
+/** How often to reopen a snapshot that is replaced while it is opened. */
 const maxTries = 5;
 
-/** Opens the snapshot exactly as it was published: its seal is intact, and no log of another program is applied. */
+/** Opens the snapshot exactly as published: its seal is intact, and no log of another program is applied. */
 async function openSealed(
   file: string,
   options: Omit<OpenOptions, 'readOnly'> & { catalog: string; prepare: (connection: Connection) => Promise<void> },
@@ -98,12 +100,12 @@ async function openSealed(
         ...options,
         readOnly: true,
         whenDamaged: repairsSnapshot,
-        // DuckDB applies a log that it finds beside the path it is given; beside a new name there is none.
+        // DuckDB applies a log that it finds next to the given path; next to a new name there is none.
         attachThrough: (attach) =>
           throughPassingName(file, async (path) => {
             if (path === file) await refuseLogsBeside(file);
             const before = await stat(path);
-            // Before DuckDB opens the file: closing the descriptor would drop DuckDB's lock.
+            // Before DuckDB opens the file: closing the descriptor later would drop DuckDB's lock.
             sealed = await readSeal(path);
             if (sealed.state === 'damaged') throw new DamagedFileError(file, sealed.found, repairsSnapshot);
             await attach(path);
@@ -129,17 +131,17 @@ async function openSealed(
 }
 
 const openForWriting =
-  'that program opened the snapshot for writing; end it, or run "costbook repair", which publishes a new file. ' +
-  'DuckDB reads it beside Costbook with: duckdb -readonly';
+  'that program opened the snapshot for writing. Stop it, or run "costbook repair", which publishes a new file. ' +
+  'To read it with DuckDB without blocking Costbook, use: duckdb -readonly';
 
 function changed(file: string): ChangedFileError {
   return new ChangedFileError(
-    `another program has changed ${file} since Costbook published it, so its numbers are not used: ${repairsSnapshot}. ` +
-      'DuckDB reads it without changing it with: duckdb -readonly',
+    `another program has changed ${file} since Costbook published it, so Costbook does not use its numbers: ` +
+      `${repairsSnapshot}. To read it with DuckDB without changing it, use: duckdb -readonly`,
   );
 }
 
-/** The snapshot as a base for a new warehouse: as it was published, every row of it readable. Throws as `openBooks`. */
+/** The snapshot as a base for a new warehouse: as published, with every row readable. Throws as `openBooks`. */
 export async function wholeSnapshot(dir: string, signal?: AbortSignal): Promise<RebuildingBase> {
   const books = await openBooks(dir, { lockedDown: true, ...(signal === undefined ? {} : { signal }) });
   try {
@@ -151,8 +153,8 @@ export async function wholeSnapshot(dir: string, signal?: AbortSignal): Promise<
 }
 
 /**
- * Throws NoBooksError where there are no books yet: a command that writes would make some with nothing in them. That only
- * the snapshot is missing is nothing to a writer, which publishes it anew.
+ * Throws NoBooksError if there are no books yet: a command that writes would create empty ones. A missing snapshot
+ * alone does not matter to a writer, which publishes it again.
  */
 export async function expectBooks(dir: string): Promise<void> {
   await expectPublished(snapshotFile(dir)).catch((error: unknown) => {
@@ -160,7 +162,7 @@ export async function expectBooks(dir: string): Promise<void> {
   });
 }
 
-/** Throws where there is no snapshot: NoBooksError before the first ingest, ChangedFileError where there was one. */
+/** Throws if there is no snapshot: NoBooksError before the first ingest, ChangedFileError if there was one. */
 async function expectPublished(file: string): Promise<void> {
   const dir = dirname(dirname(file));
   const isThere = await stat(file).then(
@@ -169,12 +171,12 @@ async function expectPublished(file: string): Promise<void> {
   );
   if (isThere) return;
   const { hasJournal } = await findTraces(dir, 0);
-  // A first ingest that is under way has published nothing yet.
+  // A running first ingest has published nothing yet.
   if (hasJournal) throw new ChangedFileError(`${file} is missing: ${repairsSnapshot}`);
   await expectFile(file);
 }
 
-/** Removes what a reader that was killed has left in its spill folders. */
+/** Removes the spill folders that a killed reader left. */
 export async function clearAfterReader(dir: string, reader: string): Promise<void> {
   const folder = await spillRoom(dirname(snapshotFile(dir)));
   for (const name of await readdir(folder)) {

@@ -4,34 +4,34 @@ import { readSqlFolder, type SqlFile } from './sql-files.ts';
 import { sqlProblem } from './sql-problem.ts';
 import { type JsonValue, toCellText, toJsonValue } from './values.ts';
 
-/** A check: one SELECT over the books that returns what should not be. */
+/** A check: one SELECT over the books that returns the rows that break a rule. */
 export interface Check {
   readonly file: SqlFile;
   readonly name: string;
   readonly about: string;
-  /** `fail` stops a job, `warn` is told and no more. */
+  /** `fail` stops a job, `warn` only reports. */
   readonly severity: 'fail' | 'warn';
-  /** What keeps it from being run, with file and line; undefined where nothing does. */
+  /** Why it cannot run, with file and line; undefined if it can. */
   readonly problem?: string;
 }
 
 /** What a check found. */
 export interface CheckResult {
   readonly check: Check;
-  /** How many rows it returned; undefined where its SQL is wrong. */
+  /** How many rows it returned; undefined if its SQL is wrong. */
   readonly offenders: number | undefined;
   readonly columns: readonly SqlColumn[];
-  /** The first of them, for a person and for a machine. */
+  /** The first of them, for people and for machines. */
   readonly cells: readonly (readonly (string | undefined)[])[];
   readonly rows: readonly Readonly<Record<string, JsonValue>>[];
-  /** What is wrong with its SQL, with file and line. */
+  /** The error in its SQL, with file and line. */
   readonly error: CostbookError | undefined;
 }
 
-/** Rows of a check that are shown; all of them are counted. */
+/** How many rows of a check are shown; all are counted. */
 export const maxOffendersShown = 10;
 
-/** Reads the checks, a project's own `sql/checks` over the built-in ones. What is wrong with one is in its `problem`. */
+/** Reads the checks, a project's own `sql/checks` over the built-in ones. Errors of a check are in its `problem`. */
 export async function readChecks(overlay: string): Promise<Check[]> {
   const files = await readSqlFolder('checks', overlay);
   return files.map((file): Check => {
@@ -51,7 +51,7 @@ export async function readChecks(overlay: string): Promise<Check[]> {
   });
 }
 
-/** Runs a check and counts what it returns, without holding it. Wrong SQL is in the result; MachineError is thrown. */
+/** Runs a check and counts its rows without storing them. Wrong SQL is in the result; throws MachineError. */
 export async function runCheck(connection: Connection, check: Check): Promise<CheckResult> {
   const cells: (string | undefined)[][] = [];
   const rows: Record<string, JsonValue>[] = [];
@@ -77,7 +77,7 @@ export async function runCheck(connection: Connection, check: Check): Promise<Ch
   }
 }
 
-/** Has DuckDB read a check, or a report in its place, without running it. Wrong SQL is in the result. */
+/** Lets DuckDB parse and bind a check, or a report instead, without running it. Wrong SQL is in the result. */
 export async function bindCheck(connection: Connection, check: Check): Promise<CheckResult> {
   const nothing = { check, columns: [], cells: [], rows: [] };
   try {

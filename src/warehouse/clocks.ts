@@ -4,14 +4,14 @@ import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';
 
-/** A load that was read under a fast clock, with the hour from which on it may claim nothing. */
+/** A load that was fetched under a fast clock, with the hour from which on its numbers do not count as complete. */
 export interface FalseClaim {
   readonly loadNumber: number;
   /** `2026-10-01T00:00:00Z` */
   readonly claimedEnd: string;
 }
 
-/** How far our clock was ahead of the platform's when an account was read last. */
+/** How far our clock was ahead of the platform's when an account was last fetched. */
 export interface ClockReading {
   readonly account: string;
   readonly aheadSeconds: number;
@@ -19,7 +19,7 @@ export interface ClockReading {
   readonly localAt: Instant;
 }
 
-/** The loads of an account that were read under a clock more than an hour ahead of the platform's present one. */
+/** The loads of an account that were fetched under a clock more than an hour ahead of the platform's present one. */
 export async function falseClaims(
   connection: Connection,
   account: string,
@@ -32,7 +32,7 @@ export async function falseClaims(
   return rows.map((row) => ({ loadNumber: Number(row['load_number']), claimedEnd: String(row['claimed_end']) }));
 }
 
-/** Takes false claims off the books. Their loads stay, and so do the amounts. */
+/** Removes false claims from the books. Their loads and hourly costs stay. */
 export async function correctClaims(
   recorder: Recorder,
   facts: { account: string; claims: readonly FalseClaim[]; runNumber: number; recordedAt: Instant },
@@ -48,13 +48,13 @@ export async function correctClaims(
   });
 }
 
-/** The months of an account (`2026-10`) that are closed on hours which a fast clock claimed. */
+/** The closed months of an account (`2026-10`) that depend on hours fetched under a fast clock. */
 export async function monthsClosedTooSoon(connection: Connection, account: string): Promise<string[]> {
   const rows = await connection.rows(await readSql('clocks', 'months_closed_too_soon'), { account });
   return rows.map((row) => String(row['month']));
 }
 
-/** What each account's clocks said when that was last written down. */
+/** Each account's last clock reading. */
 export async function lastClocks(connection: Connection): Promise<ClockReading[]> {
   const rows = await connection.rows(await readSql('clocks', 'last'));
   return rows.map((row) => ({
@@ -65,7 +65,7 @@ export async function lastClocks(connection: Connection): Promise<ClockReading[]
   }));
 }
 
-/** Writes down what an account's clocks said. */
+/** Records an account's clocks. */
 export async function recordClock(recorder: Recorder, reading: ClockReading, runNumber: number): Promise<void> {
   await recorder.record({
     event: 'clock_read',
@@ -79,7 +79,7 @@ export async function recordClock(recorder: Recorder, reading: ClockReading, run
   });
 }
 
-/** What the last ingest found of its clock, where that was more than an hour ahead of the platform's. */
+/** The last ingest's clock, if it was more than an hour ahead of the platform's. */
 export async function fastClock(connection: Connection): Promise<FastClock | undefined> {
   const [row] = await connection.rows(await readSql('clocks', 'last_ahead'));
   const aheadMs = Number(row?.['ahead_seconds'] ?? 0) * 1000;
@@ -88,17 +88,17 @@ export async function fastClock(connection: Connection): Promise<FastClock | und
   return { aheadMs, localAt: Number(row?.['local_at']), lastSeen: last };
 }
 
-/** The last instants that the books carry. */
+/** The last instants in the books. */
 interface LastInstants {
-  /** The last at which anything was seen. */
+  /** The last instant at which anything was recorded. */
   readonly last: Instant | undefined;
-  /** The last at which anything was seen that is not after `after`. */
+  /** The last one that is not after `after`. */
   readonly lastBefore: Instant | undefined;
-  /** The last that is after `after`, of all that can be put right; undefined where none is. */
+  /** The last one after `after` that can be corrected; undefined if there is none. */
   readonly lastAfter: Instant | undefined;
 }
 
-/** The last instants that the books carry, up to `after` and after it. */
+/** The last instants in the books, up to `after` and after it. */
 export async function lastInstants(connection: Connection, after: Instant = 0): Promise<LastInstants> {
   const [row] = await connection.rows(await readSql('clocks', 'instants'), { after: formatInstant(after) });
   const instant = (name: string) => (typeof row?.[name] === 'string' ? Number(row[name]) : undefined);
@@ -106,10 +106,10 @@ export async function lastInstants(connection: Connection, after: Instant = 0): 
 }
 
 /**
- * Puts right what is dated more than an hour after `now` and was not there before the run began: the last of it becomes
- * now, and the rest keeps its distance. A run under a right clock began before now, so that it corrects what earlier runs
- * left; one under a fast clock corrects its own instants only. Returns the last of those instants as it was, and the last
- * that the books carry from here on. An instant of a load stays as it is, and does not count.
+ * Corrects instants that are more than an hour after `now` and were there before the run started: the last of them
+ * becomes now, and the others keep their distance to it. A run under a correct clock started before now, so it corrects
+ * what earlier runs left; a run under a fast clock corrects only its own instants. Returns the last of those instants
+ * as it was, and the last instant in the books from now on. Instants of loads stay as they are and do not count.
  */
 export async function correctInstants(
   connection: Connection,

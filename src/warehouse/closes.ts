@@ -4,18 +4,18 @@ import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';
 
-/** What was billed to an account in a month as of its close; amounts are decimal text in USD. */
+/** What a month billed to an account at its close; costs are decimal text in USD. */
 export interface AccountClose {
   readonly account: string;
   /** Rows and cost of the month's own hours. */
   readonly rowCount: number;
   readonly cost: string;
-  /** Rows and cost of the corrections of earlier months that are delivered in it. */
+  /** Rows and cost of the corrections of earlier months that it delivers. */
   readonly corrections: number;
   readonly correctionCost: string;
   /** SHA-256 of those rows, hexadecimal. */
   readonly sha256: string;
-  /** The platform's invoice; undefined where it was not told. */
+  /** The platform's invoice; undefined if none was entered. */
   readonly invoiced: string | undefined;
 }
 
@@ -25,28 +25,28 @@ export interface KnownUnit {
   readonly unit: string | undefined;
 }
 
-/** All that a close keeps. */
+/** Everything that a close stores. */
 export interface MonthClose {
   /** The first instant of the month. */
   readonly month: Instant;
   readonly runNumber: number;
-  /** Every account in the books, also those of which nothing was billed. */
+  /** Every account in the books, including those without billed costs. */
   readonly accounts: readonly AccountClose[];
-  /** Of every billing dimension in the books. */
+  /** For every billing dimension in the books. */
   readonly units: readonly KnownUnit[];
 }
 
-/** A month that is closed. */
+/** A closed month. */
 export interface ClosedMonth {
   /** The first instant of the month. */
   readonly month: Instant;
   /** Its reports answer as of this instant. */
   readonly closedAt: Instant;
-  /** In order of their names. */
+  /** Ordered by name. */
   readonly accounts: readonly AccountClose[];
 }
 
-/** The months that are closed, oldest first; there is no gap between them. */
+/** The closed months, oldest first, without gaps. */
 export async function closedMonths(connection: Connection): Promise<ClosedMonth[]> {
   const rows = await connection.rows(await readSql('closing', 'closed_months'));
   const months: (ClosedMonth & { accounts: AccountClose[] })[] = [];
@@ -75,7 +75,7 @@ export async function knownUnits(connection: Connection): Promise<KnownUnit[]> {
   }));
 }
 
-/** Takes a close into journal and ledger; `closedAt` lies after all that was seen before. */
+/** Writes a close to journal and ledger; `closedAt` is after everything recorded before. */
 export async function closeMonth(
   connection: Connection,
   recorder: Recorder,
@@ -104,7 +104,7 @@ export async function closeMonth(
   });
 }
 
-/** Takes the reopening of a closed month into journal and ledger. */
+/** Writes the reopening of a closed month to journal and ledger. */
 export async function reopenMonth(
   recorder: Recorder,
   month: Instant,
@@ -117,7 +117,7 @@ export async function reopenMonth(
   });
 }
 
-/** `2026-10-01`: a month as the ledger names it. */
+/** `2026-10-01`: a month in the ledger. */
 function monthText(month: Instant): string {
   return formatInstant(month).slice(0, 10);
 }

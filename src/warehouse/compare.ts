@@ -13,22 +13,22 @@ import { readSql } from './sql-files.ts';
 import { attach, countDifference, makeDifference } from './statements.ts';
 import { warehouseFile } from './warehouse-file.ts';
 
-/** How many rows of a difference are shown of either side. */
+/** How many rows of a difference are shown for each side. */
 const rowsShown = 3;
 
-/** A table of the present warehouse beside the same one of another file. */
+/** A table of the present warehouse compared with the same table of another file. */
 export interface TableComparison {
   readonly table: string;
   /** Rows of the present warehouse. */
   readonly rows: number;
   readonly onlyHere: number;
   readonly onlyThere: number;
-  /** The first few of either side. */
+  /** The first few rows of each side. */
   readonly here: readonly SqlRow[];
   readonly there: readonly SqlRow[];
 }
 
-/** A load as the books have it. */
+/** A load in the books. */
 export interface LoadInBooks {
   readonly loadNumber: number;
   readonly account: string;
@@ -38,21 +38,24 @@ export interface LoadInBooks {
   readonly landing: string;
 }
 
-/** The present warehouse, held for reading: no writer can start until it is closed. */
+/** The present warehouse, locked for reading: no writer can start until it is closed. */
 export interface PresentWarehouse {
   readonly lastLoadNumber: number;
-  /** The last event of the journal that is in it. */
+  /** The number of its last journal event. */
   readonly lastEvent: number;
   facts(): Promise<SnapshotFacts>;
   loads(): Promise<LoadInBooks[]>;
-  /** Every table beside that of another warehouse file, as bags of rows. The file must not be open in this process. */
+  /**
+   * Compares every table with that of another warehouse file, as bags of rows. The file must not be open in this
+   * process.
+   */
   compareWith(file: string): Promise<TableComparison[]>;
   close(): void;
 }
 
 /**
- * Opens the present warehouse for comparing; undefined where there is none. Throws LockedError where a writer holds it,
- * UsageError where it is of another schema than this program's.
+ * Opens the present warehouse for comparison; undefined if there is none. Throws LockedError if a writer has it,
+ * UsageError if it has another schema than this program's.
  */
 export async function openPresentWarehouse(dir: string, signal?: AbortSignal): Promise<PresentWarehouse | undefined> {
   const file = warehouseFile(dir);
@@ -70,7 +73,7 @@ export async function openPresentWarehouse(dir: string, signal?: AbortSignal): P
     const foreign = await foreignMigration(connection);
     if (foreign !== undefined) {
       throw new UsageError(
-        `${file} is of another Costbook than this one (migration ${foreign}): run "costbook ingest" once, then rebuild`,
+        `${file} is from another version of Costbook (migration ${foreign}). Run "costbook ingest" once, then rebuild`,
       );
     }
     const [loads] = await connection.rows(await readSql('ledger', 'last_load'));
@@ -105,7 +108,7 @@ async function loadsIn(connection: Connection): Promise<LoadInBooks[]> {
   }));
 }
 
-/** The loads that a project's snapshot has; none where there is no whole one. */
+/** The loads in a project's snapshot; none if it is missing or damaged. */
 export async function loadsOfSnapshot(dir: string, signal?: AbortSignal): Promise<LoadInBooks[]> {
   const file = snapshotFile(dir);
   try {
@@ -124,7 +127,7 @@ export async function loadsOfSnapshot(dir: string, signal?: AbortSignal): Promis
 }
 
 async function compareTable(connection: Connection, table: string): Promise<TableComparison> {
-  // One pass over both sides; what they share cancels out, however often a row is there.
+  // One pass over both sides; equal rows cancel out, however often they occur.
   await connection.run(makeDifference(table));
   const [counts] = await connection.rows(countDifference(table));
   const first = async (side: 1 | -1): Promise<SqlRow[]> =>

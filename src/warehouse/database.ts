@@ -19,12 +19,12 @@ import {
 } from './spill.ts';
 import { attach, lockDownStatements, useUtc, useWarehouse } from './statements.ts';
 
-// One owner a file and process: two instances in one process attach the same file without an error and lose rows.
+// One owner per file and process: two instances in one process attach the same file without an error and lose rows.
 const openFiles = new Set<string>();
 
 /**
- * Opens a warehouse file: an instance in memory, the file attached. Nothing is ever downloaded.
- * Throws LockedError where another process holds it, UsageError where a reader finds no file, MachineError otherwise.
+ * Opens a warehouse file: an in-memory instance with the file attached. Nothing is ever downloaded. Throws LockedError
+ * if another process holds it, UsageError if a reader finds no file, MachineError otherwise.
  */
 export async function openDatabase(file: string, options: OpenOptions): Promise<Database> {
   if (options.readOnly) {
@@ -32,7 +32,7 @@ export async function openDatabase(file: string, options: OpenOptions): Promise<
     return open(file, options, file);
   }
   if (openFiles.has(file)) throw new Error(`${file} is already open in this process`);
-  openFiles.add(file); // before anything is waited for: two that open at once must not both find it free
+  openFiles.add(file); // before the first await: of two concurrent calls only one may find it free
   try {
     await mkdir(dirname(file), { recursive: true }).catch(asOurError(file, options));
     return await open(file, options, file);
@@ -42,12 +42,12 @@ export async function openDatabase(file: string, options: OpenOptions): Promise<
   }
 }
 
-/** Throws UsageError where a file to be read is not there. */
+/** Throws UsageError if a file to read does not exist. */
 export async function expectFile(file: string): Promise<void> {
   if (!(await exists(file))) throw new NoBooksError(file);
 }
 
-/** Opens a database in memory that holds nothing, to read files of other formats with; what does not fit spills to `folder`. */
+/** Opens an empty in-memory database, to read files of other formats; it spills to `folder`. */
 export function openScratch(folder: string): Promise<Database> {
   return open(join(folder, 'scratch'), { readOnly: true }, ':memory:');
 }
@@ -86,14 +86,14 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
     const first = await instance.connect();
     const kept = keep(first);
     await first.run(useUtc);
-    // What is in memory alone is nobody's to change.
+    // An in-memory catalog is read-only to everybody.
     const access = readOnly && attached !== ':memory:' ? 'read' : options.unlogged ? 'write without log' : 'write';
     async function attachFile(path: string): Promise<void> {
       state.path = path;
       await first.run(attach(path, options.catalog ?? 'wh', access));
     }
     await (options.attachThrough?.(attachFile) ?? attachFile(attached));
-    // Whoever holds the lock knows that every other writer of this file is dead.
+    // The holder of the lock knows that every other writer of this file is dead.
     if (!readOnly) await clearWritersSpill(folder, basename(file), basename(spill));
     state.isOpening = false;
     await options.prepare?.(kept);
@@ -133,8 +133,8 @@ async function lockDown(connection: DuckDBConnection, { files = [], folders = []
 }
 
 /**
- * A reader has the machine to itself. Beside a writer's queries pages are unpacked and decoded, and another window's
- * queries run: threads of DuckDB that find no task take the time of those (measured: a fifth of all CPU on two cores).
+ * A reader has the machine to itself. A writer also unpacks and decodes pages and runs another window's queries: DuckDB
+ * threads without a task take CPU time from these (measured: a fifth of all CPU on two cores).
  */
 function threadsFor(readOnly: boolean): number {
   const cores = availableParallelism();

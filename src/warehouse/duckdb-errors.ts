@@ -3,23 +3,26 @@ import { CostbookError, DamagedFileError, LockedError, MachineError, messageOf, 
 import { memoryLimitMb } from '../memory.ts';
 import { type OpenOptions, SqlError } from './connection.ts';
 
-/** Throws the error of ours that a failure of DuckDB stands for. */
+/** Throws our own error for a failure of DuckDB. */
 export type Fail = (error: unknown) => never;
 
-/** DuckDB's own words for what the machine lacks; words in somebody's data come behind another kind of error. */
+/**
+ * DuckDB's own messages for a machine without enough resources; similar text in user data appears under other error
+ * kinds.
+ */
 const machineFailure =
   /^(IO|FATAL|TransactionContext) Error.*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open|set lock)|Cannot open file)/is;
 const notPermitted = /Permission denied|Read-only file system|^E(ACCES|PERM|ROFS)\b/;
 
-/** DuckDB's own words for a database file that is not as DuckDB wrote it. */
+/** DuckDB's own messages for a damaged database file. */
 const damage =
   /^(IO|FATAL|INTERNAL|Serialization|TransactionContext) Error.*(not a valid DuckDB database file|Corrupt database file|Failure while replaying WAL|Could not read from file .* Is a directory)/is;
-/** Errors that DuckDB meets where it reads nonsense while it opens a file. */
+/** Errors of DuckDB when it reads garbage while opening a file. */
 const nonsense = /^(INTERNAL|FATAL|Serialization) Error/;
 
 /**
- * DuckDB's failures as ours: who holds the lock, what the machine lacks, which file is damaged, and SQL that it does not
- * take. What is none of these (DuckDB's own bugs) keeps its words.
+ * Translates DuckDB's failures: who holds the lock, what the machine is missing, which file is damaged, and SQL that it
+ * refuses. Anything else (DuckDB's own bugs) keeps its message.
  */
 export function asOurError(
   file: string,
@@ -38,15 +41,15 @@ export function asOurError(
       const [, program, pid] = holder;
       throw new LockedError(
         file,
-        // Another container's processes have no number here; nor has one that ended just now.
-        pid === undefined ? 'a process that cannot be seen from here' : `process ${pid} (${program})`,
+        // Another container's process has no number here; nor has one that ended just now.
+        pid === undefined ? 'a process that is not visible from here' : `process ${pid} (${program})`,
         { cause: error },
       );
     }
     if (/^Out of Memory Error/.test(message)) {
       throw new MachineError(
         `this needs more than the ${memoryLimitMb(readOnly)} MB of memory, and the disk space below ${dirname(file)}, that one ` +
-          `command may use: ask for less at once (fewer rows or columns, sums instead of rows), or free memory and disk ` +
+          `command may use. Query less at once (fewer rows or columns, sums instead of rows), or free memory and disk ` +
           `(${firstLine})`,
         { cause: error },
       );
@@ -59,8 +62,8 @@ export function asOurError(
     if (((isMachines && message.includes(dirname(file))) || isErrno(error)) && notPermitted.test(message)) {
       throw new MachineError(
         readOnly
-          ? `${file} cannot be read by this user: allow it to (${firstLine})`
-          : `${dirname(file)} cannot be written by this user: allow it to, or name another project folder with --dir (${firstLine})`,
+          ? `${file} is not readable for this user: grant read access (${firstLine})`
+          : `${dirname(file)} is not writable for this user: grant write access, or choose another project folder with --dir (${firstLine})`,
         { cause: error },
       );
     }
@@ -74,12 +77,15 @@ function isErrno(error: unknown): boolean {
   return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }
 
-/** A failure of SQL that a person typed, as what is told to them: it is theirs to mend; what the machine or DuckDB itself does wrong is not. */
+/**
+ * A failure of SQL that a person typed: if the SQL is wrong, a UsageError; failures of the machine or of DuckDB are
+ * not.
+ */
 export function asTyped(error: unknown): unknown {
   if (error instanceof SqlError) return new UsageError(error.message, { cause: error });
   if (/^(INTERNAL|FATAL) Error/.test(messageOf(error))) {
     const [firstLine = ''] = messageOf(error).split('\n');
-    return new MachineError(`DuckDB itself failed in this query; ask in another way (${firstLine})`, { cause: error });
+    return new MachineError(`DuckDB itself failed in this query; rephrase the query (${firstLine})`, { cause: error });
   }
   return error;
 }

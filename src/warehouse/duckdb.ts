@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
-// DuckDB's client is required, not imported: Node parses each file of an imported CommonJS package an extra time to find
-// its exports, which is a tenth of a second of every start here.
+// DuckDB's client is required, not imported: Node parses each file of an imported CommonJS package twice to find its
+// exports, which costs a tenth of a second at every start.
 const require = createRequire(import.meta.url);
 
 export const {

@@ -3,7 +3,7 @@ import { presentCheckCode } from '../check-codes.ts';
 type Scalar = string | number | boolean | null;
 type Values = Readonly<Record<string, Scalar | readonly (string | Readonly<Record<string, Scalar>>)[]>>;
 
-/** An event as a line of the journal has it: by the names of today, or by those before the migration 0006_plain_names. */
+/** An event as the journal stores it: with today's names, or those before the migration 0006_plain_names. */
 export interface EarlierEvent {
   readonly number: number;
   readonly event: string;
@@ -28,20 +28,22 @@ const keys: Readonly<Record<string, string>> = {
   told_day: 'notified_day',
 };
 
-/** Values that are names of a command or step, by the key under which they stand. */
+/** Values that are names of a command or step, by their keys. */
 const names: readonly string[] = ['step', 'command', 'command_line', 'alert_key'];
 
-/** Values that are JSON themselves. */
+/** Values that are JSON documents. */
 const documents: readonly string[] = ['fact', 'message'];
 
 /**
- * An event by the names of today. A journal is never rewritten, so its older events keep the names that they were written
- * with. Pure.
+ * Translates an event to today's names. A journal is never rewritten, so older events keep the names that they were
+ * written with. Pure.
  */
 export function withPresentNames({ number, event, values }: EarlierEvent): EarlierEvent {
   // In a close it is a SHA-256, in a message the name of a summary.
   const all = { ...keys, digest: event === 'month_closed' ? 'sha256' : 'summary' };
-  return { number, event: events[event] ?? event, values: renamed(values, all) };
+  // A sentence had what a window differs by; nothing else had it.
+  const added: Values = event === 'window_read' ? { cost_difference: null } : {};
+  return { number, event: events[event] ?? event, values: { ...added, ...renamed(values, all) } };
 }
 
 function renamed(values: Values, table: Readonly<Record<string, string>>): Values {
@@ -67,12 +69,12 @@ function presentValue(key: string, value: Values[string], table: Readonly<Record
   );
 }
 
-/** `digest`, `digest --period monthly` and `run/digest`, by the name of today. */
+/** Translates `digest`, `digest --period monthly` and `run/digest`. */
 function presentName(name: string): string {
   return name.replace(/^(run\/)?digest(?= |$)/, '$1summarize');
 }
 
-/** A key is followed by a colon, which a text within is not, as its quotes are escaped. */
+/** A key is followed by a colon; inside a text its quotes would be escaped. */
 function presentDocument(json: string): string {
   return json
     .replaceAll('"because":', '"reason":')

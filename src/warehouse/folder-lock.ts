@@ -5,15 +5,15 @@ import { setTimeout as sleepFor } from 'node:timers/promises';
 import { LockedError } from '../errors.ts';
 import { openDatabase } from './database.ts';
 
-/** The file whose lock says that somebody is writing into its folder. */
+/** The file whose lock marks a writer in its folder. */
 export const lockName = '.lock';
 
 const retryMs = 100;
 
 /**
- * Keeps a folder for this process alone until `release` is called, or the process is dead: the operating system's own
- * lock on an empty DuckDB file, as on the warehouse, so that nothing has to be cleared up after a death. Waits up to
- * `patienceMs` for another process that has it, then throws LockedError with its name.
+ * Locks a folder for this process until `release` is called or the process ends: the operating system's own lock on an
+ * empty DuckDB file, as for the warehouse, so nothing needs cleaning up after a crash. Waits up to `patienceMs` for
+ * another process that has it, then throws LockedError with its name.
  */
 export async function holdFolder(
   folder: string,
@@ -35,14 +35,14 @@ export async function holdFolder(
   }
 }
 
-/** Made under another name: a process that dies meanwhile must not leave half a file that nobody can open. */
+/** Created under another name: if the process dies meanwhile, no half-written file remains that nobody can open. */
 async function makeLock(folder: string, file: string): Promise<void> {
   const part = join(folder, `.lock-${randomUUID()}.part`);
   try {
     await rm(part, { force: true });
     (await openDatabase(part, { readOnly: false })).close();
     await link(part, file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error; // somebody else was as quick
+      if (error.code !== 'EEXIST') throw error; // another process was faster
     });
   } finally {
     await rm(part, { force: true });

@@ -3,14 +3,14 @@ import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';
 
-/** A forecast of a period as the ledger keeps it: instants and dates as text, amounts of USD as decimal text. */
+/** A forecast of a period as the ledger stores it: instants and dates as text, USD as decimal text. */
 export interface ForecastRow {
   readonly scope_kind: 'budget' | 'workspace';
   readonly budget: string | null;
   readonly account: string | null;
   readonly workspace: string | null;
   readonly resource_type: string | null;
-  /** Of a budget which costs are its own, as JSON. */
+  /** Filter that selects the budget's costs, as JSON. */
   readonly scope: string | null;
   readonly period_kind: string;
   readonly period: string;
@@ -37,19 +37,19 @@ export interface ForecastRow {
   readonly reason: string | null;
 }
 
-/** Forecasts that one run made. */
+/** The forecasts of one run. */
 export interface ForecastsMade {
   readonly runNumber: number;
   readonly at: Instant;
-  /** The last load in the books that they were made from. */
+  /** The last load in the books when they were made. */
   readonly loadNumber: number;
-  /** Of how many outcomes in a hundred the intervals should hold. */
+  /** Confidence level of the intervals, in percent. */
   readonly level: number;
   readonly forecasts: readonly ForecastRow[];
 }
 
 /**
- * Takes forecasts into journal and ledger, those of which there is none yet of the same scope and period through the same
+ * Writes forecasts to journal and ledger, except those that exist for the same scope, period and complete-through
  * instant. Returns how many.
  */
 export async function recordForecasts(
@@ -69,14 +69,14 @@ export async function recordForecasts(
       made_at: formatInstant(at),
       load_number: loadNumber,
       level,
-      // What is null is left out of the journal: most rows have as many nulls as values.
+      // Nulls stay out of the journal: most rows have as many nulls as values.
       forecasts: fresh.map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))),
     },
   });
   return fresh.length;
 }
 
-/** The keys of the forecasts that are kept from what was complete through an instant, or later. */
+/** The keys of the stored forecasts from books that were complete through an instant, or later. */
 export async function knownForecasts(connection: Connection, from: string): Promise<ReadonlySet<string>> {
   const rows = await connection.rows(await readSql('forecasts', 'known'), { from });
   return new Set(
@@ -89,7 +89,7 @@ export async function knownForecasts(connection: Connection, from: string): Prom
   );
 }
 
-/** What a forecast is of: one of each is kept. */
+/** The subject of a forecast: one of each is stored. */
 export type ForecastScopeRow = Pick<
   ForecastRow,
   | 'scope_kind'
@@ -103,7 +103,7 @@ export type ForecastScopeRow = Pick<
   | 'complete_through'
 >;
 
-/** The key of what a forecast is of. */
+/** The key of a forecast's subject. */
 export function forecastKey(row: ForecastScopeRow): string {
   const { scope_kind, budget, account, workspace, resource_type, scope, period_kind, period, complete_through } = row;
   return JSON.stringify([

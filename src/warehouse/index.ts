@@ -121,7 +121,6 @@ export {
 export {
   epochDays,
   epochMicros,
-  isTextType,
   type JsonValue,
   type SqlCell,
   toCellText,

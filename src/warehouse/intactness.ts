@@ -10,18 +10,18 @@ import { describeFacts, factsOf } from './snapshot.ts';
 import { readSql } from './sql-files.ts';
 import { hashOf } from './statements.ts';
 
-/** What lies beside the warehouse and could give it back. */
+/** What could restore the warehouse. */
 export interface Traces {
   readonly dir: string;
-  /** The seal of the snapshot, as far as it can be read. */
+  /** The seal of the snapshot, if readable. */
   readonly seal: Seal | undefined;
   readonly isSnapshotIntact: boolean;
-  /** The largest number of a load in the landing folder; 0 where there is none. */
+  /** The largest load number in the landing folder; 0 if there is none. */
   readonly newestStored: number;
   readonly hasJournal: boolean;
 }
 
-/** Looks for what could give the warehouse back. */
+/** Looks for what could restore the warehouse. */
 export async function findTraces(dir: string, newestStored: number): Promise<Traces> {
   const found = await readSeal(snapshotFile(dir)).catch(() => undefined);
   const journal = await readdir(journalFolder(dir)).catch(() => []);
@@ -34,33 +34,35 @@ export async function findTraces(dir: string, newestStored: number): Promise<Tra
   };
 }
 
-/** The one command that heals every state of the files below `data`. */
+/** The one command that repairs every state of the files below `data`. */
 export const repairs = 'Run "costbook repair"';
 
-/** Throws ChangedFileError where the warehouse's file is missing and something shows that there were books. */
+/** Throws ChangedFileError if the warehouse's file is missing although something shows that there were books. */
 export async function refuseMissing(warehouse: string, traces: Traces): Promise<void> {
   if (await isThere(warehouse)) return;
   if (traces.seal === undefined && traces.newestStored === 0 && !traces.hasJournal) return;
   throw new ChangedFileError(
     `${warehouse} is missing, and there were books: ${describeTraces(traces)}. Nothing was changed. ${repairs}, which ` +
-      `makes the warehouse anew from these; to begin without them, move ${join(traces.dir, 'data')} away`,
+      `rebuilds the warehouse from these. To start without them, move ${join(traces.dir, 'data')} away`,
   );
 }
 
-/** Throws ChangedFileError where a warehouse knows less than what lies beside it: it is an older copy, or another's. */
+/**
+ * Throws ChangedFileError if a warehouse has less than the files next to it: it is an older copy, or another project's.
+ */
 export async function refuseOlder(connection: Connection, warehouse: string, traces: Traces): Promise<void> {
   const [row] = await connection.rows(await readSql('ledger', 'loads')).catch((error: unknown) => {
-    if (error instanceof SqlError) return [{ loads: 0, last: 0 }]; // a new file has no table yet
+    if (error instanceof SqlError) return [{ loads: 0, last: 0 }]; // a new file has no tables yet
     throw error;
   });
   const [loads, last] = [Number(row?.['loads']), Number(row?.['last'])];
   const isHollow = loads !== last;
-  // One load more is one that was landed and did not commit.
+  // One load more may be a load that was stored and did not commit.
   if (!isHollow && traces.newestStored <= last + 1 && (traces.seal?.loadNumber ?? 0) <= last) return;
   const knows = isHollow ? `${loads} of the loads up to ${last}` : `loads up to ${last}`;
   throw new ChangedFileError(
-    `${warehouse} has ${knows}, and there were more: ${describeTraces(traces)}. It is an older copy. Nothing was ` +
-      `changed. ${repairs}, which moves it aside and makes the warehouse anew from these`,
+    `${warehouse} is an older copy: it has ${knows}, and there were more: ${describeTraces(traces)}. Nothing was ` +
+      `changed. ${repairs}, which moves it aside and rebuilds the warehouse from these`,
   );
 }
 
@@ -78,15 +80,15 @@ export async function refuseChanged(connection: Connection, warehouse: string, t
   if (has === undefined || has.loadNumber !== seal.loadNumber || has.lastEvent !== seal.lastEvent) return;
   if (describeFacts(has) === describeFacts(seal)) return;
   throw new ChangedFileError(
-    `another program has changed ${warehouse}: it has ${describeFacts(has)}. Whole are ${describeTraces(traces)}. ` +
-      `Nothing was changed. ${repairs}, which moves it aside and makes the warehouse anew from these`,
+    `another program has changed ${warehouse}: it has ${describeFacts(has)}. Intact: ${describeTraces(traces)}. ` +
+      `Nothing was changed. ${repairs}, which moves it aside and creates the warehouse again from these`,
   );
 }
 
-/** A damaged warehouse as an error that says what is whole. */
+/** The error for a damaged warehouse, which names the files that are intact. */
 export function damagedWarehouse({ file, found, cause }: DamagedFileError, traces: Traces): DamagedFileError {
   const whole = describeTraces(traces);
-  return new DamagedFileError(file, found, `${whole === '' ? '' : `whole are ${whole}. `}${repairs}`, { cause });
+  return new DamagedFileError(file, found, `${whole === '' ? '' : `intact: ${whole}. `}${repairs}`, { cause });
 }
 
 function describeTraces({ dir, seal, isSnapshotIntact, newestStored, hasJournal }: Traces): string {
@@ -101,7 +103,7 @@ function describeTraces({ dir, seal, isSnapshotIntact, newestStored, hasJournal 
   ].join(', ');
 }
 
-/** Reads every row of every table of an attached catalog, so that DuckDB compares the checksum of each block. */
+/** Reads every row of every table of an attached catalog, so that DuckDB checks the checksum of each block. */
 export async function readAllTables(connection: Connection, catalog: string): Promise<void> {
   const tables = await connection.rows(await readSql('ledger', 'tables'), { catalog });
   for (const { schema_name, table_name } of tables) {
@@ -110,8 +112,8 @@ export async function readAllTables(connection: Connection, catalog: string): Pr
 }
 
 /**
- * Renames a DuckDB file that is of no use to `<name>.damaged-20261122T031500Z.duckdb`, and its write-ahead log with it;
- * returns the new path, or undefined where there was no such file.
+ * Renames an unusable DuckDB file, and its write-ahead log, to `<name>.damaged-20261122T031500Z.duckdb`. Returns the
+ * new path, or undefined if there was no such file.
  */
 export async function setAside(file: string, at: Instant): Promise<string | undefined> {
   const stamp = formatSecond(at).replaceAll(/[-:]/g, '');

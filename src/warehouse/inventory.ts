@@ -3,7 +3,7 @@ import type { Connection, SqlRow } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
 
-/** A resource as a listing told it, ready for the books; instants as text, labels and connections as JSON. */
+/** A resource from a listing, ready for the books; instants as text, labels and connections as JSON. */
 export interface ListedResource {
   readonly workspace: string;
   readonly name: string;
@@ -23,7 +23,7 @@ export interface ListedResource {
   readonly integrationConnections: string | undefined;
 }
 
-/** Which listing is meant: of an account, by the account's own token or by that of a workspace. */
+/** Identifies a listing: its account, and the workspace whose token reads it, if not the account's own. */
 export interface ListingKey {
   readonly account: string;
   readonly tokenWorkspace: string | undefined;
@@ -31,9 +31,9 @@ export interface ListingKey {
 }
 
 /**
- * What came of reading a listing. `read`: to its last page. `partial`: not to its last page. `shrunk`: more than half of
- * what was there is missing, and was kept. `refused`: the platform does not serve it to this token. `failed`: it could
- * not be read.
+ * The outcome of reading a listing. `read`: to its last page. `partial`: not to its last page. `shrunk`: more than half
+ * of the known resources are missing, so they were kept. `refused`: the platform does not serve it to this token.
+ * `failed`: it could not be read.
  */
 export type ListingOutcome = 'read' | 'partial' | 'shrunk' | 'refused' | 'failed';
 
@@ -48,48 +48,48 @@ export interface ListingFacts extends ListingKey {
   readonly readAt: Instant;
 }
 
-/** How a listing is to be written. */
+/** How to write a listing. */
 export interface ListingReading extends ListingKey {
-  /** Workspaces that are read with tokens of their own: those of this reading's resources are not among them. */
+  /** Workspaces that are read with tokens of their own: this listing does not speak for them. */
   readonly workspacesElsewhere: readonly string[];
   readonly runNumber: number;
-  /** When it was seen; after every earlier reading. */
+  /** When it was read; after every earlier listing. */
   readonly seenAt: Instant;
-  /** Whether it was read to its last page: what is not in it is gone then. */
+  /** Whether it was read to its last page: then resources that are missing from it are gone. */
   readonly isWhole: boolean;
-  /** Whether what is gone is gone, also where that is more than half. */
+  /** Whether missing resources are gone, even if they are more than half. */
   readonly acceptShrunk: boolean;
 }
 
 /** What writing a listing changed. */
 export interface ListingWritten {
   readonly resources: number;
-  /** How many there would be if nothing were missing: known in the workspaces that occur in it, or listed before. */
+  /** The number of resources if none were missing: known in the workspaces that occur in it, or listed before. */
   readonly known: number;
   /** States that were written, and states that ended. */
   readonly opened: number;
   readonly ended: number;
-  /** Whether it was whole and so short that what is missing was kept. */
+  /** Whether it was complete but so short that the missing resources were kept. */
   readonly isShrunk: boolean;
 }
 
-/** Takes listings into the books, one at a time, holding a page of them and no more. */
+/** Writes listings to the books one at a time, with at most one page in memory. */
 export interface InventoryStage {
-  /** Begins a listing, also one that begins anew: what came before is forgotten. */
+  /** Starts a listing, or restarts it: earlier pages are discarded. */
   begin(): Promise<void>;
   add(resources: readonly ListedResource[]): Promise<void>;
   /**
-   * Writes what differs from what is known, and only that: each resource's states end and begin in one transaction. A
-   * listing speaks for the workspaces that occur in it.
+   * Writes only what differs from the known states: each resource's states end and start in one transaction. A listing
+   * speaks for the workspaces that occur in it.
    */
   write(reading: ListingReading): Promise<ListingWritten>;
   close(): void;
 }
 
-/** Changes in one event of the journal, and in one transaction. */
+/** Changes in one journal event, and in one transaction. */
 const changesAtOnce = 500;
 
-/** Opens a stage on a connection of its own; what it writes goes through the recorder. */
+/** Opens a stage on a connection of its own; it writes through the recorder. */
 export async function openInventoryStage(connection: Connection, recorder: Recorder): Promise<InventoryStage> {
   const files = new Map((await readSqlFolder('inventory')).map((file) => [file.name, file.text]));
   function sql(name: string): string {
@@ -138,8 +138,8 @@ export async function openInventoryStage(connection: Connection, recorder: Recor
         workspaces_elsewhere: JSON.stringify(reading.workspacesElsewhere),
       });
       const resources = Number(counts?.['listed']);
-      // A workspace that is missing altogether ends nothing, and is missing all the same: until somebody accepts it, a
-      // listing is compared with the last one that was whole too, as far as that was of the same workspaces.
+      // A workspace that is missing completely ends no state, but it counts as missing: until somebody accepts it, a
+      // listing is also compared with the last complete one, as far as that covered the same workspaces.
       const listedBefore = Math.min(await lastListed(connection, reading), Number(counts?.['known_of_kind']));
       const known = Math.max(Number(counts?.['known']), listedBefore);
       const isShrunk = isWhole && !acceptShrunk && resources * 2 < known;
@@ -171,7 +171,7 @@ export async function openInventoryStage(connection: Connection, recorder: Recor
   };
 }
 
-/** Writes down what came of reading a listing. */
+/** Records the outcome of reading a listing. */
 export async function recordListing(recorder: Recorder, facts: ListingFacts): Promise<void> {
   await recorder.record({
     event: 'listing_read',
@@ -191,7 +191,7 @@ export async function recordListing(recorder: Recorder, facts: ListingFacts): Pr
   });
 }
 
-/** What came of a listing when it was read last; undefined where it never was. */
+/** The outcome of a listing at its last attempt; undefined if there was none. */
 export async function lastListingOutcome(connection: Connection, key: ListingKey): Promise<ListingOutcome | undefined> {
   const row = await lastListing(connection, key, ['read', 'partial', 'shrunk', 'refused', 'failed']);
   return row?.['outcome'] as ListingOutcome | undefined;
@@ -203,7 +203,7 @@ async function lastReading(connection: Connection, key: ListingKey): Promise<Ins
   return row === undefined ? undefined : Number(row['read_at']);
 }
 
-/** How many resources a listing had when it last was as it should be; 0 where it never was. */
+/** How many resources a listing had when it last was complete; 0 if it never was. */
 async function lastListed(connection: Connection, key: ListingKey): Promise<number> {
   const row = await lastListing(connection, key, ['read']);
   return Number(row?.['resources'] ?? 0);

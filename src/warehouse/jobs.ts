@@ -3,21 +3,21 @@ import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';
 
-/** What the books know of a job's slots. */
+/** What the books record about a job's slots. */
 export interface JobHistory {
   /**
-   * The last instant that needs no run any more: the last slot that was run to an end, was missed or was tried too
-   * often, or the last start by hand. Undefined where there is none.
+   * Slots up to this instant need no run: the last slot that ended, was missed or was tried too often, or the last
+   * start by hand. Undefined if there is none.
    */
   readonly doneThrough: Instant | undefined;
   /** Later slots whose runs were killed. */
   readonly interrupted: readonly Instant[];
 }
 
-/** A slot whose runs were all killed is not tried for ever: what kills them may be the run itself. */
+/** Stop retrying a slot whose runs were all killed: the run itself may be the cause. */
 const maxTries = 3;
 
-/** What the books know of each job that ever ran, by name. */
+/** The slot history of each job that ever ran, by name. */
 export async function jobHistories(connection: Connection): Promise<ReadonlyMap<string, JobHistory>> {
   const rows = await connection.rows(await readSql('jobs', 'histories'), { max_tries: maxTries });
   return new Map(
@@ -31,7 +31,7 @@ export async function jobHistories(connection: Connection): Promise<ReadonlyMap<
   );
 }
 
-/** A step whose run has begun it. */
+/** A step that its run has started. */
 export interface StepBegun {
   readonly runNumber: number;
   /** From 1. */
@@ -82,7 +82,7 @@ export function recordStepEnd(recorder: Recorder, end: StepEnd): Promise<void> {
   });
 }
 
-/** Writes down slots that nobody ran, in their order. */
+/** Records missed slots, in order. */
 export async function recordMissed(
   connection: Connection,
   recorder: Recorder,

@@ -6,7 +6,7 @@ import { type EarlierEvent, withPresentNames } from './earlier-names.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
 import { lastEventOf } from './statements.ts';
 
-/** What can be journaled; each is written into the ledger by the file of its name in sql/journal. */
+/** The events of the journal; the file of the same name in sql/journal writes each into the ledger. */
 export type EventName =
   | 'run_began'
   | 'run_ended'
@@ -37,44 +37,44 @@ export type EventName =
 
 type Scalar = string | number | boolean | null;
 
-/** One thing that happened and that the landing folder cannot give back. Secrets are out of it before it comes here. */
+/** An event that the landing folder cannot restore. Its values are already free of secrets. */
 export interface JournalEvent {
   readonly event: EventName;
-  /** What its SQL file is given; lists go there as JSON. */
+  /** The parameters of its SQL file; lists become JSON. */
   readonly values: Readonly<Record<string, Scalar | readonly (string | Readonly<Record<string, Scalar>>)[]>>;
 }
 
-/** An event with its number: 1, 2, 3, … without a hole. */
+/** An event with its number: 1, 2, 3, … without gaps. */
 export interface NumberedEvent extends JournalEvent {
   readonly number: number;
 }
 
-/** Where events are written down before the ledger has them. */
+/** Where events are written before they reach the ledger. */
 export interface JournalFile {
-  /** The number of the last event; 0 where there is none. */
+  /** The number of the last event; 0 if there is none. */
   readonly last: number;
-  /** Writes an event and returns when it is on the disk: it is whole there, or not at all. */
+  /** Writes an event and returns once it is on disk: completely, or not at all. */
   append(event: JournalEvent): Promise<NumberedEvent>;
 }
 
-/** Takes what happened into journal and ledger. */
+/** Writes events to journal and ledger. */
 export interface Recorder {
   record(event: JournalEvent): Promise<void>;
 }
 
-/** A file of the journal that has grown so large is followed by another one, so that opening reads only the last. */
+/** At this size a new journal file starts, so that opening the journal reads only the last file. */
 const fileBytes = 4 * 1024 * 1024;
 const lineFeed = 0x0a;
 
-/** Where the journal lies below the project folder. */
+/** The journal's folder below the project folder. */
 export function journalFolder(dir: string): string {
   return join(dir, 'data', 'journal');
 }
 
 /**
- * Reads the events after a number, in order. A last line without an end was never acknowledged by whoever wrote it and
- * is passed over; anything else that is no event of the next number is damage: JournalLossError with file and line, as
- * is a journal that ends before the event `through`.
+ * Reads the events after a number, in order. A last line without a line feed was never acknowledged by its writer and
+ * is ignored; anything else that is not the next event is damage: throws JournalLossError with file and line, also if
+ * the journal ends before the event `through`.
  */
 export async function readJournal(folder: string, after = 0, through?: number): Promise<NumberedEvent[]> {
   const { events, last } = await readTail(folder, after);
@@ -86,7 +86,7 @@ export async function readJournal(folder: string, after = 0, through?: number): 
 /** Events of the journal are missing or damaged. */
 export class JournalLossError extends UnprovenError {}
 
-/** Opens the journal for writing: a torn last line is cut off. `after` is the last event that the ledger has. */
+/** Opens the journal for writing; removes a torn last line. `after` is the last event in the ledger. */
 export async function openJournalFile(
   folder: string,
   after: number,
@@ -94,7 +94,7 @@ export async function openJournalFile(
   const { events, file, wholeBytes, last: read } = await readTail(folder, after);
   let current = file;
   let size = wholeBytes;
-  // A journal that ends before the ledger does was lost; what is written from now on keeps its number all the same.
+  // A journal that ends before the ledger does was lost; new events continue the numbering all the same.
   let last = Math.max(read, after);
   if (read < after) current = undefined;
   if (current !== undefined) await truncate(join(folder, current), wholeBytes);
@@ -128,7 +128,7 @@ export async function openJournalFile(
             await handle.close();
           }
         } catch (error) {
-          // Half a line must not become the beginning of the next one.
+          // Half a line must not become the start of the next one.
           await truncate(path, size).catch(() => {
             broken = error;
           });
@@ -143,14 +143,14 @@ export async function openJournalFile(
 }
 
 /**
- * The journal and the ledger that follows it: events are on the disk before the transaction that writes them into the
- * ledger, and that transaction says which was the last. What a killed process journaled and never committed is written
- * into the ledger here, so the journal is always the truth. Throws UsageError where a newer program wrote it.
+ * The journal, and the ledger that follows it: events are on disk before the transaction that writes them into the
+ * ledger, and that transaction records the last event number. Events that a killed process journaled but did not commit
+ * are written into the ledger here, so the journal is always right. Throws UsageError if a newer program wrote it.
  */
 export async function openRecorder(connection: Connection, folder: string): Promise<Recorder> {
   const apply = await eventWriter(connection);
   const { journal, beyond } = await openJournalFile(folder, await lastApplied(connection));
-  // In the journal and not in the ledger yet; a failed event stays here, so that no later one overtakes it.
+  // In the journal but not yet in the ledger; a failed event stays here, so that no later one overtakes it.
   let pending: NumberedEvent[] = beyond;
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -172,7 +172,7 @@ export async function openRecorder(connection: Connection, folder: string): Prom
   };
 }
 
-/** Writes events into the ledger, all in one transaction with the number of the last. */
+/** Writes events into the ledger, all in one transaction with the number of the last one. */
 export async function eventWriter(
   connection: Connection,
 ): Promise<(events: readonly NumberedEvent[]) => Promise<void>> {
@@ -184,7 +184,7 @@ export async function eventWriter(
     const unknown = events.find(({ event }) => !files.has(event));
     if (unknown !== undefined) {
       throw new UsageError(
-        `event ${unknown.number} of the journal is "${unknown.event}", which this Costbook does not know: a newer one wrote it; update this one`,
+        `event ${unknown.number} of the journal is "${unknown.event}", which this version of Costbook does not know: a newer version wrote it. Update Costbook`,
       );
     }
     await connection.transaction(async () => {
@@ -194,7 +194,7 @@ export async function eventWriter(
   };
 }
 
-/** The number of the last event of the journal that the attached warehouse has. */
+/** The number of the last journal event in the attached warehouse. */
 export async function lastApplied(connection: Connection, catalog = 'wh'): Promise<number> {
   const [row] = await connection.rows(lastEventOf(catalog));
   return Number(row?.['applied'] ?? 0);
@@ -209,7 +209,7 @@ function parametersOf(values: JournalEvent['values']): SqlParameters {
   );
 }
 
-/** The events after a number, and where the next one is to be written. */
+/** The events after a number, and where to write the next one. */
 async function readTail(
   folder: string,
   after: number,
@@ -227,19 +227,19 @@ async function readTail(
   let wholeBytes = 0;
   for (const [index, { name, first }] of files.entries()) {
     const following = files[index + 1];
-    // Files whose events are all known already are not read.
+    // Files whose events are all in the ledger are not read.
     if (following !== undefined && following.first <= after + 1) continue;
     if (first > (next ?? after + 1)) throw missing(folder, next ?? after + 1, first);
     const bytes = await readFile(join(folder, name));
     wholeBytes = bytes.lastIndexOf(lineFeed) + 1;
     if (wholeBytes < bytes.length && following !== undefined) {
-      throw damaged(join(folder, name), bytes.toString().split('\n').length, 'its last line has no end');
+      throw damaged(join(folder, name), bytes.toString().split('\n').length, 'its last line is incomplete');
     }
     next = first;
     const lines = bytes.toString('utf8', 0, wholeBytes).split('\n');
     for (const [line, text] of lines.slice(0, -1).entries()) {
       const event = parseEvent(text);
-      if (event === undefined) throw damaged(join(folder, name), line + 1, 'it is no event');
+      if (event === undefined) throw damaged(join(folder, name), line + 1, 'it is not an event');
       if (event.number !== next) {
         throw damaged(join(folder, name), line + 1, `it is event ${event.number}, expected ${next}`);
       }
@@ -252,12 +252,12 @@ async function readTail(
 
 function missing(folder: string, wanted: number, found: number): JournalLossError {
   return new JournalLossError(
-    `${folder}: events ${wanted} to ${found - 1} of the journal are missing: restore its files from a backup`,
+    `${folder}: events ${wanted} to ${found - 1} of the journal are missing. Restore its files from a backup`,
   );
 }
 
 function damaged(file: string, line: number, reason: string): JournalLossError {
-  return new JournalLossError(`${file}:${line}: the journal is damaged (${reason}): restore this file from a backup`);
+  return new JournalLossError(`${file}:${line}: the journal is damaged (${reason}). Restore this file from a backup`);
 }
 
 function parseEvent(line: string): NumberedEvent | undefined {

@@ -15,20 +15,20 @@ import type { TotalsKnown } from './reconciliation.ts';
 import { readSql } from './sql-files.ts';
 import { openVerification, type Verification } from './verify.ts';
 
-/** Loads, listings and verifications; each stage owns a connection. */
+/** Loads, listings and verifications; each stage has its own connection. */
 export interface LoadRecords {
   lastLoadNumber(): Promise<number>;
-  /** Where in the landing folder the loads are whose numbers were seen before an instant. */
+  /** Landing folders of the loads whose numbers were received before an instant. */
   landingFoldersBefore(instant: Instant): Promise<string[]>;
   openStage(): Promise<Stage>;
   openInventory(): Promise<InventoryStage>;
-  /** The outcome of a listing when it was read last; undefined where it never was. */
+  /** The outcome of a listing at its last attempt; undefined if there was none. */
   lastListingOutcome(key: ListingKey): Promise<ListingOutcome | undefined>;
   recordListing(facts: ListingFacts): Promise<void>;
   openVerification(account: string, known: TotalsKnown): Promise<Verification>;
 }
 
-/** The loads as the writer records them; `connect` opens a connection that a signal can end. */
+/** The writer's access to loads; `connect` opens a connection that a signal can interrupt. */
 export function loadRecords(
   connection: Connection,
   recorder: Recorder,

@@ -25,74 +25,76 @@ import {
 import { openPageSink, type PageSink } from './staged-pages.ts';
 import { type LoadFacts, type LoadResult, type LoadWritten, repeatLoad, writeLoad } from './write-load.ts';
 
-/** What is recorded of a window that did not prove. */
+/** What is recorded about an unproven window. */
 export interface UnprovenFacts {
   readonly reason: string;
-  /** Whether only hours are concerned whose numbers may still be changing. */
+  /** The largest difference in cost: USD, decimal text without sign; undefined where no cost differs. */
+  readonly costDifference: string | undefined;
+  /** Whether only young hours fail, whose numbers may still change. */
   readonly isYoung: boolean;
   readonly runNumber: number;
   readonly seenAt: Instant;
 }
 
-/** Where one window's answers are collected, proven and written; it owns its connection. */
+/** Collects, compares and writes the answers of one window, on its own connection. */
 export interface Stage {
   /** Empties the stage for a window. */
   begin(account: string, window: Window): Promise<void>;
-  /** As whom the window is read; said before anything is taken, compared or loaded. */
+  /** The role that fetches the window; set it before anything else. */
   readAs(role: LoadRole): void;
   /**
-   * A sink for the pages of one query of the given purpose and name; `query` numbers them within the window. `of` is the
-   * window that the query is about, where that is another one.
+   * A sink for the pages of one query with the given purpose and name; `query` numbers them within the window. `of` is
+   * the window of the query, if it differs.
    */
   addQuery(query: number, purpose: string, name: string, of?: Window): PageSink;
-  /** Makes the detail's entries the window's rows. */
+  /** Makes the detail's entries the rows of the window. */
   takeDetail(): Promise<void>;
-  /** Resource types whose rows carry no uuid. */
+  /** Resource types whose rows have no UUID. */
   typesWithoutUuid(): Promise<string[]>;
-  /** Puts rows by workspace (of the query numbered, filtered so) in the place of rows without uuid. */
+  /** Replaces rows without UUID by rows by workspace, from the query with this number and filter. */
   takeResidual(query: number, filter: QueryFilter): Promise<void>;
   /** Billing dimensions in which rows and control differ. */
   shortDimensions(known: TotalsKnown): Promise<string[]>;
-  /** Billing dimensions that are known to belong to one resource type. */
+  /** Billing dimensions that belong to one resource type only. */
   dimensionsOfOneType(): Promise<string[]>;
   /** The billing dimensions of the window's rows so far. */
   dimensions(): Promise<string[]>;
   /** The resource types among the groups of a query; undefined where the platform names none. */
   typesAsked(query: number): Promise<(string | undefined)[]>;
-  /** Billing dimensions whose rows without uuid may be several resources of several types. */
+  /** Billing dimensions whose rows without UUID may merge resources of several types. */
   ambiguousDimensions(): Promise<string[]>;
   /** Adds what a query of one billing dimension shows beyond the rows. */
   takeRepair(query: number, billingDimension: string | undefined): Promise<void>;
   /**
-   * Compares everything with the platform's own totals. Where the platform is known to leave rows out of the detail,
-   * all rows together may meet the detail's total in its pages' place; `leftOut` tells whether they had to. `differing`
-   * are the hours whose rows and control differ, by billing dimension.
+   * Compares everything with the platform's totals. If the platform is known to omit rows from the detail, all rows
+   * together may match the detail's total instead of its pages; `leftOut` reports whether they had to. `differing` are
+   * the hours whose rows and control differ, by billing dimension.
    */
   reconcile(
     known: TotalsKnown,
     leavesOut: boolean,
   ): Promise<{ reconciliations: Reconciliation[]; leftOut: boolean; differing: readonly DifferingHours[] }>;
-  /** The most decimals that this window's totals carry. */
+  /** The most decimals in this window's totals. */
   decimals(): TotalDecimals;
-  /** The start of the last hour of the window with any cost or usage; undefined where there is none. */
+  /** The start of the window's last hour with any cost or usage; undefined if there is none. */
   lastHour(): Promise<Instant | undefined>;
   /**
-   * Replaces the window and writes the ledger, in one transaction. `file` gives the answers their place, which it
-   * returns, and is called last before the commit: no load is in the books whose answers are not where it says.
+   * Replaces the window and writes the ledger, in one transaction. `file` stores the answers and returns their place;
+   * it is called last before the commit, so that no load in the books has missing answers.
    */
   load(facts: LoadFacts, file: (written: LoadWritten) => Promise<string | undefined>): Promise<LoadResult>;
-  /** Writes a load that changed nothing into the ledger once more, from what was kept of it. */
+  /** Writes a load that changed nothing into the ledger again, from its stored description. */
   repeat(facts: LoadFacts, written: LoadWritten, place: string | undefined): Promise<void>;
-  /** Records the comparisons that were made last, of a reading that did not prove. */
+  /** Records the last comparisons, of an attempt that failed. */
   recordFailedReconciliations(runNumber: number, attempt: number, seenAt: Instant): Promise<void>;
-  /** Records a window that did not prove. */
+  /** Records an unproven window. */
   recordUnproven(unproven: Window, facts: UnprovenFacts): Promise<void>;
-  /** Takes a window that was proven off the record of those that were not. */
+  /** Removes a proven window from the record of unproven ones. */
   forgetUnproven(proven: Window): Promise<void>;
   close(): void;
 }
 
-/** Opens a stage on a connection of its own; what is no part of a load goes through the recorder. */
+/** Opens a stage on a connection of its own; records that are not part of a load go through the recorder. */
 export async function openStage(connection: Connection, recorder: Recorder): Promise<Stage> {
   const state = await newStageState(connection);
   await connection.run(state.sql('macros'));
@@ -128,7 +130,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
   };
 }
 
-/** Compares everything with the platform's own totals. */
+/** Compares everything with the platform's totals. */
 async function reconcile(
   state: StageState,
   known: TotalsKnown,
@@ -146,13 +148,14 @@ async function reconcile(
   };
 }
 
-/** Records a window that did not prove. */
+/** Records an unproven window. */
 function recordUnproven(state: StageState, recorder: Recorder, window: Window, facts: UnprovenFacts): Promise<void> {
   return recorder.record({
     event: 'window_read',
     values: {
       ...windowParameters(state, window),
       reason: facts.reason,
+      cost_difference: facts.costDifference ?? null,
       is_young: facts.isYoung,
       run_number: facts.runNumber,
       seen_at: formatInstant(facts.seenAt),
@@ -160,13 +163,13 @@ function recordUnproven(state: StageState, recorder: Recorder, window: Window, f
   });
 }
 
-/** Takes a window that was proven off the record of those that were not; records nothing where it is not on it. */
+/** Removes a proven window from the record of unproven ones; writes nothing if it is not there. */
 async function forgetUnproven(state: StageState, recorder: Recorder, window: Window): Promise<void> {
   const parameters = windowParameters(state, window);
   const onRecord = await state.connection.rows(state.sql('unproven'), parameters);
   if (onRecord.length === 0) return;
   await recorder.record({
     event: 'window_read',
-    values: { ...parameters, reason: null, is_young: null, run_number: null, seen_at: null },
+    values: { ...parameters, reason: null, cost_difference: null, is_young: null, run_number: null, seen_at: null },
   });
 }

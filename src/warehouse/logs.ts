@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ChangedFileError } from '../errors.ts';
 
-/** The names of write-ahead logs beside a DuckDB file. */
+/** The names of write-ahead logs next to a DuckDB file. */
 export async function logsBeside(file: string): Promise<string[]> {
   const names = await readdir(dirname(file)).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return [];
@@ -11,12 +11,12 @@ export async function logsBeside(file: string): Promise<string[]> {
   return names.filter((name) => name.startsWith(`${basename(file)}.wal`)).map((name) => join(dirname(file), name));
 }
 
-/** Throws ChangedFileError where DuckDB would apply another program's log to a file that only Costbook writes. */
+/** Throws ChangedFileError if DuckDB would apply another program's log to a file that only Costbook writes. */
 export async function refuseLogsBeside(file: string): Promise<void> {
   const [log] = await logsBeside(file);
   if (log === undefined) return;
   throw new ChangedFileError(
-    `${log} was left by another program that opened the snapshot for writing, and would change its numbers: ` +
-      'run "costbook repair", which removes it',
+    `${log} was left by another program that opened the snapshot for writing, and would change its numbers. ` +
+      'Run "costbook repair", which removes it',
   );
 }

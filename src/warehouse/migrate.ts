@@ -5,11 +5,10 @@ import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 import { migrationsOf } from './statements.ts';
 
 /**
- * Brings an attached warehouse to this program's schema: migrations that were never run (each once, in a
- * transaction), the platform's units, and the views where their files or they themselves changed. `prepare` is waited
- * for before the first migration of a warehouse that has been in use. Throws UsageError where an applied migration was edited, or where the
- * warehouse was written by a newer program; nothing is changed then. Returns the schema's name, and whether the snapshot
- * that readers have may be of another one.
+ * Brings an attached warehouse to this program's schema: new migrations (each once, in a transaction), the platform's
+ * units, and the views if they or their files changed. Awaits `prepare` before the first migration of a warehouse in use.
+ * Throws UsageError, before changing anything, if an applied migration was edited or a newer program wrote the
+ * warehouse. Returns the schema's name, and whether the readers' snapshot may have another one.
  */
 export async function migrate(
   connection: Connection,
@@ -20,7 +19,7 @@ export async function migrate(
   return migrated;
 }
 
-/** As `migrate`, without the views: `makeViews` makes those that changed. A warehouse is written without them. */
+/** As `migrate`, without the views: `makeViews` creates those that changed. A warehouse is written without them. */
 export async function migrateTables(
   connection: Connection,
   prepare: (pending: readonly string[]) => Promise<void> = async () => undefined,
@@ -38,12 +37,12 @@ export async function migrateTables(
     .map((row) => row['name']);
   if (unknown.length > 0) {
     throw new UsageError(
-      `the warehouse was written by a newer Costbook (migration ${unknown.join(', ')} is not known here): update this one`,
+      `the warehouse was written by a newer Costbook (migration ${unknown.join(', ')} is unknown here). Update Costbook`,
     );
   }
   const edited = migrations.find((file) => ![undefined, sha256(file.text)].includes(hashOf('migrations', file.name)));
   if (edited !== undefined) {
-    throw new UsageError(`${edited.path} was edited after it had been applied: restore it and add a new migration`);
+    throw new UsageError(`${edited.path} was edited after it had been applied. Restore it and add a new migration`);
   }
   const pending = migrations.filter((file) => hashOf('migrations', file.name) === undefined);
   if (pending.length > 0 && pending.length < migrations.length) await prepare(pending.map(({ name }) => name));
@@ -52,17 +51,17 @@ export async function migrateTables(
       await connection.run(file.text);
       await remember(connection, 'migrations', file.name, sha256(file.text));
     });
-    // An index and its table's changes in one write-ahead log survive a kill badly; and it is the moment to be tidy.
+    // An index and its table's changes in one write-ahead log may not survive a kill; checkpoint first.
     await connection.checkpoint();
   }
 
-  // Loaded by writers alone: with it come an HTTP client and a schema library, which readers would wait for in vain.
+  // Only writers load this: it imports an HTTP client and a schema library, which readers do not need.
   const { billingDimensions, unitSuffixes } = await import('../platform/index.ts');
   const units = JSON.stringify([billingDimensions, unitSuffixes]);
   const views = await readSqlFolder('views');
   const hash = sha256(units + views.map((file) => file.name + file.text).join(''));
   const schema = sha256(migrations.map(({ name }) => name).join() + hash);
-  // Of what is new nothing has been published that could be of another schema.
+  // A new warehouse has no snapshot that could have another schema.
   if (applied.length === 0) await rememberPublished(connection, schema);
   const isPublished = applied.length === 0 || hashOf(publishedFolder, '*') === schema;
   if (hashOf('views', '*') === hash && (await areViewsUnchanged(connection, hashOf(madeFolder, '*')))) {
@@ -81,7 +80,7 @@ export async function migrateTables(
     async makeViews(connection) {
       await createViews(connection, views);
       await remember(connection, madeFolder, '*', notYetRead);
-      await remember(connection, 'views', '*', hash); // last: a kill before it makes the views again
+      await remember(connection, 'views', '*', hash); // last: after a kill the views are created again
     },
   };
 }
@@ -100,12 +99,12 @@ async function areViewsUnchanged(connection: Connection, stored = notYetRead): P
   return stored === notYetRead || stored === found;
 }
 
-/** Says that readers have a snapshot of this schema. */
+/** Records that readers have a snapshot of this schema. */
 export async function rememberPublished(connection: Connection, schema: string): Promise<void> {
   await remember(connection, publishedFolder, '*', schema);
 }
 
-/** A migration that an attached warehouse has and this program has not, or the other way round; undefined where none is. */
+/** A migration that only the attached warehouse or only this program has; undefined if there is none. */
 export async function foreignMigration(connection: Connection): Promise<string | undefined> {
   const applied = await connection.rows(await readSql('schema', 'applied_migrations'));
   const [there, here] = [
@@ -118,42 +117,42 @@ export async function foreignMigration(connection: Connection): Promise<string |
 }
 
 /**
- * Throws UsageError where an attached file that is only read was not written by a program of this one's schema: by a
- * newer one, by an older one, or not by Costbook at all. `catalog` is the name under which it is attached.
+ * Throws UsageError if an attached read-only file has not this program's schema: a newer or an older program wrote it,
+ * or it is not from Costbook at all. `catalog` is its name when attached.
  */
 export async function checkSchema(connection: Connection, catalog: string, file: string): Promise<void> {
   const rows = await connection.rows(migrationsOf(catalog)).catch((error: unknown) => {
     if (!(error instanceof SqlError)) throw error;
-    throw new UsageError(`${file} is a DuckDB file, but none that Costbook wrote: move it away`, { cause: error });
+    throw new UsageError(`${file} is a DuckDB file that Costbook did not write. Move it away`, { cause: error });
   });
   const there = rows.map((row) => String(row['name']));
   const here = (await readSqlFolder('migrations')).map(({ name }) => name);
   const newer = there.filter((name) => !here.includes(name));
   if (newer.length > 0) {
     throw new UsageError(
-      `${file} was published by a newer Costbook (migration ${newer.join(', ')} is not known here): update this one`,
+      `${file} was published by a newer Costbook (migration ${newer.join(', ')} is unknown here). Update Costbook`,
     );
   }
   const missing = here.filter((name) => !there.includes(name));
   if (missing.length > 0) {
     throw new UsageError(
-      `${file} was published by an older Costbook (before migration ${missing.join(', ')}): run "costbook ingest" once, ` +
-        'which brings the books to this version and publishes them anew',
+      `${file} was published by an older Costbook (before migration ${missing.join(', ')}). Run "costbook ingest" once: ` +
+        'it brings the books to this version and publishes them again',
     );
   }
 }
 
-/** Creates the views in as many passes as it takes: one that reads another can only be made after it. */
+/** Creates the views in as many passes as needed: a view can only be created after those that it reads. */
 export async function createViews(connection: Connection, files: readonly SqlFile[]): Promise<void> {
   let left = readFirst(files);
   while (left.length > 0) {
     const failed: { file: SqlFile; error: unknown }[] = [];
     for (const file of left) {
       try {
-        // As one transaction: every comment on a column would be one by itself, and brought to the disk by itself.
+        // In one transaction: otherwise each column comment would be a transaction of its own and be synced to disk.
         await connection.transaction(() => connection.run(file.text));
       } catch (error) {
-        if (!(error instanceof SqlError)) throw error; // an interruption is no view's mistake
+        if (!(error instanceof SqlError)) throw error; // an interruption is not an error in a view
         failed.push({ file, error });
       }
     }
@@ -164,7 +163,7 @@ export async function createViews(connection: Connection, files: readonly SqlFil
   }
 }
 
-/** The files with those that are seen to be read by others before them: to try one in vain costs as much as to make it. */
+/** The files ordered so that views come after those that they read: a failed attempt costs as much as a success. */
 function readFirst(files: readonly SqlFile[]): SqlFile[] {
   const ordered = new Set<SqlFile>();
   const seen = new Set<SqlFile>();

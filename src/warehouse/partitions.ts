@@ -10,7 +10,7 @@ export interface CostPartition {
   readonly month: Instant;
 }
 
-/** The last load that is in the books that a connection answers from; 0 where there is none, or as of an instant. */
+/** The last load in the books that a connection answers from; 0 if there is none, or as of an instant. */
 export async function lastLoadOf(connection: Connection, asOf?: Instant): Promise<number> {
   const [row] = await connection.rows(await readSql('ledger', 'last_load_as_of'), {
     as_of: asOf === undefined ? null : formatInstant(asOf),
@@ -18,12 +18,12 @@ export async function lastLoadOf(connection: Connection, asOf?: Instant): Promis
   return Number(row?.['number']);
 }
 
-/** Every account and month with any cost, in order. Reads every amount's hour. */
+/** Every account and month with any cost, in order. Reads the hour of every row. */
 export async function costPartitions(connection: Connection): Promise<CostPartition[]> {
   return toPartitions(await connection.rows(await readSql('partitions', 'all')));
 }
 
-/** The accounts and months in which any hour was added, changed or removed by a load after `lastLoad`, in order. */
+/** The accounts and months in which a load after `lastLoad` added, changed or removed an hour, in order. */
 export async function partitionsChangedSince(connection: Connection, lastLoad: number): Promise<CostPartition[]> {
   return toPartitions(await connection.rows(await readSql('partitions', 'changed_since'), { last_load: lastLoad }));
 }
@@ -32,7 +32,7 @@ function toPartitions(rows: readonly SqlRow[]): CostPartition[] {
   return rows.map((row) => ({ account: String(row['account']), month: floorMonth(Number(row['month'])) }));
 }
 
-/** A digest of what else than amounts decides what the public views say of them: their SQL, and the units known. */
+/** SHA-256 of everything besides rows that affects the public views: their SQL, and the known units. */
 export async function viewsSha256(connection: Connection): Promise<string> {
   const hash = createHash('sha256');
   for (const { name, text } of await readSqlFolder('views')) hash.update(JSON.stringify([name, text]));

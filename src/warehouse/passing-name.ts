@@ -6,12 +6,11 @@ const prefix = '.reading-';
 const quietMs = 3_600_000;
 
 /**
- * Has `open` open a file for reading by a name that is gone when this returns. DuckDB lets SQL write to the path of
- * every attached file, and to the paths of its log, also after files are locked away and also where the file is attached
- * read-only. A path whose folder does not exist any more leads nowhere, for root too; what was opened stays open.
- *
- * The name is a hard link, so a large file costs nothing. Where none can be made, the file is opened by its own name if
- * this user can write neither it nor its folder, and otherwise copied.
+ * Lets `open` open a file for reading by a name that is removed before this returns. DuckDB lets SQL write to the path
+ * of every attached file, and to the paths of its log, even after a lock-down and even if it is attached read-only. A
+ * path in a folder that no longer exists leads nowhere, even for root; the opened file stays open.
+ * \n The name is a hard link, so a large file costs nothing. If links are impossible, the file is opened by its own
+ * name if this user can write neither it nor its folder, and otherwise copied.
  */
 export async function throughPassingName(file: string, open: (path: string) => Promise<unknown>): Promise<void> {
   const folder = dirname(file);
@@ -42,12 +41,12 @@ export async function throughPassingName(file: string, open: (path: string) => P
   }
 }
 
-/** Some network file systems keep the name of an open file a while; then its folder stays until a later reader comes. */
+/** Some network file systems keep the name of an open file for a while; then a later reader removes the folder. */
 async function remove(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true }).catch(() => rmdir(folder).catch(() => undefined));
 }
 
-/** Removes names that a reader left which was killed just then. */
+/** Removes names that a killed reader left. */
 async function removeForgotten(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     if (!name.startsWith(prefix)) continue;

@@ -8,8 +8,8 @@ export function snapshotFile(dir: string): string {
 }
 
 /**
- * What the published books say of a clock that was ahead, read from the seal without DuckDB; undefined where they say
- * nothing. A snapshot that cannot be read says nothing here: the command that opens it reports what is wrong.
+ * The clock that was ahead according to the published books, read from the seal without DuckDB; undefined if there is
+ * none. Ignores an unreadable snapshot: the command that opens it reports the problem.
  */
 export async function publishedClock(dir: string): Promise<FastClock | undefined> {
   const sealed = await readSeal(snapshotFile(dir)).catch(() => undefined);

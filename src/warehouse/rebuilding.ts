@@ -8,32 +8,32 @@ import { migrateTables } from './migrate.ts';
 import type { SnapshotFacts } from './seal.ts';
 import { factsOf, newFileMode } from './snapshot.ts';
 
-/** A warehouse that is being made anew beside the present one. */
+/** A warehouse that is rebuilt next to the present one. */
 export interface RebuildingWarehouse {
-  /** Take the loads in turn. */
+  /** Load in turns. */
   readonly stages: readonly Stage[];
-  /** The last load and the last journal event that are in it by now. */
+  /** Its last load and its last journal event so far. */
   knows(): Promise<Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>>;
-  /** The file gets its name: it is whole and closed. Throws UsageError where the name is taken. */
+  /** Gives the file its name once it is complete and closed. Throws UsageError if the name is taken. */
   finish(): Promise<void>;
-  /** Removes what was made so far. */
+  /** Removes everything written so far. */
   discard(): Promise<void>;
 }
 
-/** Events of a journal written in one transaction. */
+/** Journal events per transaction. */
 const eventsAtOnce = 1000;
 
-/** A snapshot on which a warehouse is made anew: what landing folder and journal have beyond it is added. */
+/** A snapshot that a rebuild starts from: it adds what landing folder and journal have beyond it. */
 export interface RebuildingBase {
   readonly file: string;
-  /** Bytes of it that are DuckDB's. */
+  /** The part of it that belongs to DuckDB, in bytes. */
   readonly bytes: number;
 }
 
 /**
- * Begins a warehouse of this program's schema in a new file and writes into it the events of the project's journal,
- * all or as far as the given one. With `base` it begins as a copy of that. The file has its name only when it is
- * finished. Throws LockedError where another process is making the same file.
+ * Starts a warehouse of this program's schema in a new file and writes the events of the project's journal into it, all
+ * or up to the given one. With `base`, it starts as a copy of that. The file gets its name only when it is finished.
+ * Throws LockedError if another process is creating the same file.
  */
 export async function openRebuildingWarehouse(
   dir: string,
@@ -70,9 +70,9 @@ export async function openRebuildingWarehouse(
   try {
     const connection = await database.connect(options.signal);
     const { makeViews } = await migrateTables(connection);
-    // Nothing that is written now is read from a view: they are made beside the first loads.
+    // The rebuild reads no views: they are created during the first loads.
     views = makeViews(await database.connect(options.signal));
-    views.catch(() => undefined); // it is told when all else is done
+    views.catch(() => undefined); // awaited at the end
     const write = await eventWriter(connection);
     const events = await readJournal(journalFolder(dir), await lastApplied(connection), options.throughEvent);
     for (let from = 0; from < events.length; from += eventsAtOnce) {
@@ -81,7 +81,7 @@ export async function openRebuildingWarehouse(
     async function stage(): Promise<Stage> {
       return openStage(await database.connect(options.signal), {
         async record({ event }) {
-          throw new Error(`rebuilding writes no ${event} of its own`);
+          throw new Error(`a rebuild must not write ${event} of its own`);
         },
       });
     }
@@ -108,7 +108,7 @@ export async function openRebuildingWarehouse(
   }
 }
 
-/** Renames a file to a name that is not taken. A write-ahead log of that name is of a file that is gone; it is renamed. */
+/** Renames a file to a name that is not taken. Renames an orphaned write-ahead log of that name. */
 async function giveName(part: string, file: string): Promise<void> {
   const log = `${file}.wal`;
   await rename(log, `${log}.old`).catch(ignoring('ENOENT'));
@@ -117,19 +117,19 @@ async function giveName(part: string, file: string): Promise<void> {
     await unlink(part);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new UsageError(`${file} exists already: another process has made it meanwhile`);
+    if (code === 'EEXIST') throw new UsageError(`${file} exists already: another process has created it meanwhile`);
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(code)) throw error;
-    await rename(part, file); // a file system without hard links
+    await rename(part, file); // file system without hard links
   }
 }
 
 /**
- * Removes what rebuilds of the same file left when they were killed. Throws LockedError where one of them is alive: then
- * DuckDB's lock on its part is held.
+ * Removes what killed rebuilds of the same file left. Throws LockedError if one of them is still running: it holds
+ * DuckDB's lock on its file.
  */
 async function removeDeadParts(file: string): Promise<void> {
   const folder = dirname(file);
-  const names = await readdir(folder).catch(() => []); // opening the database says what is wrong with the folder
+  const names = await readdir(folder).catch(() => []); // opening the database reports what is wrong with the folder
   for (const name of names) {
     const middle = name.startsWith(`${basename(file)}.`) ? name.slice(basename(file).length) : '';
     if (!/^(\.\d+)?\.part$/.test(middle)) continue;
@@ -137,7 +137,7 @@ async function removeDeadParts(file: string): Promise<void> {
     try {
       (await openDatabase(part, { readOnly: true })).close();
     } catch (error) {
-      if (error instanceof LockedError) throw error; // anything else is half a file
+      if (error instanceof LockedError) throw error; // anything else is an incomplete file
     }
     await rm(part, { force: true });
     await rm(`${part}.wal`, { force: true });

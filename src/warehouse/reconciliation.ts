@@ -4,12 +4,12 @@ import type { Connection, SqlParameters } from './connection.ts';
 import type { JournalEvent } from './journal.ts';
 import { readSql } from './sql-files.ts';
 
-/** A comparison with the platform's own totals; amounts of money and usage are decimal text. */
+/** A comparison with the platform's totals; cost and usage are decimal text. */
 export interface Reconciliation {
   readonly checkCode: string;
   readonly measure: string;
   readonly billingDimension: string | undefined;
-  /** How many amounts of ours were added up; whole, as text. */
+  /** How many of our rows are in the sum; a whole number as text. */
   readonly rowCount: string;
   readonly ours: string;
   readonly theirs: string;
@@ -22,33 +22,33 @@ export interface Reconciliation {
 export interface DifferingHours {
   readonly billingDimension: string | undefined;
   readonly hours: number;
-  /** From the first to the last of them. */
+  /** From the first of these hours to the last. */
   readonly span: Window;
-  /** USD, decimal text: ours less theirs over those hours. */
+  /** Ours minus theirs over those hours, USD as decimal text. */
   readonly costDifference: string;
 }
 
-/** How many decimals the platform's own totals carry, for cost and for usage. */
+/** How many decimals the platform's totals have, for cost and for usage. */
 export interface TotalDecimals {
   readonly cost: number;
   readonly usage: number;
 }
 
-/** What is known about an account's totals before a window of it is compared with them. */
+/** What is known about an account's totals before a window is compared with them. */
 export interface TotalsKnown {
-  /** The most decimals that they were seen to carry. */
+  /** The most decimals seen in them. */
   readonly decimals: TotalDecimals;
-  /** A tolerance in USD that was agreed by hand stands instead of the computed one. */
+  /** An agreed tolerance in USD, which replaces the computed one. */
   readonly agreedTolerance: string | undefined;
 }
 
-/** What is compared where the detail's pages fall short of their own total, and all rows together meet it. */
+/** The check used when all rows together match the detail's total, but its pages do not. */
 export const allRowsMatch = 'all_rows_match_total.detail';
 
-/** Fewest decimals that a total is taken to carry, whatever we saw: a platform that bills in USD knows cents. */
+/** Fewest decimals that a total is assumed to have: a platform that bills in USD uses cents. */
 const fewestDecimals = 2;
 
-/** What the SQL that compares is told of tolerances; `seen` are the decimals of the answers at hand. */
+/** The tolerance parameters of the comparing SQL; `seen` are the decimals of the present answers. */
 export function toleranceParameters(known: TotalsKnown, seen: TotalDecimals): SqlParameters {
   return {
     cost_half_unit: 0.5 * 10 ** -Math.max(fewestDecimals, known.decimals.cost, seen.cost),
@@ -57,7 +57,7 @@ export function toleranceParameters(known: TotalsKnown, seen: TotalDecimals): Sq
   };
 }
 
-/** The comparisons that were made last on a connection, those that failed first. */
+/** The last comparisons on a connection, failed ones first. */
 export async function readReconciliations(connection: Connection): Promise<Reconciliation[]> {
   const rows = await connection.rows(await readSql('load', 'comparisons'));
   return rows.map((row) => ({
@@ -73,7 +73,7 @@ export async function readReconciliations(connection: Connection): Promise<Recon
   }));
 }
 
-/** Comparisons of which no load came, as the journal keeps them. */
+/** Comparisons that led to no load, as a journal event. */
 export function reconciliationEvent(
   facts: {
     readonly account: string;

@@ -34,19 +34,19 @@ import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';
 import type { WriteClock } from './write-clock.ts';
 
-/** The months that finance closed, and the rules that allocate costs. */
+/** Closed months, and allocation rules. */
 export interface MonthRecords {
-  /** The months that are closed, oldest first. */
+  /** The closed months, oldest first. */
   closedMonths(): Promise<ClosedMonth[]>;
-  /** Freezes what is billed in a month as of now; returns the instant of the close. */
+  /** Stores what a month bills as of now; returns the instant of the close. */
   closeMonth(close: MonthClose, now: Instant): Promise<Instant>;
   /** Opens a closed month again. */
   reopenMonth(month: Instant, reason: string, now: Instant): Promise<Instant>;
-  /** Puts allocation rules in force (their definition as JSON), or removes them; false where they are as before. */
+  /** Activates allocation rules (their definition as JSON), or removes them; false if they are unchanged. */
   saveAllocation(definition: string | undefined, runNumber: number, now: Instant): Promise<boolean>;
 }
 
-/** The closed months as the writer records them. */
+/** The writer's access to closed months. */
 export function monthRecords(connection: Connection, recorder: Recorder, clock: WriteClock): MonthRecords {
   return {
     closedMonths: () => closedMonths(connection),
@@ -75,37 +75,37 @@ export function monthRecords(connection: Connection, recorder: Recorder, clock: 
   };
 }
 
-/** The definition of the allocation rules in force; undefined where there are none. */
+/** The definition of the current allocation rules; undefined if there are none. */
 export async function allocationInForce(connection: Connection): Promise<string | undefined> {
   const [row] = await connection.rows(await readSql('ledger', 'allocation'));
   return row === undefined ? undefined : String(row['definition']);
 }
 
-/** Alerts, their messages, and what they are evaluated from. */
+/** Alerts, their messages, and the results that they come from. */
 export interface AlertRecords {
   /** The last time that every alert was raised. */
   knownAlerts(): Promise<KnownAlert[]>;
-  /** Writes what an evaluation changes, all of it or nothing; does nothing where that is nothing. */
+  /** Writes what an evaluation changes, in one transaction; does nothing if that is nothing. */
   recordEvaluation(evaluation: Evaluation): Promise<void>;
-  /** Writes forecasts that are not in the books yet through the same instant; returns how many. */
+  /** Writes forecasts, except those that exist for the same complete-through instant; returns how many. */
   recordForecasts(made: ForecastsMade): Promise<number>;
-  /** Writes what an evaluation of anomalies found, all of it or nothing. */
+  /** Writes the result of an evaluation of anomalies, in one transaction. */
   recordAnomalies(evaluation: AnomalyEvaluation): Promise<void>;
-  /** The sinks that received a digest of this name, or are to receive it. */
+  /** The sinks that received a summary of this name, or are to receive it. */
   sinksOfSummary(digest: string): Promise<string[]>;
   /** The last message to each sink about a key. */
   lastMessagesAbout(key: string): Promise<StoredMessage[]>;
   /** Mutes an alert's key from now to an instant. */
   acknowledge(key: string, until: Instant, runNumber: number, now: Instant): Promise<void>;
-  /** The messages that no sink took yet, in their order. */
+  /** Messages that are not delivered yet, in order. */
   pendingMessages(): Promise<PendingMessage[]>;
   /** Records that a run is about to send a message, before it does. */
   deliveryBegan(number: number, runNumber: number, now: Instant): Promise<void>;
-  /** Writes a sink's receipt, or why there is none. */
+  /** Records a sink's receipt, or why there is none. */
   deliveryEnded(delivery: DeliveryEnd, now: Instant): Promise<void>;
 }
 
-/** The alerts as the writer records them. */
+/** The writer's access to alerts. */
 export function alertRecords(connection: Connection, recorder: Recorder, clock: WriteClock): AlertRecords {
   return {
     knownAlerts: () => knownAlerts(connection),
@@ -123,27 +123,29 @@ export function alertRecords(connection: Connection, recorder: Recorder, clock: 
   };
 }
 
-/** Clocks, this machine's and the platform's, and what a wrong one left in the books. */
+/** This machine's clock and the platform's, and what a wrong clock left in the books. */
 export interface ClockRecords {
-  /** The instant at which numbers are seen now: the given one, but after all that an earlier run saw, and never back. */
+  /**
+   * The instant to record now: the given one, but after everything that earlier runs recorded, and never going back.
+   */
   seenAt(now: Instant): Promise<Instant>;
-  /** Loads that were read under a clock more than an hour ahead of the platform's present one. */
+  /** Loads that were fetched under a clock more than an hour ahead of the platform's present one. */
   falseClaims(account: string, platformAt: Instant): Promise<readonly FalseClaim[]>;
   correctClaims(facts: Parameters<typeof correctClaims>[1]): Promise<void>;
-  /** The months (`2026-10`) that are closed on hours which a fast clock claimed. */
+  /** The closed months (`2026-10`) that depend on hours fetched under a fast clock. */
   monthsClosedTooSoon(account: string): Promise<string[]>;
   lastClocks(): Promise<ClockReading[]>;
   recordClock(reading: ClockReading, runNumber: number): Promise<void>;
-  /** What the last ingest found of a clock that was ahead of the platform's. */
+  /** The last ingest's clock, if it was ahead of the platform's. */
   fastClock(): Promise<FastClock | undefined>;
   /**
-   * Corrects what a fast clock dated more than an hour after now. Returns the last of those instants as it was;
-   * undefined where there was none.
+   * Corrects instants that a fast clock put more than an hour after now. Returns the last of them as it was; undefined
+   * if there was none.
    */
   correctInstants(at: { readonly runNumber: number; readonly now: Instant }): Promise<Instant | undefined>;
 }
 
-/** The clocks as the writer reads and records them. */
+/** The writer's access to clocks. */
 export function clockRecords(connection: Connection, recorder: Recorder, clock: WriteClock): ClockRecords {
   return {
     seenAt: async (now) => clock.seenAt(now),

@@ -12,7 +12,7 @@ import {
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';
 
-/** A run that is under way, to be ended. */
+/** A running run, and how to end it. */
 export interface Run {
   readonly number: number;
   end(exitCode: number, error: string | undefined, endedAt: Instant): Promise<void>;
@@ -21,16 +21,16 @@ export interface Run {
 /** The runs of commands and jobs. */
 export interface RunRecords {
   beginRun(command: string, startedAt: Instant): Promise<Run>;
-  /** Begins the run of a job: for a slot of its schedule, or for none. */
+  /** Starts a job run: for a slot of its schedule, or for none. */
   beginJob(job: string, slot: Instant | undefined, startedAt: Instant): Promise<Run>;
   jobHistories(): Promise<ReadonlyMap<string, JobHistory>>;
-  /** Records slots that nobody ran. */
+  /** Records missed slots. */
   missed(job: string, slots: readonly Instant[], reason: string, foundAt: Instant): Promise<void>;
   stepBegan(begun: StepBegun): Promise<void>;
   stepEnded(end: StepEnd): Promise<void>;
 }
 
-/** The runs as the writer records them. */
+/** The writer's access to runs. */
 export function runRecords(connection: Connection, recorder: Recorder): RunRecords {
   return {
     beginRun: (command, startedAt) => beginRun(connection, recorder, { event: 'run_began', command }, startedAt),

@@ -2,42 +2,42 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { FastClock } from '../effects.ts';
 
-/** What a snapshot holds: enough to tell which of two copies of the books knows more. */
+/** The contents of a snapshot, as far as needed to tell which of two copies of the books is newer. */
 export interface SnapshotFacts {
   /** The number of the last load. */
   readonly loadNumber: number;
   /** The number of the last journal event. */
   readonly lastEvent: number;
-  /** Rows of `ledger.amounts`. */
+  /** Rows of `ledger.hourly_costs`. */
   readonly rowCount: number;
   /** The sum of their costs: USD, decimal text. */
   readonly cost: string;
 }
 
-/** What a seal says of its snapshot. */
+/** The facts that a seal stores about its snapshot. */
 export interface SealedFacts extends SnapshotFacts {
-  /** What the last ingest found of a clock that was ahead; undefined where it was right, or an older Costbook published. */
+  /** The last ingest's clock if it was ahead; undefined if it was correct, or if an older Costbook published. */
   readonly fastClock?: FastClock | undefined;
 }
 
-/** What Costbook writes behind the last block of a snapshot when it publishes it. */
+/** What Costbook writes after the last block of a snapshot when it publishes it. */
 export interface Seal extends SealedFacts {
   /** RFC 3339, real time. */
   readonly publishedAt: string;
-  /** Bytes of the DuckDB file in front of the seal. */
+  /** Bytes of the DuckDB file before the seal. */
   readonly bytes: number;
-  /** SHA-256 of DuckDB's headers, hexadecimal: each checkpoint writes another one. */
+  /** SHA-256 of DuckDB's headers, hexadecimal: each checkpoint changes them. */
   readonly headers: string;
 }
 
-/** What a file in the place of the snapshot is. */
+/** The state of the snapshot's file. */
 export type SealState =
   | { readonly state: 'intact'; readonly seal: Seal }
-  /** A DuckDB file that another program wrote to; `seal` is what can still be read of the seal. */
+  /** A DuckDB file that another program wrote to; `seal` is set if the seal is still readable. */
   | { readonly state: 'changed'; readonly seal: Seal | undefined }
   | { readonly state: 'damaged'; readonly found: string };
 
-/** A main header and two database headers, of which DuckDB writes one at each checkpoint. */
+/** A main header and two database headers; DuckDB writes one of these at each checkpoint. */
 export const headerBytes = 3 * 4096;
 const sealBytes = 4096;
 const sealMark = 'costbook seal 1\n';
@@ -46,7 +46,7 @@ const duckdbMark = 'DUCK';
 
 /**
  * Writes the seal at the end of a DuckDB file that nobody has open, and syncs it. DuckDB reads only the blocks that its
- * header counts, so it does not see the seal; whoever writes to the file changes a header or writes over the seal.
+ * header counts, so it ignores the seal; any program that writes to the file changes a header or overwrites the seal.
  */
 export async function sealFile(file: string, facts: SealedFacts, publishedAt: Date): Promise<void> {
   const handle = await open(file, 'r+');
@@ -59,7 +59,7 @@ export async function sealFile(file: string, facts: SealedFacts, publishedAt: Da
   }
 }
 
-/** What is appended to a DuckDB file of so many bytes that begins with these headers. Pure. */
+/** The seal block for a DuckDB file with this size and these headers. Pure. */
 export function sealBlock(headers: Buffer, bytes: number, facts: SealedFacts, publishedAt: Date): Buffer {
   const seal: Seal = { ...facts, publishedAt: publishedAt.toISOString(), bytes, headers: hashOf(headers) };
   const block = Buffer.alloc(sealBytes);
@@ -68,8 +68,8 @@ export function sealBlock(headers: Buffer, bytes: number, facts: SealedFacts, pu
 }
 
 /**
- * Compares a file with its seal. In a process in which DuckDB has the same file open this drops DuckDB's lock on it.
- * Throws what the file system throws.
+ * Compares a file with its seal. In a process in which DuckDB has the same file open, this drops DuckDB's lock on it.
+ * Throws file system errors.
  */
 export async function readSeal(file: string): Promise<SealState> {
   const handle = await open(file, 'r');
@@ -81,7 +81,7 @@ export async function readSeal(file: string): Promise<SealState> {
     const seal = parseSeal(await read(handle, Math.max(0, size - sealBytes), sealBytes));
     const isIntact = seal !== undefined && seal.bytes === size - sealBytes && seal.headers === hashOf(headers);
     if (isIntact) return { state: 'intact', seal };
-    // DuckDB writes whole blocks; what is neither a block nor our seal is a rest of one of them.
+    // DuckDB writes whole blocks: anything that is neither a block nor our seal is the rest of a block.
     const rest = (size - headerBytes) % (activeHeader(headers)?.blockBytes ?? 1);
     if (rest !== 0 && seal === undefined) return { state: 'damaged', found: `it is truncated after ${size} bytes` };
     return { state: 'changed', seal };
@@ -91,9 +91,9 @@ export async function readSeal(file: string): Promise<SealState> {
 }
 
 /**
- * What is wrong with the writer's file by its headers and its length, in words; undefined where nothing is. `published`
- * is the seal of the snapshot: where the file has had no checkpoint since, it has at least as many bytes as were
- * published. Throws what the file system throws.
+ * What is wrong with the writer's file according to its headers and length, as a sentence; undefined if nothing.
+ * `published` is the snapshot's seal: if the file had no checkpoint since, it has at least as many bytes as were
+ * published. Throws file system errors.
  */
 export async function damageOfWarehouse(file: string, published: Seal | undefined): Promise<string | undefined> {
   const handle = await open(file, 'r');
@@ -108,14 +108,14 @@ export async function damageOfWarehouse(file: string, published: Seal | undefine
   }
 }
 
-/** What shows that a file is no whole DuckDB file, in words; undefined where nothing does. Pure. */
+/** Why a file is not a complete DuckDB file, as a sentence; undefined if it is. Pure. */
 function damageOf(headers: Buffer, size: number): string | undefined {
   if (size === 0) return 'it is empty';
-  if (headers.toString('latin1', 8, 12) !== duckdbMark) return 'it is no DuckDB file';
+  if (headers.toString('latin1', 8, 12) !== duckdbMark) return 'it is not a DuckDB file';
   if (headers.length < headerBytes) return `it is truncated after ${size} bytes`;
   const header = activeHeader(headers);
-  if (header === undefined) return undefined; // another version's; DuckDB says what it is
-  // The header may count free blocks that DuckDB has cut off since; the blocks that it names are there.
+  if (header === undefined) return undefined; // another version's: DuckDB reports it
+  // The header may count free blocks that DuckDB has removed since; the blocks that it names must exist.
   const { metaBlock, freeList, blocks, blockBytes } = header;
   const named = freeList === undefined ? blocks : Math.max(freeList, metaBlock ?? -1) + 1;
   const needed = headerBytes + named * blockBytes;
@@ -127,15 +127,15 @@ function truncatedWords(size: number, needed: number): string {
 }
 
 interface DatabaseHeader {
-  /** Where tables are described; undefined where there are none. */
+  /** The block that describes tables; undefined if there are none. */
   readonly metaBlock: number | undefined;
-  /** Where free blocks are listed; undefined where none is free. */
+  /** The block that lists free blocks; undefined if none is free. */
   readonly freeList: number | undefined;
   readonly blocks: number;
   readonly blockBytes: number;
 }
 
-/** The newer one of DuckDB's two database headers; undefined where neither makes sense. Pure. */
+/** The newer one of DuckDB's two database headers; undefined if neither is valid. Pure. */
 function activeHeader(headers: Buffer): DatabaseHeader | undefined {
   const first = headers.readBigUInt64LE(4096 + 8) >= headers.readBigUInt64LE(8192 + 8);
   const from = first ? 4096 : 8192;
@@ -146,7 +146,7 @@ function activeHeader(headers: Buffer): DatabaseHeader | undefined {
   return { metaBlock: blockOf(metaBlock), freeList: blockOf(freeList), blocks: count, blockBytes: bytes };
 }
 
-/** The block of a pointer, whose highest byte says where in the block; undefined where it points nowhere. */
+/** The block of a pointer, whose highest byte is a position in the block; undefined for a null pointer. */
 function blockOf(pointer = noPointer): number | undefined {
   return pointer === noPointer ? undefined : Number(pointer & 0xff_ffff_ffff_ffffn);
 }

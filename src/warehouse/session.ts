@@ -21,29 +21,29 @@ import {
   setThreads,
 } from './statements.ts';
 
-/** How often DuckDB is told again to stop: it forgets an interruption that comes just before a statement has begun. */
+/** How often to repeat an interruption: DuckDB ignores one that comes just before a statement starts. */
 const interruptAgainMs = 20;
 
 type Chunks = AsyncGenerator<readonly (readonly DuckDBValue[])[]>;
 
-/** How a session ends, and what it tells. */
+/** How a session ends, and how it reports errors. */
 export interface SessionOptions {
   readonly fail: Fail;
-  /** Interrupts what runs; what is asked later is refused with its reason. */
+  /** Interrupts the running statement; later ones are refused with its reason. */
   readonly signal: AbortSignal | undefined;
   readonly onClose: () => void;
-  /** Threads of DuckDB while a checkpoint has the machine to itself, and otherwise. */
+  /** DuckDB threads during a checkpoint, which has the machine to itself, and otherwise. */
   readonly threads: { readonly alone: number; readonly usual: number };
 }
 
-/** A connection of DuckDB as a `Connection`: one statement after another, interrupted by a signal. */
+/** A DuckDB connection as a `Connection`: one statement after another, interrupted by a signal. */
 export class Session implements Connection {
   readonly #connection: DuckDBConnection;
   readonly #options: SessionOptions;
   readonly #appenders: Appenders;
-  /** Texts that were found to hold one statement; they need not be taken apart again. */
+  /** Texts known to contain one statement, which need not be parsed again. */
   readonly #single = new Set<string>();
-  /** What was asked last; the next statement waits for it. */
+  /** The last statement; the next one waits for it. */
   #last: Promise<unknown> = Promise.resolve();
   #isStreaming = false;
   #isSealed = false;
@@ -57,7 +57,7 @@ export class Session implements Connection {
   async run(sql: string, parameters?: SqlParameters): Promise<void> {
     await this.#statementInTurn(() =>
       this.#interruptibly(async () => {
-        // Without values there is nothing to prepare for, and DuckDB takes the whole text at once.
+        // Without values nothing needs preparing, and DuckDB runs the whole text at once.
         const work =
           parameters === undefined
             ? this.#connection.run(sql)
@@ -79,7 +79,7 @@ export class Session implements Connection {
   stream(sql: string, parameters: SqlParameters = {}): Promise<SqlResult> {
     const { fail } = this.#options;
     return this.#statementInTurn(async () => {
-      // Of several statements all but the last would be run here.
+      // DuckDB would run all statements but the last one here.
       const { count } = await this.#connection.extractStatements(sql).catch(fail);
       if (count !== 1) fail(new Error(`Parser Error: found ${count} statements, expected one SELECT`));
       // Streamed from the connection: a prepared statement would have to outlive the stream.
@@ -135,11 +135,11 @@ export class Session implements Connection {
     await this.run(beginTransaction);
     try {
       const result = await work();
-      // Neither this nor the rollback is interrupted: what has come so far is brought to a known end.
+      // Neither this nor the rollback is interrupted: a transaction must end in a known state.
       await this.#inTurn(() => this.#connection.run(commitTransaction).catch(this.#options.fail));
       return result;
     } catch (error) {
-      // After some failures DuckDB has rolled back by itself; then there is nothing left to undo.
+      // After some failures DuckDB has already rolled back; then there is nothing to undo.
       await this.#inTurn(() => this.#connection.run(rollbackTransaction)).catch(() => undefined);
       throw error;
     }
@@ -181,7 +181,7 @@ export class Session implements Connection {
     });
   }
 
-  /** Runs one piece of DuckDB's work, which the signal ends; then its reason is thrown. */
+  /** Runs one call of DuckDB, which the signal interrupts; then throws the signal's reason. */
   async #interruptibly<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = this.#options;
     if (signal === undefined) return work();
@@ -195,7 +195,7 @@ export class Session implements Connection {
     signal.addEventListener('abort', interrupt, { once: true });
     try {
       const result = await work();
-      signal.throwIfAborted(); // an interrupted stream ends as if it had been read to its end
+      signal.throwIfAborted(); // an interrupted stream looks like a complete one
       return result;
     } catch (error) {
       throw signal.aborted ? signal.reason : error;
@@ -206,10 +206,10 @@ export class Session implements Connection {
   }
 
   /**
-   * Prepares and runs the statements of a text, and returns what `use` made of the last one. Each is prepared when the
-   * one before it has run: later ones may use what earlier ones make. None is kept for another time: DuckDB plans by
-   * what the tables hold then, and what was planned over an empty table finds nothing in it later (tried with 1.5.6: an
-   * UPDATE that was prepared before the first INSERT updates no row).
+   * Prepares and runs the statements of a text, and returns the result of `use` for the last one. Each is prepared
+   * after the one before it has run: later ones may use what earlier ones create. No prepared statement is kept: DuckDB
+   * plans for the present contents of tables, and a plan for an empty table later finds nothing in it (tried with
+   * 1.5.6: an UPDATE that was prepared before the first INSERT updates no row).
    */
   async #prepared<T>(
     sql: string,
@@ -226,7 +226,7 @@ export class Session implements Connection {
     return result;
   }
 
-  /** The rows of a stream; until they are read to the end nothing else can be asked. */
+  /** The rows of a stream; until they are read to the end, no other statement can run. */
   async *#chunks(chunks: AsyncIterator<readonly (readonly DuckDBValue[])[]>): Chunks {
     try {
       for (;;) {
@@ -239,7 +239,7 @@ export class Session implements Connection {
     }
   }
 
-  /** Does work that makes temporary objects, which a sealed connection refuses. */
+  /** Runs work that creates temporary objects, which a sealed connection refuses. */
   async #unsealed(work: () => Promise<void>): Promise<void> {
     await this.#interruptibly(async () => {
       if (this.#isSealed) await this.#connection.run(commitTransaction);
@@ -252,7 +252,7 @@ export class Session implements Connection {
   }
 }
 
-/** Pieces of an answer to a typed query: what goes wrong meanwhile is told as whoever typed it needs it. */
+/** The chunks of an answer to a typed query; errors are translated for the person who typed it. */
 async function* typedChunks(chunks: SqlResult['chunks']): Chunks {
   try {
     yield* chunks;
@@ -274,7 +274,7 @@ async function useOnce<T>(
   }
 }
 
-/** Those of the parameters that a statement names. Throws where it names one that is not given. */
+/** The parameters that a statement names. Throws if one of them is missing. */
 function valuesFor(statement: DuckDBPreparedStatement, parameters: SqlParameters): Record<string, SqlValue> {
   const values: Record<string, SqlValue> = {};
   for (let position = 1; position <= statement.parameterCount; position += 1) {

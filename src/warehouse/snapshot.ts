@@ -13,9 +13,9 @@ import { readSeal, type SealState, type SnapshotFacts, sealFile } from './seal.t
 import { contentsOf } from './statements.ts';
 
 /**
- * Runs in a child process: in the process that holds the warehouse any other descriptor of its file, once closed,
- * would drop DuckDB's lock. Clones where the file system can, and syncs. Its stdin ends when the writer wants no copy
- * any more or is dead; then it leaves nothing. Signals are the writer's to answer: a terminal sends them to both.
+ * Runs in a child process: in the process that holds the warehouse, closing any other descriptor of its file would drop
+ * DuckDB's lock. Clones the file if the file system can, and syncs. Its stdin ends when the writer no longer wants a
+ * copy, or is dead; then it leaves nothing. The writer handles signals: a terminal sends them to both.
  */
 const copyScript = `
 const fs = require('node:fs');
@@ -39,19 +39,19 @@ process.stdin.on('end', giveUp).on('error', giveUp).resume();
   process.stderr.write(error.message, () => process.exit(1));
 });`;
 
-/** No disk that is fit for the purpose takes longer; one that hangs must not hold the warehouse for ever. */
+/** No suitable disk takes longer; one that hangs must not block the warehouse forever. */
 const copyLimitMs = 30 * 60_000;
 
-/** What to do where the snapshot is not as it was published. */
-export const repairsSnapshot = 'run "costbook repair", which publishes it anew';
+/** What to do if the snapshot has changed since it was published. */
+export const repairsSnapshot = 'run "costbook repair", which publishes it again';
 
 /**
- * Publishes the warehouse's committed state as the snapshot; called by the process that holds the warehouse. The copy is
- * sealed, made read-only and compared with the warehouse before it takes the snapshot's place, so readers find the old
- * snapshot or the new one, whole. A write-ahead log beside the old one is another program's and is removed first: DuckDB
- * would apply it to the new one. A signal that is aborted meanwhile gives it up and is thrown; one that was aborted
- * before is no reason not to publish. Returns the logs that were removed. Throws MachineError where the copy fails, ChangedFileError where the present snapshot
- * knows more than the warehouse.
+ * Publishes the warehouse's committed state as the snapshot; called by the process that holds the warehouse. The copy
+ * is sealed, made read-only and compared with the warehouse before it replaces the snapshot, so readers find a complete
+ * old or new snapshot. Removes a write-ahead log next to the old one, which belongs to another program: DuckDB would
+ * apply it to the new one. Aborting the signal meanwhile stops publishing and throws its reason; a signal that was
+ * aborted before does not. Returns the removed logs. Throws MachineError if the copy fails, ChangedFileError if the
+ * present snapshot has more than the warehouse.
  */
 export async function publishSnapshot(
   connection: Connection,
@@ -75,7 +75,7 @@ export async function publishSnapshot(
     const logs = await removeLogs(snapshot);
     if ((await stat(snapshot).catch(() => undefined))?.isDirectory()) await removeFolder(snapshot);
     await rename(part, snapshot);
-    // A program that still has the old file open may have made a new log in between.
+    // A program that still has the old file open may have written a new log meanwhile.
     logs.push(...(await removeLogs(snapshot)));
     await syncFolder(dirname(snapshot));
     if (logs.length > 0 || before?.state === 'changed') {
@@ -97,7 +97,7 @@ export async function publishSnapshot(
   }
 }
 
-/** What an attached warehouse or snapshot holds. */
+/** The contents of an attached warehouse or snapshot. */
 export async function factsOf(connection: Connection, catalog: string): Promise<SnapshotFacts> {
   const [row] = await connection.rows(contentsOf(catalog));
   return {
@@ -108,14 +108,14 @@ export async function factsOf(connection: Connection, catalog: string): Promise<
   };
 }
 
-/** Facts in words: `load 12, journal event 96, 657775 rows, 56072.10 USD`. */
+/** Facts as text: `load 12, journal event 96, 657775 rows, 56072.10 USD`. */
 export function describeFacts({ loadNumber, lastEvent, rowCount, cost }: SnapshotFacts): string {
   return `load ${loadNumber}, journal event ${lastEvent}, ${rowCount} rows, ${cost} USD`;
 }
 
 /**
- * What a file in the place of the snapshot knows: as its seal says, or, where another program has written over that, as
- * its tables say; undefined where neither can be read.
+ * The contents of the snapshot's file according to its seal or, if another program has overwritten that, its tables;
+ * undefined if neither is readable.
  */
 export async function knowledgeOf(snapshot: string, state: SealState | undefined): Promise<SnapshotFacts | undefined> {
   if (state === undefined) return undefined;
@@ -128,11 +128,14 @@ export async function knowledgeOf(snapshot: string, state: SealState | undefined
       database.close();
     }
   } catch {
-    return undefined; // whatever it is, it is no snapshot of ours
+    return undefined; // not a snapshot of Costbook
   }
 }
 
-/** Throws ChangedFileError where a snapshot has loads or events that the warehouse has not: an older copy, or a new file. */
+/**
+ * Throws ChangedFileError if a snapshot has loads or events that are missing from the warehouse: that is an older copy,
+ * or a new file.
+ */
 function refuseToForget(
   snapshot: string,
   before: SnapshotFacts | undefined,
@@ -141,12 +144,12 @@ function refuseToForget(
 ): void {
   if (before === undefined || (before.loadNumber <= now.loadNumber && before.lastEvent <= now.lastEvent)) return;
   throw new ChangedFileError(
-    `${snapshot} is not replaced, because it knows more than ${warehouse}: ` +
+    `${snapshot} is not replaced, because it has more than ${warehouse}: ` +
       `the snapshot has ${describeFacts(before)}; the warehouse has ${describeFacts(now)}. Run "costbook repair"`,
   );
 }
 
-/** Throws MachineError where a copy does not hold what the warehouse holds. */
+/** Throws MachineError if a copy differs from the warehouse. */
 async function expectFacts(part: string, expected: SnapshotFacts, failure: string): Promise<void> {
   const database = await openDatabase(part, { readOnly: true });
   try {
@@ -154,7 +157,7 @@ async function expectFacts(part: string, expected: SnapshotFacts, failure: strin
     const isSame = Object.entries(expected).every(([name, value]) => found[name as keyof SnapshotFacts] === value);
     if (!isSame) {
       throw new MachineError(
-        `${failure}: the copy has ${describeFacts(found)}, the warehouse ${describeFacts(expected)}; check this disk`,
+        `${failure}: the copy has ${describeFacts(found)}, the warehouse has ${describeFacts(expected)}. Check this disk`,
       );
     }
   } finally {
@@ -178,8 +181,8 @@ async function removeLogs(file: string): Promise<string[]> {
 }
 
 /**
- * Copies the warehouse aside before migrations change it, as `warehouse.before-0002.duckdb` where 0002 is the first of
- * them; returns the copy's path. Throws MachineError where the copy fails: nothing is changed then.
+ * Copies the warehouse before migrations change it, to `warehouse.before-0002.duckdb` where 0002 is the first of them;
+ * returns the copy's path. Throws MachineError if the copy fails, before anything is changed.
  */
 export async function copyBeforeMigrating(
   connection: Connection,
@@ -189,17 +192,17 @@ export async function copyBeforeMigrating(
 ): Promise<string> {
   const number = /^\d+/.exec(migration)?.[0] ?? migration;
   const copy = join(dirname(warehouse), `${copyPrefix(warehouse)}${number}.duckdb`);
-  const failure = `${warehouse} is left as it was: before migration ${migration} it is copied to ${copy}, which could not be done`;
+  const failure = `could not copy ${warehouse} to ${copy}, which comes before migration ${migration}; the warehouse was not changed`;
   const part = await copyWarehouse(connection, warehouse, copy, failure, signal?.aborted ? undefined : signal);
   await removeLogs(copy);
   await rename(part, copy);
   return copy;
 }
 
-/** How many copies from before a migration are kept. */
+/** How many copies from before migrations are kept. */
 const maxOldCopies = 2;
 
-/** Removes all copies from before a migration but the newest. */
+/** Removes all but the newest copies from before migrations. */
 export async function removeOldCopies(warehouse: string): Promise<void> {
   const folder = dirname(warehouse);
   const prefix = copyPrefix(warehouse);
@@ -211,7 +214,10 @@ function copyPrefix(warehouse: string): string {
   return `${basename(warehouse, '.duckdb')}.before-`;
 }
 
-/** Copies the warehouse's committed state beside a path; returns where the copy is. Where it fails, nothing is left. */
+/**
+ * Copies the warehouse's committed state to a temporary file next to a path; returns its path. A failure leaves
+ * nothing.
+ */
 async function copyWarehouse(
   connection: Connection,
   warehouse: string,
@@ -228,7 +234,7 @@ async function copyWarehouse(
   });
   const said: Buffer[] = [];
   child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
-  child.stdin.on('error', () => undefined); // it may be over before it is told to give up
+  child.stdin.on('error', () => undefined); // it may have ended already
   function giveUp(): void {
     child.stdin.end();
   }
@@ -252,7 +258,7 @@ async function copyWarehouse(
   throw new MachineError(`${failure}: ${reason || 'the copy was killed'}`);
 }
 
-/** Removes what copies that were killed left: one writer holds the warehouse, so none of them is under way. */
+/** Removes what killed copies left: one writer holds the warehouse, so no copy is running. */
 async function removeParts(copy: string): Promise<void> {
   const folder = dirname(copy);
   for (const name of await readdir(folder)) {
@@ -262,7 +268,7 @@ async function removeParts(copy: string): Promise<void> {
   }
 }
 
-/** The mode that this process gives to new files beside a file. */
+/** The mode that this process gives to new files next to a file. */
 export async function newFileMode(file: string): Promise<number> {
   const probe = `${file}.mode.part`;
   try {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
 
-/** The folders of sql/, each with its own header keys (design: SQL folders). */
+/** The folders of sql/. */
 export type SqlFolder =
   | 'migrations'
   | 'schema'
@@ -38,9 +38,9 @@ export interface SqlFile {
   readonly name: string;
   readonly path: string;
   readonly header: Readonly<Record<string, string>>;
-  /** The whole text, header included: its lines are those of the file, each ended by a line feed alone. */
+  /** The whole text including the header: the same lines as in the file, each ended by a line feed only. */
   readonly text: string;
-  /** What keeps a user's file from being used, with file, line and column; none where all is well. */
+  /** Why a user's file cannot be used, with file, line and column; undefined if it can. */
   readonly problems?: readonly string[];
 }
 
@@ -49,12 +49,12 @@ const headerKeys = new Set([
   ...['top', 'important', 'sparkline'],
 ]);
 
-/** Where the built-in SQL files lie: beside `src` in a checkout, beside `dist` in a package. */
+/** The folder of the built-in SQL files: next to `src` in a checkout, next to `dist` in a package. */
 export const builtInSql = fileURLToPath(new URL('../../sql', import.meta.url));
 
 /**
- * Reads all SQL files of a folder by name, those in `overlay` (a user's own `sql/`) over the built-in ones.
- * What is wrong with a file is in its `problems`, so that the others can be used. Throws where a built-in file is wrong.
+ * Reads all SQL files of a folder by name; those in `overlay` (a user's own `sql/`) replace built-in ones. Errors in a
+ * file are in its `problems`, so that the others can be used. Throws if a built-in file is wrong.
  */
 export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promise<SqlFile[]> {
   const files = new Map<string, string>();
@@ -77,12 +77,12 @@ export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promis
 
 async function readSqlFile(name: string, path: string): Promise<SqlFile> {
   const problems: string[] = [];
-  if (!path.endsWith('.sql')) problems.push(`${path}: found this file, expected the ending .sql; rename it`);
+  if (!path.endsWith('.sql')) problems.push(`${path}: expected the ending .sql; rename the file`);
   const read = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     problems.push(`${path}: cannot be read (${error.code}); expected an SQL file`);
     return undefined;
   });
-  // As other editors write it: a byte order mark, lines that end in CRLF.
+  // As some editors write it: with a byte order mark, and lines that end in CRLF.
   const text = (read ?? '').replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   const header = read === undefined ? {} : parseHeader(text, path, problems);
   return { name, path, text, header, ...(problems.length === 0 ? {} : { problems }) };
@@ -91,8 +91,8 @@ async function readSqlFile(name: string, path: string): Promise<SqlFile> {
 const builtInTexts = new Map<string, Promise<string>>();
 
 /**
- * The text of one built-in file of a folder. Each file is read once per process: a statement that runs often costs no
- * file, and an upgrade under a running process does not mix two versions. Throws where the file is missing or wrong.
+ * The text of one built-in file of a folder. Each file is read once per process: frequent statements need no file
+ * access, and an upgrade of a running process does not mix two versions. Throws if the file is missing or wrong.
  */
 export function readSql(folder: SqlFolder, name: string): Promise<string> {
   const path = join(builtInSql, folder, `${name}.sql`);

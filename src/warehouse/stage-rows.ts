@@ -1,19 +1,19 @@
 import { textOrUndefined } from '../optional-text.ts';
 import { isByWorkspace, type StageState } from './stage-state.ts';
 
-/** By what a query was restricted. */
+/** The filter of a query. */
 export interface QueryFilter {
   readonly resourceType: string | undefined;
   readonly billingDimension: string | undefined;
 }
 
-/** Makes the detail's entries the window's rows. */
+/** Makes the detail's entries the rows of the window. */
 export async function takeDetail(state: StageState): Promise<void> {
   state.differing = undefined;
   await state.connection.run(state.sql('rows_of_detail'), { account: state.account });
 }
 
-/** Puts rows by workspace, of a query that was filtered so, in the place of rows without uuid. */
+/** Replaces rows without UUID by rows by workspace, from a query with this filter. */
 export async function takeResidual(state: StageState, query: number, filter: QueryFilter): Promise<void> {
   const { connection, sql, account } = state;
   state.differing = undefined;
@@ -31,7 +31,7 @@ export async function takeRepair(
   const { connection, sql, account } = state;
   state.differing = undefined;
   const filters = filterParameters({ resourceType: undefined, billingDimension });
-  // By resource type and name the query shows more of these rows than the detail did; by workspace it may show less.
+  // By resource type and name, the query shows more of these rows than the detail did; by workspace it may show less.
   if (state.role === 'member') await connection.run(sql('drop_rows_without_uuid'), filters);
   await connection.run(sql('add_difference'), { query, account, by_workspace: isByWorkspace(state), ...filters });
 }

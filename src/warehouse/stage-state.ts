@@ -10,10 +10,10 @@ import {
 } from './reconciliation.ts';
 import { readSqlFolder } from './sql-files.ts';
 
-/** As whom a window was read. */
+/** The role that fetched a window. */
 export type LoadRole = 'admin' | 'member';
 
-/** What a stage knows about the window at hand. */
+/** The state of a stage and its current window. */
 export interface StageState {
   readonly connection: Connection;
   /** The text of a file of `sql/load`. */
@@ -21,17 +21,17 @@ export interface StageState {
   account: string;
   window: Window;
   role: LoadRole;
-  /** How many entries the pages had so far: it numbers them across all queries. */
+  /** How many entries the pages have had so far, to number them across all queries. */
   entryCount: number;
-  /** The most decimals of each query's totals, by the number of the query. */
+  /** The most decimals in each query's totals, by query number. */
   decimals: Map<number, TotalDecimals>;
-  /** What the last comparison found. */
+  /** The results of the last comparison. */
   reconciliations: readonly Reconciliation[];
-  /** What differed when the hours were compared; undefined where rows or pages changed since. */
+  /** The differing hours of the last comparison; undefined if rows or pages have changed since. */
   differing: readonly DifferingHours[] | undefined;
 }
 
-/** The state of a stage that has no window yet. */
+/** The state of a stage before its first window. */
 export async function newStageState(connection: Connection): Promise<StageState> {
   const files = new Map((await readSqlFolder('load')).map((file) => [file.name, file.text]));
   return {
@@ -51,7 +51,7 @@ export async function newStageState(connection: Connection): Promise<StageState>
   };
 }
 
-/** Empties a stage for a window; the role stays until somebody sets another. */
+/** Empties a stage for a window; the role stays until it is set again. */
 export async function beginWindow(state: StageState, account: string, window: Window): Promise<void> {
   Object.assign(state, {
     account,
@@ -69,7 +69,7 @@ export function isByWorkspace(state: StageState): boolean {
   return state.role === 'admin';
 }
 
-/** The most decimals that the totals of the window's pages carry. */
+/** The most decimals in the totals of the window's pages. */
 export function decimalsSeen(state: StageState): TotalDecimals {
   const seen = [...state.decimals.values()];
   return {
@@ -86,7 +86,7 @@ export function windowParameters(
   return { account, window_start: formatInstant(window.start), window_end: formatInstant(window.end) };
 }
 
-/** Compares rows and control by hour, once for the rows at hand; returns the hours that differ. */
+/** Compares rows and control by hour, once per set of rows; returns the hours that differ. */
 export async function compareHours(state: StageState, known: TotalsKnown): Promise<readonly DifferingHours[]> {
   if (state.differing !== undefined) return state.differing;
   const { connection, sql, window } = state;
@@ -105,7 +105,7 @@ export async function compareHours(state: StageState, known: TotalsKnown): Promi
   return state.differing;
 }
 
-/** The start of the last hour of the window with any cost or usage; undefined where there is none. */
+/** The start of the window's last hour with any cost or usage; undefined if there is none. */
 export async function lastHourWithCosts({ connection, sql, window }: StageState): Promise<Instant | undefined> {
   const [row] = await connection.rows(sql('last_hour'));
   const last = row?.['last_bucket'] ?? null;

@@ -3,7 +3,7 @@ import { formatWindow, type Window } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { StageState } from './stage-state.ts';
 
-/** One decoded page of a query, as columns. Amounts are scaled integers: USD × 10^12 and unit × 10^6. */
+/** One decoded page of a query, as columns. Costs and usage are scaled integers: USD × 10^12 and unit × 10^6. */
 export interface StagedPage {
   readonly totalCost: string;
   readonly costDecimals: number;
@@ -26,20 +26,23 @@ export interface StagedPage {
   };
 }
 
-/** Takes the pages of one query. */
+/** Receives the pages of one query. */
 export interface PageSink {
   page(page: StagedPage): Promise<void>;
-  /** Drops what the query's pages brought so far. */
+  /** Discards the query's pages so far. */
   restart(): Promise<void>;
 }
 
-/** A total that pages of one answer tell so differently did change while they were read: USD, and share of it. */
+/**
+ * If totals on the pages of one answer differ by more than this, the numbers changed during the read: USD, and share of
+ * it.
+ */
 const changedFromUsd = 0.005;
 const changedFromShare = 1e-8;
 
 /**
- * Whether two tellings of a total may be one sum of doubles, added up in two orders: the comparison with the rows judges
- * that exactly. Both are decimal text.
+ * Whether two values of a total may be one sum of doubles, added in two orders; the comparison with the rows is exact.
+ * Both are decimal text.
  */
 function isNearly(total: string, other: string): boolean {
   const [a, b] = [Number(total), Number(other)];
@@ -47,14 +50,14 @@ function isNearly(total: string, other: string): boolean {
 }
 
 /**
- * A sink for the pages of one query. `of` is the window that the query is about. Its `page` throws RefusedAnswerError
- * where a later page has another total than the first.
+ * A sink for the pages of one query. `of` is the window of the query. Its `page` throws RefusedAnswerError if a later
+ * page has another total than the first.
  */
 export function openPageSink(state: StageState, query: number, purpose: string, name: string, of: Window): PageSink {
   const { connection, sql } = state;
   let total: string | undefined;
 
-  /** Records the query's total; doubles added up in two orders widen it, anything more is refused. */
+  /** Records the query's total; sums of doubles in two orders widen it, a larger difference is refused. */
   async function takeTotal(found: string): Promise<void> {
     if (total === undefined) {
       total = found;
@@ -63,7 +66,7 @@ export function openPageSink(state: StageState, query: number, purpose: string, 
       if (!isNearly(total, found)) {
         throw new RefusedAnswerError(
           `${name} of ${formatWindow(of)} of account ${state.account}: summary.totalCost was ${total} on the ` +
-            `first page and is ${found} on a later one; the numbers changed while they were read`,
+            `first page and is ${found} on a later one; the numbers changed while they were fetched`,
         );
       }
       await connection.run(sql('widen_total'), { query, total: found });
@@ -114,7 +117,7 @@ async function appendPage(
       entry.usage,
     ]),
   );
-  // In place: a copy of each page's column would cost as much as the page.
+  // In place: copying each page's column would cost as much as the page itself.
   for (let point = 0; point < points.count; point += 1) points.entry[point] = first + (points.entry[point] ?? 0);
   await connection.appendPoints('staged_points', points.count, {
     first: points.entry,

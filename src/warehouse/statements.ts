@@ -1,18 +1,18 @@
 /**
- * The SQL that DuckDB cannot take from a file below `sql/`: a name, a type, a path or a whole query is part of it, for
- * which SQL has no parameter; or it sets up a connection (transactions, settings). Everything else is a file, with its
- * values bound. Pure functions: names come in as they are and are quoted here, queries are put in unchanged.
+ * The SQL that DuckDB cannot read from a file below `sql/`: it contains a name, a type, a path or a whole query, for which
+ * SQL has no parameter; or it sets up a connection (transactions, settings). Everything else is a file with bound values.
+ * Pure functions: they quote names, and insert queries unchanged.
  *
- * A query that a person wrote begins on the first line where its answer is asked for, so that DuckDB counts its lines from
- * there. A line feed follows it, because it may end in a comment.
+ * A person's query starts on the first line of the text that runs it, so that DuckDB counts lines from there. A line feed
+ * follows it, because it may end in a comment.
  */
 
-/** A name as SQL text. */
+/** A quoted name. */
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** A text as SQL text, for the few places that take no parameter. */
+/** A quoted text, for the few places that accept no parameter. */
 function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
@@ -21,7 +21,7 @@ function listed(names: readonly string[]): string {
   return names.map(quoted).join(', ');
 }
 
-/** What a connection runs to begin and end a transaction, and to set itself up. */
+/** Statements that start and end a transaction, and that set up a connection. */
 export const beginTransaction = 'begin transaction';
 export const beginReadOnly = 'begin transaction read only';
 export const commitTransaction = 'commit';
@@ -30,7 +30,7 @@ export const checkpointWarehouse = 'checkpoint wh';
 export const useWarehouse = 'use wh';
 export const useUtc = "set global TimeZone = 'UTC'";
 
-/** From here on nothing outside of the attached files and these can be reached, and no setting can be changed. */
+/** After these, only the attached files and the given ones are accessible, and no setting can change. */
 export function lockDownStatements(files: readonly string[], folders: readonly string[]): readonly string[] {
   return [
     `set allowed_paths = [${files.map(literal).join(', ')}]`,
@@ -45,18 +45,18 @@ export function setThreads(threads: number): string {
   return `set global threads = ${threads}`;
 }
 
-/** Attaches a file, for reading or writing, or for writing without a log. */
+/** Attaches a file for reading, for writing, or for writing without a log. */
 export function attach(path: string, catalog: string, mode: 'read' | 'write' | 'write without log'): string {
   const options = { read: ' (read_only)', write: '', 'write without log': ' (recovery_mode no_wal_writes)' };
   return `attach ${literal(path)} as ${catalog}${options[mode]}`;
 }
 
-/** The number of the last event of the journal that a catalog has. */
+/** The number of the last journal event in a catalog. */
 export function lastEventOf(catalog: string): string {
   return `select applied from ${catalog}.ledger.journal`;
 }
 
-/** The migrations that a catalog was made with, in order. */
+/** The migrations of a catalog, in order. */
 export function migrationsOf(catalog: string): string {
   return `select name from ${catalog}.ledger.applied_files where folder = 'migrations' order by name`;
 }
@@ -70,14 +70,14 @@ export function contentsOf(catalog: string): string {
   from ${catalog}.ledger.hourly_costs`;
 }
 
-/** A hash of every row of a table: a count or a maximum may be answered from statistics, without reading the rows. */
+/** A hash of every row of a table: DuckDB may answer a count or maximum from statistics, without reading the rows. */
 export function hashOf(catalog: string, schema: string, table: string): string {
   return `select bit_xor(hash(t)) as hash from ${catalog}.${quoted(schema)}.${quoted(table)} as t`;
 }
 
 /**
- * Makes the table `difference` of a table in `wh` and the same one in `rebuilt`: one pass over both sides; what they share
- * cancels out, however often a row is there.
+ * Creates the table `difference` of a table in `wh` and the same one in `rebuilt`: one pass over both sides; equal rows
+ * cancel out, however often they occur.
  */
 export function makeDifference(table: string): string {
   return `create or replace temp table difference as
@@ -91,7 +91,7 @@ export function makeDifference(table: string): string {
     having sum(side) <> 0`;
 }
 
-/** How many rows a table in `wh` has, and how many either side has alone. */
+/** How many rows a table in `wh` has, and how many only one side has. */
 export function countDifference(table: string): string {
   return `select
       (select count(*) from wh.ledger.${quoted(table)}) as rows,
@@ -100,12 +100,12 @@ export function countDifference(table: string): string {
     from difference`;
 }
 
-/** A query as text within a text: DuckDB reads it as one SELECT, whatever brackets and comments it has. */
+/** A query inside a text literal: DuckDB reads it as one SELECT, whatever brackets and comments it has. */
 export function queryFunction(query: string): string {
   return `query(${literal(query)})`;
 }
 
-/** A query in brackets, behind FROM. */
+/** A query in brackets after FROM. */
 export function fromBracketed(query: string): string {
   return `from (\n${query}\n)`;
 }
@@ -118,7 +118,7 @@ export function fromSource(
   return `${prefix === '' ? '' : `${prefix} `}from ${source}${limit === null || limit === undefined ? '' : ` limit ${limit}`}`;
 }
 
-/** What stands for the answer of a PIVOT. */
+/** The table with the answer of a PIVOT. */
 export const pivotedTable = 'temp.main.pivoted';
 
 /** Answers a PIVOT into `pivotedTable`. */
@@ -126,7 +126,7 @@ export function makePivoted(query: string): string {
   return `create or replace temp table pivoted as (\n${query}\n)`;
 }
 
-/** The columns of a query, without a row. */
+/** The columns of a query, without rows. */
 export function noRowsOf(query: string): string {
   return `select * from (${query}\n) limit 0`;
 }
@@ -137,8 +137,8 @@ export function firstOf(query: string, limit: number): string {
 }
 
 /**
- * A query in a total order: the largest of `top` first, then by `grain`, and rows that this does not tell apart by a hash
- * of all they hold. With `columns` only these are answered, in that order.
+ * A query in a total order: the largest of `top` first, then by `grain`, then by a hash of the whole row. With
+ * `columns`, only these are returned, in that order.
  */
 export function inOrder(
   query: string,
@@ -157,7 +157,7 @@ function orderOf(grain: readonly string[]): readonly string[] {
   return [...grain.map((column) => `${quoted(column)} nulls last`), 'hash(*columns(*))'];
 }
 
-/** A row for each line of a sparkline: its names, its numbers as a list of JSON, its first and its last time. */
+/** One row per line of a sparkline: its names, its numbers as a JSON list, its first and its last time. */
 export function sparklineOf(query: string, names: readonly string[], of: string, over: string): string {
   const grouped = names.length === 0 ? '' : `group by ${listed(names)} order by ${listed(names)}`;
   const time = quoted(over);
@@ -170,23 +170,23 @@ export function sparklineOf(query: string, names: readonly string[], of: string,
   return `select ${cells.join(', ')} from (${query}\n) as report ${grouped} limit 20`;
 }
 
-/** The sums of columns of a query, each under its own name. */
+/** The sums of a query's columns, each under its own name. */
 export function sumsOf(query: string, names: readonly string[]): string {
   return `select ${names.map((name) => `sum(${quoted(name)}) as ${quoted(name)}`).join(', ')} from (${query}\n)`;
 }
 
-/** A column that can be added up exactly. */
+/** A column with an exact sum. */
 interface Exact {
   readonly name: string;
   readonly decimals: number;
 }
 
-/** The rows of a query, and the exact sum of a column as text; null without a column. */
+/** The row count of a query, and the exact sum of a column as text; null without a column. */
 export function figuresOf(query: string, column: Exact | undefined): string {
   return figuresFrom(`(${query}\n)`, column);
 }
 
-/** As `figuresOf`, of the Parquet file that `$path` names. */
+/** As `figuresOf`, for the Parquet file at `$path`. */
 export function figuresOfParquet(column: Exact | undefined): string {
   return figuresFrom('read_parquet($path)', column);
 }
@@ -196,20 +196,20 @@ function figuresFrom(source: string, column: Exact | undefined): string {
   return `select count(*) as rows, ${sum} as cost from ${source}`;
 }
 
-/** As `figuresOf`, of the JSON file that `$path` names: `$pointer` is the column. */
+/** As `figuresOf`, for the JSON file at `$path`: `$pointer` is the column. */
 export function figuresOfJsonFile(column: Exact | undefined): string {
   const cell = column === undefined ? 'null' : 'json_extract_string(json, $pointer)';
   return `select count(*) as rows, ${exactSum(cell, column?.decimals ?? 0)} as cost
     from read_json_objects($path, format = 'array')`;
 }
 
-/** The exact sum of `$costs`, a list of amounts as JSON. */
+/** The exact sum of `$costs`, a JSON list of amounts. */
 export function sumOfCosts(decimals: number): string {
   return `select ${exactSum('cost', decimals)} as cost
     from (select unnest(cast($costs as json)::varchar[]) as cost)`;
 }
 
-/** The rows and the exact cost of each account and month of a query. */
+/** The row count and exact cost of each account and month of a query. */
 export function figuresByPartition(query: string, column: Exact): string {
   return `select account, month, count(*) as rows, ${exactSum(quoted(column.name), column.decimals)} as cost
     from (${query}\n) as report
@@ -220,16 +220,16 @@ function exactSum(cell: string, decimals: number): string {
   return `cast(sum(cast(${cell} as decimal(38, ${decimals}))) as varchar)`;
 }
 
-/** The rows of one account and month of a query, in the order of its grain. */
+/** The rows of one account and month of a query, ordered by its grain. */
 export function rowsOfPartition(query: string, cells: readonly string[], grain: readonly string[]): string {
-  // The hours are bounded as well as the month: a bound on a column of the table lets DuckDB pass over other months.
+  // Bounds on the hours as well as the month: a bound on a table column lets DuckDB skip other months.
   return `select ${cells.join(', ')} from (${query}\n) as report
     where account = $account and month = $month
       and bucket_start >= cast($start as timestamp) and bucket_start < cast($end as timestamp)
     order by ${orderOf(grain).join(', ')}`;
 }
 
-/** A column as it is, or as another type under the same name. */
+/** A column as it is, or cast to another type under the same name. */
 export function cellOf(name: string, type: string | undefined): string {
   return type === undefined ? quoted(name) : `cast(${quoted(name)} as ${type}) as ${quoted(name)}`;
 }
@@ -250,22 +250,22 @@ export function copyToParquet(query: string, facts: readonly string[]): string {
   return `copy (${query}\n) to $_path (${options.join(', ')})`;
 }
 
-/** Writes a partition as Parquet to `$path`. No instant goes into it: a month that has not changed keeps its bytes. */
+/** Writes a partition as Parquet to `$path`, without any instant: an unchanged month keeps its bytes. */
 export function copyPartition(query: string): string {
   return `copy (${query}\n) to $path (format parquet, compression zstd, kv_metadata {account: $account, month: $month})`;
 }
 
-/** The values of a column of a query, those with the largest amount first. */
+/** The values of a query's column, those with the largest amount first. */
 export function valuesByAmount(query: string, column: string, amount: string): string {
   return `select ${quoted(column)} as value from (${query}\n) group by all order by abs(sum(${quoted(amount)})) desc, value`;
 }
 
-/** The amount where a column has the value that is bound to `parameter`, under a name. */
+/** The amount for the value bound to `parameter` in a column, under a name. */
 export function amountOfValue(amount: string, column: string, parameter: string, name: string): string {
   return `sum(${quoted(amount)}) filter (${isValue(column, parameter)}) as ${quoted(name)}`;
 }
 
-/** The amount where a column has none of the values that are bound to `parameters`, under a name. */
+/** The amount for all values other than those bound to `parameters`, under a name. */
 export function amountOfOthers(amount: string, column: string, parameters: readonly string[], name: string): string {
   const isShown = parameters.map((parameter) => isValue(column, parameter)).join(' or ');
   return `sum(${quoted(amount)}) filter (not (${isShown})) as ${quoted(name)}`;
@@ -275,7 +275,7 @@ function isValue(column: string, parameter: string): string {
   return `${quoted(column)} is not distinct from cast($${parameter} as varchar)`;
 }
 
-/** Around a query: its other columns, the amounts of the values, and the total. */
+/** Text around a query: its other columns, the amounts of the values, and the total. */
 export function aroundSpread(
   others: readonly string[],
   rowCount: readonly string[],
@@ -286,7 +286,7 @@ export function aroundSpread(
   return { before: `select ${cells.join(', ')} from (`, after: ') group by all' };
 }
 
-/** Around a query with the column `labels`: a column for each label instead, whose JSON pointers are bound. */
+/** Text around a query with the column `labels`: replaces it by a column for each label, with bound JSON pointers. */
 export function aroundLabels(labels: readonly { readonly parameter: string; readonly name: string }[]): {
   readonly before: string;
   readonly after: string;
@@ -297,17 +297,17 @@ export function aroundLabels(labels: readonly { readonly parameter: string; read
   return { before: `select ${['* exclude (labels)', ...cells].join(', ')} from (`, after: ')' };
 }
 
-/** How often `$value` is a value of a column of the series, or of the resources. */
+/** How often `$value` occurs in a column of the series, or of the resources. */
 export function countValue(column: string, sources: ValueSources): string {
   return `select count(*) as rows from (${knownValues(column, sources)}) where value = $value`;
 }
 
-/** All values of a column of the series, or of the resources. */
+/** All values in a column of the series, or of the resources. */
 export function valuesOf(column: string, sources: ValueSources): string {
   return `select value from (${knownValues(column, sources)}) where value is not null group by value order by value`;
 }
 
-/** Where a column is, besides the series. */
+/** Where a column occurs, besides the series. */
 interface ValueSources {
   readonly isOfResources: boolean;
   readonly isOfAccounts: boolean;

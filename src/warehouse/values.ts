@@ -16,7 +16,7 @@ import {
   DuckDBUnionValue,
 } from './duckdb.ts';
 
-/** A value as it leaves the house: JSON without loss. */
+/** A value in output: JSON without loss. */
 export type JsonValue =
   | null
   | boolean
@@ -27,7 +27,7 @@ export type JsonValue =
 
 /**
  * A DuckDB value as JSON: decimals and integers beyond 2^53 as text, other integers as numbers, instants
- * `2026-10-01T00:00:00Z`, dates `2026-10-01`; a double that is no number (NaN, Infinity) as text.
+ * `2026-10-01T00:00:00Z`, dates `2026-10-01`; a double that is not finite (NaN, Infinity) as text.
  */
 export function toJsonValue(value: DuckDBValue): JsonValue {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
@@ -35,7 +35,7 @@ export function toJsonValue(value: DuckDBValue): JsonValue {
   if (typeof value === 'bigint') {
     return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
   }
-  // Its own text is in the process' time zone.
+  // DuckDB's own text uses the process' time zone.
   if (value instanceof DuckDBTimestampTZValue) return instantText(new DuckDBTimestampValue(value.micros).toString());
   if (
     value instanceof DuckDBTimestampValue ||
@@ -65,7 +65,7 @@ function instantText(text: string): string {
   return `${date}T${clock}${fraction.replace(/0+$/, '').replace(/\.$/, '')}Z`;
 }
 
-/** A value as one cell of text: NULL is undefined, everything else is its exact text, numbers without an exponent. */
+/** A value as text for one cell: NULL is undefined, everything else is its exact text, numbers without an exponent. */
 export function toCellText(value: DuckDBValue): string | undefined {
   const json = toJsonValue(value);
   if (json === null) return undefined;
@@ -73,34 +73,28 @@ export function toCellText(value: DuckDBValue): string | undefined {
   return typeof json === 'object' ? JSON.stringify(json) : String(json);
 }
 
-/** True where a column's cells are text that somebody could have chosen: names, labels, lists of them. */
-export function isTextType(type: string): boolean {
-  return (
-    !/^(DECIMAL|TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U\w*INT|FLOAT|DOUBLE|DATE|TIME|TIMESTAMP|BOOLEAN|INTERVAL|UUID)/.test(
-      type,
-    ) || type.endsWith(']')
-  );
-}
-
-/** A value as it comes from DuckDB; NULL is null. */
+/** A value as DuckDB returns it; NULL is null. */
 export type SqlCell = DuckDBValue;
 
-/** A decimal without its point: 1.50 of two decimals is 150. Throws where the value is no decimal. */
+/** A decimal without its point: 1.50 with two decimals is 150. Throws if the value is not a decimal. */
 export function unscaledDecimal(value: SqlCell): bigint {
   if (value instanceof DuckDBDecimalValue) return value.value;
-  throw new Error(`${String(value)} is no decimal`);
+  throw new Error(`${String(value)} is not a decimal`);
 }
 
-/** Days of a date since 1970-01-01. Throws where the value is no date. */
+/** Days of a date since 1970-01-01. Throws if the value is not a date. */
 export function epochDays(value: SqlCell): number {
   if (value instanceof DuckDBDateValue) return value.days;
-  throw new Error(`${String(value)} is no date`);
+  throw new Error(`${String(value)} is not a date`);
 }
 
-/** Microseconds of a timestamp since 1970-01-01T00:00:00Z. Throws where the value is none, or is finer than that. */
+/**
+ * Microseconds of a timestamp since 1970-01-01T00:00:00Z. Throws if the value is not a timestamp, or is finer than
+ * that.
+ */
 export function epochMicros(value: SqlCell): bigint {
   if (value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue) return value.micros;
   if (value instanceof DuckDBTimestampMillisecondsValue) return value.millis * 1000n;
   if (value instanceof DuckDBTimestampSecondsValue) return value.seconds * 1_000_000n;
-  throw new Error(`${String(value)} is no timestamp in microseconds`);
+  throw new Error(`${String(value)} is not a timestamp in microseconds`);
 }

@@ -15,22 +15,22 @@ import {
 import { readSql, readSqlFolder } from './sql-files.ts';
 import type { PageSink } from './staged-pages.ts';
 
-/** A question about the past whose answer is put beside the books. */
+/** A query about the past, to compare its answer with the books. */
 export interface PastQuery {
-  /** Numbers the question within the verification. */
+  /** Number of the query within the verification. */
   readonly number: number;
   readonly purpose: 'days' | 'series' | 'names' | 'months';
   readonly window: Window;
   readonly unit: 'day' | 'month';
   /** The window's days or months. */
   readonly buckets: readonly Window[];
-  /** By which dimensions besides the billing dimension. */
+  /** The dimensions besides the billing dimension. */
   readonly by: { readonly workspace: boolean; readonly type: boolean; readonly name: boolean; readonly uuid: boolean };
   readonly billingDimension: string | undefined;
   readonly resourceName: string | undefined;
 }
 
-/** A bucket of a group in which books and platform differ; amounts are decimal text. */
+/** A bucket of a group in which books and platform differ; cost and usage are decimal text. */
 export interface PastDifference {
   readonly billingDimension: string | undefined;
   readonly workspace: string | undefined;
@@ -44,47 +44,51 @@ export interface PastDifference {
   readonly ourUsage: string;
   readonly theirUsage: string;
   readonly usageDifference: string;
-  /** The largest differences that rounding explains. */
+  /** The largest difference that rounding explains, for cost and for usage. */
   readonly costTolerance: number;
   readonly usageTolerance: number;
 }
 
-/** What comparing one question found. */
+/** The result of comparing one query. */
 export interface PastComparison {
   /** The largest first. */
   readonly differences: readonly PastDifference[];
-  /** Why the answer itself is no proof: its pages do not add up to its own total. Undefined where they do. */
+  /** Why the answer itself proves nothing: its pages do not add up to its total. Undefined if they do. */
   readonly answerFault: string | undefined;
+  /** What the answer's costs differ by, where they contradict each other: USD, decimal text without sign. */
+  readonly costDifference: string | undefined;
 }
 
-/** Where the platform's totals contradict its hours, or themselves. */
+/** Where the platform's totals contradict its hours, or each other. */
 export interface Contradiction {
   readonly billingDimension: string | undefined;
   readonly window: Window;
   readonly reason: string;
+  /** The largest difference in cost: USD, decimal text without sign; undefined where no cost differs. */
+  readonly costDifference: string | undefined;
 }
 
-/** Sums over everything compared so far: USD as numbers, for judging sizes only. */
+/** Sums over everything compared so far: USD as numbers, to judge sizes only. */
 export interface ComparedTotals {
   readonly ours: number;
   readonly theirs: number;
   readonly days: number;
   readonly lowerDays: number;
-  /** Workspaces that had cost on so many days and have none on any by now. */
+  /** Workspaces that had cost on that many days and now have none on any. */
   readonly workspacesGone: readonly string[];
 }
 
-/** Puts the platform's totals of the past beside the books; it owns its connection. */
+/** Compares the platform's totals of the past with the books; owns its connection. */
 export interface Verification {
-  /** A sink for the pages of a question's answer. */
+  /** A sink for the pages of a query's answer. */
   addQuestion(question: PastQuery): Promise<PageSink>;
-  /** Compares and records what was compared, as the numbered reading. */
+  /** Compares an answer and records the comparisons, under its attempt number. */
   compare(question: PastQuery, facts: ComparisonFacts): Promise<PastComparison>;
-  /** Sums over everything compared so far. `sightDays` is how many days make a workspace worth missing. */
+  /** Sums over everything compared so far. `accessDays`: days with cost from which a vanished workspace counts. */
   totals(accessDays: number): Promise<ComparedTotals>;
   /** The connection that it owns, for reading. */
   readonly connection: Connection;
-  /** Keeps what a question found to contradict the hours, in the place of what it found before. */
+  /** Records what a query found to contradict the hours; replaces what it found before. */
   recordAsked(
     question: PastQuery,
     found: readonly Contradiction[],
@@ -93,7 +97,7 @@ export interface Verification {
   close(): void;
 }
 
-/** What is compared, as it stands in proofs. */
+/** The check codes of the comparisons. */
 const checkCodes = {
   days: 'days_match_platform',
   series: 'series_match_platform',
@@ -101,7 +105,7 @@ const checkCodes = {
   months: 'month_dimension_matches_platform',
 } as const;
 
-/** What every part of a verification works with. */
+/** State that all parts of a verification share. */
 interface VerificationState {
   readonly connection: Connection;
   readonly recorder: Recorder;
@@ -112,7 +116,7 @@ interface VerificationState {
   sql(name: string): string;
 }
 
-/** Which run and which attempt compared, and as of when. */
+/** Run, attempt and time of a comparison. */
 interface ComparisonFacts {
   readonly runNumber: number;
   readonly attempt: number;
@@ -152,7 +156,7 @@ export async function openVerification(
   };
 }
 
-/** Compares a question's answer with the books and with its own total, and records the comparisons. */
+/** Compares a query's answer with the books and with its own total, and records the comparisons. */
 async function compareQuestion(
   state: VerificationState,
   question: PastQuery,
@@ -193,10 +197,14 @@ async function compareQuestion(
     });
   } else await recordReconciliations(state, window, facts, reconciliations);
   const rows = await connection.rows(sql('differing'), { query });
-  return { answerFault: fault && faultWords(fault), differences: rows.map(toDifference) };
+  return {
+    answerFault: fault && faultWords(fault),
+    costDifference: fault?.['measure'] === 'cost' ? String(fault['difference']).replace('-', '') : undefined,
+    differences: rows.map(toDifference),
+  };
 }
 
-/** Records what an answer by month proves: of the answer as a whole, and of each of its months. */
+/** Records what an answer by month proves: the answer as a whole, and each of its months. */
 async function recordMonths(
   state: VerificationState,
   { number: query, window, buckets }: PastQuery,
@@ -228,7 +236,7 @@ async function recordReconciliations(
   await recorder.record(reconciliationEvent({ account, window, runNumber, attempt, seenAt }, reconciliations));
 }
 
-/** Why an answer proves nothing: the comparison with its own total that failed. */
+/** Why an answer proves nothing: the failed comparison with its own total. */
 function faultWords(fault: SqlRow): string {
   const tolerance = plainDecimal(Number(Number(fault['tolerance']).toPrecision(3)));
   return (
@@ -273,7 +281,7 @@ async function totalsCompared(
   };
 }
 
-/** Replaces what a question found to contradict the hours; records nothing where there was and is nothing. */
+/** Replaces what a query found to contradict the hours; records nothing if there was and is nothing. */
 async function recordContradictions(
   { connection, recorder, account, sql }: VerificationState,
   { purpose, unit, window, billingDimension }: PastQuery,
@@ -293,6 +301,7 @@ async function recordContradictions(
         window_start: formatInstant(one.window.start),
         window_end: formatInstant(one.window.end),
         reason: one.reason,
+        cost_difference: one.costDifference ?? null,
       })),
       run_number: runNumber,
       seen_at: formatInstant(seenAt),
@@ -301,8 +310,8 @@ async function recordContradictions(
 }
 
 /**
- * The months of a stretch of whole, complete months that have to be put beside the platform's totals: whose last proof
- * is older than a change of theirs, did not hold, or is not there.
+ * The whole, complete months of a window to compare with the platform's totals: those whose last comparison is missing,
+ * failed, or is older than their last change.
  */
 export async function dueMonths(connection: Connection, account: string, months: Window): Promise<Window[]> {
   const text = await readSql('verify', 'due_months');
@@ -310,7 +319,7 @@ export async function dueMonths(connection: Connection, account: string, months:
   return rows.map((row) => ({ start: Number(row['month_start']), end: Number(row['month_end']) }));
 }
 
-/** How many workspaces times billing dimensions had cost in these windows. */
+/** The number of pairs of workspace and billing dimension with cost in these windows. */
 export async function groupsByWorkspace(
   connection: Connection,
   account: string,
@@ -326,7 +335,7 @@ export async function groupsByWorkspace(
   return Number(row?.['groups']);
 }
 
-/** How many series of a billing dimension (undefined: of none) had their first and their last day on a day. */
+/** How many series of a billing dimension (undefined: of none) have a given first and last day. */
 export interface SeriesLife {
   readonly billingDimension: string | undefined;
   readonly day: Instant;
@@ -335,7 +344,7 @@ export interface SeriesLife {
   readonly hasRowsWithoutUuid: boolean;
 }
 
-/** The lives that the series of a window had in it, series told apart by uuid and by name. */
+/** First and last days of the series of a window, identified by UUID and by name. */
 export async function seriesLives(
   connection: Connection,
   account: string,
@@ -360,7 +369,10 @@ export async function seriesLives(
   return { series: of('series'), names: of('names') };
 }
 
-/** When the series of each billing dimension (undefined: all at once) were last verified, by the instant they began with. */
+/**
+ * When the series of each billing dimension (undefined: all together) were last verified, by the start of the verified
+ * window.
+ */
 export async function seriesVerified(
   connection: Connection,
   account: string,
@@ -374,16 +386,16 @@ export async function seriesVerified(
   }));
 }
 
-/** A question whose answer is on record as a contradiction. */
+/** A query whose answer is recorded as a contradiction. */
 export interface ContradictedQuestion {
   readonly purpose: PastQuery['purpose'];
   readonly unit: PastQuery['unit'];
-  /** Undefined where it is about all of them. */
+  /** Undefined if it covers all of them. */
   readonly billingDimension: string | undefined;
   readonly window: Window;
 }
 
-/** What is on record as contradicted, what was asked longest ago first. */
+/** Recorded contradictions, the least recently sent query first. */
 export async function contradictedQuestions(connection: Connection, account: string): Promise<ContradictedQuestion[]> {
   const rows = await connection.rows(await readSql('verify', 'contradicted_questions'), { account });
   return rows.map((row) => ({

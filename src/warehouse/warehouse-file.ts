@@ -12,8 +12,8 @@ export function warehouseFile(dir: string): string {
 }
 
 /**
- * What is seen from outside to be wrong with the writer's file: `is missing`, `is damaged (it is empty)`; undefined where
- * nothing is. Not for the process that holds it, whose lock would be dropped.
+ * What is visibly wrong with the writer's file: `is missing`, `is damaged (it is empty)`; undefined if nothing. Not for
+ * the process that holds the file: it would lose its lock.
  */
 export async function warehouseFault(dir: string): Promise<string | undefined> {
   const file = warehouseFile(dir);
@@ -25,14 +25,14 @@ export async function warehouseFault(dir: string): Promise<string | undefined> {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return 'is missing';
     if (code === 'EISDIR') return 'is a folder';
-    if (code === 'EACCES') return undefined; // whoever reads need not be allowed to
+    if (code === 'EACCES') return undefined; // readers need no access to it
     throw error;
   }
 }
 
-/** Throws DamagedFileError where the writer's file is seen to be damaged before DuckDB opens it. */
+/** Throws DamagedFileError if the writer's file is visibly damaged, before DuckDB opens it. */
 export async function refuseDamaged(file: string, traces: Traces): Promise<void> {
-  const found = await damageOfWarehouse(file, traces.seal).catch(() => undefined); // DuckDB says why it cannot be read
+  const found = await damageOfWarehouse(file, traces.seal).catch(() => undefined); // DuckDB reports why it is unreadable
   if (found !== undefined) throw damagedWarehouse(new DamagedFileError(file, found, repairs), traces);
 }
 
@@ -41,12 +41,12 @@ export function isWarehouse(dir: string, path: string): boolean {
   return path === warehouseFile(dir);
 }
 
-/** Moves the writer's file aside, with its log; returns its new path, or undefined where there was none. */
+/** Moves the writer's file aside, with its log; returns its new path, or undefined if there was none. */
 export function setWarehouseAside(dir: string, at: Instant): Promise<string | undefined> {
   return setAside(warehouseFile(dir), at);
 }
 
-/** How large the writer's file is; undefined where there is none. */
+/** Size of the writer's file in bytes; undefined if there is none. */
 export async function warehouseBytes(dir: string): Promise<number | undefined> {
   return stat(warehouseFile(dir)).then(
     ({ size }) => size,

@@ -30,21 +30,21 @@ import { copyBeforeMigrating, publishSnapshot, removeOldCopies } from './snapsho
 import { refuseDamaged, warehouseFile } from './warehouse-file.ts';
 import { openWriteClock } from './write-clock.ts';
 
-/** The writer's warehouse. One process holds it at a time; closing it without `publish` leaves readers as they were. */
+/** The writer's warehouse. One process holds it at a time; closing it without `publish` changes nothing for readers. */
 export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, MonthRecords, AlertRecords, ClockRecords {
-  /** Publishes the snapshot; returns the logs of other programs that were removed beside it. */
+  /** Publishes the snapshot; returns the removed logs of other programs. */
   publish(): Promise<readonly string[]>;
-  /** Reads every row of every table. Throws DamagedFileError where the disk does not give one back. */
+  /** Reads every row of every table. Throws DamagedFileError if the disk fails to return one. */
   readAll(): Promise<void>;
   close(): void;
 }
 
 /**
- * Opens the writer's file below the project folder and brings it to this program's schema; where that changes a file in
- * use, it is copied aside before. `newestLanded` says which load in the landing folder is the last. The signal ends what
- * a stage is doing and a copy under way; the ledger can still be written and published afterwards. Throws LockedError,
- * UsageError where a newer program wrote the file, DamagedFileError where it cannot be read, and ChangedFileError where it
- * is missing, knows less than snapshot, landing folder and journal, or has other rows than were published.
+ * Opens the writer's file below the project folder and brings it to this program's schema; a file in use is copied
+ * first if that changes it. `newestStored` returns the last load number in the landing folder. The signal stops stages
+ * and a running copy; the ledger can still be written and published afterwards. Throws LockedError, UsageError if a
+ * newer program wrote the file, DamagedFileError if it cannot be read, and ChangedFileError if it is missing, has less
+ * than snapshot, landing folder and journal, or has other rows than were published.
  */
 export async function openWarehouse(
   dir: string,
@@ -71,7 +71,7 @@ export async function openWarehouse(
     const clock = openWriteClock((await lastInstants(connection)).last);
     const publish = () => publishSnapshot(connection, file, snapshotFile(dir), { signal, log });
     if (!isPublished) {
-      // What this command reads of the snapshot, and whoever else reads it, is of this schema from here on.
+      // From here on the snapshot has this schema, for this command and all readers.
       await publish();
       await rememberPublished(connection, schema);
     }

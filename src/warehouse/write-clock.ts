@@ -1,12 +1,12 @@
 import type { Instant } from '../time.ts';
 
-/** The instants at which the writer records what it sees: each is after all that earlier runs saw, and none goes back. */
+/** The instants that the writer records: each is after everything that earlier runs recorded, and none goes back. */
 export interface WriteClock {
-  /** The given instant, or a later one where the clock was moved back. */
+  /** The given instant, or a later one if the clock was set back. */
   seenAt(now: Instant): Instant;
-  /** The instant of a close; whatever is seen next is after it, so that the close does not hold it. */
+  /** The instant of a close; everything recorded next is after it, so that the close does not include it. */
   closedAt(now: Instant): Instant;
-  /** Goes back to now after false instants were corrected; `last` is the last of those that stay. */
+  /** Returns to now after false instants were corrected; `last` is the last of those that stay. */
   correct(correction: {
     readonly now: Instant;
     readonly isCorrected: boolean;
@@ -15,8 +15,8 @@ export interface WriteClock {
 }
 
 /**
- * A clock for one writer; `last` is the last instant in the books. A clock that was moved back must not let two runs see
- * at one instant: as of it, either would be an answer.
+ * A clock for one writer; `last` is the last instant in the books. If a clock is set back, two runs must not record at
+ * the same instant: as of it, the answer would be ambiguous.
  */
 export function openWriteClock(last: Instant | undefined): WriteClock {
   const firstSeen = (last ?? -1) + 1;
@@ -33,7 +33,7 @@ export function openWriteClock(last: Instant | undefined): WriteClock {
       return closedAt;
     },
     correct({ now, isCorrected, last }) {
-      // Where nothing was corrected, what this run saw before stays at its instant.
+      // If nothing was corrected, instants that this run recorded before stay.
       lastSeen = isCorrected ? (last ?? -1) + 1 : Math.max(firstSeen, Math.min(lastSeen, now));
     },
   };

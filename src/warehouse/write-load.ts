@@ -4,7 +4,7 @@ import { type Reconciliation, reconciliationValues, toleranceParameters } from '
 import { readSql } from './sql-files.ts';
 import { decimalsSeen, type LoadRole, type StageState, windowParameters } from './stage-state.ts';
 
-/** One query that made a load: what for, what it was filtered by (null where by nothing), and its pages. */
+/** One query of a load: its purpose, its filter (null if none), and its pages. */
 export interface LoadedQuery {
   readonly purpose: string;
   readonly resourceType: string | null;
@@ -12,40 +12,40 @@ export interface LoadedQuery {
   readonly pages: number;
 }
 
-/** What a load is recorded with. */
+/** The facts of a load for the record. */
 export interface LoadFacts {
   readonly loadNumber: number;
   readonly runNumber: number;
-  /** Which reading of the window within the run. */
+  /** Number of the attempt at the window within the run. */
   readonly attempt: number;
   readonly reason: string;
   readonly requests: number;
   readonly pages: number;
   readonly queries: readonly LoadedQuery[];
-  /** Hours from here on are too young to be claimed. */
+  /** Hours from this instant on are too young to count as complete. */
   readonly claimedEnd: Instant;
   readonly seenAt: Instant;
-  /** The platform's clock when the window was read; undefined where it did not say. */
+  /** The platform's clock when the window was fetched; undefined if it did not say. */
   readonly platformAt?: Instant | undefined;
 }
 
 export interface LoadResult {
   readonly outcome: 'loaded' | 'unchanged';
-  /** Rows of the window now, and how many hours of series differ from before. */
+  /** Rows of the window now, and how many hourly costs differ from before. */
   readonly rowCount: number;
   readonly restated: number;
 }
 
-/** What a load found and writes: with its facts it is all of the load but the rows themselves. */
+/** What a load found and writes: with its facts this is the whole load except the rows. */
 export interface LoadWritten extends LoadResult {
   /** USD of the window's rows, decimal text. */
   readonly cost: string;
-  /** The window in pieces, each with the role as which its rows were read. */
+  /** The parts of the window, each with the role that fetched it. */
   readonly coveredWindows: readonly { readonly window: Window; readonly role: LoadRole }[];
   readonly reconciliations: readonly Reconciliation[];
 }
 
-/** A part of a loaded window, with the role as which its rows were read. */
+/** A part of a loaded window, with the role that fetched it. */
 type LoadedPart = LoadWritten['coveredWindows'][number];
 
 /** Replaces the window and writes the ledger, in one transaction; `file` is called last before the commit. */
@@ -75,18 +75,18 @@ export async function writeLoad(
   return { outcome: written.outcome, rowCount: written.rowCount, restated: written.restated };
 }
 
-/** Makes the rows to load and finds what they change. Throws where two different series share an id. */
+/** Prepares the rows to load and finds what they change. Throws if two different series share an ID. */
 async function prepareRows(state: StageState, coveredHours: number, hasUniqueHours: boolean): Promise<LoadWritten> {
   const { connection, sql, window, role } = state;
   const isCovered = coveredHours > 0;
-  // A member's rows may have to give way to those that an admin read.
+  // Rows that an admin token fetched may replace those of a member token.
   const mayBePreserved = role === 'member' && isCovered;
   await connection.run(sql(hasUniqueHours && !mayBePreserved ? 'rows_to_load' : 'rows_to_load_added_up'));
   const coveredWindows = isCovered ? await preserveAdminWindows(state) : [{ window, role }];
   if (isCovered) await connection.run(sql('changes'), windowParameters(state, window));
   const [counts] = await connection.rows(sql('to_load'));
   const shared = counts?.['shared_series_id'] ?? null;
-  if (shared !== null) throw new Error(`two different series share the id ${shared}: nothing was written`);
+  if (shared !== null) throw new Error(`two different series share the ID ${shared}; nothing was written`);
   const [changed] = isCovered ? await connection.rows(sql('count_changes')) : [{ changed: 0, restated: 0 }];
   const isWhollyCovered = coveredHours * hourMs === window.end - window.start;
   return {
@@ -99,7 +99,7 @@ async function prepareRows(state: StageState, coveredHours: number, hasUniqueHou
   };
 }
 
-/** Writes a load that changed nothing into the ledger once more, from what was stored of it. */
+/** Writes a load that changed nothing into the ledger again, from its stored description. */
 export async function repeatLoad(
   state: StageState,
   facts: LoadFacts,
@@ -120,7 +120,7 @@ export async function repeatLoad(
   });
 }
 
-/** The ledger's rows of a load, within its transaction; `wasCovered` where hours of its window were in the books. */
+/** The ledger's rows of a load, within its transaction; `wasCovered` if hours of its window were in the books. */
 async function recordLoad(
   state: StageState,
   facts: LoadFacts,
@@ -161,8 +161,8 @@ async function recordLoad(
 }
 
 /**
- * A window that an admin read is not replaced by one that a member read unless its totals differ: the rows that know
- * their workspace stay. Returns the window in pieces, each with the role as which its rows were read.
+ * Rows that an admin token fetched are not replaced by those of a member token unless the totals differ: rows that name
+ * their workspace stay. Returns the parts of the window, each with the role that fetched it.
  */
 async function preserveAdminWindows(state: StageState): Promise<LoadedPart[]> {
   const { connection, sql, window, role } = state;

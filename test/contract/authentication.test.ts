@@ -9,7 +9,7 @@ function bearer(token: string): Record<string, string> {
 }
 
 describe('credentials (5.1)', () => {
-  test.each(['authorization', 'x-service-authorization'])('a bearer token is taken in %s', async (header) => {
+  test.each(['authorization', 'x-service-authorization'])('a bearer token is accepted in %s', async (header) => {
     const headers = { [header]: `Bearer ${platform.current.tokens.admin}` };
     expect((await askMetrics(platform.current, week, headers)).status).toBe(200);
   });
@@ -29,7 +29,7 @@ describe('credentials (5.1)', () => {
     }
   });
 
-  test('credentials are looked at before anything else', async () => {
+  test('credentials are checked before anything else', async () => {
     expect((await ask(platform.current, '/nowhere', {})).status).toBe(401);
     expect((await askMetrics(platform.current, 'startTime=never', { 'service-version': '1' })).status).toBe(401);
   });
@@ -42,7 +42,7 @@ describe('account admins (5.7)', () => {
     'groupBy=resource_type,workspace',
     'groupBy=billing_dimension,resource_name,workspace',
     'workspace=nowhere',
-  ])('%s is 403 Access denied for anybody else', async (parameter) => {
+  ])('%s is 403 Access denied for a member', async (parameter) => {
     const { member, admin } = platform.current.tokens;
     const refused = await askMetrics(platform.current, `${week}&${parameter}`, bearer(member));
     expect(refused.status).toBe(403);
@@ -50,7 +50,7 @@ describe('account admins (5.7)', () => {
     expect((await askMetrics(platform.current, `${week}&${parameter}`, bearer(admin))).status).toBe(200);
   });
 
-  test('everybody else may ask for everything else, and is told the same', async () => {
+  test('a member may query everything else, with the same answers', async () => {
     const query = `${week}&groupBy=resource_name,resource_uuid,billing_dimension&resourceType=agent`;
     const member = await askMetrics(platform.current, query, bearer(platform.current.tokens.member));
     const admin = await askMetrics(platform.current, query, bearer(platform.current.tokens.admin));
@@ -58,7 +58,7 @@ describe('account admins (5.7)', () => {
     expect(member.body).toEqual(admin.body);
   });
 
-  test('another account is 403, whoever asks', async () => {
+  test('another account is 403 for every token', async () => {
     const { status, body } = await ask(platform.current, `/v0/accounts/acc-other/metrics?${week}`);
     expect(status).toBe(403);
     expect(body.message).toContain('acc-other');

@@ -16,7 +16,7 @@ describe('error bodies (2.14, 7)', () => {
     expect(headers.get('content-type')).toContain('application/json');
   });
 
-  test('everything wrong with a request is named at once', async () => {
+  test('every mistake of a request is named at once', async () => {
     const { body } = await askMetrics(platform.current, 'startTime=x&resolution=y&groupBy=z&limit=0');
     for (const name of ['startTime', 'endTime', 'resolution', 'groupBy', 'limit']) expect(body.message).toContain(name);
   });
@@ -48,7 +48,7 @@ describe('versions (9)', () => {
     expect(said.body).toEqual(silent.body);
   });
 
-  test('2026-04-28 is valid here (the document leaves it open)', async () => {
+  test('2026-04-28 is valid in the emulator (the document leaves it open)', async () => {
     expect((await askMetrics(platform.current, week, withVersion('2026-04-28'))).status).toBe(200);
   });
 
@@ -73,7 +73,7 @@ describe('compression', () => {
     ['identity', undefined],
     ['br', undefined],
     ['gzip;q=0', undefined],
-  ])('accept-encoding %s is answered in %s', async (accepted, encoding) => {
+  ])('accept-encoding %s gets an answer in %s', async (accepted, encoding) => {
     const { headers, pieces } = await rawGet(platform.current.url + path, {
       ...withVersion('2026-04-16'),
       'accept-encoding': accepted,
@@ -82,14 +82,14 @@ describe('compression', () => {
     expect(Number(headers['content-length'])).toBe(Buffer.concat(pieces).length);
   });
 
-  test('both say the same', async () => {
+  test('both encodings have the same content', async () => {
     const zipped = await askMetrics(platform.current, week);
     const plain = await rawGet(platform.current.url + path, withVersion('2026-04-16'));
     expect(JSON.parse(Buffer.concat(plain.pieces).toString())).toEqual(zipped.body);
   });
 });
 
-test('the emulator remembers what it was asked', async () => {
+test('the emulator records its requests', async () => {
   await ask(platform.current, '/v0/accounts?remembered=1');
   expect(platform.current.requests.at(-1)).toEqual({
     at: Date.UTC(2026, 9, 21, 3, 30),

@@ -30,7 +30,7 @@ describe('passing faults', () => {
     expect(headers.get('retry-after')).toBe('1');
   });
 
-  test('429-date says so as an HTTP date', async () => {
+  test('429-date says it as an HTTP date', async () => {
     const { status, headers } = await ask(await start('429-date=1'), '/v0/accounts');
     expect(status).toBe(429);
     expect(headers.get('retry-after')).toMatch(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/);
@@ -46,13 +46,13 @@ describe('passing faults', () => {
     expect(emulator?.requests[0]).toMatchObject({ fault: 'reset', status: undefined });
   });
 
-  test.each(['gzip', 'identity'])('truncated ends a body before its time (%s)', async (encoding) => {
+  test.each(['gzip', 'identity'])('truncated ends a body early (%s)', async (encoding) => {
     const { url, tokens, account } = await start('truncated=1');
     const headers = { authorization: `Bearer ${tokens.admin}`, 'accept-encoding': encoding };
     await expect(rawGet(`${url}/v0/accounts/${account}/metrics?${week}`, headers)).rejects.toThrow('aborted');
   });
 
-  test('slow-body brings the whole body in pieces', async () => {
+  test('slow-body sends the whole body in parts', async () => {
     const { url, tokens, account } = await start('slow-body=1');
     const headers = { authorization: `Bearer ${tokens.admin}` };
     const { pieces } = await rawGet(`${url}/v0/accounts/${account}/metrics?${week}`, headers);
@@ -67,7 +67,7 @@ describe('passing faults', () => {
     expect(statuses.map((status) => status === 200)).toEqual([false, false, false, true, false, false, false, true]);
   });
 
-  test('about one request in seven is hit where no rate is given', async () => {
+  test('about one request in seven is hit by default', async () => {
     const platform = await start('500');
     for (let i = 0; i < 300; i++) await ask(platform, `/v0/accounts?x=${i}`);
     const share = platform.requests.filter(({ fault }) => fault === '500').length / 300;
@@ -75,7 +75,7 @@ describe('passing faults', () => {
     expect(share).toBeLessThan(0.22);
   });
 
-  test('requests that overtake each other are hit all the same', async () => {
+  test('requests in another order are hit as well', async () => {
     const hit = async (order: readonly string[]) => {
       const platform = await start('503=0.5');
       for (const query of order) await askMetrics(platform, query);
@@ -87,7 +87,7 @@ describe('passing faults', () => {
     expect(await hit([...days].reverse())).toEqual(await hit(days));
   });
 
-  test('an expired cursor is called so, and after three passes through the pages one goes through', async () => {
+  test('a cursor is refused as expired, and after three passes through the pages one pass succeeds', async () => {
     let clock = now;
     // A clock that moves gives other cursors in each pass.
     const platform = await start('expired-cursor=1', { now: () => clock++ });
@@ -109,7 +109,7 @@ describe('lasting faults', () => {
     return data.reduce((sum, { summary }) => sum + billionths(summary.cost), 0);
   }
 
-  test('totals-disagree lies by a cent or more about some windows, again and again', async () => {
+  test('totals-disagree is always off by a cent or more for some windows', async () => {
     const platform = await start('totals-disagree=0.4');
     const off: number[] = [];
     for (const day of days) {
@@ -125,7 +125,7 @@ describe('lasting faults', () => {
     expect(Math.min(...lies)).toBeGreaterThanOrEqual(10_000_000);
   });
 
-  test('totals-flicker lies only in the first answer for a window', async () => {
+  test('totals-flicker is off only in the first answer for a window', async () => {
     const platform = await start('totals-flicker=1');
     const one = await metrics(platform, week);
     const two = await metrics(platform, week);
@@ -133,7 +133,7 @@ describe('lasting faults', () => {
     expect(billionths(two.summary.totalCost)).toBe(sumOf(two.data));
   });
 
-  test('missing-without-uuid leaves out what has none where it is grouped by, and from that total', async () => {
+  test('missing-without-uuid omits rows without a UUID, also from the total, when grouping by UUID', async () => {
     const platform = await start('missing-without-uuid');
     const grouped = await metrics(platform, `${week}&groupBy=resource_name,resource_uuid`);
     expect(grouped.data.every((entry) => entry.resourceUuid !== undefined)).toBe(true);
@@ -144,7 +144,7 @@ describe('lasting faults', () => {
     expect(sumOf(unnamed)).toBeGreaterThan(0);
   });
 
-  test('late amounts grow for two days as the clock moves on, single ones change up to nine days later', async () => {
+  test('late costs grow for two days as the clock advances; single hours change up to nine days later', async () => {
     let clock = Date.UTC(2026, 9, 8);
     const storyEnd = Date.UTC(2026, 9, 21);
     const platform = await start('late', { now: () => clock, storyEnd });

@@ -69,7 +69,7 @@ describe('the fleet and its costs', () => {
     expect(costs.length).toBeGreaterThan(50);
   });
 
-  test('a terminated sandbox may cost: what it stored is kept', async () => {
+  test('a terminated sandbox may still cost: its stored data is kept', async () => {
     const fleet = await fleetOf(platform.current);
     const storing = (await costsBetween(platform.current, 14, 21)).filter(
       (entry) => fleet.get(placeOf(entry))?.status === 'TERMINATED',
@@ -108,7 +108,7 @@ describe('the fleet and its costs', () => {
     }
   });
 
-  test('regions, memory sizes, generations and external ids are of several kinds, and some are not there', async () => {
+  test('regions, memory sizes, generations and external ids are of several kinds, and some are missing', async () => {
     const items = [...(await fleetOf(platform.current)).values()];
     const several = (values: readonly unknown[]) => [...new Set(values)].length;
     expect(several(items.map(({ spec }) => spec.region))).toBeGreaterThan(3);
@@ -121,8 +121,8 @@ describe('the fleet and its costs', () => {
   });
 });
 
-describe('the same and not the same', () => {
-  test('one seed lists the same to the byte, another one other things under the same names', async () => {
+describe('reproducibility', () => {
+  test('one seed lists the same bytes, another seed other values under the same names', async () => {
     const [one, same, other] = [await start({ seed: 7 }), await start({ seed: 7 }), await start({ seed: 8 })];
     const told = JSON.stringify([...(await fleetOf(one))]);
     expect(JSON.stringify([...(await fleetOf(same))])).toBe(told);
@@ -130,7 +130,7 @@ describe('the same and not the same', () => {
     expect([...(await fleetOf(other)).keys()]).toEqual([...(await fleetOf(one)).keys()]);
   });
 
-  test('what a resource is does not depend on how many others there are', async () => {
+  test('a resource does not depend on the number of others', async () => {
     const find = async (emulator: Emulator) => (await fleetOf(emulator)).get('sandbox research/training-lab');
     expect(await find(await start({ resources: 500 }))).toEqual(await find(await start()));
   });
@@ -195,7 +195,7 @@ describe('over time', () => {
     });
   });
 
-  test('in an hour in which nobody does anything nothing changes but what does at every look', async () => {
+  test('in an hour without edits only volatile fields change', async () => {
     expect(await changes('2026-10-20T17:00:00Z', '2026-10-20T18:00:00Z')).toEqual({ made: [], gone: [], changed: [] });
   });
 
@@ -211,7 +211,7 @@ describe('over time', () => {
     expect(await status('2026-10-30T10:00:00Z')).toBeUndefined();
   });
 
-  test('a trial that comes again is a new resource under the old name', async () => {
+  test('a trial that returns is a new resource under the old name', async () => {
     const created = async (instant: string) => {
       const trial = (await at(instant)).get('sandbox customer-demos/trial-aster-foods');
       return trial === undefined ? undefined : JSON.parse(trial).metadata.createdAt;
@@ -227,11 +227,11 @@ describe('over time', () => {
     expect(await model('2026-08-07T13:00:00Z')).toMatchObject({ status: 'DEACTIVATED', spec: { enabled: false } });
   });
 
-  test('before the history begins nothing is listed', async () => {
+  test('nothing is listed before the history starts', async () => {
     expect((await at('2025-09-30T23:59:59Z')).size).toBe(0);
   });
 
-  test('sandboxes tell when they were used and when they expire, which is another at every look', async () => {
+  test('sandboxes show when they were used and when they expire, which changes at every request', async () => {
     const look = async (instant: string) => {
       clock = Date.parse(instant);
       return (await allItems(platform.current, '/v0/sandboxes?q=elm-robotics'))[0];
@@ -268,7 +268,7 @@ describe('secrets', () => {
       'jobs',
       ['spec.runtime.envs.1.value', 'spec.runtime.envs.2.value', 'spec.triggers.0.configuration.callbackSecret'],
     ],
-  ])('of %s stand in their specs, each with the same marker', async (kind, places) => {
+  ])('of %s are in their specs, each with the same marker', async (kind, places) => {
     const [item] = (await listed(emulator.current, `/v0/${kind}`)).data;
     expect(markedIn(item).sort()).toEqual(places);
   });
@@ -323,7 +323,7 @@ async function readAll(emulator: Emulator): Promise<{ places: string[]; doubts: 
   return { places: places.sort(), doubts, versions: [...versions] };
 }
 
-describe('faults hit listings too', () => {
+describe('faults of listings', () => {
   const sound = useEmulator({ resources: 1300 });
 
   test.each(['429=0.3', '429-date=0.3', '500=0.3', '503=0.3', 'reset=0.3', 'truncated=0.3', 'expired-cursor=1'])(
@@ -354,7 +354,7 @@ describe('faults hit listings too', () => {
     expect(await rejection(readAll(platform))).toMatchObject({ status: 403 });
   });
 
-  test('shrunken-listings: many are left out, and nothing says so', async () => {
+  test('shrunken-listings: many are missing without notice', async () => {
     const platform = await start({ resources: 1300, faults: parseFaults('shrunken-listings') });
     const { places, doubts } = await readAll(platform);
     const all = [...(await fleetOf(sound.current)).keys()];
@@ -366,7 +366,7 @@ describe('faults hit listings too', () => {
 });
 
 describe('a large fleet', () => {
-  test('is counted from below beyond five thousand, and read in pages of 200 and not one call more', async () => {
+  test('reports a lower bound beyond five thousand, and is read in pages of 200 without an extra call', async () => {
     const platform = await start({ resources: 45_000 });
     const { meta } = await listed(platform, '/v0/sandboxes?limit=1&showTerminated=true');
     expect(meta).toMatchObject({ total: 5_000, totalIsPartial: true });

@@ -95,7 +95,7 @@ describe('credentials (4.1, 5)', () => {
     expect(body).toMatchObject({ error: 'unauthorized', code: 401 });
   });
 
-  test('a token of a workspace is told of that one; the admin of all', async () => {
+  test('a workspace token lists that workspace; the admin token lists all', async () => {
     const { workspaceTokens, tokens } = platform.current;
     expect(Object.keys(workspaceTokens)).toEqual(['production', 'staging', 'research', 'customer-demos']);
     const all = placesOf(await allItems(platform.current, '/v0/sandboxes?showTerminated=true'));
@@ -121,7 +121,7 @@ describe('credentials (4.1, 5)', () => {
 });
 
 describe('limit (4.1, 8)', () => {
-  test('a page has 50 items where nothing is asked for', async () => {
+  test('a page has 50 items by default', async () => {
     expect((await listed(large.current, '/v0/agents')).data).toHaveLength(50);
   });
 
@@ -131,7 +131,7 @@ describe('limit (4.1, 8)', () => {
     [200, 200],
     [201, 200],
     [100_000, 200],
-  ])('limit=%i brings %i', async (limit, length) => {
+  ])('limit=%i returns %i', async (limit, length) => {
     const { data, meta } = await listed(large.current, `/v0/agents?limit=${limit}`);
     expect(data).toHaveLength(length);
     expect(meta.hasMore).toBe(true);
@@ -143,7 +143,7 @@ describe('limit (4.1, 8)', () => {
     expect(body.message).toContain('limit');
   });
 
-  test.each(early)('in version %s it cuts nothing off', async (version) => {
+  test.each(early)('is ignored in version %s', async (version) => {
     const { body } = await askIn(large.current, version, '/v0/agents?limit=5');
     expect(body.length).toBeGreaterThan(200);
   });
@@ -169,7 +169,7 @@ describe('meta (2.13)', () => {
     expect(seen).toHaveLength(Math.ceil(total / 90));
   });
 
-  test('pages of any size hold the same items in the same order, none twice', async () => {
+  test('pages of any size have the same items in the same order, without repeats', async () => {
     const whole = placesOf(await allItems(large.current, '/v0/jobs'));
     expect(new Set(whole).size).toBe(whole.length);
     const pages: string[] = [];
@@ -190,13 +190,13 @@ describe('meta (2.13)', () => {
     }
   });
 
-  test('a last page that is exactly full says so', async () => {
+  test('an exactly full last page has no next page', async () => {
     const { meta } = await listed(platform.current, '/v0/agents');
     const full = await listed(platform.current, `/v0/agents?limit=${meta.total}`);
     expect(full.meta).toEqual({ hasMore: false, nextCursor: '', total: meta.total, totalIsPartial: false });
   });
 
-  test('a listing of nothing is an empty page', async () => {
+  test('an empty listing is an empty page', async () => {
     expect(await listed(platform.current, '/v0/agents?status=FAILED')).toMatchObject({
       data: [],
       meta: { hasMore: false, nextCursor: '' },
@@ -205,7 +205,7 @@ describe('meta (2.13)', () => {
 });
 
 describe('sort (4.1)', () => {
-  test.each(kinds)('%s: the newest first where nothing is asked for', async (kind) => {
+  test.each(kinds)('%s: the newest first by default', async (kind) => {
     const items = await allItems(platform.current, `/v0/${kind}`);
     expect(created(items)).toEqual(created(items).sort().reverse());
     expect(await allItems(platform.current, `/v0/${kind}?sort=createdAt:desc`)).toEqual(items);
@@ -274,7 +274,7 @@ describe('anchor (4.1)', () => {
     expect(tail.meta).toMatchObject({ hasMore: false, nextCursor: '', total: all.length });
   });
 
-  test('end is everything where one page holds it', async () => {
+  test('end returns everything that fits one page', async () => {
     const { data } = await listed(platform.current, '/v0/agents?anchor=end');
     expect(data).toEqual((await listed(platform.current, '/v0/agents')).data);
   });
@@ -290,7 +290,7 @@ describe('anchor (4.1)', () => {
 });
 
 describe('externalId (4.1, 8)', () => {
-  test('brings only what has it, in every version', async () => {
+  test('returns only resources with that ID, in every version', async () => {
     const path = '/v0/agents?externalId=HL-CHK-001';
     expect(placesOf((await listed(platform.current, path)).data)).toEqual(['production/checkout-assistant']);
     for (const version of early) {
@@ -342,13 +342,13 @@ describe('status (4.1, 7)', () => {
     }
   });
 
-  test('every status is the same as none', async () => {
+  test('listing every status filters nothing', async () => {
     const none = await allItems(platform.current, '/v0/sandboxes');
     expect(await allItems(platform.current, `/v0/sandboxes?status=${statuses.join(',')}`)).toEqual(none);
     expect(none.some(isTerminated)).toBe(false);
   });
 
-  test('policies have none to ask for', async () => {
+  test('policies have no status filter', async () => {
     expect((await askIn(platform.current, '2026-04-28', '/v0/policies?status=DEPLOYED')).status).toBe(400);
   });
 });
@@ -381,7 +381,7 @@ describe('showTerminated (4.1, 3.1)', () => {
     expect(status).toBe(400);
   });
 
-  test('is of sandboxes only', async () => {
+  test('applies to sandboxes only', async () => {
     expect((await askIn(platform.current, '2026-04-28', '/v0/agents?showTerminated=true')).status).toBe(400);
   });
 });
@@ -410,14 +410,14 @@ describe('cursors (4.1, 7.4, 8)', () => {
     expect((await askIn(large.current, '2026-04-28', path, research)).status).toBe(400);
   });
 
-  test('a cursor belongs to the query and not to how it is written, nor to the page size', async () => {
+  test('a cursor belongs to the query, not to its notation or page size', async () => {
     const all = await allItems(large.current, '/v0/sandboxes?status=DEPLOYED,DEPLOYING');
     const { nextCursor } = (await listed(large.current, '/v0/sandboxes?status=DEPLOYED,DEPLOYING&limit=5')).meta;
     const other = `/v0/sandboxes?q=x&sort=createdAt:desc&limit=20&status=deploying,deployed&cursor=${nextCursor}`;
     expect(placesOf((await listed(large.current, other)).data)).toEqual(placesOf(all.slice(5, 25)));
   });
 
-  test.each(['x', 'WzEwLDAsMF0.AAAAAAAAAAAAAAAA', ''])('"%s" is no cursor', async (cursor) => {
+  test.each(['x', 'WzEwLDAsMF0.AAAAAAAAAAAAAAAA', ''])('"%s" is not a cursor', async (cursor) => {
     expect((await askIn(large.current, '2026-04-28', `${base}&cursor=${cursor}`)).status).toBe(400);
   });
 });
@@ -438,7 +438,7 @@ describe('cursors and time (4.1, 7.4)', () => {
     expect(body.message).toContain('24 hours');
   });
 
-  test('pages tell of one instant: what is made or goes meanwhile moves nothing', async () => {
+  test('pages show one instant: resources created or removed meanwhile move nothing', async () => {
     clock = now;
     const whole = placesOf(await allItems(moving.current, '/v0/sandboxes'));
     let page = await listed(moving.current, '/v0/sandboxes?limit=20');
@@ -479,10 +479,10 @@ describe('versions (9)', () => {
     },
   );
 
-  describe('where only the earliest one is known (9.5, 9.7)', () => {
+  describe('if only the earliest one is supported (9.5, 9.7)', () => {
     const old = useEmulator({ faults: parseFaults('earliest-version') });
 
-    test('2026-04-28 is refused with what is valid, and the earliest answers', async () => {
+    test('2026-04-28 is refused with the valid versions, and the earliest works', async () => {
       const { status, body } = await askIn(old.current, '2026-04-28', '/v0/agents');
       expect([status, body.error]).toEqual([400, 'invalid_api_version']);
       expect(body.message).toBe('Unknown API version "2026-04-28"; valid versions are 2026-04-16');

@@ -13,7 +13,7 @@ function first(entries: readonly Entry[]): Entry {
 }
 
 describe('the window (4.6)', () => {
-  test('startTime and endTime come back as they were asked for', async () => {
+  test('startTime and endTime are echoed as requested', async () => {
     const body = await metrics(platform.current, week);
     expect(body.startTime).toBe('2026-10-05T00:00:00Z');
     expect(body.endTime).toBe('2026-10-12T00:00:00Z');
@@ -43,7 +43,7 @@ describe('the window (4.6)', () => {
     expect(body.message).toContain('startTime');
   });
 
-  test('+00:00 is UTC, where the plus is encoded', async () => {
+  test('+00:00 is UTC if the plus is encoded', async () => {
     const body = await metrics(
       platform.current,
       'startTime=2026-10-05T00:00:00%2B00:00&endTime=2026-10-12T00:00:00.000Z',
@@ -56,7 +56,7 @@ describe('the window (4.6)', () => {
   test.each([
     ['2026-10-05T00:00:00Z', '2026-10-05T00:00:00Z'],
     ['2026-10-05T00:00:00Z', '2026-10-04T00:00:00Z'],
-  ])('a window from %s to %s is none', async (start, end) => {
+  ])('a window from %s to %s is refused', async (start, end) => {
     const { status, body } = await askMetrics(platform.current, `startTime=${start}&endTime=${end}`);
     expect(status).toBe(400);
     expect(body.message).toContain('endTime');
@@ -74,7 +74,7 @@ describe('the window (4.6)', () => {
     expect(sum).toBe(billionths(whole.summary.totalCost));
   });
 
-  test('a window that has not come yet is legal and empty', async () => {
+  test('a future window is valid and empty', async () => {
     const body = await metrics(
       platform.current,
       'startTime=2027-01-01T00:00:00Z&endTime=2027-01-02T00:00:00Z&groupBy=resource_type',
@@ -83,7 +83,7 @@ describe('the window (4.6)', () => {
     expect(body.data).toEqual([]);
   });
 
-  test('an hour is told of only when it has ended', async () => {
+  test('an hour is visible only after it has ended', async () => {
     const body = await metrics(platform.current, 'startTime=2026-10-21T00:00:00Z&endTime=2026-10-21T06:00:00Z');
     const costs = first(body.data).timeseries.map(({ cost }) => cost > 0);
     expect(costs).toEqual([true, true, true, false, false, false]);
@@ -200,7 +200,7 @@ describe('grouping (4.6, 2.15)', () => {
     expect(first(body.data).summary).toEqual({ cost: body.summary.totalCost });
   });
 
-  test('without groupBy there is a single entry even where nothing happened', async () => {
+  test('without groupBy there is a single entry even without costs', async () => {
     const body = await metrics(platform.current, 'startTime=2020-01-01T00:00:00Z&endTime=2020-01-01T02:00:00Z');
     expect(body.data).toEqual([
       {
@@ -282,14 +282,14 @@ describe('grouping (4.6, 2.15)', () => {
     expect(body.message).toContain(reason);
   });
 
-  test('groups in which nothing happened are not listed', async () => {
+  test('groups without costs or usage are not listed', async () => {
     const query = 'startTime=2025-10-01T00:00:00Z&endTime=2025-10-02T00:00:00Z&groupBy=resource_name';
     const names = (await metrics(platform.current, query)).data.map((entry) => entry.resourceName);
     expect(names).toContain('legacy-embeddings-lab');
     expect(names).not.toContain('fraud-watch');
   });
 
-  test('volumes and custom domains carry no uuid: the field is left out', async () => {
+  test('volumes and custom domains have no UUID: the field is missing', async () => {
     const body = await metrics(platform.current, `${week}&groupBy=resource_name,resource_uuid`);
     for (const entry of body.data) {
       const isUnnamed = entry.resourceType === 'volume' || entry.resourceType === 'custom_domain';
@@ -297,7 +297,7 @@ describe('grouping (4.6, 2.15)', () => {
     }
   });
 
-  test('resources without a uuid that share a name are one entry, which shows the first of their workspaces', async () => {
+  test('resources without a UUID that share a name are one entry, which shows the first of their workspaces', async () => {
     const query = `${week}&resourceName=model-cache&groupBy=resource_name`;
     const merged = await metrics(platform.current, `${query},resource_uuid,billing_dimension`);
     expect(merged.data.map((entry) => [entry.workspace, entry.resourceName])).toEqual([['production', 'model-cache']]);
@@ -306,13 +306,13 @@ describe('grouping (4.6, 2.15)', () => {
     expect(apart.summary.totalCost).toBe(merged.summary.totalCost);
   });
 
-  test('a resource with a uuid is an entry of its own, whatever its name', async () => {
+  test('a resource with a UUID is an entry of its own, whatever its name', async () => {
     const query = `${week}&resourceName=checkout-assistant&groupBy=resource_name,resource_uuid`;
     const body = await metrics(platform.current, query);
     expect(body.data.map((entry) => entry.workspace).sort()).toEqual(['production', 'staging']);
   });
 
-  test('what belongs to the account belongs to no workspace: the field is left out', async () => {
+  test('a resource of the account has no workspace: the field is missing', async () => {
     const body = await metrics(platform.current, `${week}&resourceType=custom_domain&groupBy=workspace,resource_name`);
     const domain = body.data.find((entry) => entry.resourceName === 'api.harborlabs.example');
     expect(domain?.summary.cost).toBeGreaterThan(0);
@@ -341,7 +341,7 @@ describe('filters (4.6)', () => {
     expect(filtered.data.length).toBeGreaterThan(0);
   });
 
-  test('resourceUuid finds the resource that carries it', async () => {
+  test('resourceUuid finds the resource with that UUID', async () => {
     const named = await metrics(platform.current, `${week}&groupBy=resource_uuid&resourceName=code-runner`);
     const uuid = first(named.data).resourceUuid;
     const found = await metrics(platform.current, `${week}&groupBy=resource_uuid&resourceUuid=${uuid}`);
@@ -356,7 +356,7 @@ describe('filters (4.6)', () => {
     expect(body.data.map((entry) => [entry.workspace, entry.resourceType])).toEqual([['staging', 'agent']]);
   });
 
-  test('a value that nothing has leaves nothing', async () => {
+  test('an unknown value returns nothing', async () => {
     const body = await metrics(platform.current, `${week}&groupBy=workspace&workspace=nowhere`);
     expect(body.data).toEqual([]);
     expect(body.summary.totalCost).toBe(0);
@@ -397,7 +397,7 @@ describe('enum discovery (4.6)', () => {
     expect((await ask(platform.current, `${enums}/resource-types?startTime=2026-10-05T00:00:00Z`)).status).toBe(400);
   });
 
-  test('the accounts that the token can see are listed', async () => {
+  test('the accounts that the token can access are listed', async () => {
     const { status, body } = await ask(platform.current, '/v0/accounts');
     expect(status).toBe(200);
     expect(body).toMatchObject([{ id: 'acc-harbor-labs', metadata: { name: 'acc-harbor-labs' } }]);

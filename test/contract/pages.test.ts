@@ -8,7 +8,7 @@ const byResource = `${week}&groupBy=resource_name,resource_uuid,billing_dimensio
 const dayMs = 86_400_000;
 
 describe('pages (4.6, 2.15, 8)', () => {
-  test('a page holds 100 groups where nothing is asked for', async () => {
+  test('a page has 100 groups by default', async () => {
     const emulator = await startEmulator({ now: () => now, resources: 200 });
     const pages = await allPages(emulator, byResource);
     await emulator.close();
@@ -39,7 +39,7 @@ describe('pages (4.6, 2.15, 8)', () => {
     expect(pages.at(-1)?.meta).toEqual({ hasMore: false, nextCursor: '' });
   });
 
-  test('pages of any size hold the same entries in the same order, none twice', async () => {
+  test('pages of any size have the same entries in the same order, without repeats', async () => {
     const whole = (await metrics(platform.current, byResource)).data;
     for (const limit of [7, 29, 100]) {
       const pages = await allPages(platform.current, `${byResource}&limit=${limit}`);
@@ -47,7 +47,7 @@ describe('pages (4.6, 2.15, 8)', () => {
     }
   });
 
-  test('a last page that is exactly full says so', async () => {
+  test('an exactly full last page has no next page', async () => {
     const { data } = await metrics(platform.current, byResource);
     const full = await metrics(platform.current, `${byResource}&limit=${data.length}`);
     expect(full.meta).toEqual({ hasMore: false, nextCursor: '' });
@@ -89,7 +89,7 @@ describe('cursors (4.1, 4.6, 7.4)', () => {
     expect(body).toMatchObject({ error: 'invalid_cursor', code: 400 });
   });
 
-  test('a cursor belongs to the query and not to the way in which it is written, nor to the page size', async () => {
+  test('a cursor belongs to the query, not to its notation or page size', async () => {
     const cursor = await cursorOf(`${byResource}&limit=10`);
     const rewritten =
       'groupBy=billing_dimension,resource_uuid,resource_name&endTime=2026-10-12T00:00:00.000Z&startTime=2026-10-05T00:00:00Z';
@@ -97,7 +97,7 @@ describe('cursors (4.1, 4.6, 7.4)', () => {
     expect(page.data).toEqual((await metrics(platform.current, byResource)).data.slice(10, 30));
   });
 
-  test.each(['x', 'WzEwLDAsMF0', 'WzEwLDAsMF0.AAAAAAAAAAAAAAAA', ''])('"%s" is no cursor', async (cursor) => {
+  test.each(['x', 'WzEwLDAsMF0', 'WzEwLDAsMF0.AAAAAAAAAAAAAAAA', ''])('"%s" is not a cursor', async (cursor) => {
     expect((await askMetrics(platform.current, `${byResource}&cursor=${cursor}`)).status).toBe(400);
   });
 
@@ -112,7 +112,7 @@ describe('cursors (4.1, 4.6, 7.4)', () => {
     expect(late.body.message).toContain('24 hours');
   });
 
-  test('pages tell of one instant, though the clock moves on between them', async () => {
+  test('pages show one instant, although the clock advances between them', async () => {
     emulator = await startEmulator({ now: () => clock });
     const today = 'startTime=2026-10-20T00:00:00Z&endTime=2026-10-22T00:00:00Z&groupBy=resource_name&limit=12';
     const one = await metrics(emulator, today);

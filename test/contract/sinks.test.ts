@@ -44,7 +44,7 @@ describe.each([
   ['slack', slack],
   ['webhook', webhook],
 ] as const)('%s', (type, settings) => {
-  test('is told by one POST of JSON', async () => {
+  test('gets one POST with JSON', async () => {
     const sink = await startSink();
     expect(await tell(settings(sink.url))).toEqual({ outcome: 'delivered' });
     expect(sink.told).toHaveLength(1);
@@ -69,7 +69,7 @@ describe.each([
     });
   });
 
-  test('what a 429 asks to wait is heard', async () => {
+  test('the Retry-After of a 429 is followed', async () => {
     const sink = await startSink(says(429, { 'retry-after': '7' }));
     expect(await tell(settings(sink.url))).toMatchObject({ retryAfterMs: 7000, isPassing: true });
   });
@@ -85,13 +85,13 @@ describe.each([
     expect(elsewhere.told).toEqual([]);
   });
 
-  test('a line that is cut after the message may have told it', async () => {
+  test('a connection that breaks after the message marks a possible repeat', async () => {
     const sink = await startSink(cuts);
     expect(await tell(settings(sink.url))).toMatchObject({ outcome: 'unknown', isPassing: true });
     expect(sink.told).toHaveLength(1);
   });
 
-  test('nobody there is no repeat later', async () => {
+  test('a refused connection marks no repeat', async () => {
     const sink = await startSink();
     await sink.close();
     expect(await tell(settings(sink.url))).toEqual({
@@ -101,7 +101,7 @@ describe.each([
     });
   });
 
-  test('of an answer without end no more is read than matters', async () => {
+  test('an endless response is read only up to a limit', async () => {
     const sink = await startSink((response) => {
       response.writeHead(200);
       const more = () => {
@@ -113,7 +113,7 @@ describe.each([
     expect(await tell(settings(sink.url))).toEqual({ outcome: 'delivered' });
   });
 
-  test('a signal ends it at once', async () => {
+  test('a signal ends a delivery at once', async () => {
     const sink = await startSink(hangs);
     const stop = new AbortController();
     setTimeout(() => stop.abort(new Error('stopped')), 200);
@@ -161,13 +161,13 @@ describe.each([
   });
 });
 
-test('what Slack says of a refusal is passed on only where it is a word of its own', async () => {
+test('the reason of a refusal by Slack is shown only if it is a known code', async () => {
   const sink = await startSink(says(404, {}, 'no_service'), says(400, {}, 'MARKED-else'));
   expect(await tell(slack(sink.url))).toMatchObject({ reason: '127.0.0.1 answered 404: no_service' });
   expect(await tell(slack(sink.url))).toMatchObject({ reason: '127.0.0.1 answered 400' });
 });
 
-test('what a webhook is sent is what the published schema says', async () => {
+test('webhook messages match the published schema', async () => {
   const sink = await startSink();
   await tell(webhook(sink.url));
   const schema = JSON.parse(readFileSync(new URL('../../docs/webhook-message.schema.json', import.meta.url), 'utf8'));
@@ -209,7 +209,7 @@ describe('email', () => {
     };
   }
 
-  test('hands over one mail for all, with the id of the message', async () => {
+  test('sends one mail for all recipients, with the id of the message', async () => {
     expect(await tell(email())).toEqual({ outcome: 'delivered', reason: undefined });
     const [mail] = smtp.mails;
     expect(mail).toMatchObject({
@@ -225,7 +225,7 @@ describe('email', () => {
     );
   });
 
-  test('speaks AUTH LOGIN where there is no PLAIN, and nothing at all where no name is given', async () => {
+  test('uses AUTH LOGIN if there is no PLAIN, and no AUTH without a user', async () => {
     smtp.offers = ['AUTH LOGIN'];
     expect(await tell(email())).toMatchObject({ outcome: 'delivered' });
     expect(smtp.mails[0]?.user).toBe('costbook:MARKED-password');
@@ -233,7 +233,7 @@ describe('email', () => {
     expect(smtp.mails[1]?.user).toBe(undefined);
   });
 
-  test('says no password in the clear to a server without STARTTLS, or with a certificate that nobody trusts', async () => {
+  test('sends no password to a server without STARTTLS or with an untrusted certificate', async () => {
     expect(await tell(email({ tls: 'starttls' }))).toMatchObject({ outcome: 'refused', isPassing: false });
     smtp.offers = [];
     expect(await tell(email({ tls: 'starttls' }))).toEqual({
@@ -263,7 +263,7 @@ describe('email', () => {
     expect(JSON.stringify(attempt)).not.toContain('MARKED');
   });
 
-  test('one address that is refused does not keep the others from being told; all of them are a refusal', async () => {
+  test('one refused address does not stop the others; all refused are a failure', async () => {
     smtp.trouble = [{ at: 'RCPT:finops@example.com', does: '550 gone', times: 1 }];
     expect(await tell(email())).toEqual({
       outcome: 'delivered',

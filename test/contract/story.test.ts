@@ -21,14 +21,14 @@ function pastOf(emulator: Emulator): Promise<Metrics[]> {
   return allPages(emulator, `${september}&${byEverything}`);
 }
 
-describe('the same and not the same', () => {
-  test('one seed tells one story, down to the tokens', async () => {
+describe('reproducibility', () => {
+  test('one seed gives one story, including the tokens', async () => {
     const [one, other] = [await start({ seed: 7 }), await start({ seed: 7 })];
     expect(other.tokens).toEqual(one.tokens);
     expect(await pastOf(other)).toEqual(await pastOf(one));
   });
 
-  test('another seed tells other amounts under the same names', async () => {
+  test('another seed gives other costs under the same names', async () => {
     const [one] = await pastOf(await start({ seed: 7 }));
     const [other] = await pastOf(await start({ seed: 8 }));
     expect(other?.summary.totalCost).not.toBe(one?.summary.totalCost);
@@ -37,13 +37,13 @@ describe('the same and not the same', () => {
     );
   });
 
-  test('a later clock tells the same past', async () => {
+  test('a later clock shows the same past', async () => {
     const earlier = await start();
     const later = await start({ now: () => now + 25 * 86_400_000 });
     expect(await pastOf(later)).toEqual(await pastOf(earlier));
   });
 
-  test('even the last week is the same past where the end of the story is named', async () => {
+  test('even the last week stays the same if the end of the story is set', async () => {
     const storyEnd = Date.UTC(2026, 9, 21);
     const lastWeek = 'startTime=2026-10-14T00:00:00Z&endTime=2026-10-21T00:00:00Z&groupBy=resource_name';
     const earlier = await metrics(await start({ storyEnd }), lastWeek);
@@ -51,7 +51,7 @@ describe('the same and not the same', () => {
     expect(later).toEqual(earlier);
   });
 
-  test('what a resource costs does not depend on how many others there are', async () => {
+  test('the cost of a resource does not depend on the number of others', async () => {
     const query = `${september}&${byEverything}&resourceName=code-runner`;
     expect(await metrics(await start({ resources: 500 }), query)).toEqual(await metrics(await start(), query));
   });
@@ -68,7 +68,7 @@ describe('the same and not the same', () => {
     ]);
   });
 
-  test('a clock that stands long ago has a history too', async () => {
+  test('a clock in the distant past has a history too', async () => {
     const emulator = await start({ now: () => Date.UTC(2024, 5, 15) });
     const query = 'startTime=2023-05-01T00:00:00Z&endTime=2024-06-15T00:00:00Z&resolution=monthly';
     const costs = (await metrics(emulator, query)).data[0]?.timeseries.map(({ cost }) => cost) ?? [];
@@ -77,10 +77,10 @@ describe('the same and not the same', () => {
   });
 });
 
-describe('what the story tells', () => {
+describe('the story', () => {
   const platform = useEmulator();
 
-  test('there are sixty resources or so, in four workspaces, of six types and all twelve dimensions', async () => {
+  test('has about sixty resources, in four workspaces, of six types and all twelve dimensions', async () => {
     const query = 'startTime=2025-10-01T00:00:00Z&endTime=2026-10-21T00:00:00Z&resolution=monthly';
     const count = async (groupBy: string) =>
       (await allPages(platform.current, `${query}&groupBy=${groupBy}`)).flatMap(({ data }) => data).length;
@@ -97,7 +97,7 @@ describe('what the story tells', () => {
     expect(costs[11]).toBeGreaterThan(2 * (costs[0] ?? 0));
   });
 
-  test('nothing happened before the history begins', async () => {
+  test('has nothing before the history starts', async () => {
     const query = 'startTime=2020-01-01T00:00:00Z&endTime=2025-10-01T00:00:00Z';
     expect((await metrics(platform.current, query)).summary.totalCost).toBe(0);
   });
@@ -112,7 +112,7 @@ describe('what the story tells', () => {
     expect(await price('startTime=2026-07-01T00:00:00Z&endTime=2026-07-02T00:00:00Z')).toBeCloseTo(0.0000138, 10);
   });
 
-  test('in the last week an agent runs away', async () => {
+  test('has an agent with runaway cost in the last week', async () => {
     const query =
       'startTime=2026-10-07T00:00:00Z&endTime=2026-10-21T00:00:00Z&resourceName=demo-analyst&resolution=daily';
     const costs = (await metrics(platform.current, query)).data[0]?.timeseries.map(({ cost }) => cost) ?? [];
@@ -135,7 +135,7 @@ describe('what the story tells', () => {
     expect(costs[5]).toBeLessThan((costs[2] ?? 0) / 5);
   });
 
-  test('a trial that comes again has the same name and another uuid', async () => {
+  test('has trials that return under the same name with another UUID', async () => {
     const { data } = await metrics(platform.current, `${year}&resourceName=trial-aster-foods&groupBy=resource_uuid`);
     expect(new Set(data.map((entry) => entry.resourceUuid)).size).toBe(2);
     expect(new Set(data.map((entry) => entry.resourceName)).size).toBe(1);

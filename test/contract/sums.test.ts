@@ -41,7 +41,7 @@ test.each([
   );
 });
 
-test('a window cut anywhere adds up to the whole', async () => {
+test('parts of a window add up to the whole', async () => {
   await fc.assert(
     fc.asyncProperty(cuts, async ([start, middle, end]) => {
       const cost = async (from: string | undefined, to: string | undefined) =>
@@ -52,7 +52,7 @@ test('a window cut anywhere adds up to the whole', async () => {
   );
 });
 
-test('the four resolutions of a window tell the same cost', async () => {
+test('the four resolutions of a window have the same cost', async () => {
   const week = 'startTime=2026-09-28T00:00:00Z&endTime=2026-10-05T00:00:00Z&groupBy=billing_dimension&resolution=';
   const told = new Set<number>();
   for (const resolution of ['hourly', 'daily', 'weekly', 'monthly']) {

@@ -46,8 +46,8 @@ function keysOf({ told }: SinkServer): string[] {
   return told.flatMap(({ body }) => body.alerts.map((entry) => `${entry.transition} ${entry.key}`));
 }
 
-describe('an alert', () => {
-  test('goes from the books through ledger and outbox to the sink, once, and leaves a receipt', async () => {
+describe('a new alert', () => {
+  test('is sent once to its sink and leaves a receipt in the books', async () => {
     const given = await project();
     expect(await alert(given, night)).toMatchObject({ exitCode: 0 });
     expect(given.sink.told).toEqual([]);
@@ -66,7 +66,7 @@ describe('an alert', () => {
     ]);
   });
 
-  test('is signed with the secret, over id, time and body', async () => {
+  test('is signed over id, time and body with the secret of the webhook', async () => {
     const given = await project();
     await alert(given, later);
     const [told] = given.sink.told;
@@ -80,8 +80,8 @@ describe('an alert', () => {
   });
 });
 
-describe('a sink that does not take it', () => {
-  test('is tried four times, and by every later run, in order, until it does', async () => {
+describe('a sink that refuses a message', () => {
+  test('gets four attempts per run, in order, until it accepts', async () => {
     const given = await project();
     given.sink.replies = [says(503)];
     const failed = await alert(given, later);
@@ -103,7 +103,7 @@ describe('a sink that does not take it', () => {
     ]);
   });
 
-  test('and asks to wait a second is asked again then; one that asks for an hour, by a later run', async () => {
+  test('with Retry-After of a second is retried then; with an hour, by a later run', async () => {
     const given = await project();
     given.sink.replies = [says(429, { 'retry-after': '1' }), says(200)];
     const begun = performance.now();
@@ -117,7 +117,7 @@ describe('a sink that does not take it', () => {
     expect(other.sink.told).toHaveLength(1);
   });
 
-  test('is given up after a week, with 8, and what came after it is told', async () => {
+  test('loses a message after a week, with exit 8, and gets the messages after it', async () => {
     const given = await project();
     given.sink.replies = [says(400)];
     expect((await alert(given, later)).exitCode).toBe(8);
@@ -133,7 +133,7 @@ describe('a sink that does not take it', () => {
     ]);
   });
 
-  test('is no 8 where another sink took the same', async () => {
+  test('causes no exit 8 if another sink accepted the alert', async () => {
     const given = await project('  out: { type: log }\n');
     given.sink.replies = [says(400)];
     const { exitCode, stderr } = await alert(given, later);
@@ -142,7 +142,7 @@ describe('a sink that does not take it', () => {
     expect(stderr).toContain('warning: message ');
   });
 
-  test('and is in no configuration any more keeps what it is to be told until that is given up', async () => {
+  test('and is no longer configured keeps its pending messages until they are given up', async () => {
     const given = await project();
     given.sink.replies = [says(400)];
     await alert(given, later);
@@ -153,15 +153,15 @@ describe('a sink that does not take it', () => {
   });
 });
 
-describe('two at once, and one that is killed', () => {
-  test('two processes that evaluate at once send one message', async () => {
+describe('alert runs at once, or killed', () => {
+  test('two processes that evaluate at the same time send one message', async () => {
     const given = await project();
     const both = await Promise.all([alert(given, later, '--wait', '1m'), alert(given, later, '--wait', '1m')]);
     expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     expect(keysOf(given.sink)).toEqual([`raised ${key}`]);
   });
 
-  test('killed when the sink has the message and before its receipt: told again, as the same and as a repeat', async () => {
+  test('a run killed before the receipt sends the message again with the same id, marked as a repeat', async () => {
     const given = await project();
     const run = startCli(['alert', '--dir', given.dir, '--now', later, '--json'], {
       SINK_SECRET: secret,
@@ -176,7 +176,7 @@ describe('two at once, and one that is killed', () => {
     expect([first?.mayBeRepeat, second?.mayBeRepeat]).toEqual([false, true]);
   });
 
-  test('killed at any moment: it is told, and what is told twice is known by its id', async () => {
+  test('a run killed at any moment still delivers; a repeat has the same id', async () => {
     const given = await project();
     for (let round = 0; round < 8; round += 1) {
       const run = startCli(['alert', '--dir', given.dir, '--now', later], { SINK_SECRET: secret });
@@ -198,7 +198,7 @@ describe('costbook alerts', () => {
     return runCli(['alerts', ...args, '--dir', dir, '--now', now], { SINK_SECRET: secret });
   }
 
-  test('lists them, keeps one quiet until a day, and tells one again', async () => {
+  test('lists alerts, acknowledges one until a day, and resends one', async () => {
     const given = await project();
     await alert(given, later);
     const listed = JSON.parse((await alerts(given, later, '--open', '--json')).stdout);
@@ -220,7 +220,7 @@ describe('costbook alerts', () => {
     expect(keysOf(given.sink)).toEqual([`raised ${key}`, `reminded ${key}`, `reminded ${key}`]);
   });
 
-  test('name what is wrong on the first screen, also of status and doctor, and a first sink gets what is open', async () => {
+  test('shows open alerts first, as status and doctor do; a first sink gets all open alerts', async () => {
     const given = await project();
     const withSink = await readFile(join(given.dir, 'costbook.yaml'), 'utf8');
     const platform = await startScriptedPlatform([]);
@@ -255,7 +255,7 @@ describe('costbook alerts', () => {
     expect(body.subject).toContain(`[${basename(given.dir)}] 🔴 Open since 2026-09-08: ${title}`);
   });
 
-  test('tries a sink with real numbers, marked as a test, and keeps nothing of it', async () => {
+  test('test sends real numbers marked as a test, and stores nothing', async () => {
     const given = await project();
     await mkdir(join(given.dir, 'jobs'));
     await writeFile(
@@ -295,7 +295,7 @@ describe('costbook alerts', () => {
   });
 });
 
-test('a summary is told once a week, to whom it is asked for', async () => {
+test('a weekly summary is sent once, to the sinks that were named', async () => {
   const given = await project('  out: { type: log }\n');
   const summary = (now: string, ...args: string[]) =>
     runCli(['summarize', '--dir', given.dir, '--now', now, '--json', ...args], {
@@ -323,7 +323,7 @@ test('a summary is told once a week, to whom it is asked for', async () => {
   expect(given.sink.told).toHaveLength(1);
 });
 
-test('a mail goes behind STARTTLS, to a server whose certificate is trusted', async () => {
+test('a mail is sent over STARTTLS to a server with a trusted certificate', async () => {
   const given = await project();
   const smtp = await startSmtp();
   await writeFile(
@@ -338,7 +338,7 @@ test('a mail goes behind STARTTLS, to a server whose certificate is trusted', as
   expect(smtp.mails).toMatchObject([{ isSecure: true, user: 'me:MARKED-password', to: ['b@example.com'] }]);
 });
 
-test('a mistake in a budget is told with 2, and keeps nothing about the data from being told', async () => {
+test('a mistake in the budget file ends alert with 2, and alerts about the data are still sent', async () => {
   const given = await project();
   await mkdir(join(given.dir, 'jobs'));
   await writeFile(
@@ -352,7 +352,7 @@ test('a mistake in a budget is told with 2, and keeps nothing about the data fro
   expect(keysOf(given.sink)).toEqual([`raised ${key}`]);
 });
 
-test('no address, secret or answer of a sink is in any word or file', async () => {
+test('no address, secret or response of a sink appears in output or files', async () => {
   const given = await project();
   given.sink.replies = [cuts, says(500, {}, 'MARKED-answer'), says(302, { location: 'http://MARKED.example' })];
   const { stdout, stderr } = await alert(given, later);
@@ -364,7 +364,7 @@ test('no address, secret or answer of a sink is in any word or file', async () =
   expect(marked).toEqual([]);
 });
 
-test('books that are made anew have the same alerts, messages and receipts, and tell nothing again', async () => {
+test('rebuilt books have the same alerts, messages and receipts, and send nothing again', async () => {
   const given = await project();
   given.sink.replies = [says(400), says(200)];
   const dir = ['--dir', given.dir, '--now'];

@@ -48,7 +48,7 @@ rules:
   - {name: others, owner: {team: others}}
 `;
 
-test('rules come into force with an ingest, stay as they were as of an instant, and a draft changes nothing', async () => {
+test('an ingest applies new rules, --as-of answers with earlier ones, and a draft changes nothing', async () => {
   await rules(first);
   expect((await ingest()).exitCode).toBe(0);
   const before = await teams();
@@ -102,7 +102,7 @@ test('rules come into force with an ingest, stay as they were as of an instant, 
   expect(rebuilt.exitCode, rebuilt.stderr + rebuilt.stdout).toBe(0);
 }, 300_000);
 
-test('test lists the owners that result, and warns of two that are probably one', async () => {
+test('allocation test lists the resulting owners, and warns of two that are probably the same', async () => {
   await rules('rules:\n  - {name: label, owner: {team: {label: team}}}\n', 'labels.yaml');
   const tried = await asked('allocation', 'test', '--file', 'labels.yaml');
   const owners = tried['owners'] as { owner: string; cost: string }[];
@@ -124,7 +124,7 @@ test('test lists the owners that result, and warns of two that are probably one'
   expect(mended.filter(({ value }) => /research/i.test(value))).toEqual([]);
 }, 600_000);
 
-test('explain says which rule it is, and why the ones before it are not', async () => {
+test('allocation explain names the rule that decides, and why earlier rules do not match', async () => {
   await rules(first, 'draft.yaml');
   const { windows } = (await asked('allocation', 'explain', 'training-lab', '--file', 'draft.yaml')) as {
     windows: Record<string, unknown>[];
@@ -142,7 +142,7 @@ test('explain says which rule it is, and why the ones before it are not', async 
   expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean "training-lab"?')]);
 }, 600_000);
 
-test('in the demo a team pays under one name, however its labels are written', async () => {
+test('each team of the demo pays under one name, however its labels are spelt', async () => {
   await copyFile(join(import.meta.dirname, '../../jobs/demo/allocation.yaml'), join(dir, 'jobs', 'allocation.yaml'));
   await asked('allocation', 'apply');
   const written = await askSnapshot(
@@ -157,7 +157,7 @@ test('in the demo a team pays under one name, however its labels are written', a
   ]);
 }, 600_000);
 
-test('wrong ways to ask are told', async () => {
+test('wrong arguments of allocation are refused with what is expected', async () => {
   for (const [args, words] of [
     [['tset'], 'did you mean test?'],
     [['explain'], 'name a resource'],

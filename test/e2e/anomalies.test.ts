@@ -67,7 +67,7 @@ beforeAll(async () => {
 }, 240_000);
 
 describe('an anomaly', () => {
-  test('is told once, the night after its day, with who drives it, since when, and what moved', () => {
+  test('is reported once, the night after its day, with its driver, start and cause', () => {
     expect(answeredAtPlatform.get('2026-09-01')).toEqual([]);
     expect(answeredAtPlatform.get('2026-09-02')).toEqual([`raised ${key('2026-09-01')}`]);
     expect(spike).toMatchObject({
@@ -86,12 +86,12 @@ describe('an anomaly', () => {
     expect(answeredAtPlatform.get('2026-09-03')).toEqual([]);
   });
 
-  test('is told to be over once two days were as usual', () => {
+  test('is resolved after two usual days', () => {
     expect(answeredAtPlatform.get('2026-09-04')).toEqual([`resolved ${key('2026-09-01')}`]);
     expect(sink.told.at(1)?.body.text).toContain('+20.00 USD in all, on 1 Sep.');
   });
 
-  test('that stays is reported again on its third day, and when it is what is usual', async () => {
+  test('that lasts is reported again on its third day, and when it becomes the usual level', async () => {
     expect(answeredAtPlatform.get('2026-09-06')).toEqual([`raised ${key('2026-09-05')}`]);
     expect(answeredAtPlatform.get('2026-09-07')).toEqual([]);
     expect(answeredAtPlatform.get('2026-09-08')).toEqual([`raised ${key('2026-09-05')}`]);
@@ -117,7 +117,7 @@ describe('an anomaly', () => {
     );
   });
 
-  test('is in the books as of a night as it was known that night', async () => {
+  test('is shown as of a night as it was known that night', async () => {
     const asOf = async (instant: string) => {
       const sql = 'select kind, state, first_day from anomalies order by first_day';
       const ended = await runCli(['sql', sql, '--dir', dir, '--as-of', instant, '--json']);
@@ -128,7 +128,7 @@ describe('an anomaly', () => {
     expect(await asOf('2026-09-04T12:00:00Z')).toEqual([{ kind: 'spike', state: 'over', first_day: '2026-09-01' }]);
   });
 
-  test('is given back by a rebuild', async () => {
+  test('is the same after a rebuild', async () => {
     const file = join(await newProject(), 'rebuilt.duckdb');
     const ended = await runCli(['rebuild', '--dir', dir, '--into', file, '--json']);
     expect(ended.exitCode, ended.stderr).toBe(0);
@@ -142,7 +142,7 @@ describe('an anomaly', () => {
     }
   });
 
-  test('is in the report of its month, to the byte', async () => {
+  test('is in the report of its month, byte for byte', async () => {
     const out = await newProject();
     const ended = await runCli([
       'report',
@@ -163,7 +163,7 @@ describe('an anomaly', () => {
 });
 
 describe('budgets backtest --anomalies', () => {
-  test('says what would have been told, and when, before anybody asked', async () => {
+  test('shows which alerts would have been sent, and when', async () => {
     const now = '2026-09-20T02:15:00Z';
     const ended = await runCli([
       'budgets',
@@ -188,7 +188,7 @@ describe('budgets backtest --anomalies', () => {
     ]);
   });
 
-  test('tries a draft of the rules', async () => {
+  test('evaluates a draft of the settings', async () => {
     const draft = join(dir, 'draft.yaml');
     await writeFile(draft, 'budgets: []\nanomalies: { minAmount: 15 USD }\n'.replace('budgets: []\n', ''));
     const asked = ['budgets', 'backtest', '--anomalies', '--file', draft, '--lookback', '30d', '--dir', dir];

@@ -38,7 +38,7 @@ function ask(command: string, ...args: string[]): Promise<Ended> {
 }
 
 describe.concurrent('costbook sql --as-of', () => {
-  test('answers what was answered then, and says as of when', async () => {
+  test('gives the answer of that instant, and names the instant', async () => {
     const { exitCode, stdout } = await ask('sql', total, '--as-of', firstNight, '--json');
     expect(exitCode).toBe(0);
     expect(answeredThen).toMatchObject({
@@ -49,7 +49,7 @@ describe.concurrent('costbook sql --as-of', () => {
     expect(JSON.parse(stdout)).toEqual({ ...answeredThen, asOf: firstNight });
   });
 
-  test('includes what was seen at the instant itself, and nothing seen a moment later', async () => {
+  test('includes changes seen at the instant itself, and nothing later', async () => {
     const costs = await Promise.all(
       [firstNight, '2026-10-02T12:29:59.999Z', secondNight, '2026-10-03'].map(async (asOf) => {
         const { stdout } = await ask('sql', total, '--as-of', asOf, '--json');
@@ -59,12 +59,12 @@ describe.concurrent('costbook sql --as-of', () => {
     expect(costs).toEqual(['7.000000000000', '7.000000000000', '14.000000000000', '14.000000000000']);
   });
 
-  test('says in a table as of when it answers', async () => {
+  test('names the instant below a table', async () => {
     const { stdout } = await ask('sql', total, '--as-of', firstNight);
     expect(stdout).toContain(`(1 row) as of ${firstNight}, complete through 2026-10-01T10:00:00Z, settled through`);
   });
 
-  test('holds for the ledger and for every public view, and has the present beside it', async () => {
+  test('applies to the ledger and every public view; the catalog present has the current books', async () => {
     const { stdout } = await ask(
       'sql',
       `select
@@ -80,7 +80,7 @@ describe.concurrent('costbook sql --as-of', () => {
     ]);
   });
 
-  test('answers with nothing before anything was seen', async () => {
+  test('returns no rows before the first load', async () => {
     const { exitCode, stdout } = await ask('sql', 'select * from costs', '--as-of', '2026-09-30', '--json');
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -102,7 +102,7 @@ describe.concurrent('costbook sql --as-of', () => {
 });
 
 describe.concurrent('costbook report --as-of', () => {
-  test('writes files of their own that say as of when they are, and the numbers of then', async () => {
+  test('writes separate files with their instant and the numbers of that time', async () => {
     const out = join(dir, 'then');
     const said = await ask(
       'report',
@@ -128,7 +128,7 @@ describe.concurrent('costbook report --as-of', () => {
     );
   });
 
-  test('takes the month that was the last complete one then', async () => {
+  test('uses the month that was the last complete one then', async () => {
     const out = join(dir, 'last');
     const { stdout } = await ask('report', 'cost_by_workspace', '--as-of', firstNight, '--out', out, '--json');
     expect(JSON.parse(stdout).parameters).toMatchObject({ month: '2026-09' });

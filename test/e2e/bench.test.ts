@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 // Says only that the benches run and how they tell what they found: seconds of a busy machine are no fact about it.
-test('npm run bench measures what it names, and tells it in words and as JSON', { timeout: 240_000 }, () => {
+test('npm run bench measures what is named, and reports it as text and as JSON', { timeout: 240_000 }, () => {
   execFileSync(`${root}/node_modules/.bin/tsc`, ['-p', 'tsconfig.bench.json'], { cwd: root });
   const answer = execFileSync(process.execPath, ['build/bench/bench.js', '--quick', '--json'], {
     cwd: root,

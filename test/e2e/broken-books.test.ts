@@ -40,7 +40,7 @@ async function expectWhole(dir: string): Promise<void> {
 }
 
 test.concurrent.each(Object.keys(breakages))(
-  '%s makes no published number wrong; an ingest heals it, or refuses before it changes anything and repair heals it',
+  '%s makes no published number wrong; ingest repairs it, or refuses before any change and repair does',
   async (name) => {
     const dir = await books.broken(name);
     await expectNoWrongNumber(dir);
@@ -104,7 +104,7 @@ test.concurrent('views that another program changed in the warehouse are created
 });
 
 describe.concurrent('a snapshot', () => {
-  test('that a client has open for writing is refused with that client’s process; repair publishes beside it', async () => {
+  test('that a client has open for writing is refused with the process of that client; repair publishes a new one', async () => {
     const dir = await books.broken();
     const ready = join(dir, 'ready');
     const holder = startCli([], {}, { cli: await holderOf(snapshotOf(dir), ready) });
@@ -122,7 +122,7 @@ describe.concurrent('a snapshot', () => {
     await expectWhole(dir);
   });
 
-  test('in a folder that may not be written is read, with a log beside it refused', async () => {
+  test('in a read-only folder is read; with a log next to it, it is refused', async () => {
     const dir = await books.broken();
     const isRoot = process.getuid?.() === 0;
     const sent = isRoot ? { uid: 65534, gid: 65534 } : {};
@@ -140,7 +140,7 @@ describe.concurrent('a snapshot', () => {
     await chmod(join(dir, 'data'), 0o755);
   });
 
-  test('is never replaced by one that knows less: without journal and warehouse the loss has to be accepted', async () => {
+  test('is never replaced by one with less data, unless the loss is accepted', async () => {
     const dir = await books.broken('no warehouse');
     writeAsForeigner(snapshotOf(dir), ['create table mine as select 1 as one'], 'closed');
     await rm(join(dir, 'data', 'journal'), { recursive: true });
@@ -155,7 +155,7 @@ describe.concurrent('a snapshot', () => {
     expect(await costsIn(dir)).toEqual(books.costs);
   });
 
-  test('is read-only, so that a client of another user or without --readonly is refused', async () => {
+  test('is read-only, so clients of another user or without --readonly are refused', async () => {
     const { mode } = await import('node:fs/promises').then(({ stat }) => stat(snapshotOf(whole)));
     expect(mode & 0o222).toBe(0);
   });
@@ -168,7 +168,7 @@ async function cutBlocks(file: string, blocks: number): Promise<void> {
 }
 
 test.concurrent.each([1, 3])(
-  'a warehouse without its last %i blocks is damaged to status and doctor',
+  'status and doctor report a warehouse without its last %i blocks as damaged',
   async (blocks) => {
     const dir = await books.broken();
     await cutBlocks(warehouseOf(dir), blocks);
@@ -249,7 +249,7 @@ describe.concurrent('books that cannot be written', () => {
     },
   );
 
-  test('together with a changed snapshot say that no number can be used, and say it again when only that is new', async () => {
+  test('with a changed snapshot raise an alert that no number can be used, and again if only the snapshot changed', async () => {
     const sink = await startSink();
     const { dir, run } = await project('half a warehouse', sink);
     expect((await run('alert')).exitCode).toBe(7);
@@ -261,7 +261,7 @@ describe.concurrent('books that cannot be written', () => {
     expect(sink.told[1]?.body.alerts[0]?.fact).toMatchObject({ snapshot: null });
   });
 
-  test('that were repaired and are damaged again are reported again, also without an alert in between', async () => {
+  test('that are repaired and damaged again are reported again, also without an alert run in between', async () => {
     const sink = await startSink();
     const { dir, run } = await project('half a warehouse', sink);
     expect((await run('alert')).exitCode).toBe(7);
@@ -276,7 +276,7 @@ describe.concurrent('books that cannot be written', () => {
     expect(transitions(sink)).toEqual(['books raised', 'books raised', 'books resolved']);
   });
 
-  test('are reported again where the sink did not take it, under the same id', async () => {
+  test('are reported again under the same id if the sink refused the message', async () => {
     const sink = await startSink(says(400), says(200));
     const { run } = await project('no warehouse', sink);
     await run('alert');
@@ -286,7 +286,7 @@ describe.concurrent('books that cannot be written', () => {
     expect(new Set(sink.told.map(({ body }) => body.id)).size).toBe(1);
   });
 
-  test('do not keep the scheduler from starting where the snapshot is damaged, and alert publishes it anew', async () => {
+  test('with a damaged snapshot do not stop the scheduler from starting, and alert publishes a new snapshot', async () => {
     const sink = await startSink();
     const { dir, run } = await project('a snapshot of junk', sink);
     const schedule = startCli(['schedule', '--dir', dir, '--log-format', 'json']);
@@ -305,7 +305,7 @@ describe.concurrent('books that cannot be written', () => {
 });
 
 describe.concurrent('a warehouse', () => {
-  test('made anew in its own place by rebuild is published, and status is right at once', async () => {
+  test('rebuilt in place is published, and status is right at once', async () => {
     const dir = await books.broken('no warehouse');
     await rm(snapshotOf(dir));
     const { exitCode, stdout } = await runCli(['rebuild', '--into', warehouseOf(dir), '--dir', dir]);
@@ -313,7 +313,7 @@ describe.concurrent('a warehouse', () => {
     await expectWhole(dir);
   });
 
-  test('that nobody may read or write is the machine’s failure, and not damage', async () => {
+  test('without read or write permission is reported as a failure of the machine, not as damage', async () => {
     const dir = await books.broken();
     const isRoot = process.getuid?.() === 0;
     const sent = isRoot ? { uid: 65534, gid: 65534 } : {};
@@ -350,6 +350,6 @@ async function holderOf(file: string, ready: string): Promise<string> {
   return path;
 }
 
-test('the books that the other tests break are whole', async () => {
+test('the books are intact before the other tests damage them', async () => {
   expect(await askSnapshot(whole, sum)).toEqual([{ cost: total }]);
 });

@@ -63,7 +63,7 @@ async function draft(text: string): Promise<string> {
 }
 
 describe('budgets', () => {
-  test('tells what is spent of each, how fast, and through when that is complete', async () => {
+  test('shows spend, daily pace and complete-through of each budget', async () => {
     const { exitCode, stdout, stderr } = await run();
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toBe(
@@ -78,7 +78,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
     );
   });
 
-  test('as JSON with exact decimals', async () => {
+  test('prints exact decimals with --json', async () => {
     const { stdout } = await run('--json');
     const answer = JSON.parse(stdout) as { budgets: Record<string, unknown>[] };
     expect(answer).toMatchObject({ completeThrough: '2026-10-08T00:00:00Z', settledThrough: '2026-10-05T00:00:00Z' });
@@ -138,13 +138,13 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
     });
   });
 
-  test('--exit-code ends with 6 where one is exceeded, and with 0 where none is', async () => {
+  test('--exit-code ends with 6 if a budget is exceeded, and with 0 if none is', async () => {
     expect((await run('--exit-code')).exitCode).toBe(6);
     const enough = await draft('budgets:\n  - { name: enough, period: monthly, amount: 69.01 USD }\n');
     expect((await run('--exit-code', '--file', enough)).exitCode).toBe(0);
   });
 
-  test('of what nothing is known nothing is told, and --exit-code ends with 4', async () => {
+  test('unknown spend is shown as not known, and --exit-code ends with 4', async () => {
     const file = await draft(
       'budgets:\n  - { name: other, period: daily, amount: 5 USD, scope: { account: acc_two } }\n' +
         '  - { name: today, period: monthly, amount: 5 USD, scope: { workspace: noth } }\n',
@@ -159,7 +159,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
     expect(exitCode).toBe(4);
   });
 
-  test('of owners nothing is known before there is an allocation, and the other budgets are told', async () => {
+  test('spend of owners is not known before there are allocation rules; other budgets are shown', async () => {
     const file = await draft(
       'budgets:\n  - { name: team, period: monthly, amount: 5 USD, scope: { owner: { team: search } } }\n' +
         '  - { name: all, period: monthly, amount: 500 USD }\n',
@@ -174,14 +174,14 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
     expect((await run('backtest', 'team', '--file', file)).exitCode).toBe(2);
   });
 
-  test('books that are too old are said to be', async () => {
+  test('books that are out of date cause a warning', async () => {
     const { stderr } = await runCli(['budgets', '--dir', dir, '--now', '2026-10-13T03:00:00Z']);
     expect(stderr).toBe(
       'warning: budgets everything 2026-10, north 2026-10 are not complete: acc_one is complete through 2026-10-08T00:00:00Z only\n',
     );
   });
 
-  test('wrong files, names and options are usage errors', async () => {
+  test('wrong files, names and options end with 2', async () => {
     const nothing = await newProject();
     const asked: [string[], string][] = [
       [['--file', join(nothing, 'no.yaml')], 'found no such file, expected budgets such as'],
@@ -211,7 +211,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
 });
 
 describe('budgets backtest', () => {
-  test('tells when it would have fired, and resolved by a restatement, each with the value then', async () => {
+  test('shows when a threshold would have fired and resolved, with the spend known then', async () => {
     const { exitCode, stdout, stderr } = await run('backtest', 'everything');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     // What the first night made up for counts as known two hours after it had happened.
@@ -228,7 +228,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
     );
   });
 
-  test('of a draft, as JSON', async () => {
+  test('evaluates a draft and prints JSON', async () => {
     const file = await draft('budgets:\n  - { name: less, period: monthly, amount: 70 USD }\n');
     const { stdout } = await run('backtest', 'less', '--file', file, '--lookback', '8d', '--json');
     const { events, periods, ...answer } = JSON.parse(stdout) as Record<string, Record<string, unknown>[]>;

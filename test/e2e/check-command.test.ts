@@ -31,7 +31,7 @@ interface Told {
 }
 
 describe.concurrent('costbook check', () => {
-  test('passes books that an ingest wrote, and ends with 0', async () => {
+  test('passes books from an ingest with exit 0', async () => {
     const { exitCode, stdout, stderr } = await runCli(['check', '--dir', await projectWith({})]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     const lines = stdout.trimEnd().split('\n');
@@ -40,7 +40,7 @@ describe.concurrent('costbook check', () => {
     expect(lines).toContain('pass  costs_show_every_hourly_cost');
   });
 
-  test('ends with 4 where a check of severity fail finds something, shows some of it and counts all', async () => {
+  test('exits 4 if a check of severity fail finds rows, shows some of them and counts all', async () => {
     const dir = await projectWith({
       mine: check('fail', 'select i as number from range(3000) as t(i) -- all of them'),
     });
@@ -53,7 +53,7 @@ describe.concurrent('costbook check', () => {
     );
   });
 
-  test('ends with 0 and a warning where only checks of severity warn find something', async () => {
+  test('exits 0 with a warning if only checks of severity warn find rows', async () => {
     const dir = await projectWith({ mine: check('warn', 'select 1 as one') });
     const { exitCode, stdout, stderr } = await runCli(['check', '--dir', dir]);
     expect(exitCode).toBe(0);
@@ -61,7 +61,7 @@ describe.concurrent('costbook check', () => {
     expect(stderr).toMatch(/^warning: check mine: 1 offender, expected none; .*mine\.sql says what they are\n$/);
   });
 
-  test('ends with 2 and names the place where a check’s SQL is wrong, and runs the others all the same', async () => {
+  test('exits 2 with the place of an SQL error in a check, and runs the other checks', async () => {
     const dir = await projectWith({
       aaa: check('fail', 'select account\nfrom nosuch'),
       bbb: check('fail', 'delete from ledger.hourly_costs'),
@@ -79,7 +79,7 @@ describe.concurrent('costbook check', () => {
     expect(told).toMatchObject({ aaa: null, bbb: null, ccc: null, daily_equals_hourly: 0, zzz: 1 });
   });
 
-  test('answers with --json with every check, its offenders and how far the books are complete', async () => {
+  test('answers --json with every check, its offenders and the complete-through instant', async () => {
     const dir = await projectWith({ mine: check('fail', 'select account, cost from costs order by cost') });
     const { exitCode, stdout } = await runCli(['check', '--dir', dir, '--json']);
     expect(exitCode).toBe(4);
@@ -102,23 +102,23 @@ describe.concurrent('costbook check', () => {
     });
   });
 
-  test('takes a project’s own check in the place of a built-in one of that name', async () => {
+  test('replaces a built-in check by a project’s own check of that name', async () => {
     const dir = await projectWith({ usage_is_not_negative: check('fail', 'select usage from costs') });
     const { exitCode, stdout } = await runCli(['check', '--dir', dir]);
     expect(exitCode).toBe(4);
     expect(stdout).toContain('FAIL  usage_is_not_negative: 2 offenders');
   });
 
-  test('names the checks with --list, without looking at the books', async () => {
+  test('lists the checks with --list, without opening the books', async () => {
     const dir = await newProject();
     const { exitCode, stdout } = await runCli(['check', '--list', '--dir', dir]);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^fail {2}costs_show_every_hourly_cost +The joins of costs lose no amount/m);
+    expect(stdout).toMatch(/^fail {2}costs_show_every_hourly_cost +The joins of view costs drop/m);
     const { stdout: json } = await runCli(['check', '--list', '--json', '--dir', dir]);
     expect(JSON.parse(json)).toContainEqual({
       name: 'usage_is_not_negative',
       severity: 'warn',
-      about: 'No usage is below zero; a cost may be, where it is a credit.',
+      about: 'No usage is negative. (A cost may be: it is a credit.)',
     });
   });
 

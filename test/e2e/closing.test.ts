@@ -86,7 +86,7 @@ async function changeSnapshot(dir: string, sql: string): Promise<void> {
 const billedByMonth = `select strftime(billing_month, '%Y-%m') as billed, charge_class, sum(cost) as cost
   from costs_billed group by all order by all`;
 
-test('a closed month stays as it was closed, and what changes in it later is delivered in the month after', async () => {
+test('a closed month stays as it was closed; later changes are delivered in the next month', async () => {
   const story = await begin(2, 10);
   const { dir, platform, night, run } = story;
   await night('2026-10-03T12:30:00Z');
@@ -241,7 +241,7 @@ test('a closed month stays as it was closed, and what changes in it later is del
   expect(JSON.parse(rebuilt.stdout)).toMatchObject({ identical: true });
 }, 240_000);
 
-test('a close that a killed process journaled and did not commit is closed by the next one that writes', async () => {
+test('a close that a killed process journaled but did not commit is completed by the next writer', async () => {
   const { dir, night, run } = await begin(2, 10);
   await night('2026-10-05T12:30:00Z');
   const warehouse = join(dir, 'data', 'warehouse.duckdb');
@@ -254,7 +254,7 @@ test('a close that a killed process journaled and did not commit is closed by th
   ]);
 }, 600_000);
 
-test('what stands in the way of a close is told at once, each with what to do', async () => {
+test('close lists everything that prevents it at once, each with what to do', async () => {
   const { dir, platform, night, run } = await begin(2, 10);
   await night('2026-11-06T12:30:00Z');
   expect((await run('2026-11-06T13:00:00Z', 'close', '2026-09')).exitCode).toBe(0);
@@ -273,7 +273,7 @@ test('what stands in the way of a close is told at once, each with what to do', 
   ]);
 }, 600_000);
 
-test('a month whose total the platform did not tell is not closed, nor one that changed since it told it', async () => {
+test('a month without a matching monthly total is not closed, nor one that changed after it matched', async () => {
   const { dir, platform, night, run } = await begin(2, 10);
   const isAboutMonths = ({ query }: { query: Readonly<Record<string, string>> }) =>
     query['resolution'] === 'monthly' && query['groupBy'] === 'billing_dimension';
@@ -303,7 +303,7 @@ test('a month whose total the platform did not tell is not closed, nor one that 
   expect((await run('2026-10-07T13:00:00Z', 'close', '2026-09')).exitCode).toBe(0);
 }, 600_000);
 
-test('where nothing was loaded there is nothing to close, and nothing is made', async () => {
+test('close without any load refuses and creates nothing', async () => {
   const dir = await newProject();
   for (const args of [
     ['close', '2026-09'],

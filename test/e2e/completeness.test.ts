@@ -40,7 +40,7 @@ async function completeness(platform: ScriptedPlatform, options: Partial<IngestO
 }
 
 describe.concurrent('complete through', () => {
-  test('is the last whole hour less lagHours, settled through settleDays before', async () => {
+  test('is the last whole hour minus lagHours; settled through is settleDays earlier', async () => {
     expect(await completeness(await startScriptedPlatform(facts))).toEqual({
       exitCode: 0,
       completeThrough: '2026-09-19T22:00:00Z',
@@ -48,7 +48,7 @@ describe.concurrent('complete through', () => {
     });
   });
 
-  test('is the last whole hour where the platform does not lag', async () => {
+  test('is the last whole hour if lagHours is 0', async () => {
     const env = { COSTBOOK_LAG_HOURS: '0', COSTBOOK_SETTLE_DAYS: '0' };
     expect(await completeness(await startScriptedPlatform(facts), { env })).toEqual({
       exitCode: 0,
@@ -57,28 +57,28 @@ describe.concurrent('complete through', () => {
     });
   });
 
-  test('stands 48 hours back where the platform lags 48 hours, though younger hours are in the books', async () => {
+  test('is 48 hours ago if lagHours is 48, though younger hours are loaded', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(series(box, '2026-09-19T22', [1]));
     const { account } = await ingest(dir, platform, { now, env: { COSTBOOK_LAG_HOURS: '48' } });
     expect(account).toMatchObject({ completeThrough: '2026-09-18T00:00:00Z', rows: 1 });
   });
 
-  test('is nothing as long as no hour is old enough', async () => {
+  test('is empty as long as no hour is old enough', async () => {
     const { completeThrough } = await completeness(await startScriptedPlatform(facts), {
       env: { COSTBOOK_SINCE: '2026-09-19T23:00:00Z' },
     });
     expect(completeThrough).toBeNull();
   });
 
-  test('does not move where settleDays reach before the books: settled is where they begin', async () => {
+  test('does not depend on settleDays that reach before the books; settled through is the first hour then', async () => {
     const { settledThrough } = await completeness(await startScriptedPlatform(facts), {
       env: { COSTBOOK_SETTLE_DAYS: '90' },
     });
     expect(settledThrough).toBe('2026-09-01T00:00:00Z');
   });
 
-  test('stops before a hole in the middle, and goes on when it is filled', async () => {
+  test('stops before a missing window, and moves on when it is loaded', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     isDownFor(platform, '2026-09-06', '2026-09-07');
@@ -91,14 +91,14 @@ describe.concurrent('complete through', () => {
     expect(windowsOf(platform)).toEqual(['2026-09-19T22/2026-09-20T00', '2026-09-06T00/2026-09-13T00']);
   });
 
-  test('is nothing after a backfill that ended early: it begins with the newest window', async () => {
+  test('is empty after an interrupted backfill, which loads the newest window first', async () => {
     const platform = await startScriptedPlatform(facts);
     isDownFor(platform, '2026-09-01', '2026-09-13');
     expect(await completeness(platform)).toEqual({ exitCode: 3, completeThrough: null, settledThrough: null });
     expect(windowsOf(platform)[0]).toBe('2026-09-13T00/2026-09-20T00');
   });
 
-  test('is that of the books, though the account could not be reached this time', async () => {
+  test('comes from the books if the account could not be reached', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -111,8 +111,8 @@ describe.concurrent('complete through', () => {
   });
 });
 
-describe.concurrent('what an ingest asks for', () => {
-  test('is everything, beginning with the newest, when nothing is there', async () => {
+describe.concurrent('the windows that an ingest fetches', () => {
+  test('are all windows, newest first, for empty books', async () => {
     const platform = await startScriptedPlatform(facts);
     const dir = await newProject();
     const { account } = await ingest(dir, platform, { now, env: { COSTBOOK_CONCURRENCY: '1' } });
@@ -127,7 +127,7 @@ describe.concurrent('what an ingest asks for', () => {
     expect(account.requests).toEqual({ new: 6, settle: 0, verify: 0, repair: 0 });
   });
 
-  test('is little in a steady run: the young days and the new hours, in one window', async () => {
+  test('are the young days and the new hours, in one window, in a steady run', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -140,7 +140,7 @@ describe.concurrent('what an ingest asks for', () => {
     expect(platform.requests).toHaveLength(4);
   });
 
-  test('is also what was young before an outage: nobody has looked at it since', async () => {
+  test('include the days that were young before an outage', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -152,7 +152,7 @@ describe.concurrent('what an ingest asks for', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
   });
 
-  test('is the young days alone within the same hour', async () => {
+  test('are only the young days within the same hour', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -160,7 +160,7 @@ describe.concurrent('what an ingest asks for', () => {
     expect(account).toMatchObject({ windows: 1, requests: { new: 0, settle: 2, verify: 2, repair: 0 } });
   });
 
-  test('is nothing but the past within the same hour where nothing is young and nothing lags', async () => {
+  test('are none within the same hour without young or lagging hours, except to verify the past', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const env = { COSTBOOK_LAG_HOURS: '0', COSTBOOK_SETTLE_DAYS: '0' };
@@ -174,7 +174,7 @@ describe.concurrent('what an ingest asks for', () => {
     });
   });
 
-  test('is what --from and --to name, half-open, and counts as new', async () => {
+  test('are those of --from and --to, half-open, with the reason new', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const args = ['--from', '2026-09-07', '--to', '2026-09-09T12:00:00Z'];
@@ -191,7 +191,7 @@ describe.concurrent('what an ingest asks for', () => {
     expect(windowsOf(platform)).toEqual([]);
   });
 
-  test('is everything in the range with --refetch, and counts as repair', async () => {
+  test('are all of the range with --refetch, with the reason repair', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -202,7 +202,7 @@ describe.concurrent('what an ingest asks for', () => {
     expect(account.requests).toEqual({ new: 0, settle: 0, verify: 0, repair: 4 });
   });
 
-  test('begins with the first month that has any cost where since is not set, found with one request', async () => {
+  test('start with the first month with costs if since is not set, found with one request', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform([...facts, ...series(box, '2026-08-17T03', [0.5])]);
     const { account } = await ingest(dir, platform, { now, env: { COSTBOOK_SINCE: '' } });
@@ -218,7 +218,7 @@ describe.concurrent('what an ingest asks for', () => {
     expect(platform.requests.filter(({ query }) => query['groupBy'] === undefined)).toHaveLength(0);
   });
 
-  test('is asked of the one account that the token sees where none is named', async () => {
+  test('are those of the only account of the token if none is configured', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const { exitCode, account } = await ingest(dir, platform, { now, env: { COSTBOOK_ACCOUNT: '' } });
@@ -233,7 +233,7 @@ describe.concurrent('what an ingest asks for', () => {
 describe.concurrent('an account that never answered', () => {
   const env = { COSTBOOK_ACCOUNT: 'acc_two' };
 
-  test('is in the books and holds back what all accounts are complete through', async () => {
+  test('is in the books and holds back the complete-through of all accounts', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -256,7 +256,7 @@ describe.concurrent('an account that never answered', () => {
     expect(JSON.parse(answer.stdout).completeThrough).toBeNull();
   });
 
-  test('and is configured no longer is forgotten', async () => {
+  test('and is no longer configured is forgotten', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now, env });

@@ -55,7 +55,7 @@ describe('costbook completion', () => {
   );
 
   const checker = tool('shellcheck');
-  test.skipIf(!checker.has)(`the script for bash is as shellcheck wants it${checker.note}`, async () => {
+  test.skipIf(!checker.has)(`the script for bash passes shellcheck${checker.note}`, async () => {
     const { status, stdout } = spawnSync('shellcheck', ['--shell=bash', '-'], {
       input: await script('bash'),
       encoding: 'utf8',
@@ -76,7 +76,7 @@ describe('costbook completion', () => {
     if (tool(program).has) expect(spawnSync(program, args, { input: text }).status).toBe(0);
   });
 
-  test('names the shells where it is asked for another one', async () => {
+  test('names the known shells if another one is given', async () => {
     expect(await runCli(['completion', 'tcsh'])).toMatchObject({
       exitCode: 2,
       stderr: 'costbook: found "tcsh", expected one of bash, zsh, fish\n',

@@ -372,8 +372,8 @@ describe('the cookbook', () => {
       account: 'acc-harbor-labs',
       complete_through: instantOf(completeThrough),
       settled_through: instantOf(completeThrough - 3 * 24),
-      met: expect.stringMatching(/^[1-9]\d+$/),
-      not_met: '0',
+      matched: expect.stringMatching(/^[1-9]\d+$/),
+      not_matched: '0',
     });
   });
 

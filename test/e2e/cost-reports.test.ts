@@ -58,7 +58,7 @@ const asked: Readonly<Record<string, readonly string[]>> = {
   summary: [],
 };
 
-describe("the demo's account, to the byte what was agreed", () => {
+describe('the demo account, compared with its golden files', () => {
   test.each(Object.entries(asked))('%s', async (report, args) => {
     await expect(await written(report, ...args)).toMatchFileSnapshot(`../golden/${report}.csv`);
   });
@@ -87,7 +87,7 @@ test('a month costs the same by workspace, by resource, by day, and as price and
   expect(effects.reduce((total, effect) => total + sum(parts, effect), 0n)).toBe(total - june);
 });
 
-test('the price that the platform changed in July is found on its day, and no other', async () => {
+test('the price change of July is found on its day, and no other change', async () => {
   const rows = rowsOf(await written('unit_rates', '--from', '2026-06-01', '--to', '2026-08-10'));
   expect(
     rows

@@ -38,8 +38,8 @@ async function runCompiled(code: string): Promise<unknown> {
   return JSON.parse((await run).stdout);
 }
 
-describe('a large page is decoded in another thread', () => {
-  test('to the same columns as in this one, several at once, and the process ends when nothing is left to do', async () => {
+describe('a large page in a worker thread', () => {
+  test('is decoded to the same columns as in the main thread, and the process ends when all pages are done', async () => {
     const same = await runCompiled(`
       const bodies = [page(), page((body) => { body.data[7].timeseries[3].cost = -12.5; }), page((body) => { body.data.length = 60; })];
       const pages = await Promise.all(bodies.map((body) => decodeElsewhere(body, expected)));
@@ -58,7 +58,7 @@ describe('a large page is decoded in another thread', () => {
     expect(same).toEqual([16_800, 16_800, 10_080]);
   });
 
-  test('one that is refused, cut short, or no JSON is told as a small one is', async () => {
+  test('causes the same error as a small page if it is refused, truncated or not JSON', async () => {
     const told = await runCompiled(`
       const query = { window, resolution: 'hourly' };
       const cut = page();
@@ -83,7 +83,7 @@ describe('a large page is decoded in another thread', () => {
     ]);
   });
 
-  test('a small or a plain body is left to this one', async () => {
+  test('is only used for large compressed bodies', async () => {
     const left = await runCompiled(`
       const plain = page();
       print([

@@ -1,7 +1,7 @@
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { startInventedPlatform } from '../../src/commands/invented-platform.ts';
+import { startInventedPlatform } from '../../src/demo/invented-platform.ts';
 import { metricNames } from '../../src/metrics/metrics.ts';
 import { demoExcerpt, terminalPicture } from '../support/demo-picture.ts';
 import { parseExposition } from '../support/exposition.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   demo = await runCli(['demo', '--dir', dir, '--now', `${storyEnd}T10:30:00Z`]);
 }, 300_000);
 
-test('the demo shows months, proof and a chargeback in which each team pays once, and all of the month is charged', async () => {
+test('the demo shows months, reconciliation and a chargeback that charges each cost to one team', async () => {
   const { exitCode, stdout, stderr } = demo;
   expect(exitCode, stderr).toBe(0);
   expect(stdout).toContain('all of them met');
@@ -78,7 +78,7 @@ test('the demo shows months, proof and a chargeback in which each team pays once
   expect(Number(written[0]?.['spellings'])).toBeGreaterThan(10);
 }, 300_000);
 
-test('a nightly on the demo writes every metric that there is, and each that a rule or a panel asks for', async () => {
+test('a nightly run on the demo writes every metric, and all that rules and panels use', async () => {
   const project = join(dir, 'costbook-demo');
   const now = '2026-11-13T02:15:00Z';
   const args = [cli, 'emulator', '--now', now, '--story-end', storyEnd];

@@ -63,7 +63,7 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
   });
 
   test.each([0, 16, 512, 2048, 4096, 6144])(
-    'but for %i KB ends an ingest with 7 or is no matter to it; with room the next one makes the books whole',
+    'except for %i KB ends an ingest with 7 or does not affect it; the next run with room completes the books',
     async (kb) => {
       const dir = join(disk, `room-${kb}`);
       await mkdir(dir);
@@ -93,12 +93,12 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
     },
   );
 
-  test('was met wherever an ingest writes', () => {
+  test('is hit at each place where an ingest writes', () => {
     expect([...places].sort()).toEqual(['landing', 'loading', 'publishing']);
   });
 
   test.each([0, 4, 24])(
-    'but for %i KB leaves the export that lies there as it is, or writes the new one; with room the next run is the new one',
+    'except for %i KB leaves the old export unchanged or writes the new one; the next run with room writes the new one',
     async (kb) => {
       const dir = join(disk, `export-${kb}`);
       await nights.publish(dir, 'first');
@@ -128,7 +128,7 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
     },
   );
 
-  test('is reported to the sinks once, by a job and by alert, and again when it is full another time', async () => {
+  test('is reported to the sinks once, by a job and by alert, and again after a repair', async () => {
     const dir = join(disk, 'alert');
     await mkdir(dir);
     await cp(loaded, dir, { recursive: true });
@@ -152,7 +152,8 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
     const aboutDisk = () => sink.told.filter(({ body }) => body.alerts.some(({ key }) => key === 'run/disk'));
     expect(aboutDisk()).toHaveLength(1);
     expect(aboutDisk()[0]?.body).toMatchObject({ mayBeRepeat: true, text: expect.stringContaining('is full') });
-    expect(aboutDisk()[0]?.body.completeThrough).toMatch(/^20\d\d-/); // what is published can still be read
+    // What is published can still be read.
+    expect(aboutDisk()[0]?.body).toMatchObject({ completeThrough: expect.stringMatching(/^20/) });
     await rm(ballast);
     const healthy = await run();
     expect(healthy.exitCode, healthy.stderr).not.toBe(7);
@@ -169,26 +170,26 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
     await rm(dir, { recursive: true });
   });
 
-  test('and a query that needs more than memory ends with 7 and leaves nothing on it', async () => {
+  test('ends a query that needs more than memory with 7, and no file is left', async () => {
     const dir = join(disk, 'query');
     await mkdir(dir);
     await cp(loaded, dir, { recursive: true });
     const greedy = `select len(list(repeat('x', 20000) || i)) as n from range(400000) t(i)`;
     const { exitCode, stdout, stderr } = await runCli(['sql', greedy, '--dir', dir]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: '' });
-    expect(stderr).toMatch(/^costbook: this needs more than the \d+ MB of memory, .* ask for less at once/m);
+    expect(stderr).toMatch(/^costbook: this needs more than the \d+ MB of memory, .* Query less at once/m);
     expect((await readdir(join(dir, 'data'))).filter((name) => name.startsWith('.spill'))).toEqual([]);
     expect(await costsIn(dir)).toEqual(expectedCosts(old, 'admin'));
   });
 });
 
-describe('what another user owns', () => {
+describe('a file of another user', () => {
   // Whoever is root may write everywhere; then somebody else is sent.
   const isRoot = process.getuid?.() === 0;
   const sent = isRoot ? { uid: 65534, gid: 65534 } : {};
 
   test.each(['data', 'data/landing', 'data/landing/acc_one', 'data/journal', 'data/warehouse.duckdb'])(
-    'or is read-only (%s) ends an ingest with 7; when that is mended the next one makes the books whole',
+    'or a read-only one (%s) ends an ingest with 7; after a repair the next run completes the books',
     async (path) => {
       const dir = await newProject();
       await cp(loaded, dir, { recursive: true });

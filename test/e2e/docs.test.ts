@@ -225,7 +225,7 @@ function shownAs(printed: string, block: Block): string {
 }
 
 describe('README and the pages of docs', () => {
-  test('every shell line does what it should, in the order in which it is read', () => {
+  test('every shell line ends with its exit code, in the order of the pages', () => {
     const failed = ran
       .filter(({ exitCode, codes }) => !codes.includes(exitCode))
       .map(

@@ -72,7 +72,7 @@ function jwt(expiresAt: number): string {
 }
 
 describe('costbook doctor', () => {
-  test('finds nothing where nothing is wrong', async () => {
+  test('reports no failure for a healthy project', async () => {
     const { exitCode, findings, bad } = await doctor();
     expect({ exitCode, bad }).toEqual({ exitCode: 0, bad: [] });
     const subjects = new Set(findings.map(({ subject }) => subject.replace(' acc_one', '')));
@@ -97,7 +97,7 @@ describe('costbook doctor', () => {
     );
   });
 
-  test('in words says OK, WARN or FAIL on each line, and what to do below it', async () => {
+  test('prints OK, WARN or FAIL on each line, and the next step below it', async () => {
     const empty = await newProject();
     const { exitCode, stdout } = await startCli(['doctor', '--dir', empty]).ended;
     expect(exitCode).toBe(2);
@@ -106,7 +106,7 @@ describe('costbook doctor', () => {
     expect(stdout).toContain('WARN  books: there are none yet');
   });
 
-  test('asks nobody where it is told not to', async () => {
+  test('sends no request with --offline', async () => {
     const before = platform.requests.length;
     expect((await doctor({ args: ['--offline'] })).exitCode).toBe(0);
     expect(platform.requests).toHaveLength(before);
@@ -157,12 +157,12 @@ describe('costbook doctor', () => {
     expect(stdout).not.toContain('secret-path');
   });
 
-  test('tells the first of several by their order', async () => {
+  test('ends with the code of the most important failure', async () => {
     const { exitCode } = await doctor({ env: { COSTBOOK_URL: 'http://127.0.0.1:1' }, now: '2026-09-08T12:30:00Z' });
     expect(exitCode).toBe(3);
   });
 
-  test('warns of a token that soon ends', async () => {
+  test('warns of a token that expires soon', async () => {
     const { admin: before } = platform.tokens;
     const soon = jwt(Date.now() + 3_600_000);
     platform.tokens.admin = soon;
@@ -202,7 +202,7 @@ describe('costbook doctor', () => {
     expect(clockFound(aheadMs, given)).toMatchObject({ state, found: expect.stringMatching(words) });
   });
 
-  test('reaches a sink without sending it anything', async () => {
+  test('connects to a sink without sending a message', async () => {
     const seen: unknown[] = [];
     const url = await serve((asked, answer) => {
       seen.push(asked.url);
@@ -215,7 +215,7 @@ describe('costbook doctor', () => {
     expect(seen).toEqual([]);
   });
 
-  test('finds books of another version', async () => {
+  test('reports books of another version', async () => {
     const cli = await newerVersion({ '9000_marks.sql': '--! about: Marks.\ncreate table ledger.marks (x integer);\n' });
     const { exitCode, bad } = await doctor({ cli });
     expect(exitCode).toBe(2);

@@ -40,7 +40,7 @@ async function night(dir: string, as: 'admin' | 'member', number: number, faults
 }
 
 test.each(['admin', 'member'] as const)(
-  `a platform that adds doubles in any order (seed ${seed}) is no alarm on any night, read as %s; a cent that it lies is named`,
+  `floating-point totals in any order (seed ${seed}) raise no alert on any night, fetched as %s; a wrong cent is named`,
   { timeout: 1_200_000 },
   async (as) => {
     const dir = await newProject();

@@ -19,7 +19,7 @@ async function operationsIn(trace: string): Promise<FileOperation[]> {
     .map(({ name, args }) => ({ name, path: args.new_path ?? args.path }));
 }
 
-test('what a load names is on the disk, bytes and names, before the load commits', async () => {
+test('the files of a load are on disk, bytes and names, before the load commits', async () => {
   const dir = await newProject();
   const trace = join(dir, 'trace.json');
   const box = { workspace: 'n', type: 'sandbox', name: 'b', uuid: 'u', dimension: 'sandbox_image_storage_gbs' };

@@ -36,7 +36,7 @@ async function deadUrl(): Promise<string> {
 }
 
 describe.concurrent('exit 2', () => {
-  test('tells everything that is wrong with the environment and the command line is left as it is', async () => {
+  test('lists every mistake in the environment', async () => {
     const dir = await newProject();
     const { exitCode, stdout, stderr } = await runCli(['ingest', '--dir', dir, '--json'], {
       COSTBOOK_URL: 'ftp://example.com',
@@ -51,7 +51,7 @@ describe.concurrent('exit 2', () => {
     expect(stderr).toContain('COSTBOOK_TOKEN');
   });
 
-  test('without any configuration names both ways to give one, and the folder', async () => {
+  test('without a configuration names both ways to give one, and the folder', async () => {
     const dir = await newProject();
     const { exitCode, stdout, stderr } = await runCli(['ingest', '--dir', dir]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -63,7 +63,7 @@ describe.concurrent('exit 2', () => {
     expect(stderr).toContain('--dir');
   });
 
-  test('tells each mistake of a configuration on a line of its own that can be read alone', async () => {
+  test('lists each mistake of a configuration on its own line, readable alone', async () => {
     const dir = await newProject();
     await writeFile(join(dir, 'costbook.yaml'), 'urll: x\nsettleDay: 1\naccount: ..\nlanding: { keeps: all }\n');
     const { stderr } = await runCli(['ingest', '--dir', dir], { COSTBOOK_TOKNE: 'x', COSTBOOK_LAG_HOURS: 'x' });
@@ -73,7 +73,7 @@ describe.concurrent('exit 2', () => {
     expect(stderr).not.toMatch(/\?[;,.]/);
   });
 
-  test('tells everything that is wrong with the file, each with its line', async () => {
+  test('lists every mistake in the file with its line', async () => {
     const dir = await newProject();
     await writeFile(join(dir, 'costbook.yaml'), 'url: https://example.com\nsettleDays: -1\nlagHour: 2\ntoken: a b\n');
     const { exitCode, stderr } = await runCli(['ingest', '--dir', dir]);
@@ -81,8 +81,9 @@ describe.concurrent('exit 2', () => {
     for (const line of [2, 3, 4]) expect(stderr).toContain(`costbook.yaml:${line}:`);
   });
 
-  test('tells everything that is wrong with the options', async () => {
+  test('lists every mistake in the options', async () => {
     const dir = await newProject();
+    await mkdir(join(dir, 'jobs'));
     const { exitCode, stderr } = await runCli(['ingest', '--dir', dir, '--from', 'yesterday', '--to', '2026-13']);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('--from: "yesterday"');
@@ -108,7 +109,7 @@ describe.concurrent('exit 2', () => {
 
 describe.concurrent('the project folder', () => {
   test.each(['status', 'restatements', 'plan', 'report', 'sql'])(
-    'that does not exist is told by %s',
+    'that does not exist is reported by %s',
     async (command) => {
       const dir = join(await newProject(), 'nosuch');
       const query = command === 'sql' ? ['select 1'] : [];
@@ -120,7 +121,7 @@ describe.concurrent('the project folder', () => {
     },
   );
 
-  test('that is a file is told by whatever is asked of it', async () => {
+  test('that is a file is reported by every command', async () => {
     const dir = join(await newProject(), 'file');
     await writeFile(dir, '');
     for (const args of [['sql', 'select 1'], ['report', '--list'], ['ingest'], ['demo']]) {
@@ -132,7 +133,7 @@ describe.concurrent('the project folder', () => {
     }
   });
 
-  test('is made by an ingest where the folder above it is there, and not along a path that may be a typo', async () => {
+  test('is created by an ingest only in a folder that exists', async () => {
     const parent = await newProject();
     const platform = await startScriptedPlatform(facts);
     expect((await ingest(join(parent, 'books'), platform, { now })).exitCode).toBe(0);
@@ -143,7 +144,7 @@ describe.concurrent('the project folder', () => {
   });
 });
 
-test('every line of a list of problems can be read by itself', async () => {
+test('every line of a list of problems can be read alone', async () => {
   const dir = await newProject();
   await mkdir(join(dir, 'jobs'));
   const { stderr } = await runCli(['ingest', '--dir', dir, '--from', 'yesterday', '--to', '2026-13']);
@@ -155,7 +156,7 @@ test('every line of a list of problems can be read by itself', async () => {
 
 test.each([
   [['plan']],
-  [['summary']],
+  [['summarize']],
   [['allocation', 'test']],
   [['rebuild']],
   [['budgets', 'backtest', 'everything']],
@@ -169,7 +170,7 @@ test.each([
   expect(stderr).toContain(dir);
 });
 
-test('help shows a command’s own options before those that all commands take, and its own help among those', async () => {
+test('help shows the options of a command before the common options', async () => {
   for (const command of ['sql', 'status', 'ingest', 'report']) {
     const { stdout } = await runCli(['help', command]);
     const common = stdout.indexOf('\nCommon options:\n');
@@ -180,7 +181,7 @@ test('help shows a command’s own options before those that all commands take, 
 });
 
 describe.concurrent('exit 3', () => {
-  test('comes within seconds where nobody listens, with a row in runs and a snapshot', async () => {
+  test('comes within seconds if the platform cannot be reached, with a row in runs and a snapshot', async () => {
     const dir = await newProject();
     const begun = performance.now();
     const ended = await ingest(
@@ -205,8 +206,8 @@ describe.concurrent('exit 3', () => {
   test.each([
     [401, 'check COSTBOOK_TOKEN'],
     [403, 'ask an account admin'],
-    [404, 'Check the account id'],
-    [400, 'does not take this request'],
+    [404, 'Check the account ID'],
+    [400, 'rejects this request'],
   ])('comes at once with %i for everything, and says what to do', async (status, advice) => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
@@ -232,7 +233,7 @@ describe.concurrent('exit 3', () => {
     expect(account.retries).toBe(1);
   });
 
-  test('comes when the platform puts us off longer than a run may wait', async () => {
+  test('comes if Retry-After is longer than a run may wait', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.failures = [{ times: 99, status: 429, headers: { 'retry-after': '86400' } }];
@@ -240,7 +241,7 @@ describe.concurrent('exit 3', () => {
     expect(platform.requests).toHaveLength(1);
   });
 
-  test('comes when the platform puts us off forever without a wait: it is not asked without end', async () => {
+  test('comes if the platform refuses every retry; attempts are limited', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.failures = [{ times: 1_000_000, status: 429, headers: { 'retry-after': '0' } }];
@@ -252,7 +253,7 @@ describe.concurrent('exit 3', () => {
     expect({ exitCode, isEndless: platform.requests.length > 300 }).toEqual({ exitCode: 3, isEndless: false });
   });
 
-  test('is for one account of two; the other is loaded and published', async () => {
+  test('comes if one account of two fails; the other is loaded and published', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.accounts = ['acc_one', 'acc_two'];
@@ -285,7 +286,7 @@ describe.concurrent('exit 3', () => {
 });
 
 describe.concurrent('exit 5', () => {
-  test('is for a second writer, who is told which process holds the warehouse', async () => {
+  test('comes for a second writer, with the process that has locked the warehouse', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     let second: ReturnType<typeof ingest> | undefined;
@@ -306,7 +307,7 @@ describe.concurrent('exit 5', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
   });
 
-  test('is for a second writer right after a publish: making the snapshot does not drop the lock', async () => {
+  test('comes for a second writer right after a publish, which keeps the lock', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const warehouse = await openWarehouse(dir);
@@ -325,7 +326,7 @@ describe.concurrent('exit 5', () => {
 });
 
 describe.concurrent('exit 7', () => {
-  test('is for a place that cannot be written', async () => {
+  test('comes if a folder cannot be written', async () => {
     const dir = await newProject();
     await writeFile(join(dir, 'data'), 'a file where the folder should be');
     const { exitCode, stderr } = await ingest(dir, await startScriptedPlatform(facts), { now });
@@ -333,7 +334,7 @@ describe.concurrent('exit 7', () => {
     expect(stderr).toContain(join(dir, 'data'));
   });
 
-  test('is in runs where it is the process’ own: what the file system refuses, and an answer that cannot be written', async () => {
+  test('is stored in runs if the file system refuses, or an answer cannot be written', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await mkdir(join(dir, 'data'));
@@ -352,7 +353,7 @@ describe.concurrent('exit 7', () => {
     expect(await costsIn(other)).toEqual(expectedCosts(facts, 'admin'));
   });
 
-  test('names the folder that cannot be written and the remedy', async () => {
+  test('names the folder that cannot be written and what to do', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
@@ -368,7 +369,7 @@ describe.concurrent('exit 7', () => {
       const { exitCode, stderr } = await startCli(args, env, nobody).ended;
       expect(exitCode).toBe(7);
       expect(stderr).toContain(
-        `costbook: ${data} cannot be written by this user: allow it to, or name another project folder with --dir (`,
+        `costbook: ${data} is not writable for this user: grant write access, or choose another project folder with --dir (`,
       );
     }
     const empty = await newProject();
@@ -391,7 +392,7 @@ describe('a folder that is no project', () => {
       'alerts',
       'alerts test',
       'alert',
-      'summary',
+      'summarize',
       'check',
       'sql select',
       'forecast',
@@ -441,15 +442,17 @@ test.each([
   ['COSTBOOK_JSON=yes', ['status'], { COSTBOOK_JSON: 'yes' }, 'COSTBOOK_JSON: found "yes", expected 1 or true'],
   ['help for a command that does not exist', ['help', 'ingset'], {}, 'no command "ingset" (did you mean "ingest"?)'],
 ])('%s is a usage error', async (_, args, env, words) => {
+  const dir = await newProject();
+  await mkdir(join(dir, 'jobs'));
   const { exitCode, stdout, stderr } = await runCli(
-    [...args, '--dir', await newProject()].slice(0, args[0] === 'help' ? 2 : undefined),
+    [...args, '--dir', dir].slice(0, args[0] === 'help' ? 2 : undefined),
     env,
   );
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain(words);
 });
 
-test('budgets of a new project say how to begin, which is no failure', async () => {
+test('budgets of a new project explains how to start and ends with 0', async () => {
   const dir = await newProject();
   expect((await runCli(['init', dir])).exitCode).toBe(0);
   const { exitCode, stdout, stderr } = await runCli(['budgets', '--dir', dir]);

@@ -70,7 +70,7 @@ async function stateOf(folder: string): Promise<string[]> {
 }
 
 describe.concurrent('an export', () => {
-  test('is files named by their hash, a manifest that names them, and stable names on them', async () => {
+  test('has files named by their hash, a manifest that names them, and stable names', async () => {
     const { folder } = await exported();
     const manifest = await manifestIn(folder);
     expect(manifest).toMatchObject({
@@ -101,7 +101,7 @@ describe.concurrent('an export', () => {
     expect((await readdir(folder)).sort()).toEqual(names.sort());
   });
 
-  test('that is made twice changes nothing on the disk, whenever it is', async () => {
+  test('that is unchanged writes nothing to the disk', async () => {
     const { dir } = await exported();
     const before = await stateOf(join(dir, 'exports'));
     const { stdout } = await report(dir, '--format', formats, '--now', '2027-01-01T00:00:00Z');
@@ -110,7 +110,7 @@ describe.concurrent('an export', () => {
     expect(await stateOf(join(dir, 'exports'))).toEqual(before);
   });
 
-  test('of newer books takes the place of the one before, which its manifest names', async () => {
+  test('of newer books replaces the previous one, which its manifest names', async () => {
     const { dir, folder } = await exported();
     const before = await manifestIn(folder);
     const sha256 = createHash('sha256')
@@ -126,7 +126,7 @@ describe.concurrent('an export', () => {
     expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
   });
 
-  test('writes the formats that lie there with those that are asked for: all say the same', async () => {
+  test('writes the requested formats and those already in the folder, from the same data', async () => {
     const { dir, folder } = await exported();
     await nights.publish(dir, 'second');
     await report(dir, '--format', 'csv');
@@ -135,7 +135,7 @@ describe.concurrent('an export', () => {
     );
   });
 
-  test('of the past, or of a part, leaves the one of the present alone', async () => {
+  test('of the past, or of a part, does not change the current one', async () => {
     const { dir } = await exported();
     await nights.publish(dir, 'second');
     await report(dir, '--format', 'csv');
@@ -150,7 +150,7 @@ describe.concurrent('an export', () => {
     expect(verified.exports).toHaveLength(2);
   });
 
-  test('without rows is a header or a schema, and says so', async () => {
+  test('without rows has a header or a schema, and the run says so', async () => {
     const { dir } = await exported();
     const { exitCode } = await report(dir, '--format', formats, '--month', '2026-08', '--allow-empty');
     expect(exitCode).toBe(0);
@@ -162,7 +162,7 @@ describe.concurrent('an export', () => {
     expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
   });
 
-  test('removes what a run that was killed left, and nothing of anybody else', async () => {
+  test('removes files of a killed run, and no others', async () => {
     const { dir, folder } = await exported();
     const left = ['.cost_by_workspace.csv.123.part', 'cost_by_workspace-00000000.csv', '.manifest.json.99.part'];
     const others = ['notes.csv', 'cost_by_workspace-final.csv', 'other-00000000.csv', 'README.md'];
@@ -174,7 +174,7 @@ describe.concurrent('an export', () => {
     expect(names.filter((name) => left.includes(name))).toEqual([]);
   });
 
-  test('makes good what was damaged', async () => {
+  test('replaces damaged files', async () => {
     const { dir, folder } = await exported();
     const before = await manifestIn(folder);
     await writeFile(join(folder, before.files[0]?.name ?? ''), 'spoilt');
@@ -187,7 +187,7 @@ describe.concurrent('an export', () => {
     expect(await readdir(folder)).toContain('latest.json');
   });
 
-  test('is not put where somebody else has a manifest.json', async () => {
+  test('is refused in a folder with a foreign manifest.json', async () => {
     const { dir, folder } = await exported();
     await writeFile(join(folder, 'manifest.json'), '{"name": "mine"}');
     const { exitCode, stderr } = await report(dir);
@@ -196,7 +196,7 @@ describe.concurrent('an export', () => {
     expect(await readFile(join(folder, 'manifest.json'), 'utf8')).toBe('{"name": "mine"}');
   });
 
-  test('may be made by several at once: one of them is what stands, whole', async () => {
+  test('written by several processes at once is complete and comes from one of them', async () => {
     const { dir, folder } = await exported();
     await nights.publish(dir, 'second');
     const ended = await Promise.all(
@@ -210,7 +210,7 @@ describe.concurrent('an export', () => {
 });
 
 describe.concurrent('costbook verify', () => {
-  test('says what it looked at, below any folder', async () => {
+  test('lists the exports that it compared, below any folder', async () => {
     const dir = await newProject();
     await nights.publish(dir, 'first');
     const out = await newProject();
@@ -222,14 +222,14 @@ describe.concurrent('costbook verify', () => {
     );
   });
 
-  test('compares the past with the past: books that went on are no difference', async () => {
+  test('compares an export with the books as of its instant; newer loads are no difference', async () => {
     const { dir } = await exported();
     await nights.publish(dir, 'second');
     const { exitCode, exports } = await verify(dir);
     expect({ exitCode, notCompared: exports[0]?.notCompared }).toEqual({ exitCode: 0, notCompared: null });
   });
 
-  test.each(formats.split(','))('finds a byte of %s that was flipped', async (format) => {
+  test.each(formats.split(','))('finds a changed byte of %s', async (format) => {
     const { dir, folder } = await exported();
     const file = (await manifestIn(folder)).files.find((one) => one.format === format);
     const path = join(folder, file?.name ?? '');
@@ -243,7 +243,7 @@ describe.concurrent('costbook verify', () => {
     expect(differences[0]).toContain(`/ ${file?.sha256}`);
   });
 
-  test.each(formats.split(','))('finds %s that was cut short, and one that was taken away', async (format) => {
+  test.each(formats.split(','))('finds a truncated and a missing %s', async (format) => {
     const { dir, folder } = await exported();
     const file = (await manifestIn(folder)).files.find((one) => one.format === format);
     const path = join(folder, file?.name ?? '');
@@ -257,7 +257,7 @@ describe.concurrent('costbook verify', () => {
     expect(gone.differences[0]).toContain(`${file?.name}: file: nothing / ${file?.bytes} bytes`);
   });
 
-  test('finds a row that was added, with what it does to the sums', async () => {
+  test('finds an added row, with the difference of the sums', async () => {
     const { dir, folder } = await exported();
     const path = join(folder, 'latest.csv');
     const text = await readFile(path, 'utf8');
@@ -274,7 +274,7 @@ describe.concurrent('costbook verify', () => {
     );
   });
 
-  test('finds a manifest that was made to fit a file that was changed: the books say otherwise', async () => {
+  test('finds a changed file with a fitting manifest by the books', async () => {
     const { dir, folder } = await exported();
     await rm(join(dir, 'exports'), { recursive: true });
     await report(dir, '--format', 'csv');
@@ -291,7 +291,7 @@ describe.concurrent('costbook verify', () => {
     ]);
   });
 
-  test('finds books that end before what was exported of them', async () => {
+  test('finds books that end before their export', async () => {
     const dir = await newProject();
     await nights.publish(dir, 'second');
     await report(dir, '--format', 'csv');
@@ -301,7 +301,7 @@ describe.concurrent('costbook verify', () => {
     expect(differences[0]).toContain('books end: 2026-10-01T12:30:00Z / 2026-10-02T12:30:00Z');
   });
 
-  test('finds a stable name that is not on its file', async () => {
+  test('finds a stable name that links to another file', async () => {
     const { dir, folder } = await exported();
     await rm(join(folder, 'latest.csv'));
     await writeFile(join(folder, 'latest.csv'), 'mine');
@@ -310,7 +310,7 @@ describe.concurrent('costbook verify', () => {
     expect(differences[0]).toContain('latest.csv: sha256: ');
   });
 
-  test('says where SQL is another since, and looks at the files all the same', async () => {
+  test('names changed SQL of a report, and still checks the files', async () => {
     const { dir } = await exported();
     await mkdir(join(dir, 'sql', 'reports'), { recursive: true });
     await writeFile(
@@ -322,7 +322,7 @@ describe.concurrent('costbook verify', () => {
     expect(exports[0]?.notCompared).toBe('the SQL of cost_by_workspace is another since');
   });
 
-  test('looks at files where there are no books, and says that it could not ask them', async () => {
+  test('checks the files without books, and says that it could not query the books', async () => {
     const { dir } = await exported();
     const elsewhere = await newProject();
     const { exitCode, stdout } = await runCli(['verify', join(dir, 'exports'), '--dir', elsewhere]);
@@ -330,7 +330,7 @@ describe.concurrent('costbook verify', () => {
     expect(stdout).toContain('not compared with the books: ');
   });
 
-  test('looks at a report of a part, of a file and of doubles alike', async () => {
+  test('checks exports of a part, of a file parameter and of doubles', async () => {
     const dir = await newProject();
     await nights.publish(dir, 'first');
     await mkdir(join(dir, 'sql', 'reports'), { recursive: true });
@@ -362,7 +362,7 @@ describe.concurrent('costbook verify', () => {
     });
   });
 
-  test('ends with 2 where there is nothing to look at', async () => {
+  test('ends with 2 if there is no export', async () => {
     const dir = await newProject();
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({
       exitCode: 2,

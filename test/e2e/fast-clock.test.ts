@@ -60,7 +60,7 @@ async function costAsOf(dir: string, asOf: string, now: string): Promise<string>
 }
 
 describe.concurrent('a clock that is a month ahead', () => {
-  test('completes nothing that the platform has not reached, is named, and the nights after it are right', async () => {
+  test('completes no hour that the platform has not reached, is reported, and later nights are right', async () => {
     const dir = await newProject();
     const { platform, at } = await platformAt('2026-09-10T03:30:00Z');
     const fast = await ingest(dir, platform, { now: '2026-10-10T03:30:00Z' });
@@ -99,7 +99,7 @@ describe.concurrent('a clock that is a month ahead', () => {
     expect(rebuilt.stdout).toContain('identical');
   });
 
-  test('that the platform does not contradict leaves claims, which the next answer with a time takes back', async () => {
+  test('without a Date header marks hours complete, which the next response with a Date header corrects', async () => {
     const dir = await newProject();
     const { platform, at } = await platformAt('2026-09-09T03:30:00Z');
     await ingest(dir, platform, { now: '2026-09-09T03:30:00Z' });
@@ -220,8 +220,8 @@ describe.concurrent('books that are 40 days old', () => {
   });
 });
 
-describe.concurrent('no clock is blamed', () => {
-  test('where the machine was off for weeks, or now lies in the past', async () => {
+describe.concurrent('no alert about the clock is raised', () => {
+  test('if the machine was off for weeks, or --now is in the past', async () => {
     const dir = await newProject();
     const { platform, at } = await platformAt('2026-09-03T03:30:00Z');
     await ingest(dir, platform, { now: '2026-09-03T03:30:00Z' });

@@ -45,7 +45,7 @@ beforeAll(async () => {
   truth = { admin: await digestOf(admin.dir), member: await digestOf(member.dir) };
 });
 
-describe.concurrent('books read from a platform with faults are those without', () => {
+describe.concurrent('books from a platform with faults equal books without faults', () => {
   test.each<[string, readonly Fault[]]>([
     ['429', [{ name: '429', rate: 0.6 }]],
     ['429-date', [{ name: '429-date', rate: 0.6 }]],
@@ -68,7 +68,7 @@ describe.concurrent('books read from a platform with faults are those without', 
     expect(await digestOf(dir)).toEqual(truth[as]);
   });
 
-  test('everything at once', async () => {
+  test('with all faults at once', async () => {
     const passing = ['429', '500', '503', 'reset', 'truncated', 'expired-cursor', 'missing-without-uuid'] as const;
     const { exitCode, dir } = await ingestFrom(
       faultNames.filter((name) => passing.some((each) => each === name)).map((name) => ({ name, rate: 0.1 })),
@@ -79,14 +79,14 @@ describe.concurrent('books read from a platform with faults are those without', 
   });
 });
 
-test.concurrent('a total that flickers is proven by its second reading', async () => {
+test.concurrent('a window whose first total was wrong is proven by the second attempt', async () => {
   const { exitCode, stdout, dir } = await ingestFrom([{ name: 'totals-flicker', rate: 1 }], 'admin');
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout).accounts[0].requests.repair).toBeGreaterThan(0);
   expect(await digestOf(dir)).toEqual(truth.admin);
 });
 
-test.concurrent('totals that disagree are never loaded', async () => {
+test.concurrent('windows whose totals disagree are never loaded', async () => {
   const { exitCode, dir } = await ingestFrom([{ name: 'totals-disagree', rate: 1 }], 'admin');
   expect(exitCode).toBe(4);
   expect(await askSnapshot(dir, 'select count(*) as rows from costs')).toEqual([{ rows: '0' }]);

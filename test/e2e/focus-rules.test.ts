@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startInventedPlatform } from '../../src/commands/invented-platform.ts';
+import { startInventedPlatform } from '../../src/demo/invented-platform.ts';
 import { focusColumns } from '../../src/reports/focus.ts';
 import type { Connection } from '../../src/warehouse/connection.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
@@ -232,7 +232,7 @@ const mutations: readonly { sql: string; breaks: string; only?: Modelled }[] = [
 ];
 
 describe.skipIf(!hasModels)(
-  `FOCUS's own rules${hasModels ? '' : ' (skipped: the rule models are not in ../shared/focus beside the checkout)'}`,
+  `the official rules of FOCUS${hasModels ? '' : ' (skipped: the rule models are not in ../shared/focus beside the checkout)'}`,
   () => {
     beforeAll(async () => {
       const database = await openDatabase(join(await newProject(), 'rules.duckdb'), { readOnly: false });
@@ -270,7 +270,7 @@ describe.skipIf(!hasModels)(
       demo.set('1.3', await exported(dir, '--focus-version', '1.3'));
     }, 300_000);
 
-    test.each(modelled)('the columns of %s are those that its model asks for', (version) => {
+    test.each(modelled)('the columns of %s are those that its model requires', (version) => {
       const told = new Set(focusColumns(version, { withDeprecated: true }));
       expect(columnsOfModel(modelOf(version)).filter((column) => !told.has(column))).toEqual([]);
     });
@@ -334,7 +334,7 @@ describe.skipIf(!hasModels)(
       `);
     });
 
-    test('find nothing in charges by day, which cost and use what the hours do', async () => {
+    test('pass for daily charges, which have the sums of the hours', async () => {
       const sums = `select sum(BilledCost) as cost, sum(ConsumedQuantity) as used,
         count(*) filter (ChargePeriodEnd - ChargePeriodStart <> interval 1 day) as other_periods`;
       const [hours] = await connection.rows(`${sums} from ${await load(fileOf(demo, 'deprecated', 'parquet'))}`);
@@ -344,7 +344,7 @@ describe.skipIf(!hasModels)(
       expect(await failing(table, '1.4', truthful)).toEqual(sorted(displayNames['1.4']));
     });
 
-    test('find in 1.3 nothing but the two columns that only 1.4 has', async () => {
+    test('fail in 1.3 only for the two columns that only 1.4 has', async () => {
       const table = await load(fileOf(demo, '1.3', 'parquet'));
       const described = await connection.rows(`select column_name from (describe ${table})`);
       const columns = described.map((row) => String(row['column_name'])).filter((name) => /^[A-Z][a-z]/.test(name));
@@ -361,7 +361,7 @@ describe.skipIf(!hasModels)(
 
     describe.each(modelled)('of version %s', (version) => {
       test.each(['parquet', 'csv'] as const)(
-        'find nothing in the demo account’s %s but what they are wrong about',
+        'pass for %s of the demo account, except where the rules are wrong',
         async (format) => {
           const { deprecated, invoiceId, resourceType, lostConditions } = falseFailures;
           const table = await load(fileOf(demo, version, format));
@@ -385,7 +385,7 @@ describe.skipIf(!hasModels)(
       );
 
       test.each(['parquet', 'csv'] as const)(
-        'find nothing in a %s of nasty names but what they are wrong about',
+        'pass for %s with unusual names, except where the rules are wrong',
         async (format) => {
           const { deprecated, invoiceId, resourceType, ascii, digits } = falseFailures;
           const table = await load(fileOf(nasty, version, format));
@@ -407,12 +407,12 @@ describe.skipIf(!hasModels)(
       );
     });
 
-    test('with the deprecated columns nothing is left for 1.4 to find', async () => {
+    test('with the deprecated columns, all rules of 1.4 pass', async () => {
       const table = await load(fileOf(demo, 'deprecated', 'parquet'));
       expect(await failing(table, '1.4', truthful)).toEqual(displayNames['1.4']);
     });
 
-    test('an export that breaks a rule is found out by it, for every check that the models make', async () => {
+    test('an export that breaks a rule fails that rule, for every kind of check', async () => {
       for (const version of modelled) {
         const model = modelOf(version);
         const table = await load(fileOf(nasty, version, 'parquet'));
@@ -431,13 +431,13 @@ describe.skipIf(!hasModels)(
       }
     }, 180_000);
 
-    test('an empty export is not called right', async () => {
+    test('an empty export does not pass', async () => {
       const table = await load(fileOf(nasty, '1.4', 'parquet'));
       await connection.run(`delete from ${table}`);
       await expect(failing(table, '1.4', [])).rejects.toThrow('is empty');
     });
 
-    test('a column that is left out is missed by each rule that speaks about it', async () => {
+    test('a missing column fails each rule about it', async () => {
       const table = await load(fileOf(nasty, '1.2', 'parquet'));
       await connection.run(`alter table ${table} drop column InvoiceId`);
       expect((await failing(table, '1.2', [])).filter((id) => id.startsWith('InvoiceId'))).toEqual([

@@ -78,7 +78,7 @@ describe.concurrent('costbook report focus', () => {
     );
   });
 
-  test('promises no precision of numbers that were made doubles, in metadata and manifest alike', async () => {
+  test('states no precision for doubles in metadata and manifest', async () => {
     const dir = await projectOfOurs();
     const args = ['--format', 'csv,parquet', '--parquet-decimals', 'double'];
     expect(await report(dir, 'focus', ...args)).toMatchObject({ exitCode: 0, stderr: '' });
@@ -106,7 +106,7 @@ describe.concurrent('costbook report focus', () => {
     });
   });
 
-  test('writes another version beside the first, not in its place', async () => {
+  test('writes another version next to the first', async () => {
     const dir = await projectOfOurs();
     await report(dir, 'focus');
     const before = await filesBelow(join(dir, 'exports'));
@@ -117,7 +117,7 @@ describe.concurrent('costbook report focus', () => {
     for (const [name, bytes] of before) expect(after.get(name)).toEqual(bytes);
   });
 
-  test('names provider and account as the configuration does, and as --param does before it', async () => {
+  test('takes provider and account from --param before the configuration', async () => {
     const dir = await projectOfOurs('focus: { provider: Acme, accountName: Ours }\n');
     await report(dir, 'focus', '--format', 'parquet');
     const [row] = await rowsOf(dir);
@@ -130,7 +130,7 @@ describe.concurrent('costbook report focus', () => {
     });
   });
 
-  test('does not give one name to several accounts', async () => {
+  test('refuses one account name for several accounts', async () => {
     const two = ['acc_one', 'acc_two'];
     const dir = await projectWith({
       accounts: two.map((account) => ({ account, history_start: '2026-10-01' })),

@@ -26,7 +26,7 @@ async function forecast(path: string, ...args: string[]) {
 const week = Array.from({ length: 70 }, (_, day) => (day % 7 < 5 ? 10 : 4));
 
 describe('costbook forecast --input', () => {
-  test('answers each series with its points, its sums and how it was chosen', async () => {
+  test('prints the points and sums of each series, and how its model was chosen', async () => {
     const { values } = syntheticSeries('weekly', 77);
     const path = await csvOf([...linesOf('one', week), ...linesOf('two', values.slice(0, 300))]);
     const { exitCode, json, stderr } = await forecast(path, '--horizon', '3', '--json');
@@ -63,7 +63,7 @@ describe('costbook forecast --input', () => {
     }
   });
 
-  test('tells a person the steps, their sum and what was chosen', async () => {
+  test('prints the steps, their sum and the chosen model as a table', async () => {
     const { exitCode, stdout } = await forecast(await csvOf(linesOf('cpu hours', week)), '--horizon', '2');
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^cpu hours: 70 steps of one day, season of 7, model .*backtests/);
@@ -86,7 +86,7 @@ describe('costbook forecast --input', () => {
     );
   });
 
-  test('knows months, which differ in length', async () => {
+  test('forecasts months of different lengths', async () => {
     const months = Array.from(
       { length: 40 },
       (_, index) => `${2022 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, '0')}`,
@@ -101,7 +101,7 @@ describe('costbook forecast --input', () => {
     expect(json.series[0].points[8].timestamp).toBe('2026-01-01T00:00:00Z');
   });
 
-  test('seasons and the level are as asked', async () => {
+  test('uses the given seasons and level', async () => {
     const values = Array.from({ length: 120 }, (_, index) => 10 + (index % 4 === 0 ? 20 : 0));
     const path = await csvOf(linesOf('a', values));
     const { json } = await forecast(path, '--horizon', '4', '--season', '4', '--level', '0.95', '--json');
@@ -111,7 +111,7 @@ describe('costbook forecast --input', () => {
     ]);
   });
 
-  test('what is left out or empty is not known, and never zero', async () => {
+  test('missing rows and empty values count as unknown, never as zero', async () => {
     const lines = linesOf('a', week).filter((_, index) => index % 10 !== 4);
     lines[30] = lines[30]?.replace(/[^,]*$/, '') ?? '';
     const { json } = await forecast(await csvOf(lines), '--horizon', '7', '--json');
@@ -120,7 +120,7 @@ describe('costbook forecast --input', () => {
     expect(Math.abs(sum - 58)).toBeLessThan(1);
   });
 
-  test('what cannot be forecast says why, beside what can', async () => {
+  test('a series without a forecast says why, next to those with one', async () => {
     const path = await csvOf([
       ...linesOf('short', [1, 2, 3]),
       ...linesOf('single', [1]),
@@ -139,7 +139,7 @@ describe('costbook forecast --input', () => {
     expect(stdout).toContain('short: no forecast: too little history: 3 steps are known, and it takes 21\n');
   });
 
-  test('ids may be anything, and their rows may take turns', async () => {
+  test('ids may be any text, and their rows may alternate', async () => {
     const [quoted, formula] = [linesOf('"a ""b"", c"', week), linesOf('=1+1', week)];
     const { json } = await forecast(
       await csvOf(quoted.flatMap((line, index) => [line, formula[index] ?? ''])),
@@ -152,7 +152,7 @@ describe('costbook forecast --input', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
-  test('columns may stand in any order, behind a byte order mark, with the ends of lines of another system', async () => {
+  test('columns may have any order, a byte order mark and CRLF line ends', async () => {
     const lines = week.map(
       (value, day) =>
         `${value},2026-${day < 31 ? '01' : day < 59 ? '02' : '03'}-${String((day < 31 ? day : day < 59 ? day - 31 : day - 59) + 1).padStart(2, '0')} 00:00,a\r`,
@@ -162,7 +162,7 @@ describe('costbook forecast --input', () => {
     expect(json.series).toMatchObject([{ id: 'a', step: 'day', steps: 70, points: [{ forecast: 10 }] }]);
   });
 
-  test('values below zero are credits, and are forecast as such', async () => {
+  test('negative values are credits, and are forecast as such', async () => {
     const { json } = await forecast(
       await csvOf(
         linesOf(
@@ -187,8 +187,8 @@ describe('costbook forecast --input', () => {
   });
 });
 
-describe('every mistake in a file is told with its line, and nothing is forecast', () => {
-  test('rows that are none', async () => {
+describe('every mistake in a file is reported with its line, and nothing is forecast', () => {
+  test('rows that cannot be read', async () => {
     const path = await csvOf([
       'a,2026-01-01,1',
       'a,2026-01-03,x',
@@ -218,7 +218,7 @@ describe('every mistake in a file is told with its line, and nothing is forecast
     );
   });
 
-  test('steps that are irregular, and rows that are not in order', async () => {
+  test('irregular steps, and rows out of order', async () => {
     const irregular = await csvOf([
       'a,2026-01-01,1',
       'a,2026-01-02,1',
@@ -237,7 +237,7 @@ describe('every mistake in a file is told with its line, and nothing is forecast
     expect((await forecast(typo, '--horizon', '3')).stderr).toContain(`${typo}:5: "a" has 4 values in 328`);
   });
 
-  test('of many mistakes the first are told, and how many more there are', async () => {
+  test('the first of many mistakes, and the number of the others', async () => {
     const path = await csvOf(Array.from({ length: 500 }, (_, index) => `a,never ${index},1`));
     const { exitCode, stderr } = await forecast(path, '--horizon', '3');
     expect(exitCode).toBe(2);
@@ -265,7 +265,7 @@ describe('every mistake in a file is told with its line, and nothing is forecast
     expect(stderr).toContain(path);
   });
 
-  test('no file, and a folder', async () => {
+  test('a missing file, and a folder', async () => {
     expect((await forecast('/does/not/exist.csv', '--horizon', '3')).stderr).toContain(
       'found no such file, expected a CSV file',
     );
@@ -273,7 +273,7 @@ describe('every mistake in a file is told with its line, and nothing is forecast
   });
 });
 
-test('every mistake of the command line is told at once', async () => {
+test('every mistake of the command line is reported at once', async () => {
   const path = await csvOf(linesOf('a', week));
   const { exitCode, stderr } = await forecast(path, '--level', '80', '--season', '1,x');
   expect(exitCode).toBe(2);

@@ -78,11 +78,11 @@ function run(args: readonly string[]): Promise<Ended> {
 }
 
 describe('a threshold of what is forecast', () => {
-  test('is told once, and that it is over once', () => {
+  test('is reported once, and resolved once', () => {
     expect(told).toEqual([[], [`raised ${key}`], [], [`resolved ${key}`], []]);
   });
 
-  test('is told with the interval, the day, and what it was made from', () => {
+  test('is reported with the interval, the day, and the history of the forecast', () => {
     const fact = first['fact'] as { value: string; limit: string; forecast: Record<string, unknown> };
     expect(fact).toMatchObject({
       of: 'forecast',
@@ -105,8 +105,8 @@ describe('a threshold of what is forecast', () => {
   });
 });
 
-describe('forecasts that were made', () => {
-  test('are kept, one of each scope and each instant through which the books were complete', async () => {
+describe('stored forecasts', () => {
+  test('are one for each scope and each complete-through instant', async () => {
     const rows = await askSnapshot(
       dir,
       `select scope_kind, budget, workspace, resource_type, period, strftime(complete_through, '%m-%d %H') as through,
@@ -122,7 +122,7 @@ describe('forecasts that were made', () => {
     expect(rows[1]).toMatchObject({ workspace: 'north', resource_type: 'sandbox', spent: '8.000000000000' });
   });
 
-  test('stand beside what became of them once the month is over', async () => {
+  test('are shown with the actual cost once the month is over', async () => {
     const { exitCode, stdout, stderr } = await run([
       'report',
       'forecast_accuracy',
@@ -158,13 +158,13 @@ describe('forecasts that were made', () => {
     expect(JSON.parse(then.stdout).rows).toEqual([{ outcomes: 0 }]);
   });
 
-  test('are those of then, as of an earlier instant', async () => {
+  test('are those of an earlier instant with --as-of', async () => {
     const query = 'select count(*) as forecasts from forecasts';
     const then = await run(['sql', query, '--as-of', '2026-10-17', '--json', '--now', '2026-11-02T03:00:00Z']);
     expect(JSON.parse(then.stdout).rows).toEqual([{ forecasts: 4 }]);
   });
 
-  test('are in books that are made anew', async () => {
+  test('are the same in rebuilt books', async () => {
     const rebuilt = join(dir, 'rebuilt.duckdb');
     expect(await run(['rebuild', '--into', rebuilt])).toMatchObject({
       exitCode: 0,
@@ -234,7 +234,7 @@ describe('to the byte what was agreed:', () => {
 describe('costbook forecast', () => {
   const now = '2026-11-02T03:00:00Z';
 
-  test('tells what budgets and workspaces will come to', async () => {
+  test('shows the forecasts of budgets and workspaces', async () => {
     const { exitCode, stdout, stderr } = await run(['forecast', '--now', now]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toMatch(
@@ -247,7 +247,7 @@ describe('costbook forecast', () => {
     expect(stdout).toMatch(/complete through 2026-11-02T00:00:00Z, settled through .*\n$/);
   });
 
-  test('of a period that is over says that the rest of it is not in the books', async () => {
+  test('of a period that is over says that its last hours are not in the books', async () => {
     const { exitCode, stderr } = await run(['forecast', '--budget', 'everything', '--now', '2027-03-01']);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 0,
@@ -256,7 +256,7 @@ describe('costbook forecast', () => {
     });
   });
 
-  test('as of an earlier instant tells what was forecast then', async () => {
+  test('with --as-of shows the forecast of that instant', async () => {
     const asked = ['forecast', '--budget', 'everything', '--json', '--as-of', '2026-10-16T12:00:00Z', '--now', now];
     const answer = JSON.parse((await run(asked)).stdout) as { forecasts: { forecast: string }[] };
     expect(answer).toMatchObject({ asOf: '2026-10-16T12:00:00Z', completeThrough: '2026-10-16T00:00:00Z' });
@@ -268,7 +268,7 @@ describe('costbook forecast', () => {
     expect(answer.forecasts[0]?.forecast).toBe(kept?.['forecast']);
   });
 
-  test('of what is not there says so', async () => {
+  test('of an unknown budget or workspace says so', async () => {
     const plain = (...args: string[]) =>
       runCli(['forecast', ...args, '--now', now, '--dir', dir], { SINK_SECRET: secret });
     expect(await plain('--budget', 'evrything')).toMatchObject({
@@ -282,7 +282,7 @@ describe('costbook forecast', () => {
 });
 
 describe('budgets', () => {
-  test('says FORECAST, and when the budget is exceeded', async () => {
+  test('shows the state FORECAST and the day on which the budget is exceeded', async () => {
     const file = join(await newProject(), 'draft.yaml');
     await writeFile(
       file,
@@ -295,7 +295,7 @@ describe('budgets', () => {
     );
   });
 
-  test('test replays it as it was known on each day', async () => {
+  test('backtest evaluates the forecast as it was known on each day', async () => {
     const { exitCode, stdout, stderr } = await run([
       'budgets',
       'backtest',

@@ -30,7 +30,7 @@ function truth(now: string, changes: Readonly<Record<string, number>>): Fact[] {
 }
 
 /** The nights of the story, by day: what happens before the run of that night, or beside it. */
-test('forty nights: everything is told once, by the golden transcript', { timeout: 900_000 }, async () => {
+test('forty nights send every alert once, as in the golden transcript', { timeout: 900_000 }, async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform();
   const sink = await startSink();

@@ -154,7 +154,7 @@ async function gone(pid: number): Promise<void> {
   while (existsSync(`/proc/${pid}`)) await sleepFor(20);
 }
 
-test('forty nights under the scheduler leave a row for each, the truth, and send everything once', {
+test('forty nights under the scheduler store a row for each, correct costs, and send every alert once', {
   timeout: 1_800_000,
 }, async () => {
   const draw = drawing(seed);

@@ -64,11 +64,11 @@ function objectsOfNewNames(objects: number): string {
   return `[${Array.from({ length: objects }, (_, index) => one(index)).join(',')}]`;
 }
 
-describe('a platform that means us no good', () => {
+describe('a hostile platform', () => {
   test.each([
     ['plain', Buffer.alloc(100_000_000, ' '), ''],
     ['gzipped', gzipSync(Buffer.alloc(100_000_000, ' ')), 'content-encoding: gzip\r\n'],
-  ])('cannot fill memory with a %s body, and is asked for it once', async (_, body, header) => {
+  ])('cannot fill memory with a %s body, which is fetched once', async (_, body, header) => {
     const before = requests;
     const head = Buffer.from(`HTTP/1.1 200 OK\r\n${header}content-length: ${body.length}\r\n\r\n`);
     said = Buffer.concat([head, body]);
@@ -97,7 +97,7 @@ describe('a platform that means us no good', () => {
     expect(stdout.length + stderr.length).toBeLessThan(10_000);
   });
 
-  test('cannot give a cursor that no URL carries', async () => {
+  test('cannot send a cursor that is too long for a URL', async () => {
     const body = JSON.stringify({
       startTime: '2016-09-01T00:00:00Z',
       endTime: '2026-09-05T12:00:00Z',
@@ -112,7 +112,7 @@ describe('a platform that means us no good', () => {
     expect(stdout.length + stderr.length).toBeLessThan(10_000);
   });
 
-  test('that accepts requests and never answers is named with the request, and keeps an ingest no longer than it may', async () => {
+  test('that never answers is reported with the request, and delays an ingest only up to the limit', async () => {
     const mute = createServer((socket) => {
       sockets.add(socket);
       socket.on('error', () => socket.destroy());

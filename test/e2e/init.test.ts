@@ -35,7 +35,7 @@ async function withToken(): Promise<string> {
 }
 
 describe('costbook init', () => {
-  test('asks the platform, writes a project that the next command takes as it is, and says which that is', async () => {
+  test('checks with the platform, writes a valid project, and names the next command', async () => {
     const dir = await withToken();
     const begun = await init(dir, ['books', '--url', platform.url, '--token-file', 'token', '--account', 'acc_one']);
     expect(begun.exitCode, begun.stderr).toBe(0);
@@ -56,7 +56,7 @@ describe('costbook init', () => {
     expect(status.exitCode, status.stdout).toBe(0);
   });
 
-  test('writes nothing that its own readers refuse, and nothing that holds before somebody says so', async () => {
+  test('writes only valid files, in which nothing is active until it is uncommented', async () => {
     const dir = await withToken();
     expect((await init(dir, ['--url', platform.url, '--token-file', 'token', '--account', 'acc_one'])).exitCode).toBe(
       0,
@@ -72,7 +72,7 @@ describe('costbook init', () => {
     expect(await readFile(join(dir, '.gitignore'), 'utf8')).toContain('\ntoken\n');
   });
 
-  test('writes examples that hold as soon as their comment signs are taken away', async () => {
+  test('writes examples that are valid once they are uncommented', async () => {
     const dir = await newProject();
     expect((await init(dir, [])).exitCode).toBe(0);
     /** The lines that begin with one # and are no words, without it. */
@@ -104,7 +104,7 @@ describe('costbook init', () => {
     expect(config.accounts.map(({ id }) => id)).toEqual(['acc_main']);
   });
 
-  test('overwrites nothing: it says what is there and writes the rest', async () => {
+  test('overwrites nothing: it names existing files and writes the others', async () => {
     const dir = await newProject();
     await mkdir(join(dir, 'jobs'));
     await writeFile(join(dir, 'costbook.yaml'), 'url: https://mine.example.com\n');
@@ -120,7 +120,7 @@ describe('costbook init', () => {
     expect(again.stdout).not.toContain('wrote');
   });
 
-  test('names schemas for editors that are there', async () => {
+  test('names schemas that exist', async () => {
     const dir = await newProject();
     expect((await init(dir, [])).exitCode).toBe(0);
     for (const name of ['costbook.yaml', 'jobs/budgets.yaml', 'jobs/allocation.yaml']) {
@@ -130,7 +130,7 @@ describe('costbook init', () => {
     }
   });
 
-  test('without a terminal and without an address writes what is to be filled in, and says so', async () => {
+  test('without a terminal and an address writes placeholders, and says so', async () => {
     const dir = await newProject();
     const { exitCode, stdout } = await init(dir, []);
     expect(exitCode).toBe(0);
@@ -138,7 +138,7 @@ describe('costbook init', () => {
     expect(await filesIn(dir)).toEqual(files);
   });
 
-  test('takes what the environment says, and writes only the name of the variable with the token', async () => {
+  test('uses the environment, and writes only the name of the variable of the token', async () => {
     const dir = await newProject();
     const env = { COSTBOOK_URL: platform.url, COSTBOOK_TOKEN: platform.tokens.admin, COSTBOOK_ACCOUNT: 'acc_one' };
     const { exitCode, stdout, stderr } = await init(dir, ['--json'], env);
@@ -157,7 +157,7 @@ describe('costbook init', () => {
     expect(stdout + stderr).not.toContain(platform.tokens.admin);
   });
 
-  test('checks the token that it writes, also where the environment has another one', async () => {
+  test('checks the token that it writes, even if the environment has another one', async () => {
     const dir = await withToken();
     const env = { COSTBOOK_TOKEN: platform.tokens.admin };
     const usual = ['books', '--url', platform.url, '--account', 'acc_one', '--token-file'];
@@ -172,7 +172,7 @@ describe('costbook init', () => {
     expect(begun.stderr).toContain('COSTBOOK_TOKEN is set here and overrides tokenFile');
   });
 
-  test('says that the token file is not there, where it is told not to check', async () => {
+  test('with --unchecked, says that the token file is missing', async () => {
     const dir = await newProject();
     const args = ['--url', platform.url, '--token-file', 'later', '--account', 'acc_one', '--unchecked'];
     const { exitCode, stderr } = await init(dir, args);
@@ -196,7 +196,7 @@ describe('costbook init', () => {
     expect(await filesIn(dir)).toEqual(['token']);
   });
 
-  test('writes all the same what it is told not to check', async () => {
+  test('with --unchecked, writes the project without a request', async () => {
     const dir = await newProject();
     const { exitCode } = await init(dir, ['--url', 'http://127.0.0.1:1', '--token-env', 'MY_TOKEN', '--unchecked']);
     expect(exitCode).toBe(0);
@@ -205,7 +205,7 @@ describe('costbook init', () => {
 
   const hasTerminal = spawnSync('script', ['--version']).status === 0;
   test.skipIf(!hasTerminal)(
-    `at a terminal asks for what it was not told${hasTerminal ? '' : ' (skipped: script is not here)'}`,
+    `at a terminal asks for missing settings${hasTerminal ? '' : ' (skipped: script is not here)'}`,
     async () => {
       const dir = await withToken();
       const line = `"${process.execPath}" "${cli}" init books --now ${now} --account acc_one`;
@@ -228,7 +228,7 @@ describe('costbook init', () => {
   );
 
   test.skipIf(!hasTerminal)(
-    `a token that is pasted is not shown and goes into a file of its own${hasTerminal ? '' : ' (skipped: script is not here)'}`,
+    `a pasted token is not shown and goes into its own file${hasTerminal ? '' : ' (skipped: script is not here)'}`,
     async () => {
       const dir = await newProject();
       const token = platform.tokens.member;

@@ -74,7 +74,7 @@ function toldOf({ stderr }: Ingested): string[] {
     .map(({ level, event, resourceType }) => [level, event, resourceType].join(' | '));
 }
 
-test('what is listed has a state; the next nights write what changed and nothing else', async () => {
+test('a listed resource has a state; later nights write only changes', async () => {
   const first = await night('2026-09-04T02:00:00Z');
   expect(first.exitCode, first.stderr).toBe(0);
   expect(first.account.inventory).toMatchObject({ requests: 6, resources: 5, opened: 5, ended: 0 });
@@ -148,7 +148,7 @@ test('what is listed has a state; the next nights write what changed and nothing
   }
 });
 
-test('listings are asked for apart from the requests of the costs, and not at all where they are switched off', async () => {
+test('listings have requests of their own, and none if they are switched off', async () => {
   const on = await night('2026-09-04T02:00:00Z');
   const asked = platform.requests.filter(({ path }) => !path.includes('/metrics'));
   expect(asked.map(({ path }) => path).sort()).toEqual(Object.keys(fleet).sort());
@@ -160,19 +160,24 @@ test('listings are asked for apart from the requests of the costs, and not at al
   expect(platform.requests.filter(({ path }) => !path.includes('/metrics'))).toEqual([]);
 });
 
-test.each([401, 403, 404])('a listing that answers %d is told once and left; the others are read', async (status) => {
-  platform.failures = [{ times: 99, status, hits: ({ path }) => path === '/v0/jobs' }];
-  const first = await night('2026-09-04T02:00:00Z');
-  expect(first.exitCode, first.stderr).toBe(0);
-  expect(toldOf(first).filter((line) => line.startsWith('warn'))).toEqual([expect.stringContaining('| job')]);
-  expect(first.account.inventory.listings.find(({ resourceType }) => resourceType === 'job')?.outcome).toBe('refused');
-  expect(await states()).toHaveLength(5);
-  const second = await night('2026-09-05T02:00:00Z');
-  expect(second.exitCode).toBe(0);
-  expect(toldOf(second).filter((line) => line.startsWith('warn'))).toEqual([]);
-});
+test.each([401, 403, 404])(
+  'a listing that answers %d is reported once and skipped; the others are read',
+  async (status) => {
+    platform.failures = [{ times: 99, status, hits: ({ path }) => path === '/v0/jobs' }];
+    const first = await night('2026-09-04T02:00:00Z');
+    expect(first.exitCode, first.stderr).toBe(0);
+    expect(toldOf(first).filter((line) => line.startsWith('warn'))).toEqual([expect.stringContaining('| job')]);
+    expect(first.account.inventory.listings.find(({ resourceType }) => resourceType === 'job')?.outcome).toBe(
+      'refused',
+    );
+    expect(await states()).toHaveLength(5);
+    const second = await night('2026-09-05T02:00:00Z');
+    expect(second.exitCode).toBe(0);
+    expect(toldOf(second).filter((line) => line.startsWith('warn'))).toEqual([]);
+  },
+);
 
-test('a listing that shrinks by more than half is kept and told, until somebody says that it is so', async () => {
+test('a listing that shrinks by more than half keeps its resources with a warning until somebody confirms it', async () => {
   await night('2026-09-04T02:00:00Z');
   fleet['/v0/agents'] = [agent('a1', { status: 'FAILED' }), agent('a9')];
   const shrunk = await night('2026-09-05T02:00:00Z');
@@ -183,13 +188,13 @@ test('a listing that shrinks by more than half is kept and told, until somebody 
   expect(await askSnapshot(dir, present)).toEqual([{ present: '6' }]);
   const last = `select outcome, reason from listings where is_last and resource_type = 'agent'`;
   expect(await askSnapshot(dir, last)).toEqual([
-    { outcome: 'shrunk', reason: expect.stringContaining('it lists 2 where 5 were known') },
+    { outcome: 'shrunk', reason: expect.stringContaining('it lists 2 of 5 known resources') },
   ]);
   const check = await runCli(['check', '--dir', dir]);
   expect({ exitCode: check.exitCode, stdout: check.stdout }).toMatchObject({
     exitCode: 0,
     stdout: expect.stringMatching(
-      /^warn +listings_are_complete: 1 offender.*what is missing is kept until "costbook ingest --accept-reduced-access".*agent +shrunk +it lists 2 where 5 were known/ms,
+      /^warn +listings_are_complete: 1 offender.*keeps the missing resources.*"costbook ingest --accept-reduced-access".*agent +shrunk +it lists 2 of 5 known resources/ms,
     ),
   });
 
@@ -198,7 +203,7 @@ test('a listing that shrinks by more than half is kept and told, until somebody 
   expect(await askSnapshot(dir, present)).toEqual([{ present: '2' }]);
 });
 
-test('a listing speaks for the workspaces that occur in it alone', async () => {
+test('a listing speaks only for the workspaces that occur in it', async () => {
   const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
   fleet['/v0/agents'] = [agent('a1'), agent('a2'), agent('a3'), south('s1'), south('s2')];
   await night('2026-09-04T02:00:00Z');
@@ -239,7 +244,7 @@ test.each([
   expect(await askSnapshot(dir, 'select count(*) as n from resources where valid_to is null')).toEqual([{ n: '5' }]);
 });
 
-test('what was not read to its last page closes nothing and costs nothing', async () => {
+test('an incomplete listing ends no state and fails no ingest', async () => {
   platform.pageSize = 2;
   const first = await night('2026-09-04T02:00:00Z');
   expect(first.account.inventory).toMatchObject({ requests: 8, resources: 5 });
@@ -259,7 +264,7 @@ test('what was not read to its last page closes nothing and costs nothing', asyn
   expect(await askSnapshot(dir, 'select count(*) as n from resources where valid_to is null')).toEqual([{ n: '5' }]);
 });
 
-test('a listing that always counts one more than it lists leaves costs complete', async () => {
+test('a listing with a wrong count does not affect the costs', async () => {
   platform.edit = ({ path }, body) =>
     path === '/v0/agents' ? body.replace(/"total":(\d+)/, (_, total: string) => `"total":${Number(total) + 1}`) : body;
   for (const day of ['04', '05']) {
@@ -270,7 +275,7 @@ test('a listing that always counts one more than it lists leaves costs complete'
   }
 });
 
-test('each workspace that has a token of its own is read with it, and the others with that of the account', async () => {
+test('each workspace with a token of its own is read with it, the others with the token of the account', async () => {
   const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
   platform.listed = ({ path, token }) => {
     if (path !== '/v0/agents') return fleet[path];
@@ -287,7 +292,7 @@ test('each workspace that has a token of its own is read with it, and the others
   expect(ended.account.inventory.requests).toBe(12);
 });
 
-test('a listing has not shrunk where a workspace is read with a token of its own from now on', async () => {
+test('a listing has not shrunk if a workspace now has a token of its own', async () => {
   const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
   fleet['/v0/agents'] = [agent('a1'), south('s1'), south('s2'), south('s3')];
   await night('2026-09-04T02:00:00Z');
@@ -297,7 +302,7 @@ test('a listing has not shrunk where a workspace is read with a token of its own
   expect(ended.account.inventory).toMatchObject({ requests: 12, opened: 0, ended: 0 });
 });
 
-test('twenty thousand resources take the fewest requests and little memory; three changes are three rows', async () => {
+test('twenty thousand resources need few requests and little memory; three changes are three rows', async () => {
   const many = Array.from({ length: 20_000 }, (_, index) =>
     agent(`agent-${String(index).padStart(5, '0')}`, { metadata: { displayName: 'x'.repeat(60) } }),
   );
@@ -316,7 +321,7 @@ test('twenty thousand resources take the fewest requests and little memory; thre
 });
 
 describe('a closed month', () => {
-  test('is told in FOCUS by the same bytes whatever the listings tell later', async () => {
+  test('has the same bytes in FOCUS, whatever later listings contain', async () => {
     platform.facts = platform.facts.map((fact) => ({ ...fact, hour: fact.hour.replace('-09-02', '-09-20') }));
     await night('2026-10-06T02:00:00Z', { env: { COSTBOOK_VERIFY_DAYS: '0' } });
     const closed = await runCli(['close', '2026-09', '--dir', dir, '--now', '2026-10-06T03:00:00Z']);

@@ -79,7 +79,7 @@ function silent(platform: ScriptedPlatform): Promise<void> {
 }
 
 describe.concurrent('costbook run', () => {
-  test('does the steps of a job in one run, with a row for each', async () => {
+  test('runs the steps of a job in one run, with a row for each', async () => {
     const of = await project('steps: [ingest, check, { report: { name: cost_by_workspace, format: csv } }, alert]\n');
     const { exitCode, stdout, stderr } = await run(of, 'mine', '--json');
     expect(exitCode, stderr).toBe(0);
@@ -110,7 +110,7 @@ describe.concurrent('costbook run', () => {
     expect(stdout).not.toContain('resource_type');
   });
 
-  test('leaves out what needs a step that failed; alerts go out all the same', async () => {
+  test('skips steps that need a failed step; alert still runs', async () => {
     const of = await project('steps: [ingest, check, { report: { name: cost_by_workspace } }, summarize, alert]\n');
     of.platform.tokens.admin = 'another';
     const { exitCode, stderr } = await start(of, ['run', 'mine', '--now', now], { COSTBOOK_TOKEN: 'wrong-token' })
@@ -136,7 +136,7 @@ describe.concurrent('costbook run', () => {
     expect(told).toContain('run/ingest resolved');
   });
 
-  test('tells the first of several exit codes as the commands themselves would: 3 before 4', async () => {
+  test('ends with the most important exit code of its steps: 3 before 4', async () => {
     const of = await project('steps: [ingest, check, alert]\n');
     expect((await run(of, 'mine')).exitCode).toBe(0);
     await mkdir(join(of.dir, 'sql', 'checks'), { recursive: true });
@@ -154,7 +154,7 @@ describe.concurrent('costbook run', () => {
     ]);
   });
 
-  test('does only some steps where that is said, and says which there are', async () => {
+  test('runs only the steps of --only, and names the known ones', async () => {
     const of = await project('steps: [ingest, check, alert]\n');
     expect((await run(of, 'mine', '--only', 'ingest,alert')).exitCode).toBe(0);
     expect(await stepsIn(of.dir)).toEqual(['1 1 ingest done 0', '1 2 alert done 0']);
@@ -163,7 +163,7 @@ describe.concurrent('costbook run', () => {
     expect(stderr).toContain('--only: the job mine has no step close: ingest, check, alert');
   });
 
-  test('names every mistake of a job at once, each with its line, before anything is begun', async () => {
+  test('reports every mistake of a job at once with its line, before any step', async () => {
     const of = await project(
       'shedule: x\nsteps:\n  - ingset\n  - report: { name: fokus }\n  - report: { name: focus, param: { focus_version: "1.9" } }\n',
     );
@@ -179,7 +179,7 @@ describe.concurrent('costbook run', () => {
     expect(existsSync(join(of.dir, 'data'))).toBe(false);
   });
 
-  test('--dry-run says what would be done, and does nothing', async () => {
+  test('--dry-run shows the steps, and runs nothing', async () => {
     const of = await project(
       'steps: [ingest, { close: { month: last } }, { report: { name: focus } }]\nping: { fail: "${NOT_SET}" }\n',
     );
@@ -221,7 +221,7 @@ describe.concurrent('costbook run', () => {
     expect(await readdir(of.dir)).toEqual(['costbook.yaml', 'jobs']);
   });
 
-  test('ends in order when its time is over: what is under way ends, and alerts go out', async () => {
+  test('ends in order at its timeout: the current step stops, and alert still runs', async () => {
     const of = await project('steps: [ingest, check, alert]\ntimeout: 2s\n');
     void silent(of.platform);
     const { exitCode, stderr } = await run(of, 'mine');
@@ -231,7 +231,7 @@ describe.concurrent('costbook run', () => {
     expect(of.sink.told.flatMap(({ body }) => body.alerts.map(({ key }) => key))).toContain('run/ingest');
   });
 
-  test('ended by a signal begins nothing more, and says so in its row', async () => {
+  test('ended by a signal starts no further step, and its row says so', async () => {
     const of = await project('steps: [ingest, check, alert]\n');
     const asked = silent(of.platform);
     const started = start(of, ['run', 'mine', '--now', now]);
@@ -243,7 +243,7 @@ describe.concurrent('costbook run', () => {
     expect(of.sink.told).toEqual([]);
   });
 
-  test('that was killed is found out by the next one, with the step in which it was', async () => {
+  test('that was killed is found by the next run, with its last step', async () => {
     const of = await project('steps: [ingest, alert]\n');
     expect((await run(of, 'mine')).exitCode).toBe(0);
     const asked = silent(of.platform);
@@ -259,7 +259,7 @@ describe.concurrent('costbook run', () => {
     expect((await runsIn(of.dir)).map(({ outcome }) => outcome)).toEqual(['done', 'interrupted', 'done']);
   });
 
-  test('for a slot is done once, and notes the slots before it that nobody ran', async () => {
+  test('for a slot runs once, and stores the missed slots before it', async () => {
     const of = await project('steps: [ingest]\n');
     expect((await run(of, 'mine', '--slot', '2026-10-02T02:15:00Z', '--now', '2026-10-02T02:15:01Z')).exitCode).toBe(0);
     const again = await run(of, 'mine', '--slot', '2026-10-02T02:15:00Z', '--now', '2026-10-02T02:16:00Z');
@@ -290,7 +290,7 @@ describe.concurrent('costbook run', () => {
     expect(JSON.parse(then.stdout)).toMatchObject({ rows: [{ n: 1 }] });
   });
 
-  test('tells a ping that it begins and how it ended; one that is not taken is a warning, and its address is told nowhere', async () => {
+  test('sends a ping at start and end; a failed ping is a warning without the address', async () => {
     const told: string[] = [];
     const server = createServer((request, response) => {
       let body = '';
@@ -364,7 +364,7 @@ describe('costbook schedule', () => {
     expect((await run(of, 'mine', '--slot', '2026-10-02T02:15:00Z', '--now', '2026-10-02T02:15:01Z')).exitCode).toBe(0);
   });
 
-  test('makes up for what was missed, answers how it is, and ends in order', async () => {
+  test('catches up on missed runs, serves its health, and ends in order', async () => {
     const scheduler = schedule(of, '2026-10-04T09:00:00Z', '--health-port', '0');
     const url = /"url":"([^"]+)"/.exec(await scheduler.said('health.listening'))?.[1] ?? '';
     await scheduler.said('"run.finished"');
@@ -388,7 +388,7 @@ describe('costbook schedule', () => {
     ]);
   });
 
-  test('tells the run under way to end, and waits for it', async () => {
+  test('stops the current run in order, and waits for it', async () => {
     const asked = silent(of.platform);
     const scheduler = schedule(of, '2026-10-05T09:00:00Z');
     await asked;
@@ -399,7 +399,7 @@ describe('costbook schedule', () => {
     expect(last).toMatchObject({ slot: '2026-10-05T02:15:00Z', outcome: 'failed', exit_code: 143 });
   });
 
-  test('beside another one runs nothing twice, and waits for a run by hand', async () => {
+  test('next to a second scheduler runs nothing twice, and waits for a manual run', async () => {
     const byHand = await openWarehouse(of.dir);
     const [one, other] = [schedule(of, '2026-10-06T09:00:00Z'), schedule(of, '2026-10-06T09:00:00Z')];
     await one.said('warehouse.waiting');
@@ -413,7 +413,7 @@ describe('costbook schedule', () => {
     expect(rows.map(({ outcome }) => outcome)).toEqual(['done']);
   });
 
-  test('runs again at its start what was killed, three times at most', async () => {
+  test('repeats a killed run when it starts, three times at most', async () => {
     for (const attempt of [1, 2, 3]) {
       const asked = silent(of.platform);
       const scheduler = schedule(of, '2026-10-07T09:00:00Z');
@@ -469,7 +469,7 @@ describe('costbook schedule', () => {
     }
   });
 
-  test('has nothing to do where no job is enabled', async () => {
+  test('refuses to start if no job is enabled', async () => {
     const idle = await project();
     for (const name of ['nightly', 'month_close']) {
       await writeFile(

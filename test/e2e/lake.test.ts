@@ -66,7 +66,7 @@ async function inBooks(dir: string): Promise<Record<string, unknown>> {
 }
 
 describe.concurrent('the lake', () => {
-  test('is one file of Parquet an account and month, which any engine reads as the books', async () => {
+  test('is one Parquet file per account and month, with the same rows as the books', async () => {
     const { dir, folder } = await laidOut();
     const months = (await manifestIn(folder)).files.map(({ name }) => name);
     expect(months).toEqual([`costs/${encoded}/month=2026-09/costs.parquet`]);
@@ -77,7 +77,7 @@ describe.concurrent('the lake', () => {
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
   });
 
-  test('is exact Parquet and nothing else: what asks for more is refused, not passed over', async () => {
+  test('is exact Parquet only: other formats and options are refused', async () => {
     const { dir } = await laidOut();
     const { exitCode, stderr } = await lake(dir, '--format', 'csv,parquet', '--parquet-decimals', 'double');
     expect(exitCode).toBe(2);
@@ -85,7 +85,7 @@ describe.concurrent('the lake', () => {
     expect(stderr).toContain('--parquet-decimals: the report lake is written with exact decimals alone');
   });
 
-  test('is written anew where a load has touched a month, and left alone elsewhere', async () => {
+  test('rewrites only months that a load has changed', async () => {
     const { dir, folder } = await laidOut();
     const september = join(folder, 'costs', encoded, 'month=2026-09', 'costs.parquet');
     const before = await lstat(september);
@@ -100,7 +100,7 @@ describe.concurrent('the lake', () => {
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
   });
 
-  test('swaps a month in which an hour was restated', async () => {
+  test('replaces a month in which an hour was restated', async () => {
     const { dir, folder } = await laidOut();
     await nights.publish(dir, 'second');
     expect((await lake(dir)).exitCode).toBe(0);
@@ -109,7 +109,7 @@ describe.concurrent('the lake', () => {
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
   });
 
-  test('is written whole where other books lie there now, and where a partition was lost', async () => {
+  test('is written completely for other books, and if a partition is missing', async () => {
     const { dir, folder } = await laidOut();
     await nights.publish(dir, 'second');
     await lake(dir);
@@ -125,7 +125,7 @@ describe.concurrent('the lake', () => {
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
   });
 
-  test('is whole for whoever reads it while it is written', async () => {
+  test('is consistent for a reader while it is written', async () => {
     const { dir, folder } = await laidOut();
     const sums = new Set<unknown>([(await inBooks(dir))['cost']]);
     let isWriting = true;
@@ -150,7 +150,7 @@ describe.concurrent('the lake', () => {
     expect(sums.size).toBe(2);
   });
 
-  test('tells of a file among the partitions that no manifest names: whoever reads them all reads it too', async () => {
+  test('reports a file among the partitions that no manifest names', async () => {
     const { dir, folder } = await laidOut();
     const partition = join(folder, 'costs', encoded, 'month=2026-09');
     await writeFile(join(partition, 'data_0.parquet'), await readFile(join(partition, 'costs.parquet')));

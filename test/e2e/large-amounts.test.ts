@@ -29,7 +29,7 @@ test('days and months of more than a million USD are loaded and reconciled to th
   ).toEqual([{ failed: '0', any: true }]);
 }, 60_000);
 
-test('hours in which many series cost more than a million USD together are loaded and proven', async () => {
+test('hours in which many series together cost more than a million USD are loaded and proven', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(
     Array.from({ length: 12 }, (_, index) =>
@@ -49,7 +49,7 @@ test('hours in which many series cost more than a million USD together are loade
   }
 }, 60_000);
 
-test('an hour of one series of a million USD is refused by its place, as the books cannot hold it', async () => {
+test('an hour of one series of a million USD is refused with its place, as it exceeds the column', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(series(box, '2026-10-01T00', [999_999.999999, 1_000_000]));
   const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-10-02T12:30:00Z' });

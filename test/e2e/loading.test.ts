@@ -29,7 +29,7 @@ async function loads(dir: string): Promise<unknown[]> {
   return askSnapshot(dir, 'select outcome, restated from ledger.loads order by load_number');
 }
 
-test.concurrent('loading twice is loading once', async () => {
+test.concurrent('loading the same rows twice changes nothing', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
   const first = await ingest(dir, platform, { now });
@@ -53,7 +53,7 @@ test.concurrent('loading twice is loading once', async () => {
   expect(await askSnapshot(dir, writtenBy)).toEqual(written);
 });
 
-test.concurrent('the same rows in any split into pages load the same', async () => {
+test.concurrent('the same rows in any pages give the same books', async () => {
   const many = Array.from({ length: 9 }, (_, index) =>
     series(resource(index), `2026-09-08T0${index}`, [0.1 + index, 0.2, 0.000000003]),
   ).flat();
@@ -74,7 +74,7 @@ test.concurrent('the same rows in any split into pages load the same', async () 
   );
 });
 
-test.concurrent('every page is counted', async () => {
+test.concurrent('rows of every page are counted', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(
     series(resource(0), '2026-09-09T00', [1]).concat(series(resource(1), '2026-09-09T00', [1])),
@@ -86,10 +86,10 @@ test.concurrent('every page is counted', async () => {
   expect(platform.requests).toHaveLength(4);
 });
 
-describe.concurrent('what the platform says later about the past', () => {
+describe.concurrent('a later change of the past', () => {
   const later = '2026-09-09T14:30:00Z';
 
-  test('an empty window erases what was there', async () => {
+  test('an empty window erases earlier rows', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -104,7 +104,7 @@ describe.concurrent('what the platform says later about the past', () => {
     expect(gone).toEqual({ hours: String(expectedCosts(facts, 'admin').length), still: '0', old: '19.000000000000' });
   });
 
-  test('an hour that changed within settleDays is replaced, and both values are kept', async () => {
+  test('an hour that changed within settleDays is replaced, and both values are stored', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -159,7 +159,7 @@ describe.concurrent('what the platform says later about the past', () => {
     ]);
   });
 
-  test('hours that are loaded for the first time are no restatements', async () => {
+  test('hours that are loaded for the first time are not restatements', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -169,7 +169,7 @@ describe.concurrent('what the platform says later about the past', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
   });
 
-  test('a change older than settleDays waits for --refetch where the past is not verified', async () => {
+  test('a change older than settleDays waits for --refetch if the past is not verified', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });

@@ -60,8 +60,8 @@ function said({ process: child }: Started, text: string): Promise<void> {
   });
 }
 
-describe.concurrent('a writer that is told to wait', () => {
-  test('begins when the other one has ended, and says once for whom it waits', async () => {
+describe.concurrent('a writer with --wait', () => {
+  test('starts when the other writer has ended, and names it once', async () => {
     const { dir, platform, holder, free } = await held();
     const second = startCli(...ingestCommandLine(dir, platform, { now, args: ['--wait', '10m'] }));
     await said(second, 'warehouse.waiting');
@@ -84,7 +84,7 @@ describe.concurrent('a writer that is told to wait', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
   });
 
-  test('and waits in vain ends with 5, and names the process', async () => {
+  test('ends with 5 after its time, and names the other process', async () => {
     const { dir, platform, holder, free } = await held();
     const { exitCode, stdout, stderr } = await ingest(dir, platform, { now, args: ['--wait', '2s'] });
     expect({ exitCode, stdout }).toEqual({ exitCode: 5, stdout: '' });
@@ -113,7 +113,7 @@ describe.concurrent('a writer that is told to wait', () => {
     expect((await holder.ended).exitCode).toBe(0);
   });
 
-  test('takes over when the other one is killed', async () => {
+  test('starts when the other writer is killed', async () => {
     const { dir, platform, holder, free } = await held();
     const second = startCli(...ingestCommandLine(dir, platform, { now, args: ['--wait', '10m'] }));
     await said(second, 'warehouse.waiting');
@@ -127,7 +127,7 @@ describe.concurrent('a writer that is told to wait', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
   });
 
-  test('so that books are made anew may be waiting as well', async () => {
+  test('may be a rebuild too', async () => {
     const { dir, holder, free } = await held();
     const rebuilt = join(await newProject(), 'rebuilt.duckdb');
     const rebuild = startCli(['rebuild', '--into', rebuilt, '--wait', '10m', '--dir', dir]);
@@ -137,7 +137,7 @@ describe.concurrent('a writer that is told to wait', () => {
     expect(await rebuild.ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('identical') });
   });
 
-  test('refuses a --wait that is no duration', async () => {
+  test('refuses a --wait that is not a duration', async () => {
     const dir = await newProject();
     await mkdir(join(dir, 'jobs'));
     const { exitCode, stderr } = await runCli(['ingest', '--wait', '10', '--dir', dir]);
@@ -146,7 +146,7 @@ describe.concurrent('a writer that is told to wait', () => {
   });
 });
 
-describe('while the warehouse is held', () => {
+describe('while the warehouse is locked', () => {
   let dir = '';
   let warehouse: Warehouse;
   let platform: ScriptedPlatform;
@@ -191,7 +191,7 @@ describe('while the warehouse is held', () => {
   const elsewhere = ['demo', 'emulator'];
 
   test.each(commands.map(({ name }) => name).filter((name) => !elsewhere.includes(name)))(
-    '%s answers, or ends with 5 and could be told to wait',
+    '%s answers, or ends with 5 and takes --wait',
     async (name) => {
       const rest = commandLines[name];
       if (rest === undefined) throw new Error(`give ${name} a command line in this test`);
@@ -215,7 +215,7 @@ describe('while the warehouse is held', () => {
   const apart = ['unshare', '--pid', '--fork', '--mount-proc'] as const;
   const mayPart = spawnSync(apart[0], [...apart.slice(1), 'true']).status === 0;
   test.skipIf(!mayPart)(
-    `somebody in another container is refused with 5 all the same${mayPart ? '' : ' (skipped: unshare is not allowed here)'}`,
+    `a writer in another container is refused with 5 too${mayPart ? '' : ' (skipped: unshare is not allowed here)'}`,
     () => {
       const [args, env] = ingestCommandLine(dir, platform, { now });
       const { status, stderr } = spawnSync(apart[0], [...apart.slice(1), process.execPath, cli, ...args], {
@@ -224,7 +224,7 @@ describe('while the warehouse is held', () => {
       });
       expect({ status, stderr }).toEqual({
         status: 5,
-        stderr: `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by a process that cannot be seen from here: wait until it ends, then run this again, or let it wait with --wait 10m\n`,
+        stderr: `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by a process that is not visible from here: wait until it ends, then run this again, or let it wait with --wait 10m\n`,
       });
     },
   );

@@ -42,7 +42,7 @@ async function hold(dir: string): Promise<() => void> {
 }
 
 describe.concurrent('with --log-format json', () => {
-  test('every line on stderr is one event, and every one of a run names it', async () => {
+  test('every line on stderr is one event, and names its run', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -63,7 +63,7 @@ describe.concurrent('with --log-format json', () => {
     expect(lines.slice(lines.indexOf(ofRun[0] as Line)).filter(({ run }) => run === undefined)).toEqual([]);
   });
 
-  test('errors are events too, and no secret is in one', async () => {
+  test('errors are events too, without secrets', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const token = 'tok-very-secret-"quoted"';
@@ -83,16 +83,14 @@ describe.concurrent('with --log-format json', () => {
   });
 });
 
-test('without asking for it, events are JSON where no terminal is, and words stay words', async () => {
+test('by default, events are JSON without a terminal, and answers are text', async () => {
   const { stderr, exitCode } = await runCli(['report', 'cost', '--dir', '/nonesuch']);
   expect(exitCode).toBe(2);
   expect(stderr).toMatch(/^costbook: .*nonesuch/);
 });
 
 describe.concurrent('progress', () => {
-  test('a command that takes longer than two seconds shows it on the terminal, not on stdout, and takes it away', async ({
-    skip,
-  }) => {
+  test('a command longer than two seconds shows it on the terminal, and clears it at the end', async ({ skip }) => {
     if (!hasTerminals()) skip('python3 with pty is not on this machine: progress on a terminal was not tried');
     const dir = await newProject();
     await ingest(dir, await startScriptedPlatform(facts), { now });
@@ -107,14 +105,14 @@ describe.concurrent('progress', () => {
     expect(screenOf(ended.terminal)).not.toContain('alert');
   });
 
-  test('a fast one shows nothing', async ({ skip }) => {
+  test('a fast command shows nothing', async ({ skip }) => {
     if (!hasTerminals()) skip('python3 with pty is not on this machine: progress on a terminal was not tried');
     const dir = await newProject();
     const ended = await runOnTerminal(['report', '--list', '--dir', dir]);
     expect({ exitCode: ended.exitCode, screen: screenOf(ended.terminal).trim() }).toEqual({ exitCode: 0, screen: '' });
   });
 
-  test('without a terminal the log says every ten seconds that it is still at work', async () => {
+  test('without a terminal, the log has an event every ten seconds', async () => {
     const dir = await newProject();
     await ingest(dir, await startScriptedPlatform(facts), { now });
     const letGo = await hold(dir);

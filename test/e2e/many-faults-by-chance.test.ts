@@ -7,7 +7,7 @@ const rounds = Number(process.env['COSTBOOK_FAULT_ROUNDS'] ?? 200);
 const seeds = Array.from({ length: rounds }, (_, round) => inject('seed') + round);
 
 test(
-  'an ingest through many faults at once ends with the truth, or says so and publishes what is proven',
+  'an ingest with many faults at once ends with correct books, or reports the failure and publishes proven hours',
   async () => {
     const outcomes = await ingestThroughFaults(seeds);
     // Both ends occur, and every fault was there: rounds without would show nothing.

@@ -30,7 +30,7 @@ async function metricsOf(dir: string) {
   };
 }
 
-test('a run leaves its metrics in a file that everybody may read, in the words of collectors', async ({ skip }) => {
+test('a run writes its metrics to a file that everybody may read, in the format of Prometheus', async ({ skip }) => {
   const dir = await newProject();
   const { exitCode, stderr, account } = await ingest(dir, await startScriptedPlatform(facts), { now });
   expect(exitCode, stderr).toBe(0);
@@ -55,7 +55,7 @@ test('a run leaves its metrics in a file that everybody may read, in the words o
   expect({ status: promtool.status, said: promtool.stdout + promtool.stderr }).toEqual({ status: 0, said: '' });
 });
 
-test('a run that failed leaves them too: the last success stays, and answers are counted over the runs', async () => {
+test('a failed run writes metrics too: the last success stays, and responses are counted over runs', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
   await ingest(dir, platform, { now });
@@ -75,7 +75,7 @@ test('a run that failed leaves them too: the last success stays, and answers are
   expect(before.value('http_answers_total', { status: '401' })).toBe(0);
 });
 
-test('metrics that cannot be written are a warning, and no reason for a run to fail', async () => {
+test('metrics that cannot be written cause a warning, and the run succeeds', async () => {
   const dir = await newProject();
   await mkdir(join(dir, 'data', 'metrics.prom'), { recursive: true });
   const { exitCode, stderr } = await ingest(dir, await startScriptedPlatform(facts), { now });
@@ -87,7 +87,7 @@ test('metrics that cannot be written are a warning, and no reason for a run to f
   expect((await metricsOf(dir)).value('last_run_exit_code', { command: 'ingest' })).toBe(0);
 });
 
-test('a job has metrics of its own, and its steps those of their commands', async () => {
+test('a job has its own metrics, and its steps those of their commands', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
   await mkdir(join(dir, 'jobs'));

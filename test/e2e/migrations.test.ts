@@ -73,7 +73,7 @@ async function asking<T>(file: string, work: (ask: (sql: string) => Promise<stri
 
 /** What 0006_plain_names renamed, as pairs of the earlier name and that of today. */
 const renamedTables = `['amounts', 'hourly_costs'], ['proofs', 'reconciliation']`;
-const renamedColumns = `['amounts', 'row_count'], ['because', 'reason'], ['reading', 'attempt'], ['digest', 'sha256'],
+const renamedColumns = `['amounts', 'row_count'], ['compared', 'check_code'], ['because', 'reason'], ['reading', 'attempt'], ['digest', 'sha256'],
   ['digest', 'summary'], ['reopened_because', 'reopen_reason'], ['is_told', 'is_notified'], ['told_day', 'notified_day']`;
 const renamedViews = [
   'create view amounts as select series_id, bucket_start, cost, usage from ledger.amounts',
@@ -158,7 +158,7 @@ function write(dir: string, cli?: string): Promise<Ended> {
 }
 
 describe('the first migration', () => {
-  test('is as it was released: what is to be different comes as a further one', () => {
+  test('is unchanged since its release', () => {
     const hash = createHash('sha256')
       .update(migrations[0]?.text ?? '')
       .digest('hex');
@@ -168,7 +168,7 @@ describe('the first migration', () => {
     });
   });
 
-  test('and every further one have a number of their own', () => {
+  test('and every later one have unique numbers', () => {
     const numbers = migrations.map(({ name }) => name.slice(0, 4));
     expect(new Set(numbers).size).toBe(numbers.length);
     for (const number of numbers) expect(number).toMatch(/^0\d{3}$/);
@@ -177,7 +177,7 @@ describe('the first migration', () => {
 
 describe('a warehouse of an earlier version', () => {
   test.each(migrations.map(({ name }, index) => [name, index + 1] as const))(
-    'that ends with %s is brought to the schema of a new one, and answers as one',
+    'that ends with %s gets the schema and answers of a new one',
     async (_, count) => {
       const [old, fresh] = [await projectOf(count), await projectOf(migrations.length, count)];
       const before = await askFile(
@@ -202,7 +202,7 @@ describe('a warehouse of an earlier version', () => {
     },
   );
 
-  test('that is new holds nothing that would have to be copied', async () => {
+  test('that is new is not copied', async () => {
     const dir = await newProject();
     const { exitCode } = await ingest(dir, await startScriptedPlatform(facts), { now: '2026-09-04T12:30:00Z' });
     expect(exitCode).toBe(0);
@@ -231,7 +231,7 @@ drop table ledger.slow;
     return createHash('sha256').update(readFileSync(file)).digest('hex');
   }
 
-  test('copies the warehouse aside before it migrates, and says where', async () => {
+  test('copies the warehouse before it migrates, and says where', async () => {
     const dir = await project();
     const before = await contentOf(warehouseOf(dir));
     const { exitCode, stderr } = await write(dir, await newerVersion({ [name]: quick }));
@@ -269,7 +269,7 @@ drop table ledger.slow;
     expect(copies.sort()).toEqual(['warehouse.before-9001.duckdb', 'warehouse.before-9002.duckdb']);
   });
 
-  test('leaves warehouse and snapshot to itself: this one refuses both with 2 and changes nothing', async () => {
+  test('writes a warehouse and a snapshot that this version refuses with 2, without a change', async () => {
     const dir = await project();
     expect((await write(dir, await newerVersion({ [name]: quick }))).exitCode).toBe(0);
     const before = [hashOf(warehouseOf(dir)), hashOf(join(dir, 'data', 'costbook.duckdb'))];
@@ -278,27 +278,27 @@ drop table ledger.slow;
       exitCode: 2,
       stdout: '',
       stderr: expect.stringMatching(
-        /1 of 1 sinks were notified[\s\S]*costbook: the warehouse was written by a newer Costbook \(migration 9000_marks is not known here\): update this one\n$/,
+        /1 of 1 sinks were notified[\s\S]*costbook: the warehouse was written by a newer Costbook \(migration 9000_marks is unknown here\)\. Update Costbook\n$/,
       ),
     });
     for (const args of [['status'], ['sql', 'select 1'], ['restatements'], ['check']]) {
       expect(await runCli([...args, '--dir', dir, '--now', later])).toEqual({
         exitCode: 2,
         stdout: '',
-        stderr: `costbook: ${join(dir, 'data', 'costbook.duckdb')} was published by a newer Costbook (migration 9000_marks is not known here): update this one\n`,
+        stderr: `costbook: ${join(dir, 'data', 'costbook.duckdb')} was published by a newer Costbook (migration 9000_marks is unknown here). Update Costbook\n`,
       });
     }
     expect([hashOf(warehouseOf(dir)), hashOf(join(dir, 'data', 'costbook.duckdb'))]).toEqual(before);
   });
 
-  test('reads no snapshot of this one, says what to do, and answers when that is done', async () => {
+  test('refuses a snapshot of this version, says what to do, and answers after that', async () => {
     const dir = await project();
     const cli = await newerVersion({ [name]: quick });
     const ask = ['sql', 'select sum(cost) as cost from costs', '--json', '--dir', dir, '--now', later];
     const refused = await startCli(ask, {}, { cli }).ended;
     expect({ exitCode: refused.exitCode, stdout: refused.stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(refused.stderr).toContain(
-      'was published by an older Costbook (before migration 9000_marks): run "costbook ingest" once',
+      'was published by an older Costbook (before migration 9000_marks). Run "costbook ingest" once',
     );
     const asOf = await startCli([...ask, '--as-of', '2026-09-05'], {}, { cli }).ended;
     expect(asOf).toMatchObject({ exitCode: 2, stderr: refused.stderr });
@@ -309,7 +309,7 @@ drop table ledger.slow;
     });
   });
 
-  test('whose migration is wrong leaves everything as it was', async () => {
+  test('with a wrong migration changes nothing', async () => {
     const dir = await project();
     const before = await contentOf(warehouseOf(dir));
     const wrong = `--! about: Wrong.\ncreate table ledger.marks (x integer not null);\ninsert into ledger.nowhere values (1);\n`;
@@ -319,7 +319,7 @@ drop table ledger.slow;
     expect((await write(dir)).exitCode).toBe(0);
   });
 
-  test('keeps every other writer out while it copies and migrates', async () => {
+  test('locks the warehouse while it copies and migrates', async () => {
     const dir = await project();
     const migrating = startCli(
       ['alert', '--dir', dir, '--now', later],
@@ -339,7 +339,7 @@ drop table ledger.slow;
     ['in the middle of the migration', /^warehouse\.before-9000\.duckdb$/, 300],
     ['later', /^warehouse\.before-9000\.duckdb$/, 900],
   ])('that is killed %s', (_, file, afterMs) => {
-    test('begins anew the next time, and loses nothing', async () => {
+    test('starts again on the next run, and loses nothing', async () => {
       const dir = await project();
       const before = await contentOf(warehouseOf(dir));
       const cli = await newerVersion({ [name]: slow });

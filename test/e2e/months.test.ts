@@ -60,7 +60,7 @@ function monthReconciliations(dir: string): Promise<Record<string, unknown>[]> {
 
 describe.concurrent('monthly totals', () => {
   test.each(['admin', 'member'] as const)(
-    'are asked once, in one request, for every whole month, and then no more as long as it stays as it is (%s)',
+    'are fetched once, in one request, for every whole month, until the month changes (%s)',
     async (as) => {
       const dir = await newProject();
       const platform = await startScriptedPlatform(facts);
@@ -90,7 +90,7 @@ describe.concurrent('monthly totals', () => {
     },
   );
 
-  test('are asked on the night in which a month becomes complete, as the plan says', async () => {
+  test('are fetched on the night on which a month becomes complete, as in the plan', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now: '2026-08-31T02:15:00Z', env: since });
@@ -111,7 +111,7 @@ describe.concurrent('monthly totals', () => {
     expect(monthsAsked(platform)).toEqual(['2026-08-01T00:00:00Z/2026-09-01T00:00:00Z']);
   });
 
-  test('are asked again for a month of the past that changed, and meet what was read again', async () => {
+  test('are fetched again for a past month that changed, and match its new hours', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await night(dir, platform, '10');
@@ -127,7 +127,7 @@ describe.concurrent('monthly totals', () => {
     expect(monthsAsked(platform)).toEqual([]);
   });
 
-  test('that the days of a month contradict name the month and the dimension, with exit 4, until they meet', async () => {
+  test('that differ from the days name the month and the dimension, with exit 4, until they match', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.tells = (seen, truth) =>
@@ -142,6 +142,7 @@ describe.concurrent('monthly totals', () => {
       reason: expect.stringMatching(
         /sandbox_compute_runtime_gbs on 2026-07: found 38.75\d*, expected 39.0\d*, difference -0.25\d*, rounding explains .* contradict/,
       ),
+      costDifference: '0.250000000000',
     };
     for (const day of ['10', '11']) {
       const { exitCode, account } = await night(dir, platform, day);
@@ -162,7 +163,7 @@ describe.concurrent('monthly totals', () => {
     expect(monthsAsked(platform)).toEqual([]);
   });
 
-  test('show a day that changed after daily totals were asked: it is read again', async () => {
+  test('show a day that changed after daily totals were fetched: it is fetched again', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const env = { ...since, COSTBOOK_VERIFY_DAYS: '0', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
@@ -185,7 +186,7 @@ describe.concurrent('monthly totals', () => {
     ]);
   });
 
-  test('of a month that is not settled yet are asked again the next night, and are no contradiction', async () => {
+  test('of an unsettled month are fetched again the next night, and are no contradiction', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const last = (seen: Seen, truth: readonly Fact[]) =>
@@ -205,7 +206,7 @@ describe.concurrent('monthly totals', () => {
     expect((await monthReconciliations(dir)).map(({ proven }) => proven)).toEqual([true, true]);
   });
 
-  test('of a month without any cost are asked once too', async () => {
+  test('of a month without costs are fetched once too', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts.filter(({ hour }) => !hour.startsWith('2026-07')));
     await night(dir, platform, '10');
@@ -218,7 +219,7 @@ describe.concurrent('monthly totals', () => {
     expect(monthsAsked(platform)).toEqual([]);
   });
 
-  test('come out of a rebuild as they went in', async () => {
+  test('are the same after a rebuild', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = (seen) => (isAboutMonths(seen) ? 2 : 0);

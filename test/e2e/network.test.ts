@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 describe('the network around Costbook', () => {
-  test('a platform with a certificate of its own is trusted through NODE_EXTRA_CA_CERTS, and not without', async () => {
+  test('a platform with a private certificate is trusted only with NODE_EXTRA_CA_CERTS', async () => {
     const url = `https://localhost:${portOf(tls)}`;
     expect(await ingest({ COSTBOOK_URL: url, NODE_EXTRA_CA_CERTS: certificate })).toMatchObject({ exitCode: 0 });
     const refused = await ingest({ COSTBOOK_URL: url });
@@ -74,7 +74,7 @@ describe('the network around Costbook', () => {
     expect(refused.stderr).toContain('NODE_EXTRA_CA_CERTS');
   });
 
-  test('a proxy without http:// ends an ingest with 2 and one sentence, and the run is not left open', async () => {
+  test('a proxy without http:// ends an ingest with 2 and one sentence, and the run is closed', async () => {
     const dir = await newProject();
     const env = {
       COSTBOOK_URL: emulator.url,
@@ -100,7 +100,7 @@ describe('the network around Costbook', () => {
     expect(await askSnapshot(dir, `select count(*) as n from runs where outcome = 'running'`)).toEqual([{ n: '0' }]);
   });
 
-  test('HTTPS_PROXY is used, and NO_PROXY leaves it out', async () => {
+  test('HTTPS_PROXY is used, except for NO_PROXY', async () => {
     const url = `https://localhost:${portOf(tls)}`;
     const env = {
       COSTBOOK_URL: url,

@@ -36,8 +36,8 @@ async function report(name: string, ...args: string[]) {
   return { exitCode, warnings: stderr.split('\n').filter((line) => line !== ''), lines: stdout.split('\n') };
 }
 
-describe('what only "costbook alert" finds out', () => {
-  test('is empty before it ran, and every report of it says that nobody looked', async () => {
+describe('a report that depends on "costbook alert"', () => {
+  test('is empty before alert ran, and says so', async () => {
     const anomalies = await report('anomalies', '--month', '2026-09');
     expect(anomalies).toMatchObject({ exitCode: 0, warnings: [never] });
     expect(anomalies.lines).toContain('not looked at by "costbook alert" yet');
@@ -59,13 +59,13 @@ describe('what only "costbook alert" finds out', () => {
     expect(alerts).toContain('No alert is known, as nobody has looked yet: "costbook alert" does.');
   });
 
-  test('is not complete, which --require-complete asks for', async () => {
+  test('is refused by --require-complete before alert ran', async () => {
     const { exitCode, warnings } = await report('anomalies', '--month', '2026-09', '--require-complete');
     expect(exitCode).toBe(4);
     expect(warnings.join('\n')).toContain(never.replace('warning: ', ''));
   });
 
-  test('says through when it was looked at once it was, and that earlier days never were', async () => {
+  test('says through when alert has evaluated, and that earlier days were not evaluated', async () => {
     await alert('2026-10-03T02:15:00Z');
     const anomalies = await report('anomalies', '--month', '2026-09', '--require-complete');
     expect(anomalies).toMatchObject({
@@ -87,7 +87,7 @@ describe('what only "costbook alert" finds out', () => {
     expect((await runCli(['alerts', '--open', '--dir', dir])).stdout).toContain('No alert is open.');
   });
 
-  test('says so where the books have gone on since', async () => {
+  test('says if the books have newer hours than alert has evaluated', async () => {
     await load('2026-10-05T02:15:00Z');
     const anomalies = await report('anomalies', '--month', '2026-10');
     expect(anomalies.warnings).toContain(
@@ -99,7 +99,7 @@ describe('what only "costbook alert" finds out', () => {
     ]);
   });
 
-  test('is as far as it was looked at then, as of an earlier instant', async () => {
+  test('with --as-of shows what alert had evaluated by then', async () => {
     await alert('2026-10-05T02:15:00Z');
     expect((await report('anomalies', '--month', '2026-10')).lines).toContain(
       'looked at by "costbook alert" through 2026-10-05T00:00:00Z',
@@ -109,7 +109,7 @@ describe('what only "costbook alert" finds out', () => {
   });
 });
 
-test('a report that tells of anything else of that is refused', async () => {
+test('a report with an unknown --! evaluated: is refused', async () => {
   const own = await newProject();
   await mkdir(join(own, 'jobs'));
   await mkdir(join(own, 'sql', 'reports'), { recursive: true });

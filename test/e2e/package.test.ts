@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 describe('the tarball', () => {
-  test('holds the program, its SQL and what a person reads, and nothing else', () => {
+  test('contains the program, its SQL and the docs, and nothing else', () => {
     const rules = [
       /^dist\/(?!.*\.test\.)[\w./-]+\.js$/,
       /^sql\/\w+\/\w+\.sql$/,
@@ -39,7 +39,7 @@ describe('the tarball', () => {
     expect(others).toEqual([]);
   });
 
-  test('is built anew: every module of src is in it and nothing that an earlier build left', () => {
+  test('contains every module of src, and nothing of an earlier build', () => {
     const modules = run('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'src'], root())
       .stdout.trim()
       .split('\n')
@@ -49,7 +49,7 @@ describe('the tarball', () => {
     expect(built.sort()).toEqual(modules.sort());
   });
 
-  test('is small, and its program can be executed', () => {
+  test('is small, and its program is executable', () => {
     const bytes = packed.files.reduce((sum, { size }) => sum + size, 0);
     expect(bytes).toBeLessThan(2_500_000);
     expect(readFileSync(program, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);

@@ -95,7 +95,7 @@ describe.concurrent('the night after, the books equal the platform again:', () =
     expect(kept).toEqual({ at_close: true });
   });
 
-  test.each(restated.filter(([what]) => !what.includes('workspace')))('%s, read by a member', async (_, now) => {
+  test.each(restated.filter(([what]) => !what.includes('workspace')))('%s, fetched by a member', async (_, now) => {
     const { dir, platform } = await afterOneNight('member');
     platform.facts = now;
     const { exitCode, account, stderr } = await night(dir, platform, 'member');
@@ -104,7 +104,7 @@ describe.concurrent('the night after, the books equal the platform again:', () =
   });
 });
 
-describe.concurrent('where the platform leaves out rows without uuid when uuids are asked for', () => {
+describe.concurrent('when the platform omits rows without UUID if UUIDs are queried', () => {
   test.each([
     ['rows', 'admin'],
     ['rows', 'member'],
@@ -129,7 +129,7 @@ describe.concurrent('where the platform leaves out rows without uuid when uuids 
   });
 });
 
-describe.concurrent('what is read again in detail', () => {
+describe.concurrent('what is fetched again in detail', () => {
   test('is only the days that differ, in the fewest windows', async () => {
     const { dir, platform } = await afterOneNight();
     platform.facts = changed((fact) =>
@@ -143,7 +143,7 @@ describe.concurrent('what is read again in detail', () => {
     expect(past.sort()).toEqual(['2026-07-20/2026-07-23', '2026-08-15/2026-08-16']);
   });
 
-  test('is nothing on a steady night, which takes at most twelve requests', async () => {
+  test('is nothing on a night without changes, which takes at most twelve requests', async () => {
     for (const as of ['admin', 'member'] as const) {
       const { dir, platform } = await afterOneNight(as);
       const { exitCode, account } = await night(dir, platform, as);
@@ -156,7 +156,7 @@ describe.concurrent('what is read again in detail', () => {
     }
   });
 
-  test('is nothing of the past beyond verifyDays, and nothing at all where it is 0 and deepVerifyPages too', async () => {
+  test('is nothing beyond verifyDays, and nothing at all if verifyDays and deepVerifyPages are 0', async () => {
     const { dir, platform } = await afterOneNight();
     platform.facts = changed((fact) => (isOn('2026-07-20')(fact) ? { ...fact, cost: 9 } : fact));
     const env = { ...since, COSTBOOK_VERIFY_DAYS: '10', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
@@ -171,15 +171,15 @@ describe.concurrent('what is read again in detail', () => {
     expect(last.requests.verify).toBe(0);
   });
 
-  test('is not asked for by a run that looks only at some hours', async () => {
+  test('is nothing in a run over a range of hours', async () => {
     const { dir, platform } = await afterOneNight();
     const { account } = await ingest(dir, platform, { now: nextNight, env: since, args: ['--from', '-1d'] });
     expect(account.requests.verify).toBe(0);
   });
 });
 
-describe.concurrent('the past is also looked at', () => {
-  test('where its first day is in the books only in part', async () => {
+describe.concurrent('the past is also verified', () => {
+  test('if only a part of its first day is in the books', async () => {
     const dir = await newProject();
     const late = [...facts, ...series(box, '2026-07-12T09', [1, 1, 1])];
     const platform = await startScriptedPlatform(late);
@@ -190,7 +190,7 @@ describe.concurrent('the past is also looked at', () => {
     expect({ exitCode, restated: account.restated }).toEqual({ exitCode: 0, restated: 1 });
   });
 
-  test('before a hole that does not prove', async () => {
+  test('before an unproven gap', async () => {
     const { dir, platform } = await (async () => {
       const dir = await newProject();
       const platform = await startScriptedPlatform(facts);
@@ -213,7 +213,7 @@ describe.concurrent('the past is also looked at', () => {
     expect(moved).toEqual([{ resource_name: 'crate' }, { resource_name: 'disk' }]);
   });
 
-  test.each(['admin', 'member'] as const)('among rows without uuid that are left out, as %s', async (as) => {
+  test.each(['admin', 'member'] as const)('among omitted rows without UUID, as %s', async (as) => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.leavesOut = 'rows';
@@ -226,7 +226,7 @@ describe.concurrent('the past is also looked at', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, as));
   });
 
-  test('where moves between workspaces cancel out', async () => {
+  test('if moves between workspaces cancel out', async () => {
     const disks = [...daily({ ...disk, name: 'a' }, 0.25), ...daily({ ...disk, name: 'b', workspace: 'south' }, 0.25)];
     const dir = await newProject();
     const platform = await startScriptedPlatform(disks);
@@ -244,7 +244,7 @@ describe.concurrent('a platform whose answers about the past contradict themselv
   test.each([
     ['daily', 'pages = their total \\(days\\)'],
     ['monthly', 'pages = their total \\(series\\)'],
-  ])('(%s) is told with exit 4 until it stops, and the new hours are loaded all the same', async (resolution, told) => {
+  ])('(%s) is reported with exit 4 until it stops, and new hours are loaded all the same', async (resolution, told) => {
     const { dir, platform } = await afterOneNight();
     platform.lie = ({ query }) => (query['resolution'] === resolution ? 7.5 : 0);
     const { exitCode, account } = await night(dir, platform);
@@ -278,7 +278,7 @@ describe.concurrent('a platform whose answers about the past contradict themselv
     },
   );
 
-  test('stays on record while other questions have their turn', async () => {
+  test('stays on record while other queries take their turn', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const env = { ...since, COSTBOOK_DEEP_VERIFY_PAGES: '1' };
@@ -335,7 +335,7 @@ describe.concurrent('a platform whose totals of the past contradict its hours', 
     },
   );
 
-  test('leaves both sums, the difference and the tolerance in proofs', async () => {
+  test('leaves both sums, the difference and the tolerance in reconciliation', async () => {
     const { dir, platform } = await afterOneNight();
     platform.tells = lieAbout('daily');
     await night(dir, platform);
@@ -356,8 +356,8 @@ describe.concurrent('a platform whose totals of the past contradict its hours', 
   });
 });
 
-describe.concurrent('each question about the past', () => {
-  test('leaves its own proofs: every billing dimension by day, and the series asked for tonight', async () => {
+describe.concurrent('each query about the past', () => {
+  test('leaves its own comparisons: every billing dimension by day, and the series of tonight', async () => {
     const { dir, platform } = await afterOneNight();
     await night(dir, platform);
     const rows = await askSnapshot(
@@ -420,7 +420,7 @@ describe.concurrent('each question about the past', () => {
     expect(verify.map(({ request }: { request: string }) => request)).toEqual(asked);
   });
 
-  test('is asked in its turn where the series do not fit into one night', async () => {
+  test('takes its turn if the series do not fit into one night', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const env = { ...since, COSTBOOK_DEEP_VERIFY_PAGES: '1' };
@@ -442,7 +442,7 @@ describe.concurrent('each question about the past', () => {
 });
 
 describe.concurrent('a token that sees only a part of what was seen before', () => {
-  test('is a question, and not a year of restatements', async () => {
+  test('needs a confirmation instead of restating a year', async () => {
     const { dir, platform } = await afterOneNight('member');
     platform.tells = (_, truth) => truth.filter(({ name }) => name !== 'box');
     const { exitCode, account } = await night(dir, platform, 'member');
@@ -466,7 +466,7 @@ describe.concurrent('a token that sees only a part of what was seen before', () 
 });
 
 describe.concurrent('a token that no longer sees a workspace', () => {
-  test('is a question, however little was spent there', async () => {
+  test('needs a confirmation, however little was spent there', async () => {
     const { dir, platform } = await afterOneNight();
     platform.facts = [
       ...facts,
@@ -477,12 +477,14 @@ describe.concurrent('a token that no longer sees a workspace', () => {
     platform.tells = (_, truth) => truth.filter(({ workspace }) => workspace !== 'lab');
     const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-12T02:15:00Z', env: since });
     expect(exitCode).toBe(4);
-    expect(account.errors).toEqual([expect.stringMatching(/no cost any more.*of lab.*--accept-reduced-access/)]);
+    expect(account.errors).toEqual([
+      expect.stringMatching(/no longer reports any cost.*for lab.*--accept-reduced-access/),
+    ]);
   });
 });
 
-describe.concurrent('where the platform fails the verification', () => {
-  test('what is missing is fetched all the same, with exit 3', async () => {
+describe.concurrent('when the platform fails the verification', () => {
+  test('missing hours are fetched all the same, with exit 3', async () => {
     const { dir, platform } = await afterOneNight();
     const hits = ({ query }: Seen) => query['resolution'] === 'daily';
     platform.failures = [{ times: 99, hits, status: 503, headers: { 'retry-after': '86400' } }];

@@ -38,7 +38,7 @@ function ingestBare(dir: string, platform: ScriptedPlatform) {
 }
 
 describe.concurrent('the plan', () => {
-  test('without an account, and without books, begins as the ingest does', async () => {
+  test('without an account and books starts as the ingest does', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(series(box, '2026-09-03T05', [1, 2]));
     const [plan, ...others] = await plans(dir, { COSTBOOK_URL: platform.url });
@@ -51,7 +51,7 @@ describe.concurrent('the plan', () => {
     );
   });
 
-  test('without an account has windows where it is known since when', async () => {
+  test('without an account has windows if since is known', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(series(box, '2026-09-03T05', [1, 2]));
     const env = { COSTBOOK_URL: platform.url, COSTBOOK_SINCE: '2026-09-01' };
@@ -65,7 +65,7 @@ describe.concurrent('the plan', () => {
     expect(asked).toEqual(expect.arrayContaining(planned.map((each) => each.replace('{accountId}', 'acc_one'))));
   });
 
-  test('says for a person that the account is still to be asked for', async () => {
+  test('says that the account is not known yet', async () => {
     const env = { COSTBOOK_URL: 'http://127.0.0.1:9' };
     const { exitCode, stdout } = await runCli(['plan', '--dir', await newProject(), '--now', now], env);
     expect(exitCode).toBe(0);
@@ -86,7 +86,7 @@ describe.concurrent('the plan', () => {
     expect(stderr).toContain('set COSTBOOK_ACCOUNT or COSTBOOK_URL');
   });
 
-  test('asks again where history begins as long as no cost has been seen, as the ingest does', async () => {
+  test('requests the first month again until a cost was seen, as the ingest does', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform();
     await ingestBare(dir, platform);
@@ -103,7 +103,7 @@ describe.concurrent('the plan', () => {
     expect((await plans(dir, env))[0]?.first).toEqual([]);
   });
 
-  test('needs no configuration where the books know the account', async () => {
+  test('needs no configured account if the books know it', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(series(box, '2026-09-03T05', [1, 2]));
     await ingestBare(dir, platform);

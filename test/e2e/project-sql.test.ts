@@ -100,7 +100,7 @@ describe('a report of the project', () => {
     }
   }, 180_000);
 
-  test('reads a file that a parameter names below the project folder, and no other', async () => {
+  test('reads only a file that a parameter names, below the project folder', async () => {
     const report =
       '--! about: x\n--! grain: day\n--! params: prices file\nselect day, price from read_csv($prices, header = true)\n';
     const sneaky = `--! about: x\n--! grain: x\n--! params: prices file\nselect content || $prices as x from read_text('${join(outside, 'secret.txt')}')\n`;
@@ -114,7 +114,7 @@ describe('a report of the project', () => {
     expect(refused.stderr).toContain('parameters of type file');
   });
 
-  test('takes a file outside of the project folder only with --allow-files, through a link too', async () => {
+  test('reads a file outside of the project folder only with --allow-files, also through a link', async () => {
     const dir = await projectWith({});
     const orders = join(outside, 'orders.csv');
     const asked = ['report', 'unit_economics', '--month', '2026-09', '--param', `metric=${orders}`];
@@ -127,7 +127,7 @@ describe('a report of the project', () => {
     expect((await costbook(dir, 'report', 'unit_economics', '--param', 'metric=orders.csv')).exitCode).toBe(0);
   });
 
-  test('that does not end is ended by --timeout, and leaves no file', async () => {
+  test('that runs too long is ended by --timeout, and leaves no file', async () => {
     const endless =
       '--! about: x\n--! grain: x\nwith recursive r(i) as (select 1 union all select i + 1 from r) select count(*) as x from r\n';
     const dir = await projectWith({ 'reports/endless.sql': endless });
@@ -138,7 +138,7 @@ describe('a report of the project', () => {
     expect(files.filter((name) => /^exports.*\.(csv|part)$/.test(name))).toEqual([]);
   });
 
-  test('is answered by a process without environment, whose command line names nothing', async () => {
+  test('is answered by a process without environment, with an empty command line', async () => {
     const endless =
       '--! about: x\n--! grain: x\nwith recursive r(i) as (select 1 union all select i + 1 from r) select count(*) as x from r\n';
     const dir = await projectWith({ 'reports/endless.sql': endless });
@@ -153,7 +153,7 @@ describe('a report of the project', () => {
 });
 
 describe('a check of the project', () => {
-  test('that tries to write or to read a file is refused, and the others run on the books as they are', async () => {
+  test('that tries to write or read a file is refused, and the others still run', async () => {
     const files = Object.fromEntries(
       hostile.map((sql, index) => [
         `checks/a_hostile_${index}.sql`,
@@ -175,7 +175,7 @@ describe('a check of the project', () => {
     expect([await hashesBelow(join(dir, 'data')), await hashesBelow(outside)]).toEqual(before);
   });
 
-  test('that does not end, or breaks DuckDB, fails alone', async () => {
+  test('that runs too long, or crashes DuckDB, fails alone', async () => {
     const dir = await projectWith({
       'checks/a_endless.sql':
         '--! about: x\n--! severity: fail\nwith recursive r(i) as (select 1 union all select i + 1 from r) select count(*) from r\n',
@@ -200,7 +200,7 @@ describe('a file of SQL that is wrong', () => {
     'checks/unfinished.sql': '--! about: x\n--! severity: warn\nselect (1\n',
   };
 
-  test('fails alone: other reports and checks are answered, listed and verified', async () => {
+  test('fails alone: other reports and checks still work', async () => {
     const dir = await projectWith(broken);
     expect((await costbook(dir, 'report', 'cost_by_workspace')).exitCode).toBe(0);
     const list = await costbook(dir, 'report', '--list', '--json');
@@ -219,7 +219,7 @@ describe('a file of SQL that is wrong', () => {
     expect(checked.stdout.match(/^FAIL.*/gm)).toEqual(['FAIL  loud: wrong SQL', 'FAIL  unfinished: wrong SQL']);
   });
 
-  test('is named by doctor, each with its file and line', async () => {
+  test('is reported by doctor with file and line', async () => {
     const dir = await projectWith(broken);
     const { stdout } = await costbook(dir, 'doctor', '--offline', '--json');
     const found = (JSON.parse(stdout).findings as { subject: string; state: string; found: string }[]).filter(

@@ -169,7 +169,7 @@ async function copyOfStory(): Promise<string> {
 }
 
 describe.concurrent('rebuild', () => {
-  test('makes the same books again, row for row, from what was landed and journaled', async () => {
+  test('recreates the same books, row for row, from landing folder and journal', async () => {
     const { exitCode, answer, file, stderr } = await rebuild(story);
     expect({ exitCode, differing: answer && differing(answer), stderr }).toEqual({
       exitCode: 0,
@@ -220,7 +220,7 @@ describe.concurrent('rebuild', () => {
     expect(await exists(`${file}.wal`)).toBe(false);
   });
 
-  test('says so in words with the counts', async () => {
+  test('reports it with the counts', async () => {
     const file = join(await newProject(), 'rebuilt.duckdb');
     const { exitCode, stdout } = await runCli(['rebuild', '--dir', story, '--into', file]);
     expect(exitCode).toBe(0);
@@ -229,7 +229,7 @@ describe.concurrent('rebuild', () => {
     );
   });
 
-  test('leaves the present books as they were, and what is made can take their place', async () => {
+  test('leaves the present books unchanged, and its result can replace them', async () => {
     const dir = await copyOfStory();
     const before = await readFile(join(dir, 'data', 'warehouse.duckdb'));
     const { file } = await rebuild(dir);
@@ -242,7 +242,7 @@ describe.concurrent('rebuild', () => {
     expect((await rebuild(dir)).answer?.identical).toBe(true);
   });
 
-  test('without a present warehouse makes one all the same', async () => {
+  test('works without a present warehouse', async () => {
     const dir = await copyOfStory();
     await rm(join(dir, 'data', 'warehouse.duckdb'));
     const file = join(dir, 'data', 'warehouse.duckdb');
@@ -293,7 +293,7 @@ describe.concurrent('rebuild', () => {
     expect(await exists(file), 'what was made is there to be looked at').toBe(true);
   });
 
-  test('names the row that differs in words', async () => {
+  test('shows the row that differs', async () => {
     const dir = await copyOfStory();
     await tamper(dir, "update ledger.accounts set name = 'Another' where name = 'One' and replaced_at is null");
     const file = join(await newProject(), 'rebuilt.duckdb');
@@ -304,7 +304,7 @@ describe.concurrent('rebuild', () => {
     expect(stdout).toMatch(/rebuilt: \{"account":"acc_one","name":"One"/);
   });
 
-  test('refuses a landed page of which one byte is another, and names load and page; no file is left', async () => {
+  test('refuses a stored page with a changed byte, names load and page, and leaves no file', async () => {
     const dir = await copyOfStory();
     const page = join(dir, 'data', 'landing', 'acc_one', 'load-000000001', 'detail-0001.json');
     const bytes = await readFile(page);
@@ -312,19 +312,19 @@ describe.concurrent('rebuild', () => {
     await writeFile(page, bytes);
     const { exitCode, stderr, file } = await rebuild(dir);
     expect(exitCode).toBe(4);
-    expect(stderr).toMatch(/load 1 of account acc_one, window .*detail-0001\.json is not as it was stored/);
+    expect(stderr).toMatch(/load 1 of account acc_one, window .*detail-0001\.json has changed since it was stored/);
     expect(await exists(file)).toBe(false);
     expect(await readdir(join(file, '..'))).toEqual([]);
   });
 
-  test('names every load whose answers are missing, and what to do', async () => {
+  test('names every load with missing pages, and what to do', async () => {
     const dir = await copyOfStory();
     const landing = join(dir, 'data', 'landing', 'acc_one');
     await rm(join(landing, 'load-000000002', 'control-0001.json'));
     for (const name of await bodies(dir, 'acc_one/load-000000001')) await rm(join(landing, 'load-000000001', name));
     const { exitCode, stderr, file } = await rebuild(dir);
     expect(exitCode).toBe(4);
-    expect(stderr).toContain('lacks answers of 2 loads');
+    expect(stderr).toContain('is missing answers of 2 loads');
     expect(stderr).toMatch(/load 1 of account acc_one, window 2026-09-\S+: \d+ of \d+ pages are missing/);
     expect(stderr).toMatch(/load 2 of account acc_one, window 2026-09-\S+: 1 of \d+ pages are missing.*control-0001/);
     expect(stderr).toMatch(/--refetch --from 2026-09-\S+ --to 2026-09-/);
@@ -377,7 +377,7 @@ describe.concurrent('rebuild', () => {
       'its folder .* is missing',
       'load\\.json is missing',
       '1 of \\d+ pages are missing',
-      'not as it was stored \\(100 bytes\\)',
+      'has changed since it was stored \\(100 bytes\\)',
       'its folder is .*acc_two',
     ];
     for (const [index, problem] of problems.entries()) {
@@ -394,7 +394,7 @@ describe.concurrent('rebuild', () => {
     await rm(`${dir}-refetched`, { recursive: true });
   });
 
-  test('says the window of a load whose folder is missing, from the snapshot where the warehouse is gone', async () => {
+  test('names the window of a load with a missing folder, from the snapshot if the warehouse is gone', async () => {
     const dir = await copyOfStory();
     await rm(join(dir, 'data', 'landing'), { recursive: true });
     await rm(join(dir, 'data', 'warehouse.duckdb'));
@@ -406,7 +406,7 @@ describe.concurrent('rebuild', () => {
     expect(await exists(file)).toBe(false);
   });
 
-  test('tells a journal that lacks its beginning', async () => {
+  test('reports a journal without its beginning', async () => {
     const dir = await copyOfStory();
     const journal = join(dir, 'data', 'journal');
     const [name = ''] = await readdir(journal);
@@ -418,7 +418,7 @@ describe.concurrent('rebuild', () => {
     expect(stderr).toContain('events 1 to 3 of the journal are missing');
   });
 
-  test('does not touch a file that is there', async () => {
+  test('does not overwrite an existing file', async () => {
     const file = join(await newProject(), 'mine.txt');
     await writeFile(file, 'mine');
     const { exitCode, stderr } = await runCli(['rebuild', '--dir', story, '--into', file]);
@@ -427,7 +427,7 @@ describe.concurrent('rebuild', () => {
     expect(await readFile(file, 'utf8')).toBe('mine');
   });
 
-  test('asks for --into', async () => {
+  test('requires --into', async () => {
     const { exitCode, stderr } = await runCli(['rebuild', '--dir', story]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('--into is missing');
@@ -441,7 +441,7 @@ describe.concurrent('rebuild', () => {
     return { run, folder };
   }
 
-  test('lets no writer begin while it reads the present books', async () => {
+  test('blocks writers while it reads the present books', async () => {
     const dir = await copyOfStory();
     const { run } = await begun(dir);
     run.process.kill('SIGSTOP');
@@ -453,7 +453,7 @@ describe.concurrent('rebuild', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('identical') });
   });
 
-  test('that is interrupted leaves nothing behind', async () => {
+  test('leaves nothing behind when interrupted', async () => {
     const { run, folder } = await begun(story);
     run.process.kill('SIGINT');
     const { exitCode, stderr } = await run.ended;
@@ -461,7 +461,7 @@ describe.concurrent('rebuild', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('does not wait for a writer: exit 5', async () => {
+  test('does not wait for a writer, and ends with 5', async () => {
     const dir = await copyOfStory();
     const warehouse = await openWarehouse(dir);
     try {
@@ -472,7 +472,7 @@ describe.concurrent('rebuild', () => {
   });
 });
 
-test.concurrent('an ingest without the warehouse changes nothing and says how to make it anew; that works as printed', async () => {
+test.concurrent('an ingest without the warehouse changes nothing and prints the command that rebuilds it, which works', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
   await ingest(dir, platform, { now: '2026-09-20T00:30:00Z' });
@@ -491,7 +491,7 @@ test.concurrent('an ingest without the warehouse changes nothing and says how to
   expect((await rebuild(dir)).answer?.identical).toBe(true);
 });
 
-test.concurrent('a rebuild that was killed leaves a part, which the next one into the same file removes', async () => {
+test.concurrent('a killed rebuild leaves a part, which the next one into the same file removes', async () => {
   const dir = await copyOfStory();
   const file = join(await newProject(), 'rebuilt.duckdb');
   const killed = startCli(['rebuild', '--dir', dir, '--into', file]);
@@ -519,7 +519,7 @@ describe.concurrent('the landing folder', () => {
     return { dir, loads: loads as { landing: string }[] };
   }
 
-  test('keeps no answers of loads that changed nothing', async () => {
+  test('drops the answers of loads that changed nothing', async () => {
     const { dir, loads } = await nights({});
     const kept = await Promise.all(
       loads.map(async (load) => ({ ...load, landing: '', hasBodies: (await bodies(dir, load.landing)).length > 0 })),
@@ -534,7 +534,7 @@ describe.concurrent('the landing folder', () => {
     expect((await rebuild(dir)).answer?.identical).toBe(true);
   });
 
-  test('keeps them with landing.keep all, and rebuilding proves them anew', async () => {
+  test('keeps them with landing.keep all, and a rebuild reconciles them again', async () => {
     const { dir, loads } = await nights({ COSTBOOK_LANDING_KEEP: 'all' });
     for (const { landing } of loads) expect((await bodies(dir, landing)).length).toBeGreaterThan(0);
     expect((await rebuild(dir)).answer?.identical).toBe(true);
@@ -544,7 +544,7 @@ describe.concurrent('the landing folder', () => {
     expect((await rebuild(dir)).exitCode).toBe(4);
   });
 
-  test('with landing.keepDays loses the answers of loads seen before, nothing else', async () => {
+  test('with landing.keepDays drops the answers of older loads, nothing else', async () => {
     const { dir, loads } = await nights({ COSTBOOK_LANDING_KEEP_DAYS: '4', COSTBOOK_LANDING_KEEP: 'all' });
     const days = new Set<string>();
     for (const load of loads as { landing: string; day?: string }[]) {
@@ -556,6 +556,6 @@ describe.concurrent('the landing folder', () => {
     const { exitCode, stderr } = await rebuild(dir);
     expect(exitCode).toBe(4);
     // Those that changed nothing are made from their proofs; those that changed something are named.
-    expect(stderr).toContain('lacks answers of 3 loads');
+    expect(stderr).toContain('is missing answers of 3 loads');
   });
 });

@@ -33,8 +33,8 @@ async function unprovenIn(dir: string): Promise<unknown[]> {
   );
 }
 
-describe.concurrent('a window whose totals lie', () => {
-  test('is left out with exit 4, and named with the difference; the others are loaded', async () => {
+describe.concurrent('a window with wrong totals', () => {
+  test('is not loaded, with exit 4 and the difference; the others are loaded', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
@@ -61,7 +61,7 @@ describe.concurrent('a window whose totals lie', () => {
     ]);
   });
 
-  test('leaves the comparisons that failed in proofs, without a load', async () => {
+  test('leaves the failed comparisons in reconciliation, without a load', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
@@ -93,7 +93,7 @@ describe.concurrent('a window whose totals lie', () => {
     }
   });
 
-  test('is asked for twice, no more', async () => {
+  test('is fetched twice at most', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
@@ -103,7 +103,7 @@ describe.concurrent('a window whose totals lie', () => {
     expect(account.requests.repair).toBe(asked.length / 2);
   });
 
-  test('keeps the rows that were proven before', async () => {
+  test('keeps its earlier proven rows', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -118,7 +118,7 @@ describe.concurrent('a window whose totals lie', () => {
     expect(account.completeThrough).toBe('2026-09-19T22:00:00Z');
   });
 
-  test('is healed by the next run when the platform has stopped lying', async () => {
+  test('is loaded by the next run once the totals are right', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
@@ -132,7 +132,7 @@ describe.concurrent('a window whose totals lie', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
   });
 
-  test('is healed also by a run that cuts its windows elsewhere', async () => {
+  test('is loaded by a run with other window boundaries, too', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = liesAbout('2026-09-13');
@@ -146,7 +146,7 @@ describe.concurrent('a window whose totals lie', () => {
     expect(await unprovenIn(dir)).toEqual([]);
   });
 
-  test('that has an older proven state is asked again, however old it is', async () => {
+  test('with an older proven state is fetched again, however old it is', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -160,7 +160,7 @@ describe.concurrent('a window whose totals lie', () => {
     expect(await unprovenIn(dir)).toEqual([]);
   });
 
-  test('is no reason to forget that another account was not reachable', async () => {
+  test('does not hide that another account was unreachable', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
@@ -173,8 +173,8 @@ describe.concurrent('a window whose totals lie', () => {
   });
 });
 
-describe.concurrent('the proof', () => {
-  test('of a window that lies once is in its second reading', async () => {
+describe.concurrent('the reconciliation', () => {
+  test('of a window that is wrong once passes at the second attempt', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     let lies = 1;
@@ -201,7 +201,7 @@ describe.concurrent('the proof', () => {
     expect(await costsIn(dir)).toEqual([]);
   });
 
-  test('is not disturbed by the rounding of totals, wherever it falls', async () => {
+  test('accepts rounded totals in every place', async () => {
     const dir = await newProject();
     // Their total is 1.000000500: four parts in ten billion more than ours, and half of its last decimal explains five.
     const finer = series(box, '2026-09-18T05', [1.0000004996]);
@@ -212,7 +212,7 @@ describe.concurrent('the proof', () => {
     ).toEqual(expect.arrayContaining([{ difference: '-0.000000000400' }]));
   });
 
-  test('finds an hour that the rows put elsewhere than the control, though all totals agree', async () => {
+  test('finds an hour that differs between rows and control, even if all totals match', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.tells = ({ query }, truth) =>
@@ -224,7 +224,7 @@ describe.concurrent('the proof', () => {
     expect(account.unproven.map(({ start }) => start)).toEqual(['2026-09-13T00:00:00Z']);
   });
 
-  test('finds a workspace that the rows name otherwise than the control', async () => {
+  test('finds a workspace that differs between rows and control', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.tells = ({ query }, truth) =>
@@ -234,7 +234,7 @@ describe.concurrent('the proof', () => {
     expect(await costsIn(dir)).toEqual([]);
   });
 
-  test('finds a page that is lost on its way', async () => {
+  test('finds a lost page', async () => {
     const dir = await newProject();
     const two = [...facts, ...series({ ...box, name: 'other', uuid: 'sbx-2' }, '2026-09-18T05', [1])];
     const platform = await startScriptedPlatform(two);
@@ -248,7 +248,7 @@ describe.concurrent('the proof', () => {
   });
 });
 
-describe.concurrent('an answer about another window than was asked for', () => {
+describe.concurrent('an answer about another window than requested', () => {
   function echoesElsewhere(start: string): (request: Seen) => { startTime: string; endTime: string } {
     return (request) =>
       request.start === Date.parse(`${start}T00:00:00Z`)
@@ -256,7 +256,7 @@ describe.concurrent('an answer about another window than was asked for', () => {
         : { startTime: request.query['startTime'] ?? '', endTime: request.query['endTime'] ?? '' };
   }
 
-  test('is refused with exit 4, and what was found and expected is said', async () => {
+  test('is refused with exit 4, and with what was found and expected', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.echo = echoesElsewhere('2026-09-01');
@@ -272,7 +272,7 @@ describe.concurrent('an answer about another window than was asked for', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts([...middle, ...newest], 'admin'));
   });
 
-  test('has no comparisons in proofs: nothing was compared', async () => {
+  test('has no comparisons in reconciliation', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.echo = echoesElsewhere('2026-09-01');
@@ -287,7 +287,7 @@ describe.concurrent('an answer about another window than was asked for', () => {
   });
 });
 
-test.concurrent('status names what is unproven until it proves', async () => {
+test.concurrent('status names unproven windows until they are proven', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
   platform.lie = liesAbout('2026-09-06');

@@ -52,7 +52,7 @@ const goldenCsv = [
 ].join('\r\n');
 
 describe.concurrent('costbook report cost_by_workspace', () => {
-  test('writes the last complete month as CSV and Parquet, to the byte what was agreed', async () => {
+  test('writes the last complete month as CSV and Parquet, byte for byte as agreed', async () => {
     const dir = await projectOfOurs();
     const { exitCode, stdout, stderr } = await report(dir, 'cost_by_workspace');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -68,7 +68,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect(stdout).toContain('(3 rows) complete through 2026-10-03T10:00:00Z, settled through 2026-09-30T10:00:00Z');
   });
 
-  test('writes Parquet that another reader reads with the same decimals', async () => {
+  test('writes Parquet with the same decimals for another reader', async () => {
     const dir = await projectOfOurs();
     const { stdout } = await report(dir, 'cost_by_workspace', '--format', 'parquet', '--json');
     const { rows, files } = JSON.parse(stdout) as { rows: Record<string, unknown>[]; files: { path: string }[] };
@@ -89,7 +89,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect(rows.map((row) => row['cost'])).toEqual(['3.000000000000', '1.300000000001', '2.000000000000']);
   });
 
-  test('writes Arrow with exact decimals, and says in it how far it is complete', async () => {
+  test('writes Arrow with exact decimals, and complete-through in its metadata', async () => {
     const dir = await projectOfOurs();
     await report(dir, 'cost_by_workspace', '--format', 'arrow');
     const table = tableFromIPC(
@@ -108,7 +108,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     ]);
   });
 
-  test('writes doubles into Parquet only where that is asked for', async () => {
+  test('writes doubles into Parquet only with --parquet-decimals double', async () => {
     const dir = await projectOfOurs();
     const { stdout } = await report(
       dir,
@@ -126,7 +126,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect((await parquetReadObjects({ file, compressors })).map((row) => row['cost'])).toEqual([3, 1.300000000001, 2]);
   });
 
-  test('asks what doubles in Parquet are for where no Parquet is asked for', async () => {
+  test('refuses --parquet-decimals without the format Parquet', async () => {
     const dir = await projectOfOurs();
     const ended = await report(dir, 'cost_by_workspace', '--format', 'csv', '--parquet-decimals', 'double');
     expect([ended.exitCode, ended.stderr]).toEqual([
@@ -135,7 +135,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     ]);
   });
 
-  test('answers in JSON with the rows, the month, how far it is complete, and the files', async () => {
+  test('prints rows, month, complete-through and files with --json', async () => {
     const dir = await projectOfOurs();
     const { stdout } = await report(dir, 'cost_by_workspace', '--format', 'csv', '--json');
     const said = JSON.parse(stdout) as { files: { path: string; bytes: number; sha256: string }[] };
@@ -159,7 +159,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     });
   });
 
-  test('writes the same bytes for the same books, whenever it is asked', async () => {
+  test('writes the same bytes for the same books at any time', async () => {
     const dir = await projectOfOurs();
     const hashes: string[][] = [];
     for (const now of ['2026-10-03T12:40:00Z', '2027-01-01T00:00:00Z']) {
@@ -182,7 +182,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect(hashes[1]).toEqual(hashes[0]);
   });
 
-  test('writes where it is told to, and text as it is with --raw', async () => {
+  test('writes below --out, and unguarded text with --raw', async () => {
     const dir = await projectOfOurs();
     await report(dir, 'cost_by_workspace', '--out', join(dir, 'elsewhere'), '--format', 'csv', '--raw');
     const text = await readFile(
@@ -192,7 +192,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect(text).toBe(goldenCsv.replace("'@south", '@south'));
   });
 
-  test('warns of a month that is not complete, and writes it', async () => {
+  test('warns about a month that is not complete, and writes it', async () => {
     const dir = await projectOfOurs();
     const { exitCode, stderr } = await report(dir, 'cost_by_workspace', '--month', '2026-10', '--format', 'csv');
     expect(exitCode).toBe(0);
@@ -202,7 +202,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect(await readdir(join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-10'))).toContain('latest.csv');
   });
 
-  test('ends with 4 and writes nothing where completeness is required and not given', async () => {
+  test('ends with 4 and writes nothing for an incomplete month with --require-complete', async () => {
     const dir = await projectOfOurs();
     const { exitCode, stdout, stderr } = await report(
       dir,
@@ -218,7 +218,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect(await readdir(dir)).toEqual(['data']);
   });
 
-  test('does not call a month complete that was over before the books begin: nothing known is not nothing spent', async () => {
+  test('does not call a month before the first hour of the books complete', async () => {
     const dir = await projectOfOurs();
     const { exitCode, stderr } = await report(dir, 'cost_by_workspace', '--month', '2026-08', '--require-complete');
     expect(exitCode).toBe(4);
@@ -241,7 +241,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect([allowed.exitCode, allowed.stdout]).toEqual([0, expect.stringContaining('(0 rows)')]);
   });
 
-  test('refuses a range with months that the books cannot hold, names all of them, and writes none of the others', async () => {
+  test('refuses a range with months that are not in the books, names all of them, and writes none', async () => {
     const dir = await projectOfOurs();
     const range = ['--month', '2026-07..2026-12'];
     const { exitCode, stdout, stderr } = await report(dir, 'cost_by_workspace', ...range);
@@ -254,7 +254,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect([allowed.exitCode, allowed.stdout]).toEqual([0, expect.stringContaining('2026-12')]);
   });
 
-  test('refuses a range of which one month is not complete where completeness is required, and writes none', async () => {
+  test('refuses a range with an incomplete month with --require-complete, and writes none', async () => {
     const dir = await projectOfOurs();
     const range = ['--month', '2026-09..2026-10', '--require-complete'];
     const { exitCode, stdout, stderr } = await report(dir, 'cost_by_workspace', ...range);
@@ -263,7 +263,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect(await readdir(dir)).toEqual(['data']);
   });
 
-  test('of a dimension of owners that is misspelt is refused, and writes nothing', async () => {
+  test('refuses a misspelt dimension of owners, and writes nothing', async () => {
     const dir = await projectOfOurs();
     const { exitCode, stdout, stderr } = await report(dir, 'chargeback_summary', '--by', 'tem');
     expect([exitCode, stdout]).toEqual([2, '']);
@@ -271,7 +271,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect(await readdir(dir)).toEqual(['data']);
   });
 
-  test('by owner says how to begin where the books have no allocation rules', async () => {
+  test('by owner explains how to start if the books have no allocation rules', async () => {
     const dir = await projectOfOurs();
     const { exitCode, stderr } = await report(dir, 'chargeback');
     expect(exitCode).toBe(0);
@@ -289,11 +289,11 @@ describe.concurrent('costbook report cost_by_workspace', () => {
   });
 });
 
-describe.concurrent('a report of one’s own', () => {
+describe.concurrent('a report of the project', () => {
   const own =
     '--! about: Dearest hours\n--! grain: hour\nselect bucket_start as hour, sum(cost) as cost\nfrom costs\ngroup by hour\n';
 
-  test('is one SQL file: it is listed and written, though it asks for no month', async () => {
+  test('is one SQL file that is listed and written, also without a month', async () => {
     const dir = await projectWith('dearest_hours.sql', own);
     const list = await report(dir, '--list');
     expect(list.stdout.split('\n').map((line) => line.split(/\s{2,}/)[0])).toEqual(
@@ -310,7 +310,7 @@ describe.concurrent('a report of one’s own', () => {
     ]);
   });
 
-  test('lies over a built-in one of the same name', async () => {
+  test('replaces a built-in one of the same name', async () => {
     const dir = await projectWith(
       'cost_by_workspace.sql',
       '--! about: Mine\n--! grain: a\n--! params: month month = last-complete\nselect 1 as a where $month is not null\n',
@@ -319,7 +319,7 @@ describe.concurrent('a report of one’s own', () => {
     expect(JSON.parse(stdout)).toMatchObject({ rows: [{ a: 1 }] });
   });
 
-  test('may come from Windows, and name columns as DuckDB compares them', async () => {
+  test('may have CRLF line ends, and column names in any case', async () => {
     const text =
       '\uFEFF--! about: x\r\n--! grain: A\r\n--! cost: SPENT\r\n--! formats: csv\r\nselect 1 as a,\r\n  2.50 as Spent\r\n';
     const dir = await projectWith('windows.sql', text);
@@ -332,7 +332,7 @@ describe.concurrent('a report of one’s own', () => {
     expect((await report(dir, 'windows')).stderr).toMatch(/windows\.sql:6: Binder Error/);
   });
 
-  test('that is wrong is told with its file and line', async () => {
+  test('with a wrong header is reported with file and line', async () => {
     const text =
       '--! about: x\n--! grain: a\n--! params: month month = last-complete\nselect workspace as a\nfrom costs\nwhere nosuch = $month\n';
     const dir = await projectWith('broken.sql', text);
@@ -343,7 +343,7 @@ describe.concurrent('a report of one’s own', () => {
     expect(await readdir(dir)).not.toContain('exports');
   });
 
-  test('that is wrong is shown at its place, as it stands in the file', async () => {
+  test('with wrong SQL is shown with the place in its file', async () => {
     const text =
       '--! about: x\n--! grain: a\n--! params: month month = last-complete\nselect workspace as a\nfrom costs\nwhere nosuch = $month\n';
     const dir = await projectWith('broken.sql', text);
@@ -354,7 +354,7 @@ describe.concurrent('a report of one’s own', () => {
     expect(lines[at + 1]?.indexOf('^')).toBe(lines[at]?.indexOf('nosuch'));
   });
 
-  test('that goes wrong only with the numbers is the report’s mistake too', async () => {
+  test('that fails on the data is reported as a mistake of the report', async () => {
     const text = `--! about: x\n--! grain: a\nselect cast(workspace as integer) as a\nfrom costs\n`;
     for (const format of ['csv', 'parquet', 'arrow', 'json']) {
       const dir = await projectWith('broken.sql', text);
@@ -441,7 +441,7 @@ describe.concurrent('a report about days', () => {
     return dir;
   }
 
-  test('takes its parameters from the command line, and says them in the answer and in the folders’ names', async () => {
+  test('takes parameters from the command line, and names them in the answer and the folders', async () => {
     const dir = await projectOfDays();
     const given = ['--from', '2026-09-03', '--to', '2026-09-16', '--param', 'floor=0.2', '--param', 'users=users.csv'];
     const { exitCode, stdout, stderr } = await report(dir, 'spent', ...given, '--json');
@@ -473,7 +473,7 @@ describe.concurrent('a report about days', () => {
     );
   });
 
-  test('counts relative dates from now, and from --as-of where it is asked as of then', async () => {
+  test('counts relative dates from now, or from --as-of', async () => {
     const dir = await projectOfDays();
     const users = ['--param', 'users=users.csv', '--format', 'csv', '--json'];
     const now = JSON.parse((await report(dir, 'spent', ...users)).stdout);
@@ -483,14 +483,14 @@ describe.concurrent('a report about days', () => {
     expect(past).toMatchObject({ parameters: now.parameters, rows: now.rows, asOf: '2026-10-03T12:35:00Z' });
   });
 
-  test('answers the same as of now as without', async () => {
+  test('gives the same answer with --as-of now', async () => {
     const dir = await projectOfDays();
     const users = ['--param', 'users=users.csv', '--json'];
     await report(dir, 'spent', ...users);
     expect(await report(dir, 'spent', ...users, '--as-of', 'now')).toEqual(await report(dir, 'spent', ...users));
   });
 
-  test('puts the files of different questions into different folders', async () => {
+  test('writes different parameters into different folders', async () => {
     const dir = await projectOfDays();
     const users = ['--param', 'users=users.csv', '--format', 'csv', '--allow-empty'];
     for (const workspace of ['north', 'a/b', 'a_b', '../x', '..']) {
@@ -501,7 +501,7 @@ describe.concurrent('a report about days', () => {
     );
   });
 
-  test('writes a header or a schema where the answer is empty', async () => {
+  test('writes a header or a schema if the answer is empty', async () => {
     const dir = await projectOfDays();
     const none = [
       '--param',
@@ -532,7 +532,7 @@ describe.concurrent('a report about days', () => {
     ).toEqual(['day', 'workspace', 'cost', 'users']);
   });
 
-  test('is complete where its own days are, though the month is not', async () => {
+  test('is complete if its own days are, though the month is not', async () => {
     const dir = await projectOfDays();
     const given = ['--param', 'users=users.csv', '--from', '2026-09-20', '--require-complete', '--format', 'csv'];
     expect(await report(dir, 'spent', ...given, '--to', '2026-10-03')).toMatchObject({ exitCode: 0, stderr: '' });
@@ -543,7 +543,7 @@ describe.concurrent('a report about days', () => {
     });
   });
 
-  test('tells every mistake in its parameters at once, writing nothing', async () => {
+  test('reports every mistake in its parameters at once, and writes nothing', async () => {
     const dir = await projectOfDays();
     const wrong = [
       '--month',
@@ -575,7 +575,7 @@ describe.concurrent('a report about days', () => {
     expect(await readdir(dir)).not.toContain('exports');
   });
 
-  test('is listed with what it takes', async () => {
+  test('is listed with its parameters', async () => {
     const dir = await projectOfDays();
     const { stdout } = await report(dir, '--list');
     // As wide as the longest of all reports needs.
@@ -600,7 +600,7 @@ describe.concurrent('a report about days', () => {
 });
 
 describe.concurrent('costbook report', () => {
-  test('asks which of them where none is named, and guesses what a typo meant', async () => {
+  test('requires a name, and suggests the nearest one for a typo', async () => {
     const dir = await projectOfOurs();
     expect(await report(dir)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('cost_by_workspace') });
     expect(await report(dir, 'cost_by_workspac')).toMatchObject({
@@ -611,7 +611,7 @@ describe.concurrent('costbook report', () => {
     });
   });
 
-  test('tells everything that is wrong with its options at once', async () => {
+  test('reports every mistake in its options at once', async () => {
     const dir = await projectOfOurs();
     const { exitCode, stderr } = await report(dir, 'cost_by_workspace', '--month', '2026-13', '--format', 'xlsx');
     expect(exitCode).toBe(2);
@@ -620,8 +620,8 @@ describe.concurrent('costbook report', () => {
   });
 });
 
-describe.concurrent('for people', () => {
-  test('--excel writes a CSV that says what it is, beside the exact files only where they are asked for', async () => {
+describe.concurrent('a report for people', () => {
+  test('--excel writes a self-explaining CSV, and exact files only with --format', async () => {
     const dir = await projectOfOurs();
     const asked = ['cost_by_workspace', '--month', '2026-09', '--excel', '--totals'];
     expect(await report(dir, ...asked)).toMatchObject({ exitCode: 0, stderr: '' });
@@ -648,19 +648,19 @@ describe.concurrent('for people', () => {
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
   });
 
-  test('--totals adds up the amounts in the last row of the table', async () => {
+  test('--totals adds up the costs in the last row of the table', async () => {
     const { stdout } = await report(await projectOfOurs(), 'cost_by_workspace', '--month', '2026-09', '--totals');
     expect(stdout).toMatch(/^Total\s.*6\.30/m);
   });
 
-  test('a report without an amount has no totals', async () => {
+  test('a report without a cost column refuses --totals', async () => {
     const dir = await projectWith('names.sql', '--! about: x\n--! grain: name\nselect 1.5::double as name\n');
     const { exitCode, stderr } = await report(dir, 'names', '--totals');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('the report names has no amount to add up');
   });
 
-  test('a report of your own makes columns of rows', async () => {
+  test('a report of the project makes columns of rows with --! spread:', async () => {
     const sql = `--! about: x\n--! grain: month\n--! spread: name, amount, sum\n--! cost: sum
       select '2026-09' as month, name, amount from (values ('a', 1.5), ('month', 2), (null, 4)) as t(name, amount)\n`;
     const dir = await projectWith('wide.sql', sql);
@@ -673,7 +673,7 @@ describe.concurrent('for people', () => {
 });
 
 describe.concurrent('a range of months', () => {
-  test('is an export a month, and one JSON value', async () => {
+  test('writes one export per month, and one JSON value', async () => {
     const dir = await projectOfOurs();
     const { exitCode, stdout } = await report(dir, 'cost_by_workspace', '--month', '2026-09..2026-10', '--json');
     expect(exitCode).toBe(0);
@@ -689,7 +689,7 @@ describe.concurrent('a range of months', () => {
     ]);
   });
 
-  test('of which not all months are complete writes nothing where that is required', async () => {
+  test('with an incomplete month writes nothing with --require-complete', async () => {
     const dir = await projectOfOurs();
     const asked = ['cost_by_workspace', '--month', '2026-09..2026-10', '--require-complete'];
     const { exitCode, stderr } = await report(dir, ...asked);
@@ -698,7 +698,7 @@ describe.concurrent('a range of months', () => {
     expect(existsSync(join(dir, 'exports'))).toBe(false);
   });
 
-  test('is one answer of a report that has months as rows', async () => {
+  test('gives one answer for a report with months as rows', async () => {
     const dir = await projectOfOurs();
     const { stdout } = await report(dir, 'monthly_by_workspace', '--month', '2026-09..2026-10', '--json');
     const { rows } = JSON.parse(stdout) as { rows: { month: string; total: string }[] };

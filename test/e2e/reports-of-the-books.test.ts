@@ -87,17 +87,17 @@ describe('to the byte what was agreed:', () => {
     await expect(`${JSON.stringify(partitions, undefined, 2)}\n`).toMatchFileSnapshot('../golden/lake.json');
   });
 
-  test('invoice_lines, as of the night before that', async () => {
+  test('invoice_lines as of the night before equals its golden file', async () => {
     const lines = (await csvOf('invoice_lines', ...september, '--as-of', '2026-10-04')).split('\r\n');
     expect(lines[1]).toContain(',1.750000000000,1.750000000000,0.000000000000,true');
   });
 
-  test('restated_days of the hours of a month are those of all here', async () => {
+  test('restated_days of one month has all changes of these books', async () => {
     expect(await csvOf('restated_days', ...september)).toBe(await csvOf('restated_days'));
   });
 });
 
-test('every report has a golden', async () => {
+test('every report has a golden file', async () => {
   const reports = await readdir(fileURLToPath(new URL('../../sql/reports', import.meta.url)));
   const goldens = await readdir(fileURLToPath(new URL('../golden', import.meta.url)));
   expect(goldens.map((name) => name.replace(/\.\w+$/, ''))).toEqual(
@@ -105,7 +105,7 @@ test('every report has a golden', async () => {
   );
 });
 
-test('a metric file that is wrong is named with its line, and nothing is written', async () => {
+test('a wrong metric file is named with its line, and nothing is written', async () => {
   await writeFile(join(dir, 'wrong.csv'), 'date,value\n2026-09-03,nine\n');
   const out = await newProject();
   const { exitCode, stderr } = await runCli([

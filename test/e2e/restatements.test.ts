@@ -20,7 +20,7 @@ const facts = [...series(box, '2026-09-08T00', [1, 1, 1]), ...series(disk, '2026
 const now = '2026-09-09T12:00:00Z';
 const later = '2026-09-10T12:00:00Z';
 
-test('restatements tells what changed, by month and driver and by hour, and --since when it was seen', async () => {
+test('restatements shows changes by month, driver and hour; --since filters by the time they were found', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
   await ingest(dir, platform, { now });

@@ -24,8 +24,8 @@ const facts: readonly Fact[] = [
 /** Amounts in steps of a billionth, which no double carries exactly. */
 const shares = [0.100000001, 0.200000002, 0.300000003];
 
-describe.concurrent('read by an account admin', () => {
-  test('rows without uuid get their workspace, though several share a name', async () => {
+describe.concurrent('fetched by an account admin', () => {
+  test('rows without UUID get their workspace, even if several share a name', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const { exitCode, account } = await ingest(dir, platform, { now });
@@ -37,7 +37,7 @@ describe.concurrent('read by an account admin', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
   });
 
-  test('two volumes of one name in two workspaces stay two series, beside one of that name with a uuid', async () => {
+  test('two volumes of one name in two workspaces stay two series, next to one of that name with a UUID', async () => {
     const dir = await newProject();
     await ingest(dir, await startScriptedPlatform(facts), { now });
     const rows = await askSnapshot(
@@ -53,7 +53,7 @@ describe.concurrent('read by an account admin', () => {
     ]);
   });
 
-  test('a name that only one workspace uses is asked for all the same: enrichment cannot be told from a merge', async () => {
+  test('a name that only one workspace uses is queried as well: enrichment looks the same as a merge', async () => {
     const dir = await newProject();
     const alone = series({ ...volume, workspace: 'north', name: 'alone' }, '2026-09-03T05', shares);
     await ingest(dir, await startScriptedPlatform(alone), { now });
@@ -61,8 +61,8 @@ describe.concurrent('read by an account admin', () => {
   });
 });
 
-describe.concurrent('read by somebody who is no account admin', () => {
-  test('rows without uuid have no workspace, and their amounts are the same', async () => {
+describe.concurrent('fetched by a member', () => {
+  test('rows without UUID have no workspace, and the same costs', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const { exitCode, account } = await ingest(dir, platform, { now, as: 'member' });
@@ -74,7 +74,7 @@ describe.concurrent('read by somebody who is no account admin', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'member'));
   });
 
-  test('workspaces are asked for once a run, not once a window', async () => {
+  test('workspaces are queried once per run, not once per window', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const { account } = await ingest(dir, platform, { now: '2026-09-24T00:00:00Z', as: 'member' });
@@ -83,9 +83,9 @@ describe.concurrent('read by somebody who is no account admin', () => {
   });
 });
 
-describe.concurrent('rows that the platform leaves out where resource_uuid is grouped by', () => {
+describe.concurrent('rows that the platform omits when grouping by resource_uuid', () => {
   describe.concurrent.each(['rows', 'rows and totals'] as const)('of the %s', (leavesOut) => {
-    test.each(['admin', 'member'] as const)('are asked for by name as %s', async (as) => {
+    test.each(['admin', 'member'] as const)('are queried by name as %s', async (as) => {
       const dir = await newProject();
       const platform = await startScriptedPlatform(facts);
       platform.leavesOut = leavesOut;
@@ -96,8 +96,8 @@ describe.concurrent('rows that the platform leaves out where resource_uuid is gr
   });
 });
 
-describe.concurrent('a page that is lost', () => {
-  test.each(['admin', 'member'] as const)('is asked for again, not taken for rows without uuid, as %s', async (as) => {
+describe.concurrent('a lost page', () => {
+  test.each(['admin', 'member'] as const)('is fetched again, not mistaken for omitted rows, as %s', async (as) => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     let lost = 0;
@@ -111,7 +111,7 @@ describe.concurrent('a page that is lost', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, as));
   });
 
-  test('is asked for again also where rows of another billing dimension are always left out', async () => {
+  test('is fetched again even if rows of another billing dimension are always omitted', async () => {
     const dir = await newProject();
     const named = facts.filter(({ type, uuid }) => type === 'volume' || uuid !== null);
     const platform = await startScriptedPlatform(named);
@@ -128,7 +128,7 @@ describe.concurrent('a page that is lost', () => {
   });
 });
 
-describe.concurrent('rows without uuid of many resource types', () => {
+describe.concurrent('rows without UUID of many resource types', () => {
   const domain = { type: 'custom_domain', uuid: null, dimension: 'custom_domain_active_time_hours' } as const;
   const job = { type: 'job', uuid: null, dimension: 'job_compute_runtime_gbs' } as const;
   const many: readonly Fact[] = [
@@ -139,7 +139,7 @@ describe.concurrent('rows without uuid of many resource types', () => {
     ...series({ ...job, workspace: 'north', name: 'data', uuid: 'job-1' }, '2026-09-03T05', [16]),
   ];
 
-  test('are asked for at once by workspace where no billing dimension is shared', async () => {
+  test('are queried at once by workspace if no billing dimension is shared', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(many);
     const { exitCode, account } = await ingest(dir, platform, { now });
@@ -148,7 +148,7 @@ describe.concurrent('rows without uuid of many resource types', () => {
     expect(platform.requests, 'detail, control, and one more').toHaveLength(3);
   });
 
-  test('are asked for type by type where one is shared', async () => {
+  test('are queried by type if one is shared', async () => {
     const dir = await newProject();
     const shared = [
       ...many,
@@ -165,7 +165,7 @@ describe.concurrent('rows without uuid of many resource types', () => {
     expect(platform.requests.filter(({ query }) => query['resourceType'] !== undefined)).toHaveLength(4);
   });
 
-  test('are asked for at once by type as a member, where their billing dimensions are unknown', async () => {
+  test('are queried at once by type as a member if their billing dimensions are unknown', async () => {
     const dir = await newProject();
     const unknown = ['x', 'y', 'z'].flatMap((letter) => [
       ...series(
@@ -195,7 +195,7 @@ describe.concurrent('a billing dimension that several resource types share', () 
     ...series({ ...disk, type: 'tape', workspace: 'south' }, '2026-09-03T05', [4]),
   ];
   test.each(['nothing', 'rows', 'rows and totals'] as const)(
-    'keeps the types apart, where the detail leaves out %s of the rows without uuid',
+    'does not mix the types, if the detail leaves out %s of the rows without uuid',
     async (leavesOut) => {
       const dir = await newProject();
       const platform = await startScriptedPlatform(shared);
@@ -207,8 +207,8 @@ describe.concurrent('a billing dimension that several resource types share', () 
   );
 });
 
-describe.concurrent('a window that was read as admin', () => {
-  test('is a question to whoever reads it as a member next, and nothing is written before the answer', async () => {
+describe.concurrent('a window that was fetched as admin', () => {
+  test('needs a confirmation before a member replaces it, and nothing is written before', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -216,7 +216,7 @@ describe.concurrent('a window that was read as admin', () => {
     const asked = await ingest(dir, platform, { now: later, as: 'member' });
     expect(asked.exitCode).toBe(4);
     expect(asked.account.errors).toEqual([
-      expect.stringMatching(/acc_one was read as admin until now.*--accept-reduced-access/),
+      expect.stringMatching(/acc_one was fetched with an admin token before.*--accept-reduced-access/),
     ]);
     expect(await askSnapshot(dir, 'select count(*) as loads from ledger.loads')).toEqual(before);
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
@@ -227,7 +227,7 @@ describe.concurrent('a window that was read as admin', () => {
     expect(next.exitCode, 'asked once, answered once').toBe(0);
   });
 
-  test('keeps its workspaces when a member confirms its totals', async () => {
+  test('does not lose its workspaces when a member confirms its totals', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -255,7 +255,7 @@ describe.concurrent('a window that was read as admin', () => {
     ]);
   });
 
-  test('is replaced by what a member reads when the totals differ, and old and new are kept', async () => {
+  test('is replaced by the rows of a member if the totals differ, and the restatement has old and new', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -272,7 +272,7 @@ describe.concurrent('a window that was read as admin', () => {
     expect(Number(sums?.['new']) - Number(sums?.['old'])).toBe(4);
   });
 
-  test('gets its workspaces back when an admin reads it again', async () => {
+  test('gets its workspaces back when an admin fetches it again', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now, as: 'member' });

@@ -72,7 +72,7 @@ function firstLine(text: string): string {
   return text.split('\n')[0]?.replace('│ ', '') ?? '';
 }
 
-describe('a runaway, read from Slack and mail alone', () => {
+describe('a runaway agent, as seen in Slack and mail', () => {
   test('is reported on its first night with its amount, the resource, and its pace', () => {
     const [mail] = mailsOf('2026-11-16');
     expect(mail?.subject).toContain('🔵 demo-analyst cost 12.19 USD more than usual on 15 Nov');
@@ -81,7 +81,7 @@ describe('a runaway, read from Slack and mail alone', () => {
     expect(mail?.text).toContain('complete through 2026-11-16T00:00:00Z');
   });
 
-  test('says on the second night what it costs a day, in total and by the end of the month', () => {
+  test('shows on the second night its cost per day, in total and by the end of the month', () => {
     const [mail] = mailsOf('2026-11-17');
     expect(mail?.subject).toMatch(
       /🟠 demo-analyst has cost \d\d\.\d\d USD more than usual since 15 Nov \(about 8\d USD a day\)$/,
@@ -90,7 +90,7 @@ describe('a runaway, read from Slack and mail alone', () => {
     expect(mail?.text).toContain('It got worse: it was 12.19 USD through 15 Nov');
   });
 
-  test('says on the third night that it goes on', () => {
+  test('is reported on the third night as continuing', () => {
     const [mail] = mailsOf('2026-11-18');
     expect(mail?.subject).toMatch(
       /🟠 demo-analyst has cost 19\d USD more than usual since 15 Nov \(about 90 USD a day\)$/,
@@ -106,7 +106,7 @@ describe('a runaway, read from Slack and mail alone', () => {
     expect(mail?.text).toContain('It goes on, for 7 days now: it was 192 USD through 17 Nov');
   });
 
-  test('is over two days after its last one, with what it came to', () => {
+  test('is resolved two days after its last day, with its total', () => {
     const [mail] = mailsOf('2026-11-26');
     expect(mail?.subject).toContain(
       '✅ Resolved: demo-analyst costs what is usual again, after 716 USD more than usual',

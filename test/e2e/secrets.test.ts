@@ -121,7 +121,7 @@ async function platformWith(change: (platform: ScriptedPlatform) => void = () =>
   return platform;
 }
 
-test('the token is nowhere after a run that went well, nor in any process that it started', async () => {
+test('the token is in no file, output or process after a successful run', async () => {
   let seen = await observe(await platformWith());
   // The process that copies the snapshot lives for a moment only: on a busy machine it takes a second look to see it.
   for (let looks = 1; looks < 5 && seen.commandLines.size < 2; looks += 1) seen = await observe(await platformWith());
@@ -132,7 +132,7 @@ test('the token is nowhere after a run that went well, nor in any process that i
 });
 
 describe.concurrent('the token', () => {
-  test('is not told when the platform refuses it and says it back', async () => {
+  test('is not shown when the platform refuses it and repeats it', async () => {
     const seen = await observe(
       await platformWith((platform) => {
         const body = {
@@ -148,7 +148,7 @@ describe.concurrent('the token', () => {
     expectNoSecret(seen);
   });
 
-  test('is not told in part where a long refusal is cut', async () => {
+  test('is not shown in part in a truncated refusal', async () => {
     const seen = await observe(
       await platformWith((platform) => {
         const body = { error: 'no', code: 401, message: `${'x'.repeat(470)}${token}` };
@@ -159,7 +159,7 @@ describe.concurrent('the token', () => {
     expectNoSecret(seen);
   });
 
-  test('is not told in part where a body that is not JSON is shown', async () => {
+  test('is not shown in part with a body that is not JSON', async () => {
     const seen = await observe(
       await platformWith((platform) => {
         platform.failures = [{ times: 1, status: 200, body: `Bearer ${token}` }];
@@ -186,7 +186,7 @@ describe.concurrent('the token', () => {
     expectNoSecret(seen);
   });
 
-  test('is not told while requests that fail are tried again', async () => {
+  test('is not shown while failed requests are retried', async () => {
     const body = { error: 'oops', code: 500, message: `stack: Authorization: Bearer ${token}` };
     const seen = await observe(
       await platformWith((platform) => {
@@ -211,14 +211,14 @@ describe.concurrent('the token', () => {
     expectNoSecret(seen);
   });
 
-  test('is not told when it was put into the wrong variable', async () => {
+  test('is not shown when it is in the wrong variable', async () => {
     const seen = await observe(undefined, { env: { COSTBOOK_URL: `http://user:${token}@127.0.0.1:9` } });
     expect(seen.exitCode).toBe(2);
     expectNoSecret(seen);
   });
 });
 
-test.concurrent('a token is no option of the command line', async () => {
+test.concurrent('the token cannot be given as an option', async () => {
   const { exitCode, stderr } = await runCli(['ingest', '--token', token]);
   expect(exitCode).toBe(2);
   expect(stderr).toContain("unknown option '--token'");
@@ -241,7 +241,7 @@ const refused: Readonly<Record<string, readonly number[]>> = { close: [4], reope
 /** They do not end by themselves, or not soon: they are ended when they have said something. */
 const endless = ['demo', 'emulator', 'schedule'];
 
-describe.concurrent('no command tells the token, nor an address that holds a secret', () => {
+describe.concurrent('no command shows the token, nor an address with a secret', () => {
   const hook = `https://hooks.example.com/services/T0/B0/${token}`;
   let loaded = '';
   beforeAll(async () => {

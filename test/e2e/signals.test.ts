@@ -21,7 +21,7 @@ const deaf = `select i from range(300000) as t(i)
   union all
   select levenshtein(repeat('a', 5000) || i, repeat('b', 5000) || i) from range(3000) as t(i)`;
 
-describe.concurrent('a query that runs on and on', () => {
+describe.concurrent('a long query', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
@@ -33,7 +33,7 @@ describe.concurrent('a query that runs on and on', () => {
     expect(run.process.signalCode).toBe(null);
   });
 
-  test('and does not listen is ended by the second signal', async () => {
+  test('that ignores the first signal is ended by the second', async () => {
     const run = startCli(['sql', deaf, '--format', 'csv', '--dir', dir]);
     await quiet(run.process);
     const again = setInterval(() => run.process.kill('SIGINT'), 100);
@@ -43,7 +43,7 @@ describe.concurrent('a query that runs on and on', () => {
   });
 });
 
-test('an answer that nobody takes is ended by a signal all the same', async () => {
+test('an answer that nobody reads is ended by a signal', async () => {
   const run = startCli(['sql', 'select * from range(100000000)', '--format', 'csv', '--dir', dir]);
   run.process.stdout?.once('data', () => {
     run.process.stdout?.pause();

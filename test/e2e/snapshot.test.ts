@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 describe('the snapshot', () => {
-  test('is a file that DuckDB opens by itself, views and all', async () => {
+  test('is a file that DuckDB opens without Costbook, with all views', async () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
     expect(
       await askSnapshot(
@@ -31,13 +31,13 @@ describe('the snapshot', () => {
     ).toEqual([{ workspace: 'north', cost: '3.000000000000' }]);
   });
 
-  test('answers under another name too: whoever reads it may copy it', async () => {
+  test('works under another name too, so it may be copied', async () => {
     const copy = join(dir, 'a-copy.duckdb');
     await copyFile(join(dir, 'data', 'costbook.duckdb'), copy);
     expect(await askFile(copy, 'select count(*) as rows from costs_daily')).toEqual([{ rows: '1' }]);
   });
 
-  test('stands alone: no log and no part of it lies beside it', async () => {
+  test('is one file, without a log or a part next to it', async () => {
     expect((await readdir(join(dir, 'data'))).sort()).toEqual([
       'costbook.duckdb',
       'journal',
@@ -47,7 +47,7 @@ describe('the snapshot', () => {
     ]);
   });
 
-  test('is open to readers while a writer holds the warehouse, who see what was published last', async () => {
+  test('is readable while a writer locks the warehouse, with the last published state', async () => {
     const warehouse = await openWarehouse(dir);
     try {
       await warehouse.beginRun('not published yet', Date.UTC(2026, 8, 6));
@@ -65,7 +65,7 @@ describe('the snapshot', () => {
     }
   });
 
-  test('that a reader holds open can be replaced; the reader keeps the old one', async () => {
+  test('that a reader has open can be replaced; the reader still sees the old one', async () => {
     const folder = await newProject();
     const warehouse = await openWarehouse(folder);
     try {
@@ -88,7 +88,7 @@ describe('the snapshot', () => {
     }
   });
 
-  test('is made without a trace of copies that were killed', async () => {
+  test('is published without remains of killed copies', async () => {
     const folder = await newProject();
     const warehouse = await openWarehouse(folder);
     try {
@@ -125,7 +125,7 @@ describe('files of the books', () => {
   });
 });
 
-describe('a copy that is under way', () => {
+describe('a running copy', () => {
   /** A pipe in the place of the warehouse: whoever copies it waits until it is written to. */
   async function unreadyWarehouse(): Promise<{ folder: string; pipe: string; snapshot: string }> {
     const folder = await newProject();
@@ -134,7 +134,7 @@ describe('a copy that is under way', () => {
     return { folder, pipe, snapshot: join(folder, 'costbook.duckdb') };
   }
 
-  test('is given up when the process is interrupted, and nothing is published; afterwards it can be', async () => {
+  test('is stopped when the process is interrupted, and nothing is published; the next one succeeds', async () => {
     const { folder, pipe, snapshot } = await unreadyWarehouse();
     const database = await openDatabase(join(folder, 'any.duckdb'), { readOnly: false });
     try {
@@ -153,7 +153,7 @@ describe('a copy that is under way', () => {
     }
   });
 
-  test('is never published by a copier whose writer was killed: the next writer may be at it', async () => {
+  test('is never published by a copier whose writer was killed', async () => {
     const { folder, pipe, snapshot } = await unreadyWarehouse();
     const dist = dirname(cli);
     const script = `

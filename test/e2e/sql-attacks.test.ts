@@ -77,7 +77,7 @@ describe('typed SQL reads no file', () => {
     expect(stderr).not.toMatch(/root:|^ {4}at /m);
   });
 
-  test('and no setting tells a secret, or anything of the machine outside the project', async () => {
+  test('and no setting shows a secret, or anything of the machine outside the project', async () => {
     const { exitCode, stdout } = await attack('from duckdb_settings()', '--format', 'csv');
     expect(exitCode).toBe(0);
     expect(stdout).not.toContain(token);
@@ -127,7 +127,7 @@ describe('typed SQL writes nothing and changes nothing', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   });
 
-  test('a logger that was switched on by a hidden name dies with the process, and only that', async () => {
+  test('a logger that was switched on by a hidden name ends with its process', async () => {
     // DuckDB lets a SELECT switch it on, and then takes nothing any more.
     const hidden = `from query('from en' || 'able_log' || 'ging(storage=''file'', storage_config={''path'': ''${join(dir, 'data/costbook.duckdb.wal')}''})')`;
     const { exitCode, stderr } = await attack(hidden);
@@ -136,13 +136,13 @@ describe('typed SQL writes nothing and changes nothing', () => {
     expect((await attack('select 1 as one')).exitCode).toBe(0);
   });
 
-  test('what DuckDB prints by itself is not taken for data', async () => {
+  test('text that DuckDB prints itself is not treated as data', async () => {
     const hidden = `select * from query('select * from en' || 'able_log' || 'ging(storage=''stdout'')'), range(3)`;
     const { stdout } = await attack(hidden, '--format', 'csv');
     expect(stdout).not.toMatch(/QueryLog|CONNECTION/);
   });
 
-  test('the process list and the environment of the process that answers show no query, no path of the books and no secret', async () => {
+  test('process list and environment show no query, no path of the books and no secret', async () => {
     const endless = 'with recursive r(i) as (select 1 union all select i + 1 from r) select count(*) from r';
     const run = startCli(['sql', '-', '--dir', dir, '--timeout', '20s'], { COSTBOOK_TOKEN: token }, { stdin: endless });
     const child = await childOf(run.process.pid);
@@ -176,7 +176,7 @@ describe('typed SQL ends', () => {
     const begun = performance.now();
     const { exitCode, stdout, stderr } = await attack(query, '--timeout', '2s');
     expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: '' });
-    expect(stderr).toMatch(/^costbook: (the query took longer than 2 s and was ended|this needs more than)/);
+    expect(stderr).toMatch(/^costbook: (the query took longer than 2 s and was stopped|this needs more than)/);
     expect(performance.now() - begun).toBeLessThan(15_000);
   });
 
@@ -195,7 +195,7 @@ describe('typed SQL ends', () => {
     expect(stderr).not.toMatch(/bug in Costbook|^ {4}at /m);
   });
 
-  test('when nobody reads its answer any more', async () => {
+  test('when nobody reads its answer', async () => {
     const run = startCli(['sql', 'select * from range(1000000000)', '--format', 'csv', '--dir', dir]);
     const child = await childOf(run.process.pid);
     run.process.stdout?.once('data', () => run.process.stdout?.destroy());

@@ -24,7 +24,7 @@ function sql(query: string, ...args: string[]): Promise<Ended> {
 }
 
 describe.concurrent('costbook sql', () => {
-  test('answers with a table for a person, and how far it is complete', async () => {
+  test('prints a table and complete-through', async () => {
     expect(await sql(byWorkspace)).toEqual({
       exitCode: 0,
       stderr: '',
@@ -40,11 +40,11 @@ describe.concurrent('costbook sql', () => {
     });
   });
 
-  test('shows a row without an s', async () => {
+  test('says "1 row" for one row', async () => {
     expect((await sql('select 1 as one')).stdout).toContain('(1 row) ');
   });
 
-  test('answers with one JSON value: decimals and great integers as text, instants in UTC, NULL, nested values', async () => {
+  test('prints one JSON value: decimals and large integers as text, instants in UTC, NULL, nested values', async () => {
     const { exitCode, stdout, stderr } = await sql(
       `select 0.10::decimal(18,12) as decimal, 9007199254740993 as great, 42 as small, null as nothing,
         timestamp '2026-10-01 00:00:00' as at, timestamptz '2026-10-01 00:00:00+00' as zoned, date '2026-10-01' as day,
@@ -84,24 +84,24 @@ describe.concurrent('costbook sql', () => {
     });
   });
 
-  test('answers without rows with an empty list', async () => {
+  test('prints an empty list for no rows', async () => {
     const { stdout } = await sql('select cost from costs where false', '--format', 'json');
     expect(JSON.parse(stdout)).toMatchObject({ rows: [], truncated: false });
   });
 
-  test('answers with many rows as one JSON value', async () => {
+  test('prints many rows as one JSON value', async () => {
     const { stdout } = await sql('select i from range(10000) t(i)', '--json');
     const { rows } = JSON.parse(stdout) as { rows: { i: number }[] };
     expect(rows.map(({ i }) => i)).toEqual(Array.from({ length: 10_000 }, (_, i) => i));
   });
 
-  test('cannot answer in JSON with two columns of one name', async () => {
+  test('refuses JSON with two columns of one name', async () => {
     const { exitCode, stdout, stderr } = await sql('select 1 as a, 2 as a', '--json');
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain('two columns are named "a"');
   });
 
-  test('answers with CSV that a strict reader reads, and says on stderr how far it is complete', async () => {
+  test('prints CSV for a strict reader, and complete-through on stderr', async () => {
     const { exitCode, stdout, stderr } = await sql(
       'select workspace, resource_name, cost from costs order by cost',
       '--format',
@@ -117,7 +117,7 @@ describe.concurrent('costbook sql', () => {
     ]);
   });
 
-  test('leaves text as it is with --raw', async () => {
+  test('prints unguarded text with --raw', async () => {
     const { stdout } = await sql('select distinct resource_name from costs where cost < 1', '--format', 'csv', '--raw');
     expect(stdout).toBe('resource_name\r\n=SUM(A1)\r\n');
   });
@@ -146,16 +146,14 @@ describe.concurrent('costbook sql', () => {
     ['install httpfs', 'INSTALL is refused'],
     ['load httpfs', 'LOAD is refused'],
     [`set memory_limit = '1GB'`, 'SET is refused'],
-    ['with gone as (select 1) delete from ledger.hourly_costs', 'the query changes something and is refused'],
+    ['with gone as (select 1) delete from ledger.hourly_costs', 'a query that changes something is refused'],
   ])('refuses %j in one sentence that says what there is instead', async (query, words) => {
     const { exitCode, stdout, stderr } = await runCli(['sql', '--dir', dir, '--', query]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toMatch(
-      new RegExp(`^costbook: ${words}: the books are read-only here; expected one SELECT.*--out\n$`),
-    );
+    expect(stderr).toMatch(new RegExp(`^costbook: ${words}: the books are read-only. Expected one SELECT.*--out\n$`));
   });
 
-  test('shows where a query is wrong: DuckDB’s words without its wrapping, the caret under the place', async () => {
+  test('shows the place of a mistake with a caret, and the message of DuckDB', async () => {
     const { exitCode, stderr } = await sql('select 1 +\n  selct 2');
     expect(exitCode).toBe(2);
     const lines = stderr.split('\n');
@@ -168,7 +166,7 @@ describe.concurrent('costbook sql', () => {
     expect(stdout).toBe('small,great\r\n0.00000035,1500000000000000000000\r\n');
   });
 
-  test('says so where stdout cannot be written, and is silent where nobody reads it', async () => {
+  test('reports that stdout cannot be written, and is silent if the reader has gone', async () => {
     const full = await open('/dev/full', 'w');
     try {
       for (const args of [['sql', 'select 1', '--dir', dir], ['help']]) {
@@ -186,7 +184,7 @@ describe.concurrent('costbook sql', () => {
     expect(await gone.ended).toMatchObject({ exitCode: 141, stderr: '' });
   });
 
-  test('has a word for each of the public views', async () => {
+  test('describes each public view', async () => {
     const views = [
       'costs',
       'costs_v1',
@@ -222,6 +220,6 @@ describe.concurrent('costbook sql', () => {
   });
 });
 
-test('nothing that was typed changed the books', async () => {
+test('no query changed the books', async () => {
   expect(await askSnapshot(dir, 'select count(*) as rows from ledger.hourly_costs')).toEqual([{ rows: '4' }]);
 });

@@ -34,8 +34,8 @@ function sql(...args: string[]): Promise<Ended> {
   return runCli(['sql', '--dir', dir, ...args]);
 }
 
-describe('the query', () => {
-  test('comes from a file, with whatever ends it', async () => {
+describe('the query of costbook sql', () => {
+  test('comes from a file, with or without a semicolon', async () => {
     const file = join(out, 'question.sql');
     await writeFile(file, `\uFEFF-- a question\n${costs};\n-- its end\n`);
     expect(await sql('-f', file, '--format', 'csv')).toEqual({
@@ -73,7 +73,7 @@ describe('the query', () => {
 });
 
 describe('--max-rows', () => {
-  test('ends the answer, and says so in every format', async () => {
+  test('limits the answer, and says so in every format', async () => {
     expect((await sql(costs, '--max-rows', '2')).stdout).toContain(
       `(the first 2 rows; there are more: --max-rows, or --format csv for all) ${completeness}`,
     );
@@ -90,13 +90,13 @@ describe('--max-rows', () => {
     }
   });
 
-  test('is silent where there are just as many', async () => {
+  test('is silent if there are no more rows', async () => {
     for (const format of ['csv', 'parquet']) {
       expect((await sql(costs, '--max-rows', '3', '--format', format)).stderr).toBe(`${completeness}\n`);
     }
   });
 
-  test('shows as many rows as are asked for in a table, without holding them', async () => {
+  test('shows that many rows in a table, in bounded memory', async () => {
     const wide = Array.from({ length: 12 }, (_, index) => `'a text of some length ' || i + ${index} as c${index}`);
     const query = `select ${wide.join(', ')} from range(40000) t(i)`;
     // The rows take more than this heap has beside the program itself.
@@ -121,7 +121,7 @@ describe('--max-rows', () => {
 });
 
 describe('--out', () => {
-  test('writes each format whole, as its ending says', async () => {
+  test('writes the format of the file ending, completely', async () => {
     for (const format of ['csv', 'json', 'ndjson', 'parquet', 'arrow']) {
       const file = join(out, `answer.${format}`);
       const { exitCode, stdout, stderr } = await sql(costs, '--out', file);
@@ -151,7 +151,7 @@ describe('--out', () => {
     expect((await read('arrow')).subarray(0, 6).toString()).toBe('ARROW1');
   });
 
-  test('says with --json what was written', async () => {
+  test('prints the written file with --json', async () => {
     const file = join(out, 'answer.csv');
     const { stdout } = await sql(costs, '--out', file, '--json', '--max-rows', '1');
     expect(JSON.parse(stdout)).toMatchObject({
@@ -164,7 +164,7 @@ describe('--out', () => {
     });
   });
 
-  test('leaves what was there before where the query fails in the middle', async () => {
+  test('leaves the old file if the query fails', async () => {
     const failing = `select cast(if(i < 5000, '1', 'x') as integer) as n from range(9000) t(i)`;
     for (const format of ['csv', 'parquet']) {
       const file = join(out, `kept.${format}`);
@@ -176,7 +176,7 @@ describe('--out', () => {
     expect((await readdir(out)).filter((name) => name.includes('part'))).toEqual([]);
   });
 
-  test('writes nothing among the books, by whatever name', async () => {
+  test('refuses files in the folder of the books, by any name', async () => {
     await symlink(join(dir, 'data'), join(out, 'alias'));
     for (const file of [join(dir, 'data', 'warehouse.csv'), join(out, 'alias', 'costbook.csv')]) {
       const { exitCode, stderr } = await sql('select 1', '--out', file);
@@ -188,7 +188,7 @@ describe('--out', () => {
 });
 
 describe('--open-with', () => {
-  test('prints a line that a shell and Python read as it is meant, whatever the path', async () => {
+  test('prints a line that works in a shell and in Python for any path', async () => {
     const file = join(dir, 'data', 'costbook.duckdb');
     const shellLine = (await sql('--open-with', 'duckdb')).stdout;
     expect(execFileSync('/bin/sh', ['-c', `duckdb() { printf '%s|' "$@"; }; ${shellLine}`]).toString()).toBe(

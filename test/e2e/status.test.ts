@@ -33,7 +33,7 @@ function contradicts(hour: string) {
 }
 
 describe.concurrent('status', () => {
-  test('tells where the books begin and end, as whom they were read, what nobody knows, and the last run', async () => {
+  test('shows first hour, complete-through, role, unknown dimensions and the last run', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now, as: 'member' });
@@ -60,7 +60,7 @@ describe.concurrent('status', () => {
     });
   });
 
-  test('with --exit-code ends with 4 when complete-through is older than freshness, and says so', async () => {
+  test('--exit-code ends with 4 if complete-through is older than freshness, and says so', async () => {
     const dir = await newProject();
     await ingest(dir, await startScriptedPlatform(facts), { now });
     expect((await status(dir, '2026-09-13T23:59:00Z')).exitCode).toBe(0);
@@ -75,7 +75,7 @@ describe.concurrent('status', () => {
     expect(patient.exitCode).toBe(0);
   });
 
-  test('expects nothing new of an account that is configured no longer', async () => {
+  test('ignores the age of an account that is no longer configured', async () => {
     const dir = await newProject();
     await ingest(dir, await startScriptedPlatform(facts), { now });
     const args = ['status', '--dir', dir, '--now', '2026-10-01T00:00:00Z', '--exit-code', '--json'];
@@ -85,7 +85,7 @@ describe.concurrent('status', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('is refused where the configuration is wrong', async () => {
+  test('is refused if the configuration is wrong', async () => {
     const dir = await newProject();
     await ingest(dir, await startScriptedPlatform(facts), { now });
     const { exitCode, stderr } = await runCli(['status', '--dir', dir], { COSTBOOK_FRESHNES: '1h' });
@@ -97,7 +97,7 @@ describe.concurrent('status', () => {
 describe('the screen', () => {
   const csi = '\u001b[';
 
-  test('begins with the answer, has the reasons below it, and fits on one', async () => {
+  test('starts with the answer, then the reasons, and fits on one screen', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -118,7 +118,7 @@ describe('the screen', () => {
     expect(reasons.map((reason: string) => `  - ${reason}`)).toEqual(lines.slice(1, 3));
   });
 
-  test('says once why an ingest failed, as alerts and doctor do', async () => {
+  test('shows once why an ingest failed, as alerts and doctor do', async () => {
     const dir = await newProject();
     await ingest(dir, await startScriptedPlatform(facts), { now });
     const [, env] = ingestCommandLine(
@@ -137,7 +137,7 @@ describe('the screen', () => {
     expect(doctor?.stdout).not.toContain('Check the URL');
   });
 
-  test('has colours where they are wanted, and none in a pipe or where somebody says so', async () => {
+  test('has colours on a terminal, and none in a pipe or with --no-color', async () => {
     const dir = await newProject();
     await ingest(dir, await startScriptedPlatform(facts), { now });
     async function screen(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
@@ -155,7 +155,7 @@ describe('the screen', () => {
     expect(stdout).not.toContain(csi);
   });
 
-  test('tells what was restated lately, and what waits to be told', async () => {
+  test('shows recent restatements and pending messages', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -169,10 +169,10 @@ describe('the screen', () => {
   });
 });
 
-describe.concurrent('young hours that do not prove', () => {
+describe.concurrent('young hours that do not match', () => {
   const young = '2026-09-12T20';
 
-  test('are left to the next run alone: a warning, exit 0, and nothing is called unproven', async () => {
+  test('are left to the next run with a warning and exit 0, and are not unproven', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.tells = (request, truth) => contradicts(young)(request, [...truth]);
@@ -185,6 +185,7 @@ describe.concurrent('young hours that do not prove', () => {
         reason: expect.stringMatching(
           /volume_storage_gbs differs in 1 hour of 2026-09-12T20:00:00Z\/2026-09-12T21:00:00Z, by -0\.25 USD/,
         ),
+        costDifference: '0.250000000000',
       },
     ]);
     expect(account.completeThrough).toBe('2026-09-12T20:00:00Z');
@@ -202,7 +203,7 @@ describe.concurrent('young hours that do not prove', () => {
     expect((await status(dir, anHourLater)).accounts[0].postponed).toEqual([]);
   });
 
-  test('are unproven with exit 4 once they make the books older than freshness', async () => {
+  test('are unproven with exit 4 once the books are older than freshness', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.tells = (request, truth) => contradicts('2026-09-11T05')(request, [...truth]);
@@ -229,7 +230,7 @@ describe.concurrent('young hours that do not prove', () => {
 });
 
 describe.concurrent('proof.tolerance', () => {
-  test('stands in the place of the computed tolerance, and the difference is kept all the same', async () => {
+  test('replaces the computed tolerance, and the difference is still stored', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = ({ query }) => (query['groupBy']?.includes('resource_uuid') ? 0.02 : 0);

@@ -94,7 +94,7 @@ describe.concurrent('an answer that cannot be true', () => {
       'summary.totalCost',
       (request, body) => (isDetail(request) ? body.replace(/"totalCost":[^,}]+/, '"totalCost":1e999') : body),
     ],
-  ])('%s is refused with 4, named, and not loaded', async (_, named, edit) => {
+  ])('%s is refused with exit 4, reported, and not loaded', async (_, named, edit) => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.pageSize = 1;
@@ -115,7 +115,7 @@ describe.concurrent('an answer that cannot be true', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
   });
 
-  test('because it says NaN is no JSON: it is asked for again', async () => {
+  test('with NaN is not JSON, so it is fetched again', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     let times = 2;
@@ -131,7 +131,7 @@ describe.concurrent('an answer that cannot be true', () => {
   });
 });
 
-test('credits are kept: a cost below zero is a cost', async () => {
+test('credits are stored: a negative cost is a cost', async () => {
   const dir = await newProject();
   const credited = [...facts, ...series({ ...box, uuid: 'sbx-3' }, '2026-09-03T05', [-5.5, 0.25])];
   const { exitCode } = await ingest(dir, await startScriptedPlatform(credited), { now });
@@ -140,7 +140,7 @@ test('credits are kept: a cost below zero is a cost', async () => {
   expect(await askSnapshot(dir, 'select sum(cost) as cost from costs')).toEqual([{ cost: '9.750000000000' }]);
 });
 
-test('names of any kind come out of every door as they went in', async () => {
+test('names of any kind leave every output unchanged', async () => {
   const names = [
     `it's "quoted", \\ and; drop table costs --`,
     'two\nlines\r\nand\ta tab',
@@ -165,7 +165,7 @@ test('names of any kind come out of every door as they went in', async () => {
   expect((parse(csv.stdout) as string[][]).slice(1).map(([name]) => name)).toEqual(expected);
 });
 
-test('a clock that was set back is no reason to lose or repeat anything', async () => {
+test('a clock that was set back neither loses nor repeats anything', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
   const ahead = await ingest(dir, platform, { now });
@@ -183,7 +183,7 @@ test('a clock that was set back is no reason to lose or repeat anything', async 
   expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
 });
 
-test('a hundred thousand groups in one window take no more memory than a page and DuckDB need', async () => {
+test('a hundred thousand groups in one window need only the memory of a page and DuckDB', async () => {
   const dir = await newProject();
   const groups = 100_000;
   const many = Array.from({ length: groups }, (_, index) => ({

@@ -167,7 +167,7 @@ describe.each([
     };
   }
 
-  test('are in the books as they were written', async () => {
+  test('are stored in the books unchanged', async () => {
     const asked = platform.requests.filter(({ path }) => !path.includes('accounts'));
     expect(asked.at(-1)?.version).toBe(versions.at(-1));
     const resources = await askSnapshot(
@@ -180,7 +180,7 @@ describe.each([
     );
   });
 
-  test('what is no label is told, and not what stood there', () => {
+  test('an invalid label is reported without its value', () => {
     const [told, ...others] = night.stderr.split('\n').filter((line) => line.includes('not as the interface says'));
     expect(others).toEqual([]);
     expect(JSON.parse(told ?? '')).toMatchObject({
@@ -189,7 +189,7 @@ describe.each([
     });
   });
 
-  test('stand beside each cost, and no cost is lost', async () => {
+  test('are shown next to each cost, and no cost is lost', async () => {
     const costs = await askSnapshot(
       dir,
       `select resource_name, any_value(labels) as labels, any_value(display_name) as display_name, sum(cost) as cost,
@@ -209,7 +209,7 @@ describe.each([
     }
   });
 
-  test('decide who pays, and are charged as text in a spreadsheet and exactly in Parquet', async () => {
+  test('decide the owner, as text in a spreadsheet and exactly in Parquet', async () => {
     const { csv, rows } = await reported('chargeback');
     const expected = new Map<string | null, number>();
     for (const [place, resource] of fleet.entries()) {
@@ -245,7 +245,7 @@ describe.each([
     ).toEqual([...["'-2", "'=1+1", "'@SUM(A1:A9)", "'＝1＋1"]]);
   });
 
-  test('each label has its share of the cost', async () => {
+  test('have their share of the cost in label_coverage', async () => {
     const { rows } = await reported('label_coverage');
     const labelled = new Map(rows.map((row) => [row['label'], Number(row['labelled_cost'])]));
     const expected = new Map<string, number>();
@@ -257,7 +257,7 @@ describe.each([
     expect(labelled).toEqual(expected);
   });
 
-  test('are the tags of FOCUS, and names its resource names', async () => {
+  test('are the tags of FOCUS, and the names are its resource names', async () => {
     const { csv, rows } = await reported('focus');
     expect(rows).toHaveLength(2 * fleet.length);
     const [header = [], ...records] = csv;
@@ -274,7 +274,7 @@ describe.each([
     }
   });
 
-  test('a resource is explained by its strange name', async () => {
+  test('a resource with an unusual name is found by allocation explain', async () => {
     const { displayName = '' } = fleet.find(({ name }) => name === 'lines') ?? {};
     const told = await runCli(['allocation', 'explain', displayName, '--dir', dir, '--json']);
     expect(told.exitCode, told.stderr).toBe(0);
@@ -285,24 +285,21 @@ describe.each([
     });
   });
 
-  test.each(['lines', 'long', 'types', 'nul'])(
-    '%s is explained to a person line by line, in lines that end',
-    async (name) => {
-      const told = await runCli(['allocation', 'explain', name, '--dir', dir]);
-      expect(told.exitCode, told.stderr).toBe(0);
-      expect(told.stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
-      const lines = told.stdout.trimEnd().split('\n');
-      expect(lines.slice(0, 2).concat(lines.slice(-2))).toEqual([
-        expect.stringMatching(new RegExp(`^(agent|job) ${name} in north`)),
-        expect.stringMatching(/^ {2}(agent|job)_compute_runtime_gbs$/),
-        '',
-        expect.stringMatching(/^complete through/),
-      ]);
-      for (const line of lines) expect(line.length).toBeLessThan(500);
-    },
-  );
+  test.each(['lines', 'long', 'types', 'nul'])('%s is explained in complete lines', async (name) => {
+    const told = await runCli(['allocation', 'explain', name, '--dir', dir]);
+    expect(told.exitCode, told.stderr).toBe(0);
+    expect(told.stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    const lines = told.stdout.trimEnd().split('\n');
+    expect(lines.slice(0, 2).concat(lines.slice(-2))).toEqual([
+      expect.stringMatching(new RegExp(`^(agent|job) ${name} in north`)),
+      expect.stringMatching(/^ {2}(agent|job)_compute_runtime_gbs$/),
+      '',
+      expect.stringMatching(/^complete through/),
+    ]);
+    for (const line of lines) expect(line.length).toBeLessThan(500);
+  });
 
-  test('the books hold after it', async () => {
+  test('all checks pass afterwards', async () => {
     const check = await runCli(['check', '--dir', dir, '--json']);
     expect(check.exitCode, check.stderr).toBe(0);
     const { checks } = JSON.parse(check.stdout) as { checks: { name: string; offenders: number }[] };

@@ -67,7 +67,7 @@ describe.skipIf(!hasTerminals())('on a terminal', () => {
     }
   });
 
-  test('what costs most comes first, with two decimals, and --exact shows every decimal and column', async () => {
+  test('the largest cost comes first, with two decimals, and --exact shows every decimal and column', async () => {
     const args = ['report', 'cost_by_resource', '--month', '2026-09'];
     const { screen } = await look(args, 120);
     expect(screen).toMatch(/93\.70 .*\n.*63\.70 .*\n.*33\.70 /);
@@ -77,7 +77,7 @@ describe.skipIf(!hasTerminals())('on a terminal', () => {
     }
   });
 
-  test('days are shown as small bars, the newest day first in the table', async () => {
+  test('days are shown as small bars, and the newest day comes first in the table', async () => {
     const { screen } = await look(['report', 'daily_trend', '--from', '2026-09-01'], 80);
     expect(screen).toMatch(/^2026-09-01 [▁▂▃▄▅▆▇█ ]+ 2026-10-02$/m);
     expect(screen.indexOf('2026-10-02  ')).toBeLessThan(screen.indexOf('2026-09-30  '));
@@ -94,7 +94,7 @@ describe.skipIf(!hasTerminals())('on a terminal', () => {
     }
   });
 
-  test('the emulator tells a person how to use it', async () => {
+  test('the emulator prints how to use it', async () => {
     const { exitCode, screen } = await lookOnTerminal(['emulator'], {
       seen: (bytes, pid) => {
         if (bytes.includes('costbook ingest')) process.kill(pid, 'SIGTERM');
@@ -106,7 +106,7 @@ describe.skipIf(!hasTerminals())('on a terminal', () => {
   });
 });
 
-test('a pipe gets every decimal, column and character, whatever the environment says of a terminal', async () => {
+test('a pipe gets every decimal, column and character, whatever terminal the environment names', async () => {
   const args = ['report', 'cost_by_resource', '--month', '2026-09', '--dir', dir, '--now', now];
   const { stdout } = await runCli(args, { COLUMNS: '40', TERM: 'xterm' });
   expect(stdout).toContain('93.703703670000');

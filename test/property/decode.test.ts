@@ -46,7 +46,7 @@ describe.each(columns)('$column', ({ column, scale, limit }) => {
     return `${scaled < 0n ? '-' : ''}${text.slice(0, -scale)}.${text.slice(-scale)}`;
   }
 
-  test(`what is written with up to 15 digits and ${scale} decimals arrives digit by digit`, () => {
+  test(`a number with up to 15 digits and ${scale} decimals is decoded exactly`, () => {
     fc.assert(
       fc.property(scaledUpTo(15), (scaled) => {
         expect(decoded(written(scaled), column) ?? 0n).toBe(scaled);
@@ -55,7 +55,7 @@ describe.each(columns)('$column', ({ column, scale, limit }) => {
     );
   });
 
-  test('beyond 15 digits what arrives is the decimal that the double stands for', () => {
+  test('beyond 15 digits the decimal of the double is decoded', () => {
     fc.assert(
       fc.property(scaledUpTo(18), (scaled) => {
         const value = Number(written(scaled));
@@ -68,7 +68,7 @@ describe.each(columns)('$column', ({ column, scale, limit }) => {
     );
   });
 
-  test('any double below the limit arrives within half of the last decimal, or next to it', () => {
+  test('any double below the limit is decoded to within half of the last decimal, or next to it', () => {
     const any = fc.oneof(
       fc.double({ noNaN: true, min: -limit, max: limit, minExcluded: true, maxExcluded: true }),
       fc.double({ noNaN: true, min: -2 / 10 ** scale, max: 2 / 10 ** scale }),
@@ -86,7 +86,7 @@ describe.each(columns)('$column', ({ column, scale, limit }) => {
     );
   });
 
-  test('from the limit on everything is refused', () => {
+  test('everything from the limit on is refused', () => {
     const beyond = fc.oneof(
       fc.double({ noNaN: true, noDefaultInfinity: true, min: limit }),
       fc.double({ noNaN: true, noDefaultInfinity: true, max: -limit }),
@@ -113,7 +113,7 @@ describe('plainDecimal', () => {
 });
 
 describe('decodePage', () => {
-  test('refuses or decodes any JSON whatever, and never fails otherwise', () => {
+  test('refuses or decodes any JSON, and never fails otherwise', () => {
     const whole = bodyOf(2, [
       group([
         [0.5, 1],

@@ -235,8 +235,8 @@ function invent(count: number, hours: number, usd: number, seed: number): Series
   return series.map(({ costs, ...one }) => ({ ...one, costs: costs.map((cost) => (cost / sum) * usd) }));
 }
 
-describe('hours that the platform adds up as doubles', () => {
-  test('prove in any order and grouping, at every resolution; a cent in a million USD that is missing is found', {
+describe('hours that the platform sums as doubles', () => {
+  test('reconcile in any order and grouping, at every resolution; a missing cent in a million USD is found', {
     timeout: 300_000,
   }, async () => {
     const dir = await newProject();
@@ -295,7 +295,7 @@ describe('hours that the platform adds up as doubles', () => {
     }
   });
 
-  test('are no restatement where an hour comes back in another last digit, and one where it changed', async () => {
+  test('are not restated if only the last digit of an hour differs, and are if it changed', async () => {
     const warehouse = await openWarehouse(await newProject());
     const stage = await warehouse.openStage();
     try {

@@ -80,7 +80,7 @@ async function offenders(connection: Connection): Promise<unknown[]> {
   return found;
 }
 
-test('whatever is listed, states of a resource do not overlap, the last one is as listed, and costs meet one', async () => {
+test('for any listing, states of a resource do not overlap, the last one is as listed, and each cost has one', async () => {
   const database = await openDatabase(join(await newProject(), 'given.duckdb'), { readOnly: false });
   try {
     const connection = await database.connect();

@@ -31,7 +31,7 @@ function told(events: readonly JournalEvent[]): unknown {
 }
 
 describe('the journal', () => {
-  test('tells what was written into it, in order, whatever the words', async () => {
+  test('returns what was written to it, in order, for any text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 6 }), fc.nat(6), async (events, after) => {
         const folder = await newFolder();
@@ -46,7 +46,7 @@ describe('the journal', () => {
     );
   });
 
-  test('cut off at any byte tells the events before the cut, and goes on after them', async () => {
+  test('cut off at any byte returns the events before the cut, and continues after them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 4 }), fc.nat(), event, async (events, at, next) => {
         const folder = await newFolder();
@@ -64,7 +64,7 @@ describe('the journal', () => {
     );
   });
 
-  test('takes what a power cut leaves of a last line, zeros among it, for nothing', async () => {
+  test('ignores a last line torn by a power cut, zeros included', async () => {
     const folder = await newFolder();
     await write(folder, [{ event: 'run_began', values: { a: 1 } }]);
     const [name = ''] = await readdir(folder);
@@ -81,11 +81,11 @@ describe('the journal', () => {
     [
       'a line that is no JSON',
       '{"number":2,"event":"run_began","val\n',
-      /events-000000001\.ndjson:2: .*it is no event/,
+      /events-000000001\.ndjson:2: .*it is not an event/,
     ],
     ['a number that was there', '{"number":1,"event":"x","values":{}}\n', /:2: .*it is event 1, expected 2/],
     ['a number too far', '{"number":3,"event":"x","values":{}}\n', /:2: .*it is event 3, expected 2/],
-  ])('with %s in it is damaged, and file and line are told', async (_, line, message) => {
+  ])('with %s in it is damaged, which is reported with file and line', async (_, line, message) => {
     const folder = await newFolder();
     await write(folder, [{ event: 'run_began', values: {} }]);
     await appendFile(join(folder, 'events-000000001.ndjson'), line);
@@ -93,7 +93,7 @@ describe('the journal', () => {
     await expect(openJournalFile(folder, 0)).rejects.toThrow(message);
   });
 
-  test('is several files after a while, of which only those with news are read', async () => {
+  test('is split into several files, and only those with new events are read', async () => {
     const folder = await newFolder();
     const { journal } = await openJournalFile(folder, 0);
     const long = { event: 'window_reconciled', values: { words: 'x'.repeat(3_000_000) } } as const;
@@ -106,17 +106,17 @@ describe('the journal', () => {
     expect((await readJournal(folder)).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
     await writeFile(join(folder, 'events-000000001.ndjson'), 'no longer read');
     expect((await readJournal(folder, 3)).map(({ number }) => number)).toEqual([4, 5]);
-    await expect(readJournal(folder)).rejects.toThrow(/events-000000001\.ndjson:1: .*its last line has no end/);
+    await expect(readJournal(folder)).rejects.toThrow(/events-000000001\.ndjson:1: .*its last line is incomplete/);
   });
 
-  test('that was lost goes on with the next number, and what is missing can be told', async () => {
+  test('that was lost continues with the next number, and reports the missing events', async () => {
     const folder = await newFolder();
     await write(folder, [{ event: 'run_began', values: {} }], 7);
     expect((await readJournal(folder, 7)).map(({ number }) => number)).toEqual([8]);
     await expect(readJournal(folder)).rejects.toThrow(/events 1 to 7 of the journal are missing/);
   });
 
-  test('keeps files that are not its own out of it', async () => {
+  test('ignores files of other programs', async () => {
     const folder = await newFolder();
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'notes.txt'), 'mine');

@@ -56,7 +56,7 @@ function truth(groups: readonly Group[]): string[] {
     .sort();
 }
 
-test('however groups are split into pages, and whatever happens on the way, the same points and totals arrive', async () => {
+test('for any paging and any errors in transit, the same points and totals arrive', async () => {
   const root = mkdtempSync(join(tmpdir(), 'costbook-pages-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   let pages: Group[][] = [];

@@ -125,7 +125,7 @@ function neededHours(input: PlanInput): Set<number> {
 }
 
 describe('planWindows', () => {
-  test('holds every needed hour once, in legal windows that begin and end with one, newest first, the fewest', () => {
+  test('contains every needed hour once, in the fewest valid windows that start and end with one, newest first', () => {
     fc.assert(
       fc.property(anyInput, (input) => {
         const windows = planWindows(input).map(({ window }) => window);
@@ -135,7 +135,7 @@ describe('planWindows', () => {
     );
   });
 
-  test('never asks for an hour outside the range, nor for one that is not over', () => {
+  test('never fetches an hour outside the range, nor one that has not ended', () => {
     fc.assert(
       fc.property(anyInput, (input) => {
         for (const { window } of planWindows(input)) {
@@ -146,7 +146,7 @@ describe('planWindows', () => {
     );
   });
 
-  test('says why: new where an hour was never loaded, repair where it was asked for or did not prove, else settle', () => {
+  test('gives the reason: new for hours never loaded, repair for requested or unproven ones, else settle', () => {
     fc.assert(
       fc.property(anyInput, (input) => {
         const loaded = new Set(input.covered.flatMap(hoursOf));
@@ -161,7 +161,7 @@ describe('planWindows', () => {
     );
   });
 
-  test('once everything was read after it settled there is nothing left to ask', () => {
+  test('fetches nothing once everything was fetched after it settled', () => {
     fc.assert(
       fc.property(anyInput, (input) => {
         const { historyStart: start, now } = input;
@@ -185,14 +185,14 @@ describe('planWindows', () => {
     again: [],
   };
 
-  test('an empty warehouse is filled from the newest hour that is over, back to the start of history', () => {
+  test('fills an empty warehouse from the newest ended hour back to the start of history', () => {
     expect(planWindows(quiet)).toEqual([
       { window: { start: week.start + hourMs, end: week.end + hourMs }, reason: 'new' },
       { window: { start: week.start, end: week.start + hourMs }, reason: 'new' },
     ]);
   });
 
-  test('a normal night is one window: the new hours, and the young days before them', () => {
+  test('plans one window for a normal night: the new hours, and the young days before them', () => {
     const covered = [{ ...week, claimedEnd: week.end - 2 * hourMs, seenAt: week.end }];
     expect(planWindows({ ...quiet, covered })).toEqual([
       { window: { start: week.end - 3 * dayMs, end: week.end + hourMs }, reason: 'new' },
@@ -201,7 +201,7 @@ describe('planWindows', () => {
 });
 
 describe('coverWindows', () => {
-  test('does with the fewest windows for any cap', () => {
+  test('uses the fewest windows for any cap', () => {
     const anyNeeded = fc.array(fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 9 })), {
       maxLength: 8,
     });
@@ -252,7 +252,7 @@ function violations(path: string, role: 'admin' | 'member'): string[] {
 }
 
 describe('the request of every query of every planned window', () => {
-  test('is legal', () => {
+  test('is valid', () => {
     const anyName = fc.string({ unit: 'binary', minLength: 1 });
     fc.assert(
       fc.property(anyInput, anyName, anyName, (input, type, dimension) => {

@@ -76,7 +76,7 @@ const page = fc
     );
   });
 
-test('a page that is scanned is told as one that is decoded the plain way', () => {
+test('scanning a page gives the same result as plain decoding', () => {
   fc.assert(
     fc.property(page, (text) => {
       const bytes = Buffer.from(text);
@@ -86,7 +86,7 @@ test('a page that is scanned is told as one that is decoded the plain way', () =
   );
 });
 
-test('a page with a byte changed, left out or put in is taken or refused as the plain way does', () => {
+test('a page with a changed, missing or extra byte is accepted or refused as plain decoding does', () => {
   fc.assert(
     fc.property(page, fc.nat(), fc.nat({ max: 255 }), fc.constantFrom(0, 1, 2), (text, where, byte, how) => {
       const whole = Buffer.from(text);

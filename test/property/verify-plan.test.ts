@@ -44,8 +44,8 @@ function livesOf(series: readonly { dimension: string; from: number; days: numbe
 
 const past = { start: first, end: first + 400 * dayMs };
 
-describe('the slices of the past', () => {
-  test('hold every day of every series once, whatever the series and the pages', () => {
+describe('the windows of the past', () => {
+  test('contain every day of every series once, for any series and pages', () => {
     fc.assert(
       fc.property(someSeries, fc.integer({ min: 1, max: 3 }), (series, maxPages) => {
         const seriesParts = seriesWindows('series', past, livesOf(series), maxPages);
@@ -76,7 +76,7 @@ describe('the slices of the past', () => {
     );
   });
 
-  test('are years of everything where everything fits, and one of them is a night: its cost is not to grow with the past', () => {
+  test('are years of everything if that fits, one per night: the cost of a night must not grow with the past', () => {
     const lives = livesOf(Array.from({ length: 100 }, () => ({ dimension: 'a', from: 0, days: 399 })));
     const year = addCalendarMonths(past.start, 12);
     const seriesParts = seriesWindows('series', past, lives, 9);
@@ -88,7 +88,7 @@ describe('the slices of the past', () => {
     expect(windowsOfTonight(seriesParts, [], 9)).toEqual(seriesParts.slice(0, 1));
   });
 
-  test('are cut into months, and into days where a month holds too many series', () => {
+  test('are split into months, and into days if a month has too many series', () => {
     const shortLived = Array.from({ length: 400 }, (_, day) => ({ dimension: 'a', from: day, days: 0 }));
     const crowded = Array.from({ length: 300 }, (_, n) => ({ dimension: 'b', from: n % 30, days: 0 }));
     const seriesParts = seriesWindows('series', past, livesOf([...shortLived, ...crowded]), 1);
@@ -98,7 +98,7 @@ describe('the slices of the past', () => {
     expect(of('b')[0]).toMatchObject({ resolution: 'daily', pages: 1 });
   });
 
-  test('are asked in turn until each was: the one verified longest ago first', () => {
+  test('are verified in turn, the one verified longest ago first', () => {
     fc.assert(
       fc.property(someSeries, fc.integer({ min: 1, max: 3 }), (series, maxPages) => {
         const seriesParts = seriesWindows('series', past, livesOf(series), maxPages);
@@ -129,7 +129,7 @@ describe('the series by name', () => {
     { billingDimension: dimension, day: first + dayMs, began: 0, ended: count, hasRowsWithoutUuid },
   ];
 
-  test('are asked for in one page a night, where any row has no uuid', () => {
+  test('are fetched in one page per night if any row has no UUID', () => {
     const few = [...lives('a', false, 20), ...lives('b', true, 5)];
     const queries = seriesQueries([{ window: past, series: few, names: few }], [], 2, 'admin');
     expect(queries.map(({ purpose, groupBy }) => [purpose, groupBy[0]])).toEqual([
@@ -142,7 +142,7 @@ describe('the series by name', () => {
     expect(seriesQueries([{ window: past, series: allNamed, names: allNamed }], [], 2, 'admin')).toHaveLength(1);
   });
 
-  test('are those of the billing dimensions with rows without uuid where not all fit', () => {
+  test('are limited to billing dimensions with rows without UUID if not all fit', () => {
     const many = [...lives('a', false, 90), ...lives('b', true, 50)];
     const queries = seriesQueries([{ window: past, series: many, names: many }], [], 2, 'admin');
     expect(queries.map(({ purpose, billingDimension }) => [purpose, billingDimension])).toEqual([
@@ -160,7 +160,7 @@ describe('the days to verify', () => {
     seenAt: first + 10_000 * hourMs,
   });
 
-  test('are those in the books, claimed and settled, not beyond verifyDays; of a day as much as is there', () => {
+  test('are the complete and settled days in the books within verifyDays, as much of a day as is there', () => {
     const lastHour = first + 30 * dayMs + 2 * hourMs;
     const days = settledDays([chunk(5, 24 * 10), chunk(24 * 10, 24 * 12 + 7), chunk(24 * 14, 24 * 30, 24 * 29)], {
       lastHour,
@@ -173,14 +173,14 @@ describe('the days to verify', () => {
     ]);
   });
 
-  test('are asked in windows of at most 90 days, five of them for 400 days', () => {
+  test('are fetched in windows of at most 90 days, five of them for 400 days', () => {
     const windows = daysQueries([past], 'member', 12).queries.map(({ window }) => window);
     expect(windows).toHaveLength(5);
     expect(windows.every(({ start, end }) => end - start <= 90 * dayMs)).toBe(true);
     expect(windows.flatMap(daysOf).sort((a, b) => a - b)).toEqual(daysOf(past));
   });
 
-  test('are asked by workspace too as admin, as long as that fits on a page', () => {
+  test('are also fetched by workspace as admin, as long as that fits on a page', () => {
     const groupedBy = (role: 'admin' | 'member', groups: number) =>
       daysQueries([past], role, groups).queries[0]?.groupBy;
     expect(groupedBy('admin', 100)).toEqual(['workspace', 'billing_dimension']);
@@ -189,7 +189,7 @@ describe('the days to verify', () => {
   });
 });
 
-describe('the months that are put beside monthly totals', () => {
+describe('the months compared with monthly totals', () => {
   const at = (text: string) => Date.parse(`${text}Z`);
 
   test.each([
@@ -198,13 +198,13 @@ describe('the months that are put beside monthly totals', () => {
     ['2026-07-01T01:00:00', '2026-08-31T23:00:00', '2026-08-01T00:00:00', undefined],
     ['2026-08-01T00:00:00', '2026-08-31T23:00:00', '2026-08-01T00:00:00', undefined],
     ['2026-08-01T00:00:00', '2026-08-01T00:00:00', '2026-08-01T00:00:00', undefined],
-  ])('are the whole ones of %s to %s', (start, end, first, last) => {
+  ])('are the whole months of %s to %s', (start, end, first, last) => {
     expect(wholeMonths({ start: at(start), end: at(end) })).toEqual(
       last === undefined ? undefined : { start: at(first), end: at(last) },
     );
   });
 
-  test('are asked for at once, from the first to the last, by billing dimension alone', () => {
+  test('are fetched in one query, from the first to the last, by billing dimension only', () => {
     const months = [
       { start: at('2026-03-01T00:00:00'), end: at('2026-04-01T00:00:00') },
       { start: at('2025-11-01T00:00:00'), end: at('2025-12-01T00:00:00') },

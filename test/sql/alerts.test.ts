@@ -96,10 +96,9 @@ describe('facts about the data', () => {
   });
 
   test('a window of a year is of all of its months, and has the largest difference in cost', async () => {
-    const reason = 'check "rows = the control" (cost): found 12.5, expected 13, difference -0.5, rounding explains 0';
-    const unproven = [{ window_start: '2025-01-01', window_end: '2026-01-01', reason }];
+    const unproven = [{ window_start: '2025-01-01', window_end: '2026-01-01', reason: 'x', cost_difference: '0.5' }];
     const [fact] = await factsOf({ ...fresh, unproven });
-    expect(fact).toMatchObject({ difference: '0.5', count: 1 });
+    expect(fact).toMatchObject({ difference: '0.500000000000', count: 1 });
     expect(fact?.kind === 'unproven' && fact.months).toHaveLength(12);
   });
 
@@ -114,10 +113,10 @@ describe('facts about the data', () => {
 
   test('a failed summary of a job is over when one succeeds by itself', async () => {
     const steps = [
-      { run_number: 3, step: 'summary', command_line: 'summary', outcome: 'failed', exit_code: 6, error: 'x' },
+      { run_number: 3, step: 'summarize', command_line: 'summarize', outcome: 'failed', exit_code: 6, error: 'x' },
     ];
-    expect(await factsOf({ ...fresh, steps })).toMatchObject([{ key: 'run/summary' }]);
-    const run = { command: 'summary', outcome: 'done', exit_code: 0, error: null };
+    expect(await factsOf({ ...fresh, steps })).toMatchObject([{ key: 'run/summarize' }]);
+    const run = { command: 'summarize', outcome: 'done', exit_code: 0, error: null };
     expect(await factsOf({ ...fresh, steps, runs: [{ ...run, run_number: 2 }] })).toHaveLength(1);
     expect(await factsOf({ ...fresh, steps, runs: [{ ...run, run_number: 4 }] })).toEqual([]);
   });

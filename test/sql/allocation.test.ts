@@ -312,8 +312,8 @@ rules:
     const [check] = (await readChecks('/nowhere')).filter(({ name }) => name === 'splits_have_weights');
     if (check === undefined) throw new Error('there is no such check');
     for (const [rows, reason] of [
-      [costs, 'split evenly: no owner weighs anything'],
-      [costs.slice(0, 1), 'without an owner: nobody owns anything in this month'],
+      [costs, 'split evenly: no owner has any weight'],
+      [costs.slice(0, 1), 'no owner: nobody owns any cost in this month'],
       [[{ workspace: 'shared', cost: '4' }, { cost: '1' }], undefined],
     ] as const) {
       const books = await givenBooks({ costs: rows, allocation });

@@ -7,7 +7,7 @@ import { newProject } from '../support/project.ts';
 /** What can be asked only of the present: what has proven since is forgotten there, and which files made the schema. */
 const presentOnly = ['unproven', 'contradictions', 'applied_files', 'journal'];
 
-test('the ledger as of an instant has every table and column of the present one, by the same types', async () => {
+test('the ledger as of an instant has every table and column of the present one, with the same types', async () => {
   const dir = await newProject();
   const warehouse = await openWarehouse(dir);
   await warehouse.publish();
@@ -31,7 +31,7 @@ test('the ledger as of an instant has every table and column of the present one,
   }
 });
 
-test('the instant of the present is after everything that anything was seen, recorded or done at', async () => {
+test('the last instant is after every instant in the books', async () => {
   const dir = await newProject();
   const warehouse = await openWarehouse(dir);
   await warehouse.publish();

@@ -70,17 +70,17 @@ const restated = { bucket_start: '2026-09-01 01:00:00' };
 const cases: readonly (readonly [name: string, what: string, Case])[] = [
   [
     'accounts_are_known_once',
-    'an account with two present rows',
+    'an account with two current rows',
     { given: { accounts: [{}] }, found: [{ present_rows: 2 }] },
   ],
   [
     'accounts_are_known_once',
-    'an account that was loaded and is not there',
+    'a loaded account without a row',
     { done: `delete from ledger.accounts where account = 'acc_two'`, found: [{ account: 'acc_two', present_rows: 0 }] },
   ],
   [
     'hourly_costs_have_a_series',
-    'an amount without a series',
+    'an hourly cost without a series',
     {
       done: `delete from ledger.series where account = 'acc_two'`,
       found: [{ row_count: 1, cost: '4.000000000000', series: 0 }],
@@ -88,7 +88,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'hourly_costs_have_a_series',
-    'a series that is there twice',
+    'a series that exists twice',
     {
       done: `insert into ledger.series select * replace ('acc_x' as account) from ledger.series where account = 'acc_two'`,
       found: [{ row_count: 1, cost: '4.000000000000', series: 2 }],
@@ -99,15 +99,15 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'a load of another account',
     {
       done: `update ledger.series set account = 'acc_x' where account = 'acc_two'`,
-      found: [{ account: 'acc_x', reason: 'there is no such load' }],
+      found: [{ account: 'acc_x', reason: 'the load does not exist' }],
     },
   ],
   [
     'hourly_costs_come_from_proven_loads',
-    'a load that is not there',
+    'a missing load',
     {
       done: 'delete from ledger.loads where load_number = 2',
-      found: [{ load_number: 2, reason: 'there is no such load' }],
+      found: [{ load_number: 2, reason: 'the load does not exist' }],
     },
   ],
   [
@@ -115,28 +115,28 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'a load that was never compared',
     {
       done: 'delete from ledger.reconciliation where load_number = 3',
-      found: [{ load_number: 3, reason: 'nothing was compared' }],
+      found: [{ load_number: 3, reason: 'the load has no comparison' }],
     },
   ],
   [
     'hourly_costs_come_from_proven_loads',
-    'a load that did not prove',
+    'a load with a failed comparison',
     {
       given: { reconciliation: [{ load_number: 2, proven: false }] },
-      found: [{ load_number: 2, reason: '1 comparisons did not prove' }],
+      found: [{ load_number: 2, reason: '1 comparisons failed' }],
     },
   ],
   [
     'hourly_costs_come_from_proven_loads',
-    'a load of other hours',
+    'a load that covers other hours',
     {
       given: { costs: [{ bucket_start: '2026-09-08 00:00:00', cost: '1' }] },
-      found: [{ load_number: 1, reason: 'the load was of other hours' }],
+      found: [{ load_number: 1, reason: 'the load covers other hours' }],
     },
   ],
   [
     'hourly_costs_are_unique',
-    'an hour that is there twice',
+    'an hour that exists twice',
     {
       given: { costs: [{ bucket_start: '2026-09-01 00:00:00', cost: '9' }] },
       found: [{ usage_date: '2026-09-01', row_count: 3, hours: 2 }],
@@ -144,7 +144,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'hourly_costs_are_covered',
-    'an hour that no load speaks for',
+    'an hour that no load covers',
     {
       given: { costs: [{ bucket_start: '2026-09-08 00:00:00', cost: '1' }] },
       found: [{ account: 'acc_one', bucket_start: '2026-09-08T00:00:00Z', row_count: 1 }],
@@ -152,7 +152,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'hourly_costs_are_covered',
-    'an amount that begins within an hour',
+    'an hourly cost that does not start on the hour',
     {
       given: { costs: [{ bucket_start: '2026-09-01 00:30:00', cost: '1' }] },
       found: [{ bucket_start: '2026-09-01T00:30:00Z' }],
@@ -176,7 +176,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'closed_months_keep_their_numbers',
-    'an hour that is gone, and one of an account that was not closed',
+    'a missing hour, and one of an account that was not closed',
     {
       done: `update ledger.series set account = 'acc_new' where account = 'acc_two'`,
       found: [
@@ -187,7 +187,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'months_are_closed_after_their_end',
-    'a close of a month that rests on hours of a fast clock',
+    'a close of a month with hours from a fast clock',
     {
       done: `insert into ledger.claims_corrected values ('acc_one', 1, '2026-09-05', 2, '2026-10-06')`,
       found: [{ account: 'acc_one', billing_month: '2026-09-01', complete_through_then: '2026-09-05T00:00:00Z' }],
@@ -195,7 +195,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'months_are_closed_without_gaps',
-    'a month that is left out',
+    'a skipped month',
     {
       given: { closes: [{ billing_month: '2026-11-01', load_number: 3, closed_at: '2026-12-05' }] },
       found: [{ billing_month: '2026-11-01', month_before: '2026-09-01' }],
@@ -219,7 +219,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'costs_show_every_hourly_cost',
-    'an amount that a join multiplies',
+    'an hourly cost that a join repeats',
     {
       done: `insert into ledger.series select * from ledger.series where account = 'acc_two'`,
       found: [
@@ -235,7 +235,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'costs_show_every_hourly_cost',
-    'an amount that a join loses',
+    'an hourly cost that a join drops',
     {
       done: `delete from ledger.series where account = 'acc_two'`,
       found: [{ loaded_row_count: 1, shown_row_count: null }],
@@ -243,7 +243,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'coverage_does_not_overlap',
-    'hours that two loads speak for',
+    'hours that two loads cover',
     {
       given: { covered: [{ window_start: '2026-09-07', window_end: '2026-09-09', load_number: 2 }] },
       found: [{ load_number: 2, covered_before: '2026-09-08T00:00:00Z' }],
@@ -251,7 +251,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'coverage_does_not_overlap',
-    'a stretch of no hours',
+    'an empty window',
     {
       given: { covered: [{ window_start: '2026-09-09', window_end: '2026-09-09' }] },
       found: [{ window_end: '2026-09-09T00:00:00Z' }],
@@ -267,7 +267,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'daily_equals_hourly',
-    'a day that lacks an amount',
+    'a day with a missing hourly cost',
     {
       done: `delete from ledger.series where account = 'acc_two'`,
       found: [{ account: null, usage_date: '2026-09-08', hourly_cost: '4.000000000000', daily_cost: null }],
@@ -275,7 +275,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'daily_equals_hourly',
-    'a day that another day is taken for',
+    'a day counted as another day',
     {
       done: `create or replace view costs_daily as
         select account, date '2026-09-01' as usage_date, billing_dimension, cost, usage from costs_v1 where account = 'acc_two'
@@ -289,7 +289,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'loads_are_in_order',
-    'a number that two loads have',
+    'two loads with one number',
     {
       given: { loads: [{ load_number: 3, account: 'acc_two', seen_at: '2026-09-10' }] },
       found: [{ load_number: 3, load_before: 3 }],
@@ -297,7 +297,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'loads_are_in_order',
-    'a load that saw its numbers before the one before it',
+    'a load with numbers older than those of the load before it',
     {
       given: { loads: [{ load_number: 4, seen_at: '2026-09-09' }] },
       found: [{ load_number: 4, seen_before: '2026-09-09T01:00:00Z' }],
@@ -305,7 +305,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'monthly_equals_daily',
-    'a month that begins a day late',
+    'a month that starts a day late',
     {
       done: `create or replace view costs_monthly as
         select account, cast(date_trunc('month', bucket_start - interval 1 day) as date) as usage_month,
@@ -321,7 +321,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'restatements_follow_each_other',
-    'an old value that no load left',
+    'an old value that no load stored',
     {
       given: {
         restatements: [
@@ -337,12 +337,12 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
         ],
       },
       done: 'update ledger.hourly_costs set load_number = 3 where load_number = 2',
-      found: [{ load_number: 3, reason: 'load 2 left another value' }],
+      found: [{ load_number: 3, reason: 'load 2 stored another value' }],
     },
   ],
   [
     'restatements_follow_each_other',
-    'an old value of a load that is not the one before',
+    'an old value from another load than the previous one',
     {
       given: {
         restatements: [
@@ -358,15 +358,15 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
         ],
       },
       done: 'update ledger.hourly_costs set load_number = 3 where load_number = 2',
-      found: [{ load_number: 3, reason: 'the old value is of load 1, the restatement before it of 2' }],
+      found: [{ load_number: 3, reason: 'the old value is from load 1, the previous restatement is from load 2' }],
     },
   ],
   [
     'restatements_follow_each_other',
-    'an old value of no load',
+    'an old value without a load',
     {
       done: 'update ledger.restatements set old_load_number = null',
-      found: [{ load_number: 2, reason: 'the load of the old value is not told, or not before this one' }],
+      found: [{ load_number: 2, reason: 'the load of the old value is missing, or not earlier' }],
     },
   ],
   [
@@ -374,28 +374,28 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'a load that restated an hour twice',
     {
       given: { restatements: [{ ...restated, old_cost: '7', old_usage: '7', new_cost: '-0.2', new_usage: '2' }] },
-      found: [{ load_number: 2, reason: 'one load restated it twice' }],
+      found: [{ load_number: 2, reason: 'one load restated the hour twice' }],
     },
   ],
   [
     'restatements_follow_each_other',
-    'a new value that is not in the books',
+    'a new value that is missing from the books',
     {
       done: `delete from ledger.hourly_costs where load_number = 2`,
-      found: [{ load_number: 2, new_cost: '-0.200000000000', reason: 'the books hold another value' }],
+      found: [{ load_number: 2, new_cost: '-0.200000000000', reason: 'the books have another value' }],
     },
   ],
   [
     'restatements_follow_each_other',
-    'an hour that is in the books though its row went away',
+    'an hour in the books after its row was removed',
     {
       done: 'update ledger.restatements set new_cost = null, new_usage = null',
-      found: [{ reason: 'the books hold another value' }],
+      found: [{ reason: 'the books have another value' }],
     },
   ],
   [
     'series_differ',
-    'two series of the same dimensions',
+    'two series with the same dimensions',
     {
       done: `insert into ledger.series select 99, * exclude (series_id) from ledger.series where account = 'acc_two'`,
       found: [{ account: 'acc_two', series: 2 }],
@@ -403,7 +403,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'series_ids_are_unique',
-    'an id of two series',
+    'one ID for two series',
     {
       done: `insert into ledger.series select * replace ('other' as resource_name) from ledger.series where account = 'acc_two'`,
       found: [{ series: 2 }],
@@ -411,7 +411,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'costs_match_one_resource',
-    'a join that multiplies rows',
+    'a join that repeats rows',
     {
       done: `create or replace view costs_with_resources as
         select series_id, cost from ledger.hourly_costs union all select series_id, cost from ledger.hourly_costs where cost > 1`,
@@ -428,7 +428,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'listings_are_complete',
-    'a listing whose last reading was not whole',
+    'a listing that was last read incompletely',
     {
       given: {
         listings: [
@@ -455,7 +455,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'resources_have_one_state_at_a_time',
-    'two states that are both present',
+    'two current states',
     {
       given: { resources: [{ valid_from: '2026-09-03', recorded_at: '2026-09-03' }] },
       found: [{ valid_from: '2026-09-01T00:30:00Z', next_valid_from: '2026-09-03T00:00:00Z' }],
@@ -463,7 +463,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'resources_have_one_state_at_a_time',
-    'a state that ends when it begins',
+    'a state that ends when it starts',
     {
       given: { resources: [{ workspace: 'south', valid_to: '2026-09-01', ended_at: '2026-09-02' }] },
       found: [{ workspace: 'south' }],
@@ -471,12 +471,12 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'resources_have_one_state_at_a_time',
-    'an end that nobody saw',
+    'an end that was recorded before its state',
     { given: { resources: [{ workspace: 'south', valid_to: '2026-09-03' }] }, found: [{ workspace: 'south' }] },
   ],
   [
     'allocation_keeps_every_cost',
-    'a cost that a join multiplies',
+    'a cost that a join repeats',
     {
       done: `insert into ledger.series from ledger.series where account = 'acc_two'`,
       found: [{ usage_month: '2026-09-01', loaded_cost: '4.000000000000', allocated_cost: '8.000000000000' }],
@@ -484,12 +484,12 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'unproven_windows_do_not_overlap',
-    'hours that are on record twice',
+    'hours that are recorded twice',
     { given: { unproven: [{ window_start: '2026-09-07' }] }, found: [{ unproven_before: '2026-09-08T00:00:00Z' }] },
   ],
   [
     'usage_is_not_negative',
-    'usage below zero',
+    'negative usage',
     {
       given: { costs: [{ bucket_start: '2026-09-01 05:00:00', usage: '-1', cost: '-1' }] },
       found: [{ bucket_start: '2026-09-01T05:00:00Z', usage: '-1.000000' }],
@@ -521,7 +521,7 @@ test('every check has a case', async () => {
   expect([...new Set([...cases.map(([name]) => name), 'splits_have_weights'])].sort()).toEqual(names);
 });
 
-test('no check finds anything in sound books', async () => {
+test('no check finds anything in correct books', async () => {
   for (const { name } of await readChecks('/nowhere')) expect(await checked(name, {}), name).toEqual([]);
 });
 
@@ -531,7 +531,7 @@ test.each(cases)('%s: finds %s', async (name, _, { found, ...given }) => {
   expect(rows).toHaveLength(found.length);
 });
 
-test('a warning is given for what may be right, a failure for what cannot be', async () => {
+test('possible problems are warnings, certain errors are failures', async () => {
   const warnings = (await readChecks('/nowhere')).filter(({ severity }) => severity === 'warn');
   expect(warnings.map(({ name }) => name)).toEqual([
     'coverage_has_no_hole',

@@ -32,14 +32,14 @@ function wasRead(account: string): Promise<void> {
   return warehouse.recordAccountRun({ runNumber, account, exitCode: 0, error: undefined, ...nothing });
 }
 
-describe('a command that asks no platform takes its clock', () => {
+describe('a command without a platform assumes its clock', () => {
   test('to be as far ahead as the last ingest found it', async () => {
     await clockWasFast();
     await wasRead('acc_one');
     expect(aheadNow(await warehouse.fastClock(), localAt + hourMs)).toBe(monthMs);
   });
 
-  test('to be right where no ingest found anything else, or the last one found it right', async () => {
+  test('to be correct if no ingest found a fault, or if the last one found it correct', async () => {
     expect(aheadNow(await warehouse.fastClock(), localAt)).toBe(0);
     await clockWasFast();
     const next = await warehouse.beginRun('ingest', platformAt + dayMs);
@@ -48,18 +48,18 @@ describe('a command that asks no platform takes its clock', () => {
     expect(aheadNow(await warehouse.fastClock(), localAt + dayMs)).toBe(0);
   });
 
-  test('to be right once it says an earlier instant than it did', async () => {
+  test('to be correct once it was set back', async () => {
     await clockWasFast();
     expect(aheadNow(await warehouse.fastClock(), platformAt + dayMs)).toBe(0);
   });
 
-  test('to be right when time has caught up, as the books were written to meanwhile', async () => {
+  test('to be correct once time has caught up with the books', async () => {
     await clockWasFast();
     await warehouse.saveAllocation('{}', runNumber, platformAt + 20 * dayMs);
     expect(aheadNow(await warehouse.fastClock(), localAt + dayMs)).toBe(0);
   });
 
-  test('to be right where another platform had nothing to say against it', async () => {
+  test('to be correct if another platform found no fault', async () => {
     await clockWasFast('acc_one');
     await wasRead('acc_one');
     await wasRead('acc_two');
@@ -67,10 +67,10 @@ describe('a command that asks no platform takes its clock', () => {
   });
 });
 
-describe('dates that have not come', () => {
+describe('future instants', () => {
   const now = platformAt + dayMs;
 
-  test('are put right in their order by a run under a right clock, and later ones begin there', async () => {
+  test('are corrected in order by a run under a correct clock, and later ones continue from there', async () => {
     await warehouse.saveAllocation('{"rules":1}', runNumber, platformAt);
     await warehouse.saveAllocation('{"rules":2}', runNumber, localAt);
     await warehouse.saveAllocation('{"rules":3}', runNumber, localAt + 5);
@@ -91,7 +91,7 @@ describe('dates that have not come', () => {
     ]);
   });
 
-  test('of earlier runs stay as they are where the run is under a fast clock itself', async () => {
+  test('of earlier runs stay as they are if the run itself has a fast clock', async () => {
     await warehouse.saveAllocation('{"rules":1}', runNumber, platformAt + 2 * dayMs);
     const run = await warehouse.beginRun('ingest', localAt);
     await warehouse.saveAllocation('{"rules":2}', run.number, localAt);
@@ -100,7 +100,7 @@ describe('dates that have not come', () => {
     expect(await warehouse.seenAt(platformAt)).toBe(platformAt + 2 * dayMs + 2);
   });
 
-  test('that lie within an hour are left alone', async () => {
+  test('within an hour are left alone', async () => {
     await warehouse.saveAllocation('{}', runNumber, platformAt + hourMs / 2);
     const run = await warehouse.beginRun('ingest', platformAt);
     expect(await warehouse.correctInstants({ runNumber: run.number, now: platformAt })).toBeUndefined();

@@ -39,13 +39,13 @@ const seconds = (text: string) => Date.parse(text) / 1000;
 const fresh: Given = { accounts: [{}], loads: [{}], covered: [{}] };
 
 describe('metrics of the books', () => {
-  test('empty books say nothing of what is not known, and nothing is 0 that could be anything', async () => {
+  test('empty books omit unknown values instead of reporting 0', async () => {
     expect(await samples({}, '')).toEqual(['build_info 1.2.3 1', 'freshness_limit_seconds 93600', 'rows 0']);
     const unread = await samples({ accounts: [{ history_start: null }] }, '');
     expect(unread.filter((line) => /through|restated|requests|budget|alerts/.test(line))).toEqual([]);
   });
 
-  test('how far each account is complete and settled, and what does not prove', async () => {
+  test('report through when each account is complete and settled, and what is unproven', async () => {
     const given: Given = {
       accounts: [{}, { account: 'acc_two', history_start: '2026-09-02' }],
       loads: [{}],
@@ -65,7 +65,7 @@ describe('metrics of the books', () => {
     expect(await samples(given, 'postponed')).toEqual(['postponed_windows acc_one 1', 'postponed_windows acc_two 0']);
   });
 
-  test('restated USD are those seen in the last thirty days, up and down apart; a row that came or went counts whole', async () => {
+  test('count USD restated in the last thirty days, up and down separately; a new or removed row counts in full', async () => {
     const seen_at = '2026-09-08 01:00:00';
     const restatements = [
       { seen_at, old_cost: '1', new_cost: '1.5' },
@@ -83,7 +83,7 @@ describe('metrics of the books', () => {
     ]);
   });
 
-  test('the last run of a command, its last success, and how often it ended how', async () => {
+  test('report the last run of a command, its last success, and the number of runs by outcome', async () => {
     const runs = [
       {
         run_number: 1,
@@ -148,7 +148,7 @@ describe('metrics of the books', () => {
     );
   });
 
-  test('a step of a job is a run of its command, and the job has metrics of its own', async () => {
+  test('count a step of a job as a run of its command, and the job separately', async () => {
     const given: Given = {
       runs: [
         {
@@ -196,7 +196,7 @@ describe('metrics of the books', () => {
     expect(await samples(given, 'runs_total')).toContain('runs_total report left_out 1');
   });
 
-  test('budgets of the present period, where something is known of what was spent', async () => {
+  test('report budgets of the present period whose spend is known', async () => {
     const budgets = parseBudgets({
       text: 'budgets:\n  - { name: all, period: monthly, amount: 200 USD }\n  - { name: other, period: monthly, amount: 10 USD, scope: { account: acc_two } }\n',
       file: 'jobs/budgets.yaml',
@@ -218,7 +218,7 @@ describe('metrics of the books', () => {
     expect(await samples({ ...fresh, costs }, 'budget', { budgets, freshnessHours: undefined })).toEqual([]);
   });
 
-  test("a budget's forecast for its present period, and none of another period's", async () => {
+  test("report a budget's forecast for its present period only", async () => {
     const budgets = parseBudgets({
       text: 'budgets:\n  - { name: everything, period: monthly, amount: 20 USD }\n  - { name: later, period: monthly, amount: 20 USD }\n',
       file: 'jobs/budgets.yaml',
@@ -236,7 +236,7 @@ describe('metrics of the books', () => {
     ]);
   });
 
-  test('spend of the month and of the last complete day, in all, by workspace and by resource type', async () => {
+  test('report spend of the month and of the last complete day, in total, by workspace and by resource type', async () => {
     const costs = [
       { bucket_start: '2026-09-07 05:00:00', cost: '10' },
       { bucket_start: '2026-09-07 23:00:00', cost: '2.5', workspace: 'south', resource_type: 'agent' },
@@ -266,7 +266,7 @@ describe('metrics of the books', () => {
     expect(spent(await samples({ ...given, accounts: [{ history_start: null }] }, ''))).toEqual([]);
   });
 
-  test('spend has a bounded number of samples, however many workspaces there are, and they add up to the whole', async () => {
+  test('report spend in a bounded number of samples that add up to the total, for any number of workspaces', async () => {
     const costs = ['acc_one', 'acc_two'].flatMap((account) =>
       Array.from({ length: 100 }, (_, index) => ({
         account,
@@ -292,7 +292,7 @@ describe('metrics of the books', () => {
     expect(total).toBe(2 * 5050);
   });
 
-  test('what is counted begins at 0 for every job and every sink of the project, so that the first one is an increase', async () => {
+  test('start counters at 0 for every job and sink of the project, so that the first event is an increase', async () => {
     const lines = await samples({}, '', { jobs: ['nightly'], sinks: ['ops'] });
     expect(lines.filter((line) => line.endsWith(' 0') && !line.startsWith('rows'))).toEqual([
       'job_runs_total nightly done 0',
@@ -304,7 +304,7 @@ describe('metrics of the books', () => {
     ]);
   });
 
-  test('open alerts by severity once anything was evaluated, and what sinks were not told yet', async () => {
+  test('report open alerts by severity after the first evaluation, and undelivered messages by sink', async () => {
     const run = {
       run_number: 1,
       command: 'alert',

@@ -20,7 +20,7 @@ const first = { display_name: 'first', valid_to: '2026-09-10 12:30:00', ended_at
 const second = { display_name: 'second', valid_from: '2026-09-10 12:30:00', recorded_at: '2026-09-11 02:00:00' };
 
 describe('costs_with_resources', () => {
-  test('tells every column of the costs and what was known of the resource', async () => {
+  test('has every column of costs and the state of the resource', async () => {
     const [row] = await answer(
       {
         costs: [{ cost: '1.5', usage: '3' }],
@@ -61,7 +61,7 @@ describe('costs_with_resources', () => {
     });
   });
 
-  test('an hour meets the state that was valid when it began, never a later one', async () => {
+  test('an hour has the state that was valid when it started, never a later one', async () => {
     const given = { costs: hours('10T11', '10T12', '10T13'), resources: [first, second] };
     expect(await metBy(given)).toEqual([
       ['10T11', 'first'],
@@ -70,7 +70,7 @@ describe('costs_with_resources', () => {
     ]);
   });
 
-  test('hours before a resource was first seen meet its first state', async () => {
+  test('hours before a resource was first seen have its first state', async () => {
     const given = {
       costs: hours('01T00', '11T00'),
       resources: [{ ...first, valid_from: '2026-09-09', recorded_at: '2026-09-09' }, second],
@@ -81,7 +81,7 @@ describe('costs_with_resources', () => {
     ]);
   });
 
-  test('hours before a resource was made are not its own', async () => {
+  test('hours before a resource was created do not belong to it', async () => {
     const given = {
       costs: hours('01T00', '09T05', '09T06'),
       resources: [{ display_name: 'new', created_at: '2026-09-09 05:40:00', valid_from: '2026-09-09 05:40:00' }],
@@ -93,14 +93,14 @@ describe('costs_with_resources', () => {
     ]);
   });
 
-  test('hours after a resource is gone meet none', async () => {
+  test('hours after a resource is gone have no state', async () => {
     expect(await metBy({ costs: hours('10T12', '10T13'), resources: [first] })).toEqual([
       ['10T12', 'first'],
       ['10T13', null],
     ]);
   });
 
-  test('what was made anew under a name follows what had it before, also while that is still listed', async () => {
+  test('a new resource of a name replaces the earlier one, even if that is still listed', async () => {
     const old = { display_name: 'old', created_at: '2026-08-01', valid_from: '2026-08-01', status: 'TERMINATED' };
     const oldRenamed = { ...old, display_name: 'old, renamed', valid_from: '2026-09-12' };
     const anew = { display_name: 'anew', created_at: '2026-09-09 05:10:00', valid_from: '2026-09-09 05:10:00' };
@@ -115,7 +115,7 @@ describe('costs_with_resources', () => {
     ]);
   });
 
-  test('where both tell a uuid, only the resource of the same one is met', async () => {
+  test('a cost with a UUID matches only a resource with the same UUID', async () => {
     const given = {
       costs: hours('10T00'),
       resources: [
@@ -127,7 +127,7 @@ describe('costs_with_resources', () => {
     expect(await metBy({ ...given, resources: given.resources.slice(0, 1) })).toEqual([['10T00', null]]);
   });
 
-  test('a cost without workspace meets a resource only where one workspace alone has the name', async () => {
+  test('a cost without a workspace matches a resource only if a single workspace has the name', async () => {
     const costs = [{ workspace: null, cost: '1' }];
     expect(await metBy({ costs, resources: [{ display_name: 'mine' }] })).toEqual([['01T00', 'mine']]);
     const twice = [{ display_name: 'mine' }, { display_name: 'theirs', workspace: 'south' }];
@@ -148,7 +148,7 @@ describe('costs_with_resources', () => {
     }
   });
 
-  test('costs of what no listing knows keep what they know', async () => {
+  test('costs of unlisted resources keep their own columns', async () => {
     const rows = await answer(
       {
         costs: [

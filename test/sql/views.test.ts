@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answer, givenBooks } from '../support/given-books.ts';
 
-test.each(['costs', 'costs_v1'])('%s: an hour of a series with its unit', async (view) => {
+test.each(['costs', 'costs_v1'])('%s has an hour of a series with its unit', async (view) => {
   const rows = await answer(
     {
       costs: [
@@ -62,7 +62,7 @@ test.each([
   ]);
 });
 
-test('costs_daily: hours from midnight to midnight UTC, added up exactly', async () => {
+test('costs_daily sums hours from midnight to midnight UTC exactly', async () => {
   const rows = await answer(
     {
       costs: [
@@ -83,7 +83,7 @@ test('costs_daily: hours from midnight to midnight UTC, added up exactly', async
   ]);
 });
 
-test('costs_monthly: hours from the first of the month to the next, added up exactly', async () => {
+test('costs_monthly sums hours from the first of the month to the next exactly', async () => {
   const rows = await answer(
     {
       costs: [
@@ -104,7 +104,7 @@ test('costs_monthly: hours from the first of the month to the next, added up exa
   ]);
 });
 
-test('amounts and series: an hour by the number of its series, and what the number stands for', async () => {
+test('hourly_costs has an hour by the number of its series, and series has the names of that number', async () => {
   const given = {
     costs: [
       { bucket_start: '2026-09-01 00:00:00', cost: '1', usage: '2' },
@@ -139,7 +139,7 @@ test('amounts and series: an hour by the number of its series, and what the numb
   ]);
 });
 
-test.each(['costs_daily', 'costs_monthly'])('%s: no amount is a double on its way', async (view) => {
+test.each(['costs_daily', 'costs_monthly'])('%s never converts an amount to a double', async (view) => {
   const many = Array.from({ length: 30 }, (_, hour) => ({
     bucket_start: `2026-09-01 ${String(hour % 24).padStart(2, '0')}:00:00`,
     resource_uuid: null,
@@ -150,7 +150,7 @@ test.each(['costs_daily', 'costs_monthly'])('%s: no amount is a double on its wa
   ).toEqual([{ cost_type: 'DECIMAL(38,12)', usage_type: 'DECIMAL(38,6)', cost: '15000000.000000000000' }]);
 });
 
-test('coverage: the claimed part of a window lies within it', async () => {
+test('coverage keeps the claimed part of a window inside it', async () => {
   const rows = await answer(
     {
       loads: [{ load_number: 7, seen_at: '2026-09-20 00:30:00' }],
@@ -235,7 +235,7 @@ describe('accounts: through when the books are complete and settled', () => {
     });
   });
 
-  test('each account has its own', async () => {
+  test('each account has its own instants', async () => {
     const rows = await answer(
       {
         accounts: [{}, { account: 'acc_two', name: 'Labs', role: null, history_start: '2026-09-03', settle_days: 0 }],
@@ -269,7 +269,7 @@ describe('accounts: through when the books are complete and settled', () => {
   });
 });
 
-test('proofs: every comparison, passed or not', async () => {
+test('reconciliation has every comparison, passed or failed', async () => {
   const rows = await answer(
     {
       reconciliation: [
@@ -310,7 +310,7 @@ test('proofs: every comparison, passed or not', async () => {
   ]);
 });
 
-test('restatements: old and new with the dimensions of their series', async () => {
+test('restatements has old and new values with the dimensions of their series', async () => {
   const rows = await answer(
     {
       restatements: [
@@ -350,7 +350,7 @@ test('restatements: old and new with the dimensions of their series', async () =
   ]);
 });
 
-test('runs: every run, also one that is under way, with the job and the slot that it was for', async () => {
+test('runs has every run, even one in progress, with its job and slot', async () => {
   const rows = await answer(
     {
       runs: [
@@ -383,7 +383,7 @@ test('runs: every run, also one that is under way, with the job and the slot tha
   ]);
 });
 
-test('run_steps: every step of a run, also one that was left out', async () => {
+test('run_steps has every step of a run, even one that was left out', async () => {
   const leftOut = { outcome: 'left_out', exit_code: null, error: 'ingest failed', figures: null };
   const rows = await answer(
     {
@@ -410,7 +410,7 @@ test('run_steps: every step of a run, also one that was left out', async () => {
   expect(rows).toEqual([step, { ...step, position: 2, step: 'report', command_line: 'report focus', ...leftOut }]);
 });
 
-test('every public view and every column of it has a comment', async () => {
+test('every public view and column has a comment', async () => {
   const books = await givenBooks({});
   try {
     const views = await books.connection.rows(

@@ -127,12 +127,13 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   closing: ['warehouse'],
   allocation: ['config', 'warehouse'],
   jobs: ['config', 'warehouse'],
-  budgets: ['config', 'forecast', 'warehouse'],
-  metrics: ['budgets', 'warehouse'],
-  anomalies: ['budgets', 'config', 'warehouse'],
+  budgets: ['config', 'forecast', 'terminal', 'warehouse'],
+  metrics: ['budgets', 'config', 'jobs', 'warehouse'],
+  anomalies: ['budgets', 'config', 'terminal', 'warehouse'],
   reports: ['anomalies', 'terminal', 'warehouse'],
-  query: ['reports', 'warehouse'],
-  alerts: ['anomalies', 'budgets', 'config', 'reports', 'warehouse'],
+  query: ['reports', 'terminal', 'warehouse'],
+  alerts: ['anomalies', 'budgets', 'config', 'query', 'reports', 'terminal', 'warehouse'],
+  demo: ['reports', 'terminal', 'warehouse'],
   ingest: ['config', 'fetch', 'platform', 'warehouse'],
 };
 
@@ -160,10 +161,10 @@ describe('rooms', () => {
     expect(upwards).toEqual([]);
   });
 
-  test('no room holds more than a fifth of the code', () => {
+  test('no room holds more than 18 percent of the code', () => {
     const linesOf = (paths: readonly string[]) =>
       paths.reduce((sum, path) => sum + readFileSync(join(root, path), 'utf8').split('\n').length, 0);
-    const limit = linesOf(sources) / 5;
+    const limit = linesOf(sources) * 0.18;
     const tooLarge = [...Object.keys(rooms), 'commands'].filter(
       (room) => linesOf(sources.filter((path) => path.startsWith(`src/${room}/`))) > limit,
     );
@@ -449,7 +450,7 @@ describe('SQL in TypeScript', () => {
     'values with their other spellings, such as checkout: [chekout]',
     'group',
     'update',
-    'EXPLAIN of a PIVOT is refused; name its columns with IN (…)',
+    'EXPLAIN does not support PIVOT without a list of values; add IN (…)',
   ])('%j is text for people', (text) => {
     expect(text).not.toMatch(sql);
   });

@@ -5,7 +5,7 @@ import fc from '../support/fast-check.ts';
 const limits = { maxDepth: 3, maxValues: 5, maxMembers: 4 };
 const excess = (text: string, given = limits) => jsonExcess(Buffer.from(text), given);
 
-describe('what a JSON text may hold', () => {
+describe('the limits of a JSON text', () => {
   test.each([
     '[[[1]]]',
     '{"a":{"b":{}}}',
@@ -17,11 +17,11 @@ describe('what a JSON text may hold', () => {
     '1',
     '[[',
     ']]]',
-  ])('%s is within the limits', (text) => {
+  ])('accept %s', (text) => {
     expect(excess(text)).toBeUndefined();
   });
 
-  test('depth and values beyond the limits are named', () => {
+  test('name the exceeded depth or number of values', () => {
     for (const text of ['[[[[1]]]]', '{"a":[{"b":[]}]}', '[[[[', '["\\\\",[[[']) {
       expect(excess(text), text).toBe('JSON nested deeper than 3');
     }
@@ -34,7 +34,7 @@ describe('what a JSON text may hold', () => {
     expect(excess('{"a":1,"b":2,"c":3,"d":4}')).toBeUndefined();
   });
 
-  test('the depth and number of values of any JSON are found', () => {
+  test('measure the depth and number of values of any JSON', () => {
     function depthOf(value: unknown): number {
       if (typeof value !== 'object' || value === null) return 0;
       return 1 + Math.max(0, ...Object.values(value).map(depthOf));

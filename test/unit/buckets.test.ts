@@ -16,7 +16,7 @@ describe('the buckets of a window', () => {
     ]);
   });
 
-  test('are UTC days, the first and last as far as the window reaches', () => {
+  test('are UTC days; the window cuts the first and last', () => {
     expect(told('2026-03-07T05:00:00', '2026-03-09T01:00:00', 'daily')).toEqual([
       '2026-03-07T05/2026-03-08T00',
       '2026-03-08T00/2026-03-09T00',
@@ -24,7 +24,7 @@ describe('the buckets of a window', () => {
     ]);
   });
 
-  test('are UTC months, over the turn of a year and a February', () => {
+  test('are UTC months, across New Year and February', () => {
     expect(told('2026-12-15T00:00:00', '2027-03-02T00:00:00', 'monthly')).toEqual([
       '2026-12-15T00/2027-01-01T00',
       '2027-01-01T00/2027-02-01T00',

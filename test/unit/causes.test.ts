@@ -39,6 +39,7 @@ function unproven(...months: readonly string[]): DataState['accounts'] {
     start: `${month}-01T00:00:00Z`,
     end: `${month}-02T00:00:00Z`,
     reason: 'x',
+    costDifference: null,
   }));
   return [{ ...account, unproven: windows }];
 }

@@ -22,7 +22,7 @@ import {
 
 const about = 'account acc_one, window 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z, detail, page 3';
 const values = { accountId: 'acc_one', startTime: '2026-10-01T00:00:00Z', endTime: '2026-10-08T00:00:00Z' };
-const nothingChanged = 'Nothing was changed; the next run asks again.';
+const nothingChanged = 'Nothing was changed; the next run tries again.';
 
 function ask(client: Client, signal = never()): Promise<unknown> {
   return client.call(operations.metrics, values, about, asJson, signal);
@@ -48,8 +48,8 @@ function watched(effects: TestEffects, onSleep: () => void): TestEffects {
   };
 }
 
-describe('what is sent', () => {
-  test('token, version, user agent and the only encoding that is understood', async () => {
+describe('a request', () => {
+  test('has the token, version, user agent and accepted encoding', async () => {
     const server = await startServer(answer({}));
     await ask(testClient(server.url));
     expect(server.seen).toHaveLength(1);
@@ -65,7 +65,7 @@ describe('what is sent', () => {
     });
   });
 
-  test('under the header names that the settings give', async () => {
+  test('uses the header names from the settings', async () => {
     const server = await startServer(answer({}));
     const settings = {
       authorizationHeader: 'X-Service-Authorization',
@@ -79,7 +79,7 @@ describe('what is sent', () => {
     expect(headers).not.toHaveProperty('service-version');
   });
 
-  test('through the proxy that the environment names, except to hosts that NO_PROXY names', async () => {
+  test('uses the proxy of the environment, except for hosts in NO_PROXY', async () => {
     const server = await startServer(answer({ through: true }));
     const tunnels: string[] = [];
     const proxy = createServer().on('connect', (request, socket, head) => {
@@ -109,7 +109,7 @@ describe('what is sent', () => {
   });
 });
 
-describe('what is read', () => {
+describe('a response', () => {
   test('a gzipped body reaches the reader as it came, and is unpacked by parseBody', async () => {
     const server = await startServer(gzipped({ ok: 1 }));
     const raw = await testClient(server.url).call(operations.metrics, values, about, async (body) => body, never());
@@ -142,7 +142,7 @@ describe('what is read', () => {
     expect(await ask(testClient(server.url))).toEqual({ ok: 1 });
   });
 
-  test('a body that drips is waited for', async () => {
+  test('a slow body is read to its end', async () => {
     const server = await startServer(dripping({ slow: true }, 15));
     const effects = testEffects();
     expect(await ask(testClient(server.url, { effects }))).toEqual({ slow: true });
@@ -150,7 +150,7 @@ describe('what is read', () => {
     expect(effects.slept).toEqual([]);
   });
 
-  test('a content-encoding that was not offered is refused at once', async () => {
+  test('an unsupported content-encoding is refused at once', async () => {
     const server = await startServer((response) => {
       response.writeHead(200, { 'content-encoding': 'br' });
       response.end(brotliCompressSync('{}'));
@@ -162,7 +162,7 @@ describe('what is read', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('what the reader throws of its own is thrown as it is and not tried again', async () => {
+  test('an error of the reader itself is thrown unchanged, without a retry', async () => {
     const server = await startServer(answer({}));
     for (const thrown of [new RefusedAnswerError('wrong window'), new TypeError('a bug')]) {
       const client = testClient(server.url);
@@ -176,7 +176,7 @@ describe('what is read', () => {
   });
 });
 
-describe('what passes is tried again', () => {
+describe('temporary failures are retried', () => {
   test.each([
     ['a 500', refuse(500, 'internal', 'oops')],
     ['a 502 of a proxy', answer('<html>Bad Gateway</html>', 502, { 'content-type': 'text/html' })],
@@ -191,7 +191,7 @@ describe('what passes is tried again', () => {
     ['a 200 that is half a JSON text', answer('{"data":[')],
     ['a 200 without a body', answer('')],
     ['a 200 that is no UTF-8', (response) => response.end(Buffer.from('7b2261223a22ff227d', 'hex'))],
-  ] satisfies [string, Reply][])('%s, and the second answer is taken', async (_, first) => {
+  ] satisfies [string, Reply][])('%s, and the second answer is used', async (_, first) => {
     const server = await startServer(inTurn(first, answer({ second: true })));
     const effects = testEffects();
     const client = testClient(server.url, { effects });
@@ -201,14 +201,14 @@ describe('what passes is tried again', () => {
     expect(effects.logged).toMatchObject([{ event: 'request.retried', fields: { about, attempt: 2, waitMs: 0 } }]);
   });
 
-  test('waits double and are jittered', async () => {
+  test('waiting times double and are jittered', async () => {
     const server = await startServer(inTurn(...Array(5).fill(refuse(500, 'internal', 'oops')), answer({})));
     const effects = testEffects({ random: () => 0.5 });
     await ask(testClient(server.url, { effects }));
     expect(effects.slept).toEqual([250, 500, 1000, 2000, 4000]);
   });
 
-  test('what does not pass is given up after eight attempts and says so', async () => {
+  test('the client gives up after eight attempts and says so', async () => {
     const server = await startServer(refuse(503, 'busy', 'later'));
     const error = await rejection(ask(testClient(server.url)));
     expect(error).toMatchObject({
@@ -218,28 +218,28 @@ describe('what passes is tried again', () => {
     expect(server.seen).toHaveLength(8);
   });
 
-  test('a body that stays cut is told by its size, a body that is no JSON by its beginning', async () => {
+  test('a truncated body is reported with its size, a body that is not JSON with its start', async () => {
     expect((await failure(gzipped({ data: 'x'.repeat(1000) }, 30))).message).toBe(
-      `metrics API failed with a body that cannot be unpacked (unexpected end of file; 30 bytes arrived): truncated on its way? after 8 attempts (${about}). ${nothingChanged}`,
+      `metrics API failed with a body that cannot be unpacked (unexpected end of file; 30 bytes arrived): perhaps truncated in transit after 8 attempts (${about}). ${nothingChanged}`,
     );
     expect((await failure(answer('<html>Welcome</html>'))).message).toBe(
-      `metrics API failed with a body of 20 characters that is not JSON, beginning "<html>Welcome</html>" after 8 attempts (${about}). ${nothingChanged}`,
+      `metrics API failed with a body of 20 characters that is not JSON, starting with "<html>Welcome</html>" after 8 attempts (${about}). ${nothingChanged}`,
     );
   });
 
-  test('a gzipped body that unfolds without end is refused at once, in its own words', async () => {
+  test('a gzip bomb is refused at once, with its own message', async () => {
     const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024));
     const server = await startServer((response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
       response.end(bomb);
     });
     expect(await rejection(ask(testClient(server.url)))).toMatchObject({
-      message: `metrics API failed with a gzipped body of ${bomb.length} bytes that unfolds to more than 16 MiB, far more than a page (${about}). ${nothingChanged}`,
+      message: `metrics API failed with a gzipped body of ${bomb.length} bytes that unpacks to more than 16 MiB, far more than a page (${about}). ${nothingChanged}`,
     });
     expect(server.seen).toHaveLength(1);
   });
 
-  test('a plain body that goes on and on is refused at once', async () => {
+  test('an endless plain body is refused at once', async () => {
     const chunk = Buffer.alloc(1024 * 1024, ' ');
     let sent = 0;
     const server = await startServer((response) => {
@@ -260,7 +260,7 @@ describe('what passes is tried again', () => {
     expect(sent).toBeLessThan(500);
   });
 
-  test('a body of a byte now and then is given up long before the attempt would be, after three attempts', async () => {
+  test('a body that trickles in is abandoned early, after three attempts', async () => {
     const server = await startServer((response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('1'), 20);
@@ -271,14 +271,14 @@ describe('what passes is tried again', () => {
     expect(error).toMatchObject({
       code: 'slow',
       message: expect.stringMatching(
-        /failed with a body from 127\.0\.0\.1:\d+ that came too slowly: \d+ bytes in 0 s, expected at least 256 a second after 3 attempts/,
+        /failed with a body from 127\.0\.0\.1:\d+ that arrived too slowly: \d+ bytes in 0 s, expected at least 256 a second after 3 attempts/,
       ),
     });
     expect(performance.now() - begun).toBeLessThan(5000);
     expect(server.seen).toHaveLength(3);
   });
 
-  test('a body that comes slowly over a poor link, and stalls, is waited for', async () => {
+  test('a body that stalls on a poor link is read to its end', async () => {
     const text = JSON.stringify({ ok: 'x'.repeat(600) });
     const server = await startServer((response) => {
       response.writeHead(200);
@@ -297,14 +297,14 @@ describe('what passes is tried again', () => {
   test.each([
     ['nested brackets', '['.repeat(1_000_000), 'JSON nested deeper than 64'],
     ['empty objects', `[${'{},'.repeat(2_000_000)}{}]`, 'JSON with more than 1500000 values'],
-  ])('a body of %s is refused before it is parsed, and not asked for again', async (_, body, found) => {
+  ])('a body of %s is refused before it is parsed, without a retry', async (_, body, found) => {
     const server = await startServer((response) => response.end(body));
     const error = await rejection(ask(testClient(server.url)));
     expect(error).toMatchObject({ code: 'body', message: expect.stringContaining(found) });
     expect(server.seen).toHaveLength(1);
   });
 
-  test('a body that drips for ever is given up after three attempts', async () => {
+  test('a body that never ends is abandoned after three attempts', async () => {
     const server = await startServer((response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write(' '), 10);
@@ -320,7 +320,7 @@ describe('what passes is tried again', () => {
   test.each([
     ['headers that drip for ever', 'HTTP/1.1 200 OK\r\nx-slow: ', 'a'],
     ['hints that announce an answer for ever', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
-  ])('%s are given up after three attempts', async (_, head, chunk) => {
+  ])('%s are abandoned after three attempts', async (_, head, chunk) => {
     const server = await startServer((response) => {
       const { socket } = response.req;
       socket.write(head);
@@ -332,7 +332,7 @@ describe('what passes is tried again', () => {
     expect(server.seen).toHaveLength(3);
   });
 
-  test('a proxy that takes the connection and says nothing is given up, and can be left', async () => {
+  test('a silent proxy is abandoned, and the process can end', async () => {
     let connections = 0;
     const proxy = createServer().on('connect', () => {
       connections += 1;
@@ -353,7 +353,7 @@ describe('what passes is tried again', () => {
     }
   });
 
-  test('headers without end are given up', async () => {
+  test('endless headers are abandoned', async () => {
     const server = await startServer((response) => {
       response.req.socket.end(`HTTP/1.1 200 OK\r\n${'x-more: and more\r\n'.repeat(100_000)}\r\n{}`);
     });
@@ -365,7 +365,7 @@ describe('what passes is tried again', () => {
     expect(server.seen).toHaveLength(8);
   });
 
-  test('a name that nobody has is told with the host and port that were wanted', async () => {
+  test('an unknown host name is reported with host and port', async () => {
     const error = await rejection(ask(testClient('http://costbook.invalid')));
     expect(error).toMatchObject({
       message: expect.stringMatching(
@@ -374,21 +374,21 @@ describe('what passes is tried again', () => {
     });
   });
 
-  test('https where http is spoken is told at once as what it is', async () => {
+  test('https to a plain http server is reported at once', async () => {
     const server = await startServer(answer({}));
     const { host } = new URL(server.url);
     const effects = testEffects();
     expect(await rejection(ask(testClient(`https://${host}`, { effects })))).toMatchObject({
       message: expect.stringMatching(
         new RegExp(
-          `^metrics API failed with no answer from ${host}: it does not speak TLS as expected \\(\\w+\\) \\(account .*\\)\\. Check whether the URL begins with https where`,
+          `^metrics API failed with no answer from ${host}: it does not speak TLS as expected \\(\\w+\\) \\(account .*\\)\\. Check the URL: it may say https`,
         ),
       ),
     });
     expect(effects.slept).toEqual([]);
   });
 
-  test('a host that is not there is given up after four attempts', async () => {
+  test('an unreachable host is abandoned after four attempts', async () => {
     const server = await startServer(answer({}));
     await server.close();
     const effects = testEffects({ random: () => 1 });
@@ -402,14 +402,14 @@ describe('what passes is tried again', () => {
 });
 
 describe('Retry-After', () => {
-  test('of a 503 is waited for, however little random says', async () => {
+  test('of a 503 is honoured, whatever the jitter', async () => {
     const server = await startServer(inTurn(refuse(503, 'busy', 'later', { 'retry-after': '77' }), answer({})));
     const effects = testEffects();
     await ask(testClient(server.url, { effects }));
     expect(effects.slept).toEqual([77_000]);
   });
 
-  test('as a date is taken against the date of the answer', async () => {
+  test('as a date is relative to the date of the answer', async () => {
     const headers = { 'retry-after': 'Tue, 01 Jan 2030 00:00:42 GMT', date: 'Tue, 01 Jan 2030 00:00:00 GMT' };
     const server = await startServer(inTurn(refuse(503, 'busy', 'later', headers), answer({})));
     const effects = testEffects();
@@ -427,7 +427,7 @@ describe('Retry-After', () => {
     expect(effects.slept).toEqual([]);
   });
 
-  test('puts a request off more often than it may fail, until the budget is used up', async () => {
+  test('postpones a request more often than it may fail, until the waiting budget is used up', async () => {
     const server = await startServer(refuse(503, 'busy', 'later', { 'retry-after': '60' }));
     const effects = testEffects();
     await rejection(ask(testClient(server.url, { effects })));
@@ -435,7 +435,7 @@ describe('Retry-After', () => {
     expect(server.seen).toHaveLength(16);
   });
 
-  test.each(['0', 'Thu, 01 Jan 1970 00:00:00 GMT', '-1', '1.5'])('of %s does not ask for ever', async (retryAfter) => {
+  test.each(['0', 'Thu, 01 Jan 1970 00:00:00 GMT', '-1', '1.5'])('of %s does not retry forever', async (retryAfter) => {
     const enough = new AbortController();
     const server = await startServer((response, request) => {
       if (server.seen.length > 40) enough.abort(new Error('more than 40 requests'));
@@ -448,7 +448,7 @@ describe('Retry-After', () => {
 });
 
 describe('a 429 pauses the whole client', () => {
-  test('a request that comes during the pause is sent after it', async () => {
+  test('a request made during the pause is sent after it', async () => {
     const server = await startServer(inTurn(refuse(429, 'rate_limited', 'slow down'), answer({})));
     let waiting = () => {};
     const paused = new Promise<void>((resolve) => {
@@ -465,7 +465,7 @@ describe('a 429 pauses the whole client', () => {
     for (const atMs of later) expect(atMs - refused).toBeGreaterThanOrEqual(145);
   });
 
-  test('so do requests that were waiting for their turn under a rate limit', async () => {
+  test('requests that wait under a rate limit are sent after it, too', async () => {
     const server = await startServer(inTurn(refuse(429, 'rate_limited', 'slow down'), answer({})));
     const effects = testEffects({ random: () => 0.8, sleeps: true });
     const client = testClient(server.url, { effects, settings: { maxRequestsPerMinute: 600 } });
@@ -477,7 +477,7 @@ describe('a 429 pauses the whole client', () => {
 });
 
 describe('maxRequestsPerMinute', () => {
-  test('spaces what waited out a pause together as well', async () => {
+  test('spaces requests that waited out a pause together', async () => {
     const server = await startServer(inTurn(refuse(429, 'rate_limited', 'slow down'), answer({})));
     const effects = testEffects({ random: () => 0.8, sleeps: true });
     const client = testClient(server.url, { effects, settings: { maxRequestsPerMinute: 600 } });
@@ -487,7 +487,7 @@ describe('maxRequestsPerMinute', () => {
     expect(last - first).toBeGreaterThanOrEqual(150);
   });
 
-  test('spaces requests that come together', async () => {
+  test('spaces simultaneous requests', async () => {
     const server = await startServer(answer({}));
     const effects = testEffects({ sleeps: true });
     const client = testClient(server.url, { effects, settings: { maxRequestsPerMinute: 1500 } });
@@ -504,7 +504,7 @@ describe('maxRequestsPerMinute', () => {
     expect(effects.slept).toEqual([]);
   });
 
-  test('counts what is tried again', async () => {
+  test('counts retries', async () => {
     const server = await startServer(inTurn(refuse(500, 'internal', 'oops'), answer({})));
     const effects = testEffects();
     await ask(testClient(server.url, { effects, settings: { maxRequestsPerMinute: 1 } }));
@@ -539,7 +539,7 @@ describe('a 401', () => {
     };
   }
 
-  test('is final where the token is fixed', async () => {
+  test('is final for a fixed token', async () => {
     const server = await startServer(taking());
     const { token, asked } = tokenSource();
     const error = await rejection(ask(testClient(server.url, { settings: { token } })));
@@ -548,7 +548,7 @@ describe('a 401', () => {
     expect(asked()).toBe(1);
   });
 
-  test('has the token asked for again where its source may give another', async () => {
+  test('fetches the token again if its source may have another', async () => {
     const server = await startServer(taking('tok-2'));
     const { token, asked } = tokenSource();
     const effects = testEffects();
@@ -565,7 +565,7 @@ describe('a 401', () => {
     expect(client.counters).toEqual({ requests: 2, retries: 1 });
   });
 
-  test('names the setting that the token came from, where it is known', async () => {
+  test('names the setting of the token, if known', async () => {
     const server = await startServer(taking());
     const error = await rejection(
       ask(testClient(server.url, { settings: { tokenSetting: 'tokenFile (costbook.yaml:2:12)' } })),
@@ -575,7 +575,7 @@ describe('a 401', () => {
     });
   });
 
-  test('is final when the other token is refused as well', async () => {
+  test('is final if the new token is refused as well', async () => {
     const server = await startServer(taking());
     const { token, asked } = tokenSource();
     const error = await rejection(ask(testClient(server.url, { settings: { token, canRefreshToken: true } })));
@@ -584,7 +584,7 @@ describe('a 401', () => {
     expect(asked()).toBe(2);
   });
 
-  test('of several requests at once has the token asked for again once', async () => {
+  test('of several requests at once fetches the token again once', async () => {
     const server = await startServer(taking('tok-2'));
     const { token, asked } = tokenSource();
     const client = testClient(server.url, { settings: { token, canRefreshToken: true } });
@@ -592,7 +592,7 @@ describe('a 401', () => {
     expect(asked()).toBe(2);
   });
 
-  test('the token is asked for once for many requests', async () => {
+  test('many requests share one token fetch', async () => {
     const server = await startServer(taking('tok-1'));
     const { token, asked } = tokenSource();
     const client = testClient(server.url, { settings: { token, canRefreshToken: true } });
@@ -601,7 +601,7 @@ describe('a 401', () => {
     expect(asked()).toBe(1);
   });
 
-  test('a token source that fails is told as it is, and nothing is sent', async () => {
+  test('a failing token source is reported unchanged, and nothing is sent', async () => {
     const server = await startServer(taking('tok-1'));
     const broken = new UsageError('tokenCommand ended with 1');
     const token = async () => {
@@ -627,7 +627,7 @@ describe('a token source that failed', () => {
     return { token, fail: () => fail(), asked: () => asked };
   }
 
-  test('is asked again by the next request', async () => {
+  test('is tried again by the next request', async () => {
     const server = await startServer(answer({ good: true }));
     const { token, fail, asked } = failingOnce();
     const client = testClient(server.url, { settings: { token } });
@@ -639,7 +639,7 @@ describe('a token source that failed', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  test('has failed once for all requests that waited for it', async () => {
+  test('fails once for all waiting requests', async () => {
     const server = await startServer(answer({ good: true }));
     const { token, fail, asked } = failingOnce();
     const client = testClient(server.url, { settings: { token } });
@@ -655,7 +655,7 @@ describe('plain HTTP', () => {
   const warning = 'token.sent_unencrypted';
 
   test.each(['http://api.example.com', 'http://10.0.0.5:8080/base', 'http://127.example.com'])(
-    'to %s is warned about, and nothing is sent for that',
+    'to %s causes a warning, without any request',
     (url) => {
       const effects = testEffects();
       testClient(url, { effects });
@@ -664,7 +664,7 @@ describe('plain HTTP', () => {
   );
 
   test.each(['https://api.example.com', 'http://localhost:4317', 'http://127.0.0.1:1', 'http://[::1]:4317'])(
-    'is not said of %s',
+    'to %s causes no warning',
     (url) => {
       const effects = testEffects();
       testClient(url, { effects });
@@ -674,49 +674,49 @@ describe('plain HTTP', () => {
 });
 
 describe('a proxy in the environment', () => {
-  test.each(['proxy.example.com:3128', 'nonsense', 'http://'])('%j is no address', (HTTPS_PROXY) => {
+  test.each(['proxy.example.com:3128', 'nonsense', 'http://'])('%j is not an address', (HTTPS_PROXY) => {
     expect(() => openHttp({ connections: 1, env: { HTTPS_PROXY } })).toThrow(
       new UsageError(
-        'HTTPS_PROXY: found no http or https address, expected one such as http://proxy.example.com:3128; correct or unset it',
+        'HTTPS_PROXY: not an http or https address, expected one such as http://proxy.example.com:3128; correct or unset it',
       ),
     );
   });
 });
 
-describe('what does not pass says what was asked and what to do', () => {
+describe('a final failure says what was requested and what to do', () => {
   test.each<[said: string, todo: string, Reply]>([
     [
       '400: invalid_request: resolution hourly allows at most 7 days',
-      'The platform does not take this request; Costbook and the platform disagree about its rules.',
+      'The platform rejects this request. This is a bug in Costbook, or the platform has changed its rules.',
       refuse(400, 'invalid_request', 'resolution hourly allows at most 7 days'),
     ],
     [
       '400: invalid_api_version: unknown version 2020-01-01, valid: 2026-04-16',
-      'Set apiVersion (COSTBOOK_API_VERSION) to a version that the platform lists.',
+      'Set apiVersion (COSTBOOK_API_VERSION) to a version that the platform supports.',
       refuse(400, 'invalid_api_version', 'unknown version 2020-01-01, valid: 2026-04-16'),
     ],
     [
       '403: forbidden: Access denied',
-      'The token may not read this: ask an account admin for a token that may read the metrics of this account.',
+      'The token has no access to this: ask an account admin for a token that may read the metrics of this account.',
       refuse(403, 'forbidden', 'Access denied'),
     ],
     [
       '403: Access denied',
-      'The token may not read this: ask an account admin for a token that may read the metrics of this account.',
+      'The token has no access to this: ask an account admin for a token that may read the metrics of this account.',
       refuse(403, 'Access denied', 'Access denied'),
     ],
     [
       '403: Access denied to acc_one',
-      'The token may not read this: ask an account admin for a token that may read the metrics of this account.',
+      'The token has no access to this: ask an account admin for a token that may read the metrics of this account.',
       refuse(403, 'access_denied', 'Access denied to acc_one'),
     ],
     ['410: gone [31m away', nothingChanged, answer({ error: 'gone\u001b[31m\r\naway' }, 410)],
     [
       '404: not_found: No such account',
-      'Check the account id and the URL.',
+      'Check the account ID and the URL.',
       refuse(404, 'not_found', 'No such account'),
     ],
-    ['404', 'Check the account id and the URL.', answer('', 404)],
+    ['404', 'Check the account ID and the URL.', answer('', 404)],
     ['302', nothingChanged, answer('', 302, { location: '/elsewhere' })],
     ['410: gone', nothingChanged, answer({ error: 'gone' }, 410)],
   ])('%s', async (said, todo, reply) => {
@@ -734,7 +734,7 @@ describe('what does not pass says what was asked and what to do', () => {
     ['a number as error', answer({ error: 5 }, 400)],
     ['a body that is called gzip but is none', answer('hello', 400, { 'content-encoding': 'gzip' })],
     ['an encoding that was not offered', answer('hello', 400, { 'content-encoding': 'br' })],
-  ])('an error body that is %s leaves the status to speak', async (_, reply) => {
+  ])('an error body that is %s leaves only the status in the message', async (_, reply) => {
     const error = await failure(reply);
     expect(error.status).toBe(400);
     expect(error.message).toMatch(/^metrics API answered 400 \(account acc_one, window /);
@@ -750,7 +750,7 @@ describe('what does not pass says what was asked and what to do', () => {
     expect(error.message).toContain('answered 400: invalid_request: limit (');
   });
 
-  test('an error body that echoes a whole request is told in part', async () => {
+  test('an error body that echoes a whole request is shortened', async () => {
     const error = await failure(refuse(400, 'invalid_request', 'x'.repeat(1_000_000)));
     // Cut between words, so that half a token in the platform's words is never shown.
     expect(error.message).toContain('answered 400: invalid_request:… (');
@@ -761,13 +761,13 @@ describe('what does not pass says what was asked and what to do', () => {
 describe('an abort ends a call at once with its own reason', () => {
   const reason = new Error('the person at the keyboard left');
 
-  test('before anything was sent', async () => {
+  test('before anything is sent', async () => {
     const server = await startServer(answer({}));
     expect(await rejection(ask(testClient(server.url), AbortSignal.abort(reason)))).toBe(reason);
     expect(server.seen).toHaveLength(0);
   });
 
-  test('while the answer is awaited', async () => {
+  test('while waiting for the answer', async () => {
     const abort = new AbortController();
     const server = await startServer(() => abort.abort(reason));
     expect(await rejection(ask(testClient(server.url), abort.signal))).toBe(reason);
@@ -783,7 +783,7 @@ describe('an abort ends a call at once with its own reason', () => {
     expect(await rejection(ask(testClient(server.url), abort.signal))).toBe(reason);
   });
 
-  test.each([503, 429])('while it waits to try again after a %i', async (status) => {
+  test.each([503, 429])('while waiting to retry after a %i', async (status) => {
     const server = await startServer(refuse(status, 'busy', 'later', { 'retry-after': '600' }));
     const abort = new AbortController();
     const effects = watched(testEffects({ sleeps: true }), () => abort.abort(reason));
@@ -793,7 +793,7 @@ describe('an abort ends a call at once with its own reason', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('while it waits for its turn', async () => {
+  test('while waiting for its turn', async () => {
     const server = await startServer(answer({}));
     const abort = new AbortController();
     const effects = watched(testEffects({ sleeps: true }), () => abort.abort(reason));

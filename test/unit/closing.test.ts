@@ -88,7 +88,16 @@ describe('closeObstacles(question)', () => {
     ],
     [
       'has hours of it unproven',
-      { unproven: [{ window: { start: at('2026-09-30'), end: at('2026-10-03') }, reason: 'rows', isYoung: true }] },
+      {
+        unproven: [
+          {
+            window: { start: at('2026-09-30'), end: at('2026-10-03') },
+            reason: 'rows',
+            costDifference: undefined,
+            isYoung: true,
+          },
+        ],
+      },
       '2026-09-30T00:00:00Z/2026-10-03T00:00:00Z is unproven (rows); run "costbook ingest", which asks again',
     ],
     [
@@ -100,7 +109,9 @@ describe('closeObstacles(question)', () => {
       'has a total of it that contradicts its hours, which is told once',
       {
         isTotalDue: true,
-        unproven: [{ window: parseMonth('2026-09', 'month'), reason: 'theirs 39.0', isYoung: false }],
+        unproven: [
+          { window: parseMonth('2026-09', 'month'), reason: 'theirs 39.0', costDifference: undefined, isYoung: false },
+        ],
       },
       '2026-09-01T00:00:00Z/2026-10-01T00:00:00Z is unproven (theirs 39.0)',
     ],
@@ -118,7 +129,16 @@ describe('closeObstacles(question)', () => {
     ['is configured no longer', { isConfigured: false, completeness: undefined, isTotalDue: true }],
     [
       'has hours beside it unproven',
-      { unproven: [{ window: { start: at('2026-10'), end: at('2026-10') + dayMs }, reason: 'rows', isYoung: false }] },
+      {
+        unproven: [
+          {
+            window: { start: at('2026-10'), end: at('2026-10') + dayMs },
+            reason: 'rows',
+            costDifference: undefined,
+            isYoung: false,
+          },
+        ],
+      },
     ],
   ])('an account does not that %s', (_, different) => {
     expect(closeObstacles({ ...question, accounts: [{ ...sound, ...different }] })).toEqual([]);

@@ -1053,6 +1053,22 @@ describe('whatever stands in the file and the environment', () => {
     );
   });
 
+  // Both failed by chance once: a word of a broken token was hidden in the name of a variable.
+  test.each([
+    ['token: (\n    account: https://a:s3cret-t0ken@x\ntolerance: ', 'COSTBOOK_PROOF_TOLERANCE', ' '],
+    ['token: (\n  account: \nkeep: s3cret-t0ken', 'COSTBOOK_LANDING_KEEP', secret],
+  ])('a token that broken YAML spreads over lines hides no name of a variable: %j', (written, variable, value) => {
+    const message = problems(written, { [variable]: value, COSTBOOK_TOKEN: secret }, { requireAccounts: false });
+    expect(message).toContain(`${variable}: found`);
+    expect(message).not.toContain(secret);
+  });
+
+  test('a word of the token hides no name of the file, and an unknown variable shows no token', () => {
+    const message = problems('token: costbook\nx: 1', { COSTBOOK_TOKEN: 'costbook', COSTBOOK_S3CRET: '1' });
+    expect(message).toContain('costbook.yaml:2:1: ');
+    expect(problems('', { ...reach, COSTBOOK_TOKEN: 'S3CRET', COSTBOOK_S3CRET: '1' })).toContain('COSTBOOK_***: ');
+  });
+
   test('a token of the file is as little shown as one of the environment', () => {
     fc.assert(
       fc.property(text, env, (written, variables) => {

@@ -94,7 +94,7 @@ describe('a page', () => {
     expect(lines(decoded)).toEqual(['0 0 200000000000 100000000', '0 2 50000000000 2500000', '1 1 1 0', '1 2 0 1']);
   });
 
-  test('a bucket with cost or usage is kept, one with neither is padding', () => {
+  test('a bucket with cost or usage is stored, one with neither is padding', () => {
     const hours = [
       [0, 0],
       [0, 5],
@@ -118,7 +118,7 @@ describe('a page', () => {
     expect(decode(bodyOf(3, [group(hours)]), 3).points.count).toBe(0);
   });
 
-  test('a bucket that is padding leaves nothing of itself in the row after it', () => {
+  test('a padding bucket leaves nothing in the next row', () => {
     // A row whose cost is set and whose usage is zero, then one the other way round.
     const hours = [
       [0, 7],
@@ -146,7 +146,7 @@ describe('a page', () => {
     expect(decode(changed((body) => Object.assign(body.meta, { nextCursor }))).nextCursor).toBeUndefined();
   });
 
-  test('a week of a hundred groups is taken whole', () => {
+  test('a week of a hundred groups is decoded completely', () => {
     const hours = Array.from({ length: 168 }, (_, hour) => [hour + 1, hour + 1] as const);
     const { points, entries } = decode(bodyOf(168, Array(100).fill(group(hours))), 168);
     expect(entries).toHaveLength(100);
@@ -170,21 +170,21 @@ describe('timestamps', () => {
     expect(lines(decode(body))).toEqual(['0 0 250000000000 100000000', '0 1 500000000000 200000000']);
   });
 
-  test('may echo the window in other spellings', () => {
+  test('may echo the window in another notation', () => {
     const body = changed((page) =>
       Object.assign(page, { startTime: '2026-10-01T00:00:00.000Z', endTime: '2026-10-01T02:00:00+00:00' }),
     );
     expect(decode(body).points.count).toBe(2);
   });
 
-  test('in any order are put where they belong', () => {
+  test('in any order reach the right buckets', () => {
     const body = changed((_, only) => only.timeseries.reverse());
     expect(lines(decode(body))).toEqual(['0 1 500000000000 200000000', '0 0 250000000000 100000000']);
   });
 });
 
 describe('dimensions', () => {
-  test.each([[null], [''], [undefined]])('%j is an absent one', (absent) => {
+  test.each([[null], [''], [undefined]])('%j counts as missing', (absent) => {
     const fields = {
       workspace: absent,
       resourceType: absent,
@@ -202,7 +202,7 @@ describe('dimensions', () => {
     });
   });
 
-  test('any text is kept as it is', () => {
+  test('any text is stored unchanged', () => {
     for (const text of [' ', 'null', '0', "Robert'); drop table", 'é', 'e\u0301', '🏢', 'a\0b', 'x'.repeat(10_000)]) {
       expect(decode(changed((_, only) => Object.assign(only, { resourceName: text }))).entries[0]?.resourceName).toBe(
         text,
@@ -210,7 +210,7 @@ describe('dimensions', () => {
     }
   });
 
-  test('half a surrogate pair, which UTF-8 cannot carry, becomes U+FFFD', () => {
+  test('a lone surrogate, which UTF-8 cannot encode, becomes U+FFFD', () => {
     const body = JSON.parse(
       JSON.stringify(bodyOf(1, [group([[1, 1]])])).replace('"crawler"', String.raw`"a\ud83cb\udfe2\ud83c\udfe2"`),
     );
@@ -226,7 +226,7 @@ describe('dimensions', () => {
 });
 
 describe('fields that the interface does not list', () => {
-  test('are named with their place, each once, and refuse nothing', () => {
+  test('are named once with their place, and cause no refusal', () => {
     const body = changed((page, only) => {
       Object.assign(page, { currency: 'USD' });
       Object.assign(page.summary, { totalCredits: 0 });
@@ -246,11 +246,11 @@ describe('fields that the interface does not list', () => {
     ]);
   });
 
-  test('totals without billing dimension carry no usage, and that is known', () => {
+  test('totals without a billing dimension have no usage, and that is expected', () => {
     expect(decode(changed((page) => delete page.summary.totalUsage)).unknownFields).toEqual([]);
   });
 
-  test('unknown fields are named up to a number, each up to a length', () => {
+  test('only so many unknown fields are named, each shortened', () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field${index}${'x'.repeat(500)}`, 1]));
     const { unknownFields } = decode({ ...bodyOf(2, []), ...many });
     expect(unknownFields).toHaveLength(1000);
@@ -297,7 +297,7 @@ describe('hourly_costs', () => {
     expect(points.usage[0]).toBe(scaled);
   });
 
-  test('totals are kept digit by digit, without exponent', () => {
+  test('totals keep every digit, without exponent', () => {
     const decoded = decode(
       changed((page, only) => {
         page.summary.totalCost = 1.5e-9;
@@ -312,8 +312,8 @@ describe('hourly_costs', () => {
 });
 
 describe('refusals name the place, what was found and what was expected', () => {
-  const cost = 'a finite number below 1000000 with at most 12 decimals kept';
-  const usage = 'a finite number below 1000000000000 with at most 6 decimals kept';
+  const cost = 'a finite number below 1000000 with at most 12 stored decimals';
+  const usage = 'a finite number below 1000000000000 with at most 6 stored decimals';
   /** Sets the field of an object; undefined takes it away. */
   function put(target: object | undefined, name: string, value: unknown): void {
     if (target === undefined) throw new Error('nothing to change');
@@ -542,7 +542,7 @@ describe('refusals name the place, what was found and what was expected', () => 
     },
   );
 
-  test('what was found is cut between words where it is long', () => {
+  test('a long value in a message is cut between words', () => {
     const body = changed((page) => put(page, 'resolution', `two words ${'x'.repeat(10_000)}`));
     expectRefusal(body, 'resolution', '"two words…', '"hourly"');
   });

@@ -38,7 +38,7 @@ describe('accountIds', () => {
     expect(accountIds(value)).toEqual(ids);
   });
 
-  test('an answer that nests without end is no list of accounts', () => {
+  test('endless nesting is not a list of accounts', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(50_000)}"x"${'}'.repeat(50_000)}`);
     const metadata = JSON.parse(`[${'{"metadata":'.repeat(50_000)}1${'}'.repeat(50_000)}]`);
     expect([accountIds(deep), accountIds(metadata)]).toEqual([[], []]);
@@ -49,7 +49,7 @@ describe('accountIds', () => {
   });
 
   test.each([[[]], [{}], [{ data: [] }], [null], [undefined], ['a'], [5], [true], [{ error: 'no', code: 400 }]])(
-    'nothing recognisable in %j gives no account',
+    '%j contains no account',
     (value) => {
       expect(accountIds(value)).toEqual([]);
     },
@@ -57,7 +57,7 @@ describe('accountIds', () => {
 });
 
 describe('discoverAccounts', () => {
-  test('asks for the accounts that the token can see', async () => {
+  test('fetches the accounts that the token can access', async () => {
     const server = await startServer(answer({ data: [{ id: 'acc_one' }, { id: 'acc_two' }] }));
     expect(await discoverAccounts(testClient(server.url), never())).toEqual(['acc_one', 'acc_two']);
     expect(server.seen.map(({ url }) => url)).toEqual(['/v0/accounts']);
@@ -68,23 +68,23 @@ describe('discoverAccounts', () => {
     ['..', 'a step in a path'],
     ['a\u0007b', 'a control character'],
     ['x'.repeat(201), '201 characters, more than 200'],
-  ])('the id %j is refused, because it becomes a part of a path', async (id, fault) => {
+  ])('the ID %j is refused, because it becomes a part of a path', async (id, fault) => {
     const server = await startServer(answer([{ id: 'acc_one' }, { id }]));
     const error = await rejection(discoverAccounts(testClient(server.url), never()));
     expect(error).toBeInstanceOf(RefusedAnswerError);
     expect(error).toMatchObject({
-      message: expect.stringContaining(`which is ${fault}, expected an account id; set COSTBOOK_ACCOUNT`),
+      message: expect.stringContaining(`which is ${fault}, expected an account ID. Set COSTBOOK_ACCOUNT`),
     });
   });
 
-  test('the first of several pages is not taken for all of them', async () => {
+  test('the first of several pages is not mistaken for all of them', async () => {
     const server = await startServer(answer({ data: [{ id: 'acc_one' }], meta: { hasMore: true, nextCursor: 'c' } }));
     const error = await rejection(discoverAccounts(testClient(server.url), never()));
     expect(error).toBeInstanceOf(UsageError);
-    expect(error).toMatchObject({ message: expect.stringContaining('set COSTBOOK_ACCOUNT') });
+    expect(error).toMatchObject({ message: expect.stringContaining('Set COSTBOOK_ACCOUNT') });
   });
 
-  test('a refusal says what was asked', async () => {
+  test('a refusal says what was requested', async () => {
     const server = await startServer(refuse(403, 'forbidden', 'Access denied'));
     expect(await rejection(discoverAccounts(testClient(server.url), never()))).toMatchObject({
       message: expect.stringContaining(
@@ -116,7 +116,7 @@ describe('discoverHistoryStart', () => {
     return discoverHistoryStart(testClient(server.url), 'acc_one', until, never());
   }
 
-  test('asks once, by month, for ten years, without grouping', async () => {
+  test('sends one query by month, over ten years, without grouping', async () => {
     const server = await startServer(answer(months()));
     await discoverHistoryStart(testClient(server.url), 'acc_one', until, never());
     expect(server.seen.map(({ url }) => url)).toEqual([
@@ -130,7 +130,7 @@ describe('discoverHistoryStart', () => {
     });
   });
 
-  test('is the first month with any cost, in whichever order the months come', async () => {
+  test('is the first month with any cost, whatever the order of the months', async () => {
     expect(
       await discover(
         months(
@@ -149,7 +149,7 @@ describe('discoverHistoryStart', () => {
     );
   });
 
-  test('a bucket that begins within a month counts for that month', async () => {
+  test('a bucket that starts within a month counts for that month', async () => {
     expect(await discover(months(['2026-03-08T10:00:00Z', 1]))).toBe(Date.UTC(2026, 2, 1));
   });
 
@@ -174,7 +174,7 @@ describe('discoverHistoryStart', () => {
     expect(error).toBeInstanceOf(RefusedAnswerError);
     expect(error).toMatchObject({
       message: expect.stringMatching(
-        /^account acc_one, the first month with any cost: the answer is no metrics response: ./,
+        /^account acc_one, the first month with any cost: the answer is not a metrics response: ./,
       ),
     });
   });
@@ -187,7 +187,7 @@ describe('discoverHistoryStart', () => {
     ['data[0].timeseries[0].timestamp', '""', months(['', 0])],
     ['data[0].timeseries[0].timestamp', '"1970-01-01T00:00:00Z"', months(['1970-01-01T00:00:00Z', 1])],
     ['data[0].timeseries[0].timestamp', '"2026-10-21T03:00:00Z"', months(['2026-10-21T03:00:00Z', 1])],
-  ])('what is not what was asked is refused by its place: %s %s', async (place, found, body) => {
+  ])('a wrong answer is refused with its place: %s %s', async (place, found, body) => {
     const error = await rejection(discover(body));
     expect(error).toBeInstanceOf(RefusedAnswerError);
     expect(error).toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withPresentNames } from '../../src/warehouse/earlier-names.ts';
 
-test('an event of an earlier version has the names of today, and one of today stays as it is', () => {
+test('an event of an earlier version gets the names of today; one of today stays as it is', () => {
   const today = {
     number: 7,
     event: 'window_reconciled',
@@ -25,7 +25,7 @@ test('an event of an earlier version has the names of today, and one of today st
   expect(withPresentNames(today)).toEqual(today);
 });
 
-test('of a close `digest` is a SHA-256, of a message the name of its summary', () => {
+test('`digest` of a close becomes sha256, of a message its summary', () => {
   const accounts = [{ account: 'acc_one', amounts: 3, digest: 'ab12' }];
   expect(withPresentNames({ number: 1, event: 'month_closed', values: { accounts } }).values).toEqual({
     accounts: [{ account: 'acc_one', row_count: 3, sha256: 'ab12' }],
@@ -49,7 +49,7 @@ test('of a close `digest` is a SHA-256, of a message the name of its summary', (
   });
 });
 
-test('the command and step digest is summarize, wherever an event names it', () => {
+test('the command and step digest becomes summarize in every event', () => {
   const values = { step: 'digest', command_line: 'digest --period monthly', alert_key: 'run/digest' };
   expect(withPresentNames({ number: 1, event: 'step_began', values }).values).toEqual({
     step: 'summarize',

@@ -7,23 +7,23 @@ import { faultNames, parseFaults } from '../../src/emulator/faults.ts';
 import { MachineError, UsageError } from '../../src/errors.ts';
 
 describe('parseFaults(text)', () => {
-  test('reads names, with a rate or with their own', () => {
+  test('reads names with a rate, or with their default', () => {
     expect(parseFaults('429=0.5, missing-without-uuid')).toEqual([
       { name: '429', rate: 0.5 },
       { name: 'missing-without-uuid', rate: 1 },
     ]);
   });
 
-  test('nothing is no fault', () => {
+  test('empty text means no fault', () => {
     expect(parseFaults('')).toEqual([]);
   });
 
-  test('lists everything that is wrong, and what there is', () => {
+  test('lists every mistake, and the available faults', () => {
     expect(() => parseFaults('429=0,tea,reset=2,coffee,late=x,500,500')).toThrow(
       new UsageError(
-        'fault 429: rate "0" is not above 0 and at most 1; unknown fault "tea"; ' +
-          'fault reset: rate "2" is not above 0 and at most 1; unknown fault "coffee"; ' +
-          `fault late: rate "x" is not above 0 and at most 1; fault 500 is given twice; faults are ${faultNames.join(', ')}`,
+        'fault 429: expected a rate above 0 and up to 1, found "0"; unknown fault "tea"; ' +
+          'fault reset: expected a rate above 0 and up to 1, found "2"; unknown fault "coffee"; ' +
+          `fault late: expected a rate above 0 and up to 1, found "x"; fault 500 is given twice; faults are ${faultNames.join(', ')}`,
       ),
     );
   });
@@ -58,7 +58,7 @@ describe('costbook emulator', () => {
     };
   }
 
-  test('says on one line where it is, serves, and ends with 0 when interrupted', async () => {
+  test('prints its address on one line, serves, and exits 0 when interrupted', async () => {
     const interrupt = new AbortController();
     const written: string[] = [];
     let status = 0;
@@ -81,7 +81,7 @@ describe('costbook emulator', () => {
     );
   });
 
-  test('lists every flag that is wrong', async () => {
+  test('lists every wrong flag', async () => {
     const context = contextOf(AbortSignal.abort(), () => Promise.resolve());
     const options = { port: '70000', seed: '-1', resources: '0', latencyMs: 'long', storyEnd: 'never', faults: 'tea' };
     const refused = emulatorCommand.run({ arguments: [], options }, context);
@@ -98,7 +98,7 @@ describe('costbook emulator', () => {
     }
   });
 
-  test('a taken port is named', async () => {
+  test('names a port that is in use', async () => {
     const other = createServer();
     const port = await new Promise<number>((resolve) => {
       other.listen(0, '127.0.0.1', () => {
@@ -109,7 +109,7 @@ describe('costbook emulator', () => {
     const context = contextOf(AbortSignal.abort(), () => Promise.resolve());
     const refused = emulatorCommand.run({ arguments: [], options: { port: String(port) } }, context);
     await expect(refused).rejects.toThrow(MachineError);
-    await expect(refused).rejects.toThrow(`port ${port} of 127.0.0.1 is taken`);
+    await expect(refused).rejects.toThrow(`port ${port} of 127.0.0.1 is in use`);
     other.close();
   });
 });

@@ -92,14 +92,14 @@ test('no hostile statement changes a byte of the books, leaves a file or reads o
   expect(await failing(statements)).toEqual([]);
 });
 
-test('no hostile statement does so where the books are asked as of an instant', async () => {
+test('no hostile statement does so in books as of an instant', async () => {
   expect(await failing(statements, Date.UTC(2026, 0, 1))).toEqual([]);
 });
 
 test.each([
   ['as they are', undefined],
   ['as of an instant', Date.UTC(2026, 0, 1)],
-])('a PIVOT answers from the books %s, and the connection still only reads', async (_, asOf) => {
+])('a PIVOT answers from the books %s, and the connection stays read-only', async (_, asOf) => {
   const books = await openBooks(dir, { lockedDown: true, asOf });
   try {
     const pivot = `pivot (values ('a', 1), ('b', 2), ('a', 3)) as t(k, v) on k using sum(v); -- by name`;
@@ -117,7 +117,7 @@ test.each([
   }
 });
 
-test('where the guard of statements is passed, the paths that DuckDB itself allows lead nowhere', async () => {
+test('if a statement passes the guard, the paths that DuckDB itself allows lead nowhere', async () => {
   const books = await openBooks(dir, { lockedDown: true });
   try {
     const [setting] = await books.connection.rows(`select current_setting('allowed_paths') as paths`);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { kill } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { startInventedPlatform } from '../../src/commands/invented-platform.ts';
+import { startInventedPlatform } from '../../src/demo/invented-platform.ts';
 import { MachineError } from '../../src/errors.ts';
 import { never, rejection } from '../support/http-client.ts';
 import { newProject } from '../support/project.ts';
@@ -27,8 +27,8 @@ async function isGone(pid: number): Promise<boolean> {
   return false;
 }
 
-describe('an invented platform in a process of its own', () => {
-  test('says where it is, and is gone when it is stopped', async () => {
+describe('an emulator in a child process', () => {
+  test('reports its address, and ends when stopped', async () => {
     const said = `console.log(JSON.stringify({ ...${JSON.stringify(place)}, pid: process.pid }))`;
     const { stop, ...platform } = await startInventedPlatform(staying(said), never());
     expect(platform).toMatchObject(place);
@@ -37,7 +37,7 @@ describe('an invented platform in a process of its own', () => {
     await stop();
   });
 
-  test('that says nothing is not waited for without end, and is not left behind', async () => {
+  test('that prints nothing is stopped after a time limit', async () => {
     const file = join(await newProject(), 'pid');
     const script = `fs.writeFileSync(${JSON.stringify(file)}, String(process.pid))`;
     const error = await rejection(startInventedPlatform(staying(script), never(), 1000));
@@ -49,20 +49,20 @@ describe('an invented platform in a process of its own', () => {
     expect(await isGone(Number(await readFile(file, 'utf8')))).toBe(true);
   });
 
-  test('that says something else is told', async () => {
+  test('that prints something else is reported', async () => {
     expect(await rejection(startInventedPlatform(staying('console.log("Welcome!")'), never()))).toMatchObject({
       message: 'the emulator said "Welcome!", expected a line of JSON',
       exitCode: 7,
     });
   });
 
-  test('that ends before it says anything is told', async () => {
+  test('that ends early is reported', async () => {
     expect(await rejection(startInventedPlatform(['-e', 'process.exit(3)'], never()))).toMatchObject({
       message: 'the emulator ended before it answered; what it said stands above',
     });
   });
 
-  test('is not waited for when somebody interrupts', async () => {
+  test('is stopped by an interrupt', async () => {
     const reason = new Error('the person at the keyboard left');
     expect(await rejection(startInventedPlatform(staying(''), AbortSignal.timeout(300)))).toMatchObject({
       name: 'TimeoutError',

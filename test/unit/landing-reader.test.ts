@@ -65,8 +65,8 @@ async function costsOf(load: StoredLoad, query = detail): Promise<string[]> {
   return costs;
 }
 
-describe('a landed load', () => {
-  test('comes back as it was filed', async () => {
+describe('a stored load', () => {
+  test('is read back as it was written', async () => {
     const load = await stored([page(1, last)]);
     expect(load).toMatchObject({ account: 'acc/one', window, record });
     expect(load.pages.map(({ file, number }) => [file, number])).toEqual([['detail-0001.json', 1]]);
@@ -78,7 +78,7 @@ describe('a landed load', () => {
     expect(await costsOf(load)).toEqual(['2', '4', '6']);
   });
 
-  test('names the queries that nobody asked for', async () => {
+  test('names stored queries that nobody ran', async () => {
     const folder = await openLandingWriter(root).begin('acc_one', window, record.seenAt);
     for (const query of [detail, controlQuery(window, 'admin'), residualQuery(window, 'volume')]) {
       await folder.page(query, 1, page(1, last));
@@ -94,10 +94,14 @@ describe('a landed load', () => {
     [
       'another query',
       repairQuery(window, 'volume_storage_gbs', 'member'),
-      /repair volume_storage_gbs: it is asked for now/,
+      /repair volume_storage_gbs: this query has no stored answer/,
     ],
-    ['another window', detailQuery(windowOf(3)), /detail: it is asked for now, and its answer was not landed/],
-    ['another grain', { ...detail, groupBy: ['billing_dimension'] as const }, /detail: it is asked for now/],
+    ['another window', detailQuery(windowOf(3)), /detail: this query has no stored answer/],
+    [
+      'another grain',
+      { ...detail, groupBy: ['billing_dimension'] as const },
+      /detail: this query has no stored answer/,
+    ],
   ])('has no answer to %s', async (_, query, message) => {
     const failure = costsOf(await stored([page(1, last)]), query);
     await expect(failure).rejects.toThrow(message);
@@ -106,34 +110,34 @@ describe('a landed load', () => {
   });
 
   test.each([
-    ['whose last page says that more follow', [page(1, more)], /page 1 says that more follow/],
-    ['whose first page says that it is the last', [page(1, last), page(2, last)], /page 1 says that none follow/],
+    ['whose last page says that more follow', [page(1, more)], /page 1 says that more pages follow/],
+    ['whose first page says that it is the last', [page(1, last), page(2, last)], /page 1 says that no pages follow/],
   ])('%s is refused', async (_, pages, message) => {
     await expect(costsOf(await stored(pages))).rejects.toThrow(message);
   });
 
-  test('of which a page is another byte is refused, though it is as good a page', async () => {
+  test('with a changed byte in a page is refused, even if the page is valid', async () => {
     const load = await stored([page(1, last)]);
     const path = join(root, load.place, 'detail-0001.json');
     await writeFile(path, (await readFile(path, 'utf8')).replace('crawler', 'crawlex'));
-    await expect(costsOf(load)).rejects.toThrow(/detail-0001\.json is not as it was stored/);
+    await expect(costsOf(load)).rejects.toThrow(/detail-0001\.json has changed since it was stored/);
   });
 
-  test('names its pages that are gone', async () => {
+  test('names its missing pages', async () => {
     const load = await stored([page(1, more), page(2, last)]);
     await rm(join(root, load.place, 'detail-0002.json'));
     expect(await missingPages(root, load)).toEqual(['detail-0002.json']);
   });
 });
 
-describe('what a landing folder says of its loads', () => {
-  test('is in the order of their numbers, whatever account they are of', async () => {
+describe('the list of stored loads', () => {
+  test('is ordered by number, across accounts', async () => {
     for (const number of [11, 2, 1]) await stored([page(1, last)], number);
     expect((await readStoredLoads(root)).loads.map((load) => load.record.loadNumber)).toEqual([1, 2, 11]);
     expect(await openLandingWriter(root).newestLoad()).toBe(11);
   });
 
-  test('is nothing where nothing was landed', async () => {
+  test('is empty for an empty landing folder', async () => {
     expect(await readStoredLoads(root)).toEqual({ loads: [], losses: [] });
     expect(await openLandingWriter(root).newestLoad()).toBe(0);
   });
@@ -147,18 +151,15 @@ describe('what a landing folder says of its loads', () => {
       /load\.json: role cannot/,
     ],
     ['without a time', (text: string) => text.replace(/"seenAt": ".*"/, '"seenAt": "x"'), /load\.json: seenAt cannot/],
-  ])(
-    'names the load as lost where its load.json is %s, beside the loads that are whole',
-    async (_, change, message) => {
-      const load = await stored([page(1, last)]);
-      await stored([page(1, last)], 2);
-      const path = join(root, load.place, 'load.json');
-      await writeFile(path, change(await readFile(path, 'utf8')));
-      const { loads, losses } = await readStoredLoads(root);
-      expect(loads.map(({ record }) => record.loadNumber)).toEqual([2]);
-      expect(losses).toMatchObject([{ loadNumber: 1, place: load.place, problem: expect.stringMatching(message) }]);
-    },
-  );
+  ])('names a load as lost if its load.json is %s, and keeps the intact loads', async (_, change, message) => {
+    const load = await stored([page(1, last)]);
+    await stored([page(1, last)], 2);
+    const path = join(root, load.place, 'load.json');
+    await writeFile(path, change(await readFile(path, 'utf8')));
+    const { loads, losses } = await readStoredLoads(root);
+    expect(loads.map(({ record }) => record.loadNumber)).toEqual([2]);
+    expect(losses).toMatchObject([{ loadNumber: 1, place: load.place, problem: expect.stringMatching(message) }]);
+  });
 
   test('names a load without load.json as lost', async () => {
     const load = await stored([page(1, last)]);
@@ -179,7 +180,7 @@ describe('what a landing folder says of its loads', () => {
   test.each([
     ['moved to another account', rename, 'mkdir -p'],
     ['copied to another account', (from: string, to: string) => cp(from, to, { recursive: true }), 'mv'],
-  ])('names a load that was %s, with a command that puts it right', async (_, move, begins) => {
+  ])('names a load that was %s, with a command that fixes it', async (_, move, begins) => {
     const load = await stored([page(1, last)]);
     await mkdir(join(root, 'acc_two'));
     await move(join(root, load.place), join(root, 'acc_two', 'load-000000001'));

@@ -63,7 +63,7 @@ function loadJson(place: string): { pages: { file: string; query: string; reques
 }
 
 describe('a landing folder', () => {
-  test('holds bodies byte by byte, gzip as gzip, under names that say query and page', async () => {
+  test('stores bodies byte for byte, gzip as gzip, under the names of query and page', async () => {
     const folder = await begin();
     const zipped = gzipSync('{"a":1}');
     await folder.page(detail, 1, { bytes: zipped, gzipped: true });
@@ -82,7 +82,7 @@ describe('a landing folder', () => {
     expect(readFileSync(join(folder.path, 'detail-0012.json'), 'utf8')).toBe('{ "b" : 2 }');
   });
 
-  test('is filed among the loads of its account with what was asked, when and as whom', async () => {
+  test('becomes a load of its account, with its queries, time and role', async () => {
     const folder = await begin();
     await folder.page(detail, 2, plain('{}'));
     await folder.page(detail, 1, plain('{}'));
@@ -117,7 +117,7 @@ describe('a landing folder', () => {
     });
   });
 
-  test('the same page asked again replaces what it was', async () => {
+  test('the same page fetched again replaces the earlier one', async () => {
     const folder = await begin();
     await folder.page(detail, 1, plain('long and broken'));
     await folder.page(detail, 1, plain('{}'));
@@ -125,7 +125,7 @@ describe('a landing folder', () => {
     expect(loadJson(await folder.file(record(1), true)).pages).toHaveLength(1);
   });
 
-  test('also where it came plain once and gzipped then, or the other way round', async () => {
+  test('even if one came plain and the other gzipped', async () => {
     const folder = await begin();
     await folder.page(detail, 1, plain('<html>'));
     await folder.page(detail, 1, { bytes: gzipSync('{}'), gzipped: true });
@@ -136,7 +136,7 @@ describe('a landing folder', () => {
     expect(pages.map(({ file }) => file)).toEqual(['control-0001.json', 'detail-0001.json.gz']);
   });
 
-  test('takes the place of what a killed run filed under the same number', async () => {
+  test('replaces what a killed run stored under the same number', async () => {
     const killed = await begin();
     await killed.page(detail, 1, plain('old'));
     await killed.page(detail, 2, plain('old'));
@@ -148,7 +148,7 @@ describe('a landing folder', () => {
     expect(readFileSync(join(root, place, 'detail-0001.json'), 'utf8')).toBe('new');
   });
 
-  test('that is discarded leaves nothing behind and disturbs no other', async () => {
+  test('leaves nothing behind when discarded, and affects no other', async () => {
     const landing = openLandingWriter(root);
     const [first, second] = [
       await landing.begin('acc_one', window, askedAt),
@@ -163,7 +163,7 @@ describe('a landing folder', () => {
 });
 
 describe('the answers of a load', () => {
-  test('that changed nothing are not kept where they need not be; what was asked is', async () => {
+  test('that changed nothing are removed if they are not needed; the queries stay', async () => {
     const folder = await begin();
     await folder.page(detail, 1, plain('{}'));
     await folder.page(control, 1, { bytes: gzipSync('{}'), gzipped: true });
@@ -172,7 +172,7 @@ describe('the answers of a load', () => {
     expect(loadJson(place).pages.map(({ file }) => file)).toEqual(['control-0001.json.gz', 'detail-0001.json']);
   });
 
-  test('are removed on request, and what is said of them stays; other loads keep theirs', async () => {
+  test('are removed on request, but load.json stays; other loads keep theirs', async () => {
     const places: string[] = [];
     for (const number of [1, 2]) {
       const folder = await begin();
@@ -191,7 +191,7 @@ describe('the answers of a load', () => {
     ]);
   });
 
-  test('go with their folder where its load could not commit after it was filed', async () => {
+  test('are removed with their folder if the load fails to commit', async () => {
     const folder = await begin();
     await folder.page(detail, 1, plain('{}'));
     await folder.file(record(1), true);
@@ -200,8 +200,8 @@ describe('the answers of a load', () => {
   });
 });
 
-describe('a query that begins anew', () => {
-  test('forgets its own pages, and those of no other query', async () => {
+describe('a query that restarts', () => {
+  test('discards its own pages, and those of no other query', async () => {
     const folder = await begin();
     const volume = residualQuery(window, 'volume');
     for (const query of [volume, residualQuery(window, 'volume-0001'), residualQuery(window, 'volumes'), detail]) {
@@ -215,7 +215,7 @@ describe('a query that begins anew', () => {
     expect(pages.map(({ file }) => file)).toEqual(kept);
   });
 
-  test('forgets its ten thousandth page as well', async () => {
+  test('discards its ten thousandth page as well', async () => {
     const folder = await begin();
     await folder.page(detail, 9999, plain('{}'));
     await folder.page(detail, 10_000, plain('{}'));
@@ -224,7 +224,7 @@ describe('a query that begins anew', () => {
   });
 });
 
-describe('names that others chose', () => {
+describe('names from outside', () => {
   const odd: [string, string][] = [
     ['dots and a slash', '../x'],
     ['many of them', '../../../../etc/passwd'],
@@ -266,7 +266,7 @@ describe('names that others chose', () => {
   test.each([
     ['an account with a name longer than a file may have', 'x'.repeat(400)],
     ['an account with such a name in three bytes a letter', '会'.repeat(90)],
-  ])('%s can be filed', async (_, account) => {
+  ])('%s can be stored', async (_, account) => {
     const folder = await begin(account);
     const place = await folder.file(record(1), true);
     expect(resolve(root, place).startsWith(root + sep)).toBe(true);
@@ -295,7 +295,7 @@ describe('names that others chose', () => {
     expect(filesBelow(folder.path)).toHaveLength(2);
   });
 
-  test('restarting a query whose name is long leaves another of the same beginning alone', async () => {
+  test('restarting a query with a long name leaves another with the same prefix alone', async () => {
     const folder = await begin();
     const [one, other]: Query[] = [`${'x'.repeat(200)}-one`, `${'x'.repeat(200)}-two`].map((type) =>
       residualQuery(window, type),
@@ -315,7 +315,7 @@ describe('removeUnfinished', () => {
     await folder.file(record(loadNumber), true);
   }
 
-  test('removes what was on its way and the one load that never committed, and keeps everything else', async () => {
+  test('removes incoming pages and the one load that never committed, and keeps everything else', async () => {
     await fileLoad('acc_one', 1);
     await fileLoad('acc_two', 2);
     await fileLoad('acc_one', 3);
@@ -334,7 +334,7 @@ describe('removeUnfinished', () => {
     ]);
   });
 
-  test('finds nothing to do where nothing was ever landed', async () => {
+  test('does nothing in an empty landing folder', async () => {
     await openLandingWriter(root).removeUnfinished(0);
     expect(existsSync(root)).toBe(false);
   });
@@ -346,7 +346,7 @@ describe('removeUnfinished', () => {
     expect(filesBelow(root)).toEqual(['.DS_Store']);
   });
 
-  test('keeps folders that are not its own', async () => {
+  test('keeps folders of other programs', async () => {
     mkdirSync(join(root, 'acc_one', 'notes'), { recursive: true });
     writeFileSync(join(root, 'acc_one', 'notes', 'read.me'), 'x');
     await openLandingWriter(root).removeUnfinished(0);

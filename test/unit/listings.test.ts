@@ -73,15 +73,15 @@ describe('the six listings', () => {
   });
 });
 
-describe('what is asked', () => {
-  test('pages of 200 in the version that has them, whichever the client is set to before', async () => {
+describe('a listing request', () => {
+  test('asks for pages of 200 in the first version that has pages, even if the client is set to an earlier one', async () => {
     const server = await startServer(page(['a']));
     await read(server.url);
     expect(server.seen.map(({ url }) => url)).toEqual(['/v0/agents?limit=200&sort=createdAt:asc']);
     expect(server.seen.map(version)).toEqual(['2026-04-28']);
   });
 
-  test('a later version where the client is set to one', async () => {
+  test('asks for a later version if the client is set to one', async () => {
     const server = await startServer(page(['a']));
     expect((await read(server.url, { apiVersion: '2026-09-01.preview' })).pages[0]?.apiVersion).toBe(
       '2026-09-01.preview',
@@ -89,7 +89,7 @@ describe('what is asked', () => {
     expect(server.seen.map(version)).toEqual(['2026-09-01.preview']);
   });
 
-  test('sandboxes with the terminated ones, on every page', async () => {
+  test('asks for terminated sandboxes on every page', async () => {
     const server = await startServer(inTurn(page(['a'], 'c1', 2), page(['b'], '', 2)));
     expect((await read(server.url, { kind: 'sandbox' })).names).toEqual(['a', 'b']);
     expect(server.seen.map(({ url }) => url)).toEqual([
@@ -98,7 +98,7 @@ describe('what is asked', () => {
     ]);
   });
 
-  test('twenty thousand in a hundred calls, a page at a time', async () => {
+  test('fetches twenty thousand items in a hundred calls, page by page', async () => {
     const server = await startServer((response, request) => {
       const first = Number(request.query.get('cursor') ?? 0);
       const size = Number(request.query.get('limit'));
@@ -126,7 +126,7 @@ describe('what is asked', () => {
 });
 
 describe('pages of a listing (2.13)', () => {
-  test('are turned until hasMore is false, also where total is a lower bound', async () => {
+  test('are fetched until hasMore is false, even if total is a lower bound', async () => {
     const meta = (nextCursor: string) => ({ hasMore: nextCursor !== '', nextCursor, total: 1, totalIsPartial: true });
     const server = await startServer(
       inTurn(
@@ -141,13 +141,13 @@ describe('pages of a listing (2.13)', () => {
     expect(pages[2]?.doubt).toBeUndefined();
   });
 
-  test('fewer items than the platform counts leave a doubt', async () => {
+  test('fewer items than the platform counts raise a doubt', async () => {
     const server = await startServer(inTurn(page(['a'], 'c1', 4), page(['b', 'c'], '', 4)));
     const { pages } = await read(server.url);
     expect(pages.map(({ doubt }) => doubt)).toEqual([undefined, 'the platform counts 4 items and listed 3']);
   });
 
-  test('a total from below leaves none', async () => {
+  test('a lower bound of the total raises none', async () => {
     const meta = { hasMore: false, nextCursor: '', total: 4, totalIsPartial: true };
     const server = await startServer(answer({ data: [item('a')], meta }));
     expect((await read(server.url)).pages[0]?.doubt).toBeUndefined();
@@ -156,7 +156,7 @@ describe('pages of a listing (2.13)', () => {
   test.each([
     ['hasMore is left out and there is a cursor', { nextCursor: 'c1', total: 2 }],
     ['totalIsPartial and total are left out', { hasMore: true, nextCursor: 'c1' }],
-  ])('where %s the next page is asked for', async (_, meta) => {
+  ])('if %s, the next page is fetched', async (_, meta) => {
     const server = await startServer(inTurn(answer({ data: [item('a')], meta }), page(['b'])));
     expect((await read(server.url)).names).toEqual(['a', 'b']);
   });
@@ -166,7 +166,7 @@ describe('pages of a listing (2.13)', () => {
     ['nextCursor null', { data: [item('a')], meta: { hasMore: false, nextCursor: null, total: 1 } }],
     ['a cursor on the last page', { data: [item('a')], meta: { hasMore: false, nextCursor: 'c9', total: 1 } }],
     ['fields that nobody knows', { data: [item('a')], meta: { hasMore: false, pages: 1 }, links: {} }],
-  ])('with %s this was the last one', async (_, body) => {
+  ])('with %s, this was the last page', async (_, body) => {
     const server = await startServer(answer(body));
     const { names, pages } = await read(server.url);
     expect(names).toEqual(['a']);
@@ -182,16 +182,16 @@ describe('pages of a listing (2.13)', () => {
     expect(pages).toMatchObject([{ number: 1, items: [], isLast: true, doubt: undefined }]);
   });
 
-  test('an envelope without meta is taken, with a doubt', async () => {
+  test('an envelope without meta is accepted, with a doubt', async () => {
     const server = await startServer(answer({ data: [item('a')] }));
     const { names, pages } = await read(server.url);
     expect(names).toEqual(['a']);
-    expect(pages[0]?.doubt).toBe('the answer has no meta, which says whether there is more');
+    expect(pages[0]?.doubt).toBe('the answer has no meta, which would say whether there are more');
   });
 });
 
 describe('a bare list (4.1)', () => {
-  test('is everything, whichever version was asked for', async () => {
+  test('is complete, whatever version was requested', async () => {
     const server = await startServer(answer([item('a'), item('b')]));
     const { names, pages } = await read(server.url);
     expect(names).toEqual(['a', 'b']);
@@ -199,19 +199,19 @@ describe('a bare list (4.1)', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test.each([199, 201, 5000])('of %i items leaves no doubt', async (length) => {
+  test.each([199, 201, 5000])('of %i items raises no doubt', async (length) => {
     const server = await startServer(answer(Array.from({ length }, (_, i) => item(`a${i}`))));
     expect((await read(server.url)).pages).toMatchObject([{ isLast: true, doubt: undefined }]);
   });
 
-  test('of as many items as were asked for leaves a doubt', async () => {
+  test('of exactly as many items as requested raises a doubt', async () => {
     const server = await startServer(answer(Array.from({ length: 200 }, (_, i) => item(`a${i}`))));
     expect((await read(server.url)).pages[0]?.doubt).toBe(
-      'exactly the 200 items asked for came, without a word on more',
+      'it has exactly the 200 requested items and does not say whether there are more',
     );
   });
 
-  test('is no answer to a cursor', async () => {
+  test('is not a valid answer to a cursor', async () => {
     expect(await failure(inTurn(page(['a'], 'c1', 2), answer([item('a'), item('b')])))).toEqual(
       new RefusedAnswerError(
         `${about}, agents, page 2: the answer to a cursor: found a list of 2, expected {data, meta}`,
@@ -220,7 +220,7 @@ describe('a bare list (4.1)', () => {
   });
 });
 
-describe('an answer that is no list names kind and page', () => {
+describe('an error about an answer that is not a list names kind and page', () => {
   test.each<[unknown, string]>([
     [{}, 'data: found an empty object, expected a list'],
     [{ items: [] }, 'data: found an object with "items", expected a list'],
@@ -246,7 +246,7 @@ describe('an answer that is no list names kind and page', () => {
     );
   });
 
-  test('values are never shown: specs hold secrets', async () => {
+  test('values are never shown: specs contain secrets', async () => {
     const error = await failure(answer([{ spec: { token: 'sk-1' }, metadata: 'sk-2' }]));
     expect(error.message).not.toContain('sk-');
   });
@@ -262,7 +262,7 @@ describe('an answer that is no list names kind and page', () => {
 describe('a cursor that the platform refuses', () => {
   const refused = refuse(400, 'invalid_cursor', 'older than 24 hours');
 
-  test.each([400, 404, 410, 422])('with %i begins the listing anew', async (status) => {
+  test.each([400, 404, 410, 422])('with %i restarts the listing', async (status) => {
     const server = await startServer(
       inTurn(page(['a'], 'c1', 2), refuse(status, 'cursor', 'gone'), page(['a'], 'c2', 2), page(['b'], '', 2)),
     );
@@ -272,7 +272,7 @@ describe('a cursor that the platform refuses', () => {
     expect(logged.map(({ event }) => event)).toEqual(['listing.restarted']);
   });
 
-  test('begins it anew three times and no more', async () => {
+  test('restarts it three times at most', async () => {
     const server = await startServer((response, request) => {
       (request.query.has('cursor') ? refused : page(['a'], `c${server.seen.length}`, 2))(response, request);
     });
@@ -287,7 +287,7 @@ describe('an unknown API version (9.4)', () => {
   const unknown = (named: string) => refuse(400, 'invalid_api_version', named);
   const bare = answer([item('a')]);
 
-  test('is followed by one that the refusal names, once, for all further listings, and says so', async () => {
+  test('is replaced once by one that the refusal names, for all further listings, with a warning', async () => {
     const server = await startServer((response, request) => {
       const reply =
         version(request) === '2026-04-16' ? bare : unknown('Unknown API version 2026-04-28. Valid: 2026-04-16.');
@@ -329,7 +329,7 @@ describe('an unknown API version (9.4)', () => {
   test.each([
     ['names no other', 'unknown version 2026-04-28', 1],
     ['is followed by another such', 'unknown version; valid: 2026-04-16, 2026-06-01', 2],
-  ])('that %s is told with what to do', async (_, said, calls) => {
+  ])('that %s is reported with what to do', async (_, said, calls) => {
     const server = await startServer(unknown(said));
     const error = await rejection(read(server.url));
     expect(error).toBeInstanceOf(PlatformError);
@@ -338,11 +338,11 @@ describe('an unknown API version (9.4)', () => {
   });
 });
 
-describe('a listing that is refused says what of', () => {
+describe('a refused listing names its kind', () => {
   test.each([
     [
       403,
-      'jobs API answered 403: no permission (account acc_one, jobs, page 1). The token may not read this: ask an account admin for a token that may read the batch jobs of its workspaces.',
+      'jobs API answered 403: no permission (account acc_one, jobs, page 1). The token has no access to this: ask an account admin for a token that may read the batch jobs of its workspaces.',
     ],
     [404, 'jobs API answered 404: no permission (account acc_one, jobs, page 1). Check the URL.'],
   ])('%i', async (status, message) => {

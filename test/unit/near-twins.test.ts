@@ -9,7 +9,7 @@ test.each([
   ['Payments', 'Pay-ments'],
   ['Payments', 'paymnets'],
   ['Zürich', 'zu\u0308rich'],
-])('%j and %j are probably one', (one, other) => {
+])('%j and %j are probably the same', (one, other) => {
   expect(nearTwins([one, other])).toEqual([[one, other]]);
 });
 
@@ -21,11 +21,11 @@ test.each([
   ['platform', 'payments'],
   ['production', 'product'],
   ['', '--'],
-])('%j and %j are two', (one, other) => {
+])('%j and %j are different', (one, other) => {
   expect(nearTwins([one, other])).toEqual([]);
 });
 
-test('each pair is there once, the one that was named first before the other', () => {
+test('each pair is listed once, in the order of the names', () => {
   expect(nearTwins(['Support', 'Sales', 'suport', 'SUPPORT'])).toEqual([
     ['Support', 'suport'],
     ['Support', 'SUPPORT'],
@@ -33,7 +33,7 @@ test('each pair is there once, the one that was named first before the other', (
   ]);
 });
 
-test('a thousand long names are compared in moments', () => {
+test('a thousand long names are compared quickly', () => {
   const begun = performance.now();
   nearTwins(Array.from({ length: 5000 }, (_, index) => `team ${'x'.repeat(50)} ${index}`));
   expect(performance.now() - begun).toBeLessThan(10_000);

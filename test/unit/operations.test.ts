@@ -25,7 +25,7 @@ describe('requestPath', () => {
     expect(requestPath(operations.accounts, {})).toBe('/v0/accounts');
   });
 
-  test('equal requests have equal paths, in whichever order their values stand', () => {
+  test('equal requests have equal paths, whatever the order of their values', () => {
     const values = {
       cursor: 'c',
       limit: '100',
@@ -42,7 +42,7 @@ describe('requestPath', () => {
     expect(requestPath(operations.metrics, reversed)).toBe(path);
   });
 
-  test('whatever a value holds, it arrives as that value and nothing else', () => {
+  test('any value arrives unchanged', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1 }).filter((value) => !['.', '..'].includes(value));
     fc.assert(
       fc.property(text, text, text, (accountId, resourceType, cursor) => {
@@ -56,7 +56,7 @@ describe('requestPath', () => {
     );
   });
 
-  test('a path without its account, or a parameter that is none of the operation, is a bug of the caller', () => {
+  test('a path without its account, or an unknown parameter, is a bug of the caller', () => {
     expect(() => requestPath(operations.metrics, {})).toThrow(new TypeError('metrics needs accountId'));
     expect(() => requestPath(operations.metrics, { accountId: '..' })).toThrow(
       new TypeError('metrics cannot have .. as accountId'),
@@ -139,7 +139,7 @@ describe("the interface's numbers, written out by hand from 2.15, 4.6 and 8", ()
     ]);
   });
 
-  test('every path parameter is in its path, and the other way round', () => {
+  test('the path of every operation has exactly its path parameters', () => {
     for (const operation of Object.values(operations)) {
       const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const declared = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);

@@ -31,12 +31,12 @@ describe('pages', () => {
     return sent;
   }
 
-  test('are asked with the cursor of the page before, until there are no more', async () => {
+  test('are fetched with the cursor of the page before, until the last one', async () => {
     expect(await follow(['a', 'b', ''])).toEqual([undefined, 'a', 'b']);
     expect(await follow([''])).toEqual([undefined]);
   });
 
-  test('a cursor that a last page carries nonetheless is not followed', async () => {
+  test('a cursor on the last page is not followed', async () => {
     let asked = 0;
     const ask = async (): Promise<Page> => {
       asked += 1;
@@ -46,15 +46,15 @@ describe('pages', () => {
     expect(asked).toBe(1);
   });
 
-  test('a cursor that was given before is refused with the page that gave it', async () => {
+  test('a repeated cursor is refused with its page', async () => {
     const circle = new RefusedAnswerError(
-      `${about}, page 3: meta.nextCursor was given before; the pages go in a circle`,
+      `${about}, page 3: meta.nextCursor is a repeated cursor; the pages form a loop`,
     );
     expect(await rejection(follow(['a', 'b', 'a', 'b']))).toEqual(circle);
     expect(await rejection(follow(['a', 'b', 'b']))).toEqual(circle);
   });
 
-  test('a cursor that no URL carries is refused, and is not in the message', async () => {
+  test('a cursor too long for a URL is refused, and is not in the message', async () => {
     expect(await follow(['c'.repeat(8192), ''])).toHaveLength(2);
     expect(await rejection(follow(['a', 'c'.repeat(10_000_000), '']))).toEqual(
       new RefusedAnswerError(`${about}, page 2: meta.nextCursor has 10000000 characters, expected at most 8192`),
@@ -75,40 +75,40 @@ describe('pages', () => {
     return { error: await rejection(run()), asked };
   }
 
-  test('a chain of ever new cursors and entries ends at the number of pages that there can be', async () => {
+  test('an endless chain of new cursors and entries ends at the maximum number of pages', async () => {
     const { error, asked } = await endless(1000, (page) => [`group ${page}`]);
-    expect(error).toEqual(new RefusedAnswerError(`${about}: found more than 1000 pages, expected an end before`));
+    expect(error).toEqual(new RefusedAnswerError(`${about}: found more than 1000 pages, expected fewer`));
     expect(asked).toBe(1000);
   });
 
-  test('a chain of ever new cursors that lists the same entries again is refused on the page that does', async () => {
+  test('a chain of new cursors that repeats entries is refused on that page', async () => {
     const { error, asked } = await endless(1000, (page) => [`group ${page % 3}`, 'another']);
     expect(error).toEqual(
       new RefusedAnswerError(
-        `${about}, page 4: the same 2 entries came before under another cursor; the pages go in a circle`,
+        `${about}, page 4: the same 2 entries came before under another cursor; the pages form a loop`,
       ),
     );
     expect(asked).toBe(4);
   });
 
-  test('empty pages are followed for a while, and not for ever', async () => {
+  test('a limited number of empty pages is followed', async () => {
     const { error, asked } = await endless(1000, (page) => (page % 20 === 0 ? [`group ${page}`] : []));
     expect([error, asked]).toEqual([expect.objectContaining({ message: expect.stringContaining('1000 pages') }), 1000]);
     const empty = await endless(1000, () => []);
     expect(empty.error).toEqual(
-      new RefusedAnswerError(`${about}, page 21: found 21 empty pages in a row, expected an end before`),
+      new RefusedAnswerError(`${about}, page 21: found 21 empty pages in a row, expected fewer`),
     );
     expect(empty.asked).toBe(21);
   });
 
-  test('more pages without a cursor are refused', async () => {
+  test('hasMore without a cursor is refused', async () => {
     const error = await rejection(follow(['a', undefined]));
     expect(error).toEqual(
       new RefusedAnswerError(`${about}, page 2: meta.hasMore is true but meta.nextCursor is empty`),
     );
   });
 
-  test('the pages before a broken link are handed over', async () => {
+  test('the pages before an error are returned', async () => {
     const handed: number[] = [];
     const chain = pages(about, 1000, async (number) => ({ hasMore: true, nextCursor: undefined, keys: [], number }));
     const run = async () => {
@@ -148,7 +148,7 @@ describe('pages', () => {
     expect(await refusedAt(1, said)).toBe(said);
   });
 
-  test('a bug is thrown as it is', async () => {
+  test('a bug is thrown unchanged', async () => {
     const bug = new TypeError('x is undefined');
     expect(await refusedAt(2, bug)).toBe(bug);
   });
@@ -208,7 +208,7 @@ describe('askQuery', () => {
     return { events, effects, result, cursors: () => server.seen.map((seen) => seen.query.get('cursor')) };
   }
 
-  test('hands over and lands every page in order', async () => {
+  test('passes on and stores every page in order', async () => {
     const told = await askFor(inTurn(page('a', 'c1'), gzipped(onePage('b', 'c2')), page('c', '')));
     expect(await told.result).toBe(3);
     expect(told.events).toEqual(['page a', 'page b', 'page c']);
@@ -234,7 +234,7 @@ describe('askQuery', () => {
     expect(sent).toEqual([parameters, { ...parameters, cursor: 'c&1 ' }]);
   });
 
-  test('begins anew where a cursor is refused, and the pages of the void pass are gone', async () => {
+  test('restarts if a cursor is refused, and discards the pages so far', async () => {
     const told = await askFor(
       inTurn(page('a', 'c1'), page('b', 'c2'), refuse(410, 'cursor_expired', 'too old'), page('whole', '')),
     );
@@ -246,7 +246,7 @@ describe('askQuery', () => {
     expect(told.effects.logged).toMatchObject([{ event: 'query.restarted', fields: { about } }]);
   });
 
-  test('the void pages are gone before the sink hears of it', async () => {
+  test('discards stored pages before it notifies the sink', async () => {
     const server = await startServer(inTurn(page('a', 'c1'), refuse(400, 'bad_cursor', 'no'), page('b', '')));
     const effects = testEffects();
     let storedAtRestart: string[] | undefined;
@@ -261,7 +261,7 @@ describe('askQuery', () => {
     expect(storedAtRestart).toEqual([]);
   });
 
-  test('begins anew three times at most', async () => {
+  test('restarts three times at most', async () => {
     const told = await askFor((response, request) => {
       const reply = request.query.has('cursor') ? refuse(400, 'bad_cursor', 'no such cursor') : page('a', 'c1');
       reply(response, request);
@@ -269,20 +269,20 @@ describe('askQuery', () => {
     const error = await rejection(told.result);
     expect(error).toBeInstanceOf(CursorRefusedError);
     expect(error).toMatchObject({
-      message: `metrics API answered 400: bad_cursor: no such cursor (${about}, page 2). The platform does not take this request; Costbook and the platform disagree about its rules.`,
+      message: `metrics API answered 400: bad_cursor: no such cursor (${about}, page 2). The platform rejects this request. This is a bug in Costbook, or the platform has changed its rules.`,
     });
     expect(told.events.filter((event) => event === 'restart')).toHaveLength(3);
     expect(told.cursors()).toHaveLength(8);
   });
 
-  test('does not begin anew where the first page is refused', async () => {
+  test('does not restart if the first page is refused', async () => {
     const told = await askFor(refuse(400, 'invalid_request', 'no'));
     expect(await rejection(told.result)).toMatchObject({ status: 400 });
     expect(told.events).toEqual([]);
     expect(told.cursors()).toHaveLength(1);
   });
 
-  test('a page that is refused is landed all the same, and is not handed over', async () => {
+  test('stores a refused page, but does not pass it on', async () => {
     const wrong = bodyOf(2, [], { resolution: 'daily' });
     const told = await askFor(inTurn(page('a', 'c1'), answer(wrong)));
     expect(await rejection(told.result)).toEqual(
@@ -292,21 +292,21 @@ describe('askQuery', () => {
     expect(JSON.parse(readFileSync(join(landing.path, 'detail-0002.json'), 'utf8'))).toEqual(wrong);
   });
 
-  test('a circle of cursors is refused with account, window and page', async () => {
+  test('refuses a loop of cursors, naming account, window and page', async () => {
     const told = await askFor(inTurn(page('a', 'c1'), page('b', 'c1')));
     expect(await rejection(told.result)).toEqual(
-      new RefusedAnswerError(`${about}, page 2: meta.nextCursor was given before; the pages go in a circle`),
+      new RefusedAnswerError(`${about}, page 2: meta.nextCursor is a repeated cursor; the pages form a loop`),
     );
   });
 
-  test('a page that came broken first is handed over once', async () => {
+  test('passes on a page once that was truncated at first', async () => {
     const told = await askFor(inTurn(gzipped(onePage('a', ''), 40), gzipped(onePage('a', ''))));
     expect(await told.result).toBe(1);
     expect(told.events).toEqual(['page a']);
     expect(existsSync(join(landing.path, 'detail-0001.json.gz'))).toBe(true);
   });
 
-  test('a page that came as a page of HTML first and gzipped then is landed once', async () => {
+  test('stores a page once that was an HTML page at first and gzipped later', async () => {
     const told = await askFor(inTurn(answer('<html>Welcome</html>'), gzipped(onePage('a', ''))));
     expect(await told.result).toBe(1);
     expect(readdirSync(landing.path)).toEqual(['detail-0001.json.gz']);

@@ -34,7 +34,7 @@ const whole = {
   expiresIn: 12,
 };
 
-test('a resource is what matters of it, in an order that is always the same', () => {
+test('a resource has only the stored fields, in a fixed order', () => {
   expect(decodeResource(whole)).toEqual({
     state: {
       name: 'box',
@@ -58,20 +58,20 @@ test('a resource is what matters of it, in an order that is always the same', ()
   });
 });
 
-test('nothing is kept that is not named: neither secrets nor what changes by itself', () => {
+test('unlisted fields are not stored: neither secrets nor volatile fields', () => {
   const kept = JSON.stringify(decodeResource(whole));
   for (const lost of ['S3CRET', 'registry', 'secret.example', 'bob', 'RUNNING', '2026-09-03', 'KEY']) {
     expect(kept).not.toContain(lost);
   }
 });
 
-test('a resource with a name alone is one', () => {
+test('a resource may have a name only', () => {
   const { state, strange } = decodeResource({ metadata: { name: 'box' } });
   expect(strange).toEqual([]);
   expect(Object.entries(state).filter(([, value]) => value !== undefined)).toEqual([['name', 'box']]);
 });
 
-test('null and empty texts count as absent, empty labels and lists too', () => {
+test('null, empty texts, empty labels and empty lists count as missing', () => {
   const { state, strange } = decodeResource({
     metadata: { name: 'box', displayName: '', externalId: null, labels: {}, createdAt: '' },
     spec: { region: null, integrationConnections: [], runtime: null },
@@ -81,7 +81,7 @@ test('null and empty texts count as absent, empty labels and lists too', () => {
   expect(Object.values(state).filter((value) => value !== undefined)).toEqual(['box']);
 });
 
-test('a field of another type is left out and named without its value; the others stay', () => {
+test('a field of an unexpected type is dropped and named without its value; the others stay', () => {
   const { state, strange } = decodeResource({
     metadata: { name: 'box', labels: { team: { S3CRET: 1 }, tier: 3, spot: true, none: null }, createdAt: 'S3CRET' },
     spec: { enabled: 'S3CRET', region: 7, integrationConnections: [{}], runtime: { memory: 1.5, generation: 'mk2' } },
@@ -99,19 +99,19 @@ test('a field of another type is left out and named without its value; the other
   ]);
 });
 
-test('labels that look like what every object has are labels', () => {
+test('labels named like built-in object properties are labels', () => {
   const labels = JSON.parse('{"__proto__":"a","constructor":"b","10":"c","9":"d"}');
   const { state } = decodeResource({ metadata: { name: 'box', labels } });
   expect(JSON.parse(state.labels ?? '')).toEqual(labels);
 });
 
-test('labels are the same text in whatever order they come, also where two keys are one but for half a letter', () => {
+test('labels are the same text in any order, even if two keys differ only in a lone surrogate', () => {
   const kept = (json: string) => decodeResource({ metadata: { name: 'box', labels: JSON.parse(json) } }).state.labels;
   expect(kept(String.raw`{"\ud800":"a","b":"c","\udfff":"d"}`)).toBe('{"b":"c","\ufffd":"d"}');
   expect(kept(String.raw`{"\udfff":"d","\ud800":"a","b":"c"}`)).toBe('{"b":"c","\ufffd":"d"}');
 });
 
-test('a number that JSON could not carry to its last digit is no label; names lose a mark of the byte order', () => {
+test('a number that lost digits in JSON is not a label; names lose a byte order mark', () => {
   const labels = JSON.parse('{"account":12345678901234567890,"small":9007199254740991,"half":0.5}');
   const { state, strange } = decodeResource({ metadata: { name: 'box', displayName: '\uFEFFBox', labels } });
   expect(state).toMatchObject({ displayName: 'Box', labels: '{"half":"0.5","small":"9007199254740991"}' });

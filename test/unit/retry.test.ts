@@ -20,17 +20,17 @@ describe('retryDelayMs', () => {
     ['a 400', new PlatformError('400', { status: 400 })],
     ['a 403', new PlatformError('403', { status: 403, retryAfterMs: 1000 })],
     ['nothing', undefined],
-  ])('%s is not tried again', (_, failure) => {
+  ])('%s is not retried', (_, failure) => {
     expect(delayAfter(1, failure)).toBeUndefined();
   });
 
-  test('our own waits double from half a second up to a quarter of a minute', () => {
+  test('our own waits double from half a second to 15 seconds', () => {
     expect([1, 2, 3, 4, 5, 6, 7].map((made) => delayAfter(made, busy))).toEqual([
       500, 1000, 2000, 4000, 8000, 15_000, 15_000,
     ]);
   });
 
-  test('the jitter is full: anything between nothing and the whole wait', () => {
+  test('the jitter is full: from zero to the whole wait', () => {
     expect(delayAfter(3, busy, 0)).toBe(0);
     expect(delayAfter(3, busy, 0.25)).toBe(500);
     expect(delayAfter(3, busy, 1)).toBe(2000);
@@ -42,7 +42,7 @@ describe('retryDelayMs', () => {
     expect(delayAfter(9, busy)).toBeUndefined();
   });
 
-  test('a host that is not there is given up after four attempts', () => {
+  test('an unreachable host is abandoned after four attempts', () => {
     expect(delayAfter(3, unreachable)).toBeDefined();
     expect(delayAfter(4, unreachable)).toBeUndefined();
   });
@@ -52,12 +52,12 @@ describe('retryDelayMs', () => {
     expect(delayAfter(1, putOffFor(7000), 1)).toBe(7000);
   });
 
-  test('being put off does not count as a failure', () => {
+  test('a postponed attempt does not count as a failure', () => {
     expect(retryDelayMs({ made: 30, putOff: 29, waitedMs: 30_000 }, busy, () => 1)).toBe(500);
     expect(retryDelayMs({ made: 30, putOff: 30, waitedMs: 30_000 }, putOffFor(1000), () => 1)).toBe(1000);
   });
 
-  test('a wait within what is left of the budget is taken, one beyond it gives up at once', () => {
+  test('a wait within the remaining budget is accepted, a longer one gives up at once', () => {
     expect(waitBudgetMs).toBe(900_000);
     expect(delayAfter(1, putOffFor(900_000))).toBe(900_000);
     expect(delayAfter(1, putOffFor(900_001))).toBeUndefined();

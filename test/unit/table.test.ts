@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { formatTable, openTable } from '../../src/reports/formats/table.ts';
+import { formatTable, openTable } from '../../src/terminal/table.ts';
 import fc from '../support/fast-check.ts';
 
 const columns = [

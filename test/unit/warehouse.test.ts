@@ -36,12 +36,12 @@ describe('a connection', () => {
     expect(await connection.rows('select a from t order by a')).toEqual([{ a: 1 }, { a: 2 }]);
   });
 
-  test('refuses a statement that names a parameter which is not given', async () => {
+  test('refuses a statement with a missing parameter', async () => {
     const { connection } = await newDatabase();
     await expect(connection.rows('select $missing')).rejects.toThrow(new SqlError('statement needs $missing'));
   });
 
-  test('takes values that look like SQL as what they are', async () => {
+  test('treats values that look like SQL as values', async () => {
     const { connection } = await newDatabase();
     const text = `'; drop table t; --`;
     expect(await connection.rows('select $text as text', { text })).toEqual([{ text }]);
@@ -61,14 +61,14 @@ describe('a connection', () => {
     expect(await connection.rows('select a from t')).toEqual([{ a: 2 }]);
   });
 
-  test('answers statements that are asked at once as if one after another', async () => {
+  test('runs concurrent statements one after another', async () => {
     const { connection } = await newDatabase();
     await connection.run('create table t (a integer)');
     await Promise.all(Array.from({ length: 50 }, (_, a) => connection.run('insert into t values ($a)', { a })));
     expect(await connection.rows('select count(*) as n, sum(a) as sum from t')).toEqual([{ n: '50', sum: '1225' }]);
   });
 
-  test('refuses to cut a stream short by another statement, and hands it out whole', async () => {
+  test('refuses a statement during a stream, and delivers the whole stream', async () => {
     const { connection } = await newDatabase();
     const { chunks } = await connection.stream('select * from range(10000)');
     let count = 0;
@@ -80,7 +80,7 @@ describe('a connection', () => {
     expect(await connection.rows('select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('can be used again after a stream that nobody read to its end', async () => {
+  test('can be used again after a stream that was not read to its end', async () => {
     const { connection } = await newDatabase();
     const { chunks } = await connection.stream('select * from range(10000)');
     for await (const _ of chunks) break;
@@ -115,7 +115,7 @@ describe('a connection with a signal', () => {
     return { database, abort, connection: await database.connect(abort.signal) };
   }
 
-  test('is interrupted at its work, whenever the signal comes, and refuses what is asked later', async () => {
+  test('is interrupted at any time by the signal, and refuses later statements', async () => {
     for (const afterMs of [0, 1, 5, 300]) {
       const { connection, abort } = await interruptible();
       const asked = connection.rows(endless);
@@ -125,7 +125,7 @@ describe('a connection with a signal', () => {
     }
   });
 
-  test('does not pass a stream that was cut short for one that has ended', async () => {
+  test('does not report an interrupted stream as complete', async () => {
     const { connection, abort } = await interruptible();
     const { chunks } = await connection.stream(
       'select i from range(300000) t(i) union all select a.i from range(100000000) a(i), range(100000) b(i) where a.i < 0',
@@ -136,7 +136,7 @@ describe('a connection with a signal', () => {
     await expect(read()).rejects.toBe(ended);
   });
 
-  test('rolls back what was under way; other connections go on', async () => {
+  test('rolls back the running transaction; other connections continue', async () => {
     const { connection, database, abort } = await interruptible();
     const other = await database.connect();
     await other.run('create table t (a integer)');
@@ -151,7 +151,7 @@ describe('a connection with a signal', () => {
   });
 });
 
-test('a warehouse whose process is interrupted stages nothing more, and still writes its ledger and publishes', async () => {
+test('an interrupted warehouse stops staging, but still writes its ledger and publishes', async () => {
   const dir = await newProject();
   const abort = new AbortController();
   const warehouse = await openWarehouse(dir, abort.signal);
@@ -171,7 +171,7 @@ test('a warehouse whose process is interrupted stages nothing more, and still wr
 });
 
 describe('rows that cannot be appended', () => {
-  test('leave none behind, and the next ones can be', async () => {
+  test('leave nothing behind, and later rows can be appended', async () => {
     const { connection } = await newDatabase();
     await connection.run('create temp table t (a integer, b decimal(18, 2))');
     await expect(
@@ -186,8 +186,8 @@ describe('rows that cannot be appended', () => {
   });
 });
 
-describe('what does not fit into memory', () => {
-  test('may fill half of the free disk at most, and never more than 20 GB', async () => {
+describe('spilled data', () => {
+  test('fills at most half of the free disk, and never more than 20 GB', async () => {
     const { connection, database } = await newDatabase();
     const { bavail, bsize } = await statfs(join(database.file, '..'));
     const [setting] = await connection.rows(
@@ -199,18 +199,18 @@ describe('what does not fit into memory', () => {
     expect(bytes).toBeLessThanOrEqual(Math.min(20e9, (bavail * bsize) / 2) * 1.05);
   });
 
-  test('and not into that either ends with a MachineError that says what to do', async () => {
+  test('beyond that limit ends with a MachineError that says what to do', async () => {
     const { connection } = await newDatabase();
     await connection.run(`set memory_limit = '60MB'; set max_temp_directory_size = '10MB'; set threads = 1`);
     const tooMuch = connection.rows('select i, md5(i::varchar) as h from range(10000000) t(i) order by h');
     await expect(tooMuch).rejects.toBeInstanceOf(MachineError);
     await expect(tooMuch).rejects.toThrow(
-      /ask for less at once .* or free memory and disk \(Out of Memory Error: .*MiB used/,
+      /Query less at once .* or free memory and disk \(Out of Memory Error: .*MiB used/,
     );
     expect(await connection.rows('select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('of two readers that have the same process id in two containers goes into two folders', async () => {
+  test('of two readers with the same process ID in two containers goes into two folders', async () => {
     const dir = await newProject();
     (await openWarehouse(dir)).close();
     const warehouse = await openWarehouse(dir);
@@ -225,7 +225,7 @@ describe('what does not fit into memory', () => {
     expect((await readdir(join(dir, 'data'))).filter((name) => name.startsWith('.spill'))).toEqual([]);
   });
 
-  test('does not stay when its process was killed: whoever finds it old removes it, and the next writer its own', async () => {
+  test('of a killed process is removed: old folders by any process, the writer’s own by the next writer', async () => {
     const dir = await newProject();
     const data = join(dir, 'data');
     const longAgo = new Date('2026-01-01T00:00:00Z');
@@ -248,14 +248,14 @@ describe('what does not fit into memory', () => {
 });
 
 describe('a database file', () => {
-  test('that is opened twice at once is opened once', async () => {
+  test('is opened only once by two concurrent calls', async () => {
     const file = join(await newProject(), 'a.duckdb');
     const both = await Promise.allSettled([1, 2].map(() => openDatabase(file, { readOnly: false })));
     for (const each of both) if (each.status === 'fulfilled') open.push(each.value);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  test('that could not be opened can be opened when it is mended', async () => {
+  test('that failed to open opens once it is repaired', async () => {
     const dir = await newProject();
     const file = join(dir, 'data', 'a.duckdb');
     await writeFile(join(dir, 'data'), 'a file where the folder should be');
@@ -279,14 +279,14 @@ describe('a database file', () => {
     expect(again.file).toBe(database.file);
   });
 
-  test('whose path has a quote in it is opened all the same', async () => {
+  test('with a quote in its path can be opened', async () => {
     const file = join(await newProject(), "it's", 'a.duckdb');
     const database = await openDatabase(file, { readOnly: false });
     expect(await (await database.connect()).rows('select 1 as one')).toEqual([{ one: 1 }]);
     database.close();
   });
 
-  test('that a reader does not find is a UsageError that says what to do', async () => {
+  test('that is missing for a reader is a UsageError that says what to do', async () => {
     const dir = await newProject();
     await expect(openBooks(dir, { lockedDown: true })).rejects.toThrow(
       /does not exist yet: run "costbook ingest" first/,
@@ -294,7 +294,7 @@ describe('a database file', () => {
     await expect(openBooks(dir, { lockedDown: true })).rejects.toBeInstanceOf(UsageError);
   });
 
-  test('counts in UTC wherever the process is', async () => {
+  test('uses UTC in any time zone', async () => {
     const { connection } = await newDatabase();
     expect(
       await connection.rows(
@@ -330,7 +330,7 @@ describe.each([
     return books.connection;
   }
 
-  test('can read, and nothing else', async () => {
+  test('can only read', async () => {
     const refused = [
       `insert into ledger.runs values (9, 'x', now(), null, 'x', null, null)`,
       `update ledger.runs set command = 'x'`,
@@ -402,14 +402,14 @@ describe.each([
     'with x as (select 1 as a) select a from x',
     'explain select 1',
     'select 1 as a;',
-  ])('%s is a question', async (sql) => {
+  ])('%s is admitted', async (sql) => {
     const connection = await publishedBooks();
     const { columns, chunks } = await connection.query(sql);
     for await (const _ of chunks);
     expect(columns.length).toBeGreaterThan(0);
   });
 
-  test('that is wrong is the typist’s to mend, whatever words are in it', async () => {
+  test('that is wrong is a UsageError, whatever its text', async () => {
     const connection = await publishedBooks();
     for (const sql of [
       `select "Permission denied"`,
@@ -425,7 +425,7 @@ describe.each([
 });
 
 describe('migrate(connection)', () => {
-  test('is done once: a second time nothing is applied', async () => {
+  test('applies each migration once', async () => {
     const { connection } = await newDatabase();
     await migrate(connection);
     // The digest of the views is no file; it is stored when the views are found a second time.
@@ -436,7 +436,7 @@ describe('migrate(connection)', () => {
     expect(before.length).toBeGreaterThan(1);
   });
 
-  test('leaves no change of a table in the write-ahead log, where a kill has broken indexes', async () => {
+  test('leaves no table change in the write-ahead log, where a kill could break indexes', async () => {
     const { connection, database } = await newDatabase();
     await migrate(connection);
     // The file alone, without its log, is what a kill leaves for certain; copied by a child, or the lock would fall.
@@ -466,7 +466,7 @@ describe('migrate(connection)', () => {
     await expect(migrate(connection)).rejects.toThrow(/newer Costbook \(migration 9999_future/);
   });
 
-  test('makes the views again when one of their files has changed', async () => {
+  test('creates the views again after one of their files has changed', async () => {
     const { connection } = await newDatabase();
     await migrate(connection);
     await connection.run(`create or replace view runs as select 1 as broken`);
@@ -477,7 +477,7 @@ describe('migrate(connection)', () => {
 });
 
 describe('the warehouse', () => {
-  test('calls a run interrupted that was under way when another one begins', async () => {
+  test('marks a run as interrupted if it is still running when another one starts', async () => {
     const dir = await newProject();
     const warehouse = await openWarehouse(dir);
     const first = await warehouse.beginRun('ingest', Date.UTC(2026, 8, 1));
@@ -505,7 +505,7 @@ describe('the journal and the ledger', () => {
     return books.connection.rows('select run_number, command, outcome from runs order by run_number');
   }
 
-  test('what was journaled and never committed is in the ledger when the next writer opens it, once', async () => {
+  test('the next writer adds journaled but uncommitted events to the ledger, once', async () => {
     const dir = await newProject();
     const warehouse = await openWarehouse(dir);
     const run = await warehouse.beginRun('ingest', Date.UTC(2026, 8, 1));
@@ -525,7 +525,7 @@ describe('the journal and the ledger', () => {
     expect(await runsIn(dir), 'opened again it is not there twice').toEqual(expected);
   });
 
-  test('an event that the ledger could not take is not overtaken by the next one', async () => {
+  test('an event that failed in the ledger is not overtaken by the next one', async () => {
     const { connection } = await newDatabase();
     await migrate(connection);
     const folder = join(await newProject(), 'journal');
@@ -544,12 +544,14 @@ describe('the journal and the ledger', () => {
     expect((await readJournal(folder)).map(({ number }) => number)).toEqual([1, 2]);
   });
 
-  test('an event of a newer program is told, and nothing of it is written', async () => {
+  test('an event of a newer program is reported, and nothing is written', async () => {
     const dir = await newProject();
     (await openWarehouse(dir)).close();
     const { journal } = await openJournalFile(journalFolder(dir), 0);
     await journal.append({ event: 'moon_eclipsed' as 'run_began', values: {} });
-    await expect(openWarehouse(dir)).rejects.toThrow(/event 1 of the journal is "moon_eclipsed".*a newer one wrote it/);
+    await expect(openWarehouse(dir)).rejects.toThrow(
+      /event 1 of the journal is "moon_eclipsed".*a newer version wrote it/,
+    );
   });
 });
 
@@ -565,7 +567,7 @@ describe('a stage', () => {
     };
   }
 
-  test('gives series ids that never change: they are in the books for good', async () => {
+  test('gives series IDs that never change', async () => {
     const { connection } = await newDatabase();
     const macros = (await readSqlFolder('load')).find(({ name }) => name === 'macros');
     await connection.run(macros?.text ?? '');
@@ -586,7 +588,7 @@ describe('a stage', () => {
     expect(row).toEqual(expected);
   });
 
-  test('keeps dimensions apart that would join to the same text', async () => {
+  test('distinguishes dimensions that would join to the same text', async () => {
     const { connection } = await newDatabase();
     const macros = (await readSqlFolder('load')).find(({ name }) => name === 'macros');
     await connection.run(macros?.text ?? '');
@@ -628,7 +630,7 @@ describe('readSqlFolder(folder, overlay)', () => {
     return overlay;
   }
 
-  test('lays a user’s files over the built-in ones by name', async () => {
+  test('replaces built-in files by a user’s files of the same name', async () => {
     const overlay = await overlayWith({
       'cost_by_workspace.sql': '--! about: mine\nselect 1',
       'another.sql': '--! about: new\n--! about: and long\nselect 2',
@@ -640,7 +642,7 @@ describe('readSqlFolder(folder, overlay)', () => {
     expect(files.map(({ name }) => name)).not.toContain('notes');
   });
 
-  test('says of each file what is wrong with it, with its line, and reads the others', async () => {
+  test('reports the errors of each file with the line, and reads the others', async () => {
     const overlay = await overlayWith({
       'one.sql': '--! about: x\n--! abuot: y\nselect 1',
       'two.sql': 'select 1',
@@ -658,7 +660,7 @@ describe('readSqlFolder(folder, overlay)', () => {
     expect(problems('cost_by_workspace')).toBeUndefined();
   });
 
-  test('reads the text whole, so that lines are those of the file', async () => {
+  test('reads the whole text, so that line numbers are right', async () => {
     for (const { path, text } of await readSqlFolder('views')) expect(text).toBe(await readFile(path, 'utf8'));
   });
 });
@@ -667,7 +669,7 @@ describe('the length of a warehouse', () => {
   const fill = (table: string) => `create table ${table} as select range as i, random() as x from range(300000)`;
   const blockBytes = 262_144;
 
-  test('is right after every checkpoint, also where DuckDB has cut off free blocks that its header still counts', async () => {
+  test('is right after every checkpoint, even if DuckDB has removed free blocks that its header still counts', async () => {
     const { database, connection } = await newDatabase();
     const steps = [
       'select 1',
@@ -686,7 +688,7 @@ describe('the length of a warehouse', () => {
     }
   });
 
-  test('shows where its last block is missing, or any part of it', async () => {
+  test('shows that its last block, or a part of it, is missing', async () => {
     const { database, connection } = await newDatabase();
     await connection.run(fill('a'));
     await connection.checkpoint();

@@ -20,7 +20,7 @@ function works() {
   };
 }
 
-test('as many run at once as there are slots, and of those that wait the lowest rank is next', async () => {
+test('as many jobs run at once as there are slots, and the waiting job with the lowest rank is next', async () => {
   const { begun, end, of } = works();
   const turns = openWindowLimiter(2);
   const results = [3, 2, 9, 1, 5, 1].map((rank, index) => turns.run(rank, of(`${rank}/${index}`)));
@@ -38,7 +38,7 @@ test('as many run at once as there are slots, and of those that wait the lowest 
   expect(await Promise.all(results)).toEqual(['3/0', '2/1', '9/2', '1/3', '5/4', '1/5']);
 });
 
-test('work that fails gives its slot back', async () => {
+test('a failing job releases its slot', async () => {
   const { begun, end, of } = works();
   const turns = openWindowLimiter(1);
   const failing = turns.run(0, of('first'));

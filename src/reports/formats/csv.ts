@@ -1,5 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
-import { isTextType, type SqlColumn, type SqlResult, toCellText } from '../../warehouse/index.ts';
+import { isTextType } from '../../terminal/index.ts';
+import { type SqlColumn, type SqlResult, toCellText } from '../../warehouse/index.ts';
 
 /**
  * Spreadsheets run a cell as a formula by its first sign, also in its wide, small, raised and lowered forms. They skip

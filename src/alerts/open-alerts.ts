@@ -1,8 +1,10 @@
-import { type AlertFact, cardOf, parseFact } from '../alerts/index.ts';
 import { firstSentence } from '../errors.ts';
 import { maxSentenceLength, oneLine } from '../safe-text.ts';
 import type { Severity } from '../severity.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
+import type { AlertFact } from './alert-facts.ts';
+import { cardOf } from './message.ts';
+import { parseFact } from './transitions.ts';
 
 /** An alert that holds, in words for a person. */
 export interface OpenAlert {

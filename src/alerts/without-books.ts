@@ -1,8 +1,9 @@
-import { type AlertEntry, type Delivery, deliver, type Message, messagesOf } from '../alerts/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import type { Instant } from '../time.ts';
-import type { CommandContext } from './command.ts';
-import { openSinks, originOf } from './notify.ts';
+import { type Delivery, deliver } from './deliver.ts';
+import { type Message, messagesOf } from './message.ts';
+import { type AlertingContext, openSinks, originOf } from './notify.ts';
+import type { AlertEntry } from './transitions.ts';
 
 /** An alert that goes out although the ledger cannot store it. */
 export interface UnstoredMessage {
@@ -18,7 +19,7 @@ export interface UnstoredMessage {
 export function deliverWithoutBooks(
   { entry, sinks, state, queuedAt, mayBeRepeat }: UnstoredMessage,
   config: LocalConfig,
-  context: CommandContext,
+  context: AlertingContext,
 ): Promise<readonly Delivery[]> {
   const { effects, signal } = context;
   const messages = messagesOf([{ entry, sinks }], { ...state, origin: originOf(config, context) });

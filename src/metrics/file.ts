@@ -2,21 +2,32 @@ import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Budget, budgetsFile, loadBudgets, type SpendNow } from '../budgets/index.ts';
 import { loadConfig } from '../config/index.ts';
+import type { Effects } from '../effects.ts';
 import { messageOf, UsageError } from '../errors.ts';
 import { jobNames } from '../jobs/index.ts';
+import { version } from '../version.ts';
+import { openBooks, snapshotFile } from '../warehouse/index.ts';
+import { expositionText, withSamples } from './exposition.ts';
 import {
   answersMetric,
   type EndedRun,
-  expositionText,
   readMetrics,
   type UnpublishedRun,
   unpublishedRunMetrics,
   unrecordedRuns,
-  withSamples,
-} from '../metrics/index.ts';
-import { version } from '../version.ts';
-import { openBooks, snapshotFile } from '../warehouse/index.ts';
-import type { CommandContext } from './command.ts';
+} from './metrics.ts';
+
+/** What a run gives to write its metrics. */
+export interface MetricsContext {
+  readonly effects: Effects;
+  /** The project folder, absolute. */
+  readonly dir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The text with every secret replaced. */
+  redact(text: string): string;
+  /** How often the process was answered over HTTP with each status; `none` where no whole answer came. */
+  httpAnswers(): ReadonlyMap<string, number>;
+}
 
 /** What is watched must not hold up what it watches. */
 const limitMs = 10_000;
@@ -34,7 +45,7 @@ export function metricsFile(dir: string): string {
 export async function writeMetrics(
   run: EndedRun,
   spends: readonly SpendNow[] | undefined,
-  context: CommandContext,
+  context: MetricsContext,
 ): Promise<void> {
   const { dir, effects } = context;
   try {
@@ -71,7 +82,7 @@ export async function writeMetrics(
  * Writes into the metrics of the runs before how a run ended that the published books do not know of: all else in them
  * is as old as the books. That it could not be written is only a warning.
  */
-export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: CommandContext): Promise<void> {
+export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: MetricsContext): Promise<void> {
   try {
     const file = metricsFile(dir);
     const text = await readFile(file, 'utf8').catch(emptyWhereMissing);
@@ -82,7 +93,7 @@ export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: Co
 }
 
 /** What of the configuration is told; nothing of what cannot be read: whoever needs it says so. */
-function configured({ dir, env, effects }: CommandContext): {
+function configured({ dir, env, effects }: MetricsContext): {
   readonly freshnessHours: number | undefined;
   readonly configured: readonly string[];
   readonly sinks: readonly string[];
@@ -111,7 +122,7 @@ function configured({ dir, env, effects }: CommandContext): {
 }
 
 /** The names of the jobs; none where a file of jobs/ has a name that no job can have: whoever runs one says so. */
-function jobsOf({ dir }: CommandContext): readonly string[] {
+function jobsOf({ dir }: MetricsContext): readonly string[] {
   try {
     return jobNames(dir);
   } catch (error) {

@@ -1,7 +1,12 @@
-import { roundDecimal } from '../../decimals.ts';
-import { forTerminal } from '../../safe-text.ts';
-import { cutToWidth, linesOfWidth, textWidth } from '../../terminal/index.ts';
-import { isTextType, type SqlColumn } from '../../warehouse/index.ts';
+import { roundDecimal } from '../decimals.ts';
+import { forTerminal } from '../safe-text.ts';
+import { cutToWidth, linesOfWidth, textWidth } from './text-width.ts';
+
+/** A column of a table: its name, and its type as DuckDB writes it. */
+export interface TableColumn {
+  readonly name: string;
+  readonly type: string;
+}
 
 /** Where a table is shown. Without a width nothing is cut, rounded, moved or left out: that is what a pipe gets. */
 export interface TableLayout {
@@ -56,7 +61,7 @@ const mostRuler = 80;
 const mostNames = 8;
 
 /** Rows as a table: numbers to the right, NULL as nothing. On a terminal it fits, as `openTable` says. */
-export function formatTable(columns: readonly SqlColumn[], rows: readonly Cells[], layout: TableLayout = {}): string {
+export function formatTable(columns: readonly TableColumn[], rows: readonly Cells[], layout: TableLayout = {}): string {
   const table = openTable(columns, rows, { ...layout, isWhole: true });
   const separator = table.isVertical ? '\n\n' : '\n';
   return [table.head, rows.map((row) => table.row(row)).join(separator)].filter((part) => part !== '').join('\n');
@@ -71,7 +76,7 @@ export function formatTable(columns: readonly SqlColumn[], rows: readonly Cells[
  * as a block of lines for each row.
  */
 export function openTable(
-  columns: readonly SqlColumn[],
+  columns: readonly TableColumn[],
   sample: readonly Cells[],
   layout: TableLayout & { readonly isWhole: boolean },
 ): Table {
@@ -307,7 +312,7 @@ function oneBelowTheOther(
  * number. Rates, of which small ones are no less true, are rounded to three digits each. Undefined for other columns.
  */
 function rounderOf(
-  { type }: SqlColumn,
+  { type }: TableColumn,
   cells: readonly (string | undefined)[],
 ): ((cell: string) => string) | undefined {
   const [, scale] = /^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type) ?? [];
@@ -329,4 +334,13 @@ const mostDecimals = 18;
 function digitsFor(value: number): number {
   const size = Math.abs(value);
   return size === 0 || size >= 1 ? 2 : Math.min(mostDecimals, Math.max(2, 2 - Math.floor(Math.log10(size))));
+}
+
+/** True where a column's cells are text that somebody could have chosen: names, labels, lists of them. */
+export function isTextType(type: string): boolean {
+  return (
+    !/^(DECIMAL|TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U\w*INT|FLOAT|DOUBLE|DATE|TIME|TIMESTAMP|BOOLEAN|INTERVAL|UUID)/.test(
+      type,
+    ) || type.endsWith(']')
+  );
 }

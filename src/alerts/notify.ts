@@ -1,23 +1,37 @@
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import {
-  type AlertFactsOptions,
-  type Delivery,
-  deliver,
-  type Origin,
-  openSink,
-  type SendMessage,
-} from '../alerts/index.ts';
 import { type AnomalyRules, loadAnomalyRules } from '../anomalies/index.ts';
 import { type Budget, budgetsFile, loadBudgets } from '../budgets/index.ts';
 import { type LocalConfig, loadConfig, secretsOf } from '../config/index.ts';
+import type { Effects } from '../effects.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { runChecks } from '../query/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
-import type { CommandContext } from './command.ts';
+import { type Delivery, deliver } from './deliver.ts';
+import type { AlertFactsOptions } from './facts.ts';
+import type { Origin } from './message.ts';
+import { openSink } from './sinks/index.ts';
+import type { SendMessage } from './sinks/sink.ts';
+
+/** What a command gives to send alerts: the outside world, the project folder and how to tell a person. */
+export interface AlertingContext {
+  readonly effects: Effects;
+  /** The project folder, absolute. */
+  readonly dir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+  /** Words for a person, on stderr. */
+  tell(text: string): void;
+  /** Says what is being done. */
+  progress(words: string): void;
+  /** From here on the secret is replaced wherever words are shown. */
+  keepSecret(secret: string): void;
+  /** The text with every secret replaced. */
+  redact(text: string): string;
+}
 
 /** The configuration of a command that tells sinks; from here on no word shows a secret of theirs. */
-export function loadAlertingConfig({ dir, env, effects, keepSecret }: CommandContext): LocalConfig {
+export function loadAlertingConfig({ dir, env, effects, keepSecret }: AlertingContext): LocalConfig {
   const config = loadConfig({ dir, env, now: effects.now(), requireAccounts: false, requireSinks: true });
   for (const { settings } of config.sinks) {
     if (settings !== undefined) for (const secret of secretsOf(settings)) keepSecret(secret);
@@ -26,14 +40,14 @@ export function loadAlertingConfig({ dir, env, effects, keepSecret }: CommandCon
 }
 
 /** Whose books they are and where: what tells the messages of several projects apart. */
-export function originOf(config: LocalConfig, { dir }: CommandContext): Origin {
+export function originOf(config: LocalConfig, { dir }: AlertingContext): Origin {
   return { project: config.alerts.project ?? (basename(dir) || dir), host: hostname() };
 }
 
 /** What facts are made of besides the books, and what is wrong with the budgets so that they are left out. */
 export function alertFactsOptions(
   config: LocalConfig,
-  { dir, effects, signal, progress }: CommandContext,
+  { dir, effects, signal, progress }: AlertingContext,
 ): AlertFactsOptions & { readonly problem: UsageError | undefined } {
   const now = effects.now();
   let budgets: readonly Budget[] | undefined;
@@ -69,7 +83,7 @@ export function alertFactsOptions(
 }
 
 /** Every sink of the configuration, opened. */
-export function openSinks(config: LocalConfig, { effects, signal }: CommandContext): ReadonlyMap<string, SendMessage> {
+export function openSinks(config: LocalConfig, { effects, signal }: AlertingContext): ReadonlyMap<string, SendMessage> {
   return new Map(
     config.sinks.flatMap(({ name, settings }) =>
       settings === undefined ? [] : [[name, openSink(settings, { log: effects.log, signal })] as const],
@@ -82,7 +96,7 @@ export async function deliverAll(
   warehouse: Warehouse,
   runNumber: number,
   config: LocalConfig,
-  context: CommandContext,
+  context: AlertingContext,
 ): Promise<readonly Delivery[]> {
   const { effects, signal } = context;
   context.progress('telling sinks');

@@ -1,6 +1,5 @@
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type BooksFact, type Message, type RunFact, withNews } from '../alerts/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import {
   CostbookError,
@@ -15,8 +14,10 @@ import {
 import { completenessOf } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
 import { type KnownAlert, knownAlerts, openBooks, type RaisedAlert, readAllTables } from '../warehouse/index.ts';
-import type { CommandContext } from './command.ts';
-import { loadAlertingConfig } from './notify.ts';
+import type { BooksFact, RunFact } from './alert-facts.ts';
+import { withNews } from './causes.ts';
+import type { Message } from './message.ts';
+import { type AlertingContext, loadAlertingConfig } from './notify.ts';
 import { deliverWithoutBooks } from './without-books.ts';
 
 /** The alerts that are sent although the books cannot store them, by the name of their file. */
@@ -46,7 +47,7 @@ function fileOf(dir: string, name: Name): string {
 
 /** The alerts that wait for the ledger. `everybody` are the sinks that the alert of an empty file was sent to. */
 export async function unstoredAlerts(
-  { dir }: Pick<CommandContext, 'dir'>,
+  { dir }: Pick<AlertingContext, 'dir'>,
   everybody: readonly string[],
 ): Promise<readonly UnstoredAlert[]> {
   const read = await Promise.all(names.map((name) => readUnstored(dir, name, everybody)));
@@ -79,7 +80,7 @@ export async function forgetUnstored(dir: string): Promise<void> {
 }
 
 /** Notes that the books were written: what fails from now on is reported again. Never throws. */
-export async function markMended({ dir, effects }: CommandContext): Promise<void> {
+export async function markMended({ dir, effects }: AlertingContext): Promise<void> {
   for (const name of names) {
     try {
       const alert = await readUnstored(dir, name, []);
@@ -120,7 +121,7 @@ export function asRaised(alert: UnstoredAlert): RaisedAlert {
 export async function alertWithoutBooks(
   command: string,
   error: unknown,
-  context: CommandContext,
+  context: AlertingContext,
   options: { readonly isOfBooks: boolean },
 ): Promise<void> {
   const words = messageOf(error);
@@ -150,7 +151,7 @@ async function notifyOnce(
   name: Name,
   present: () => Promise<Omit<UnstoredAlert, 'sinks'>>,
   what: string,
-  context: CommandContext,
+  context: AlertingContext,
 ): Promise<void> {
   const config = loadAlertingConfig(context);
   const stored = await readUnstored(context.dir, name, config.alerts.notify);
@@ -174,7 +175,7 @@ async function sendTo(
   name: Name,
   alert: UnstoredAlert,
   config: LocalConfig,
-  context: CommandContext,
+  context: AlertingContext,
 ): Promise<ReadonlyMap<string, SinkOutcome>> {
   const begun = { ...alert, sinks: { ...alert.sinks, ...of(sinks, () => 'begun' as const) } };
   const isNoted = await store(name, begun, context);
@@ -217,7 +218,7 @@ function diskFact({ command, error, at }: { command: string; error: string; at: 
 async function presentDisk(
   command: string,
   words: string,
-  { dir, effects, redact, signal }: CommandContext,
+  { dir, effects, redact, signal }: AlertingContext,
 ): Promise<Omit<UnstoredAlert, 'sinks'>> {
   const at = formatSecond(effects.now());
   const error = redact(`The disk with ${dir} is full. Nothing can be loaded or stored until there is room. ${words}`);
@@ -246,7 +247,7 @@ async function publishedState(dir: string, key: string, signal: AbortSignal) {
 async function presentBooks(
   command: string,
   error: unknown,
-  { dir, effects, redact, signal }: CommandContext,
+  { dir, effects, redact, signal }: AlertingContext,
 ): Promise<Omit<UnstoredAlert, 'sinks'>> {
   const at = formatSecond(effects.now());
   const whole = await wholeSnapshot(dir, signal);
@@ -290,7 +291,7 @@ function of<T>(sinks: readonly string[], value: (sink: string) => T): Record<str
 }
 
 /** Whether it could be written: on a full disk it cannot. */
-async function store(name: Name, alert: UnstoredAlert, { dir, effects }: CommandContext): Promise<boolean> {
+async function store(name: Name, alert: UnstoredAlert, { dir, effects }: AlertingContext): Promise<boolean> {
   try {
     await write(fileOf(dir, name), alert);
     return true;
@@ -312,7 +313,7 @@ async function write(file: string, alert: UnstoredAlert): Promise<void> {
 }
 
 /** Makes the file, empty, where there is none. */
-async function touch(name: Name, { dir, effects }: CommandContext): Promise<void> {
+async function touch(name: Name, { dir, effects }: AlertingContext): Promise<void> {
   await writeFile(fileOf(dir, name), '', { flag: 'a' }).catch((error: unknown) =>
     effects.log.warn(
       'alert.not_stored',

@@ -1,0 +1,104 @@
+import { anomaliesToJson, backtestAnomalies, describeAnomalies, loadAnomalyRules } from '../anomalies/index.ts';
+import {
+  type Budget,
+  backtestBudget,
+  backtestToJson,
+  describeBacktest,
+  namesNotFound,
+  readForecasts,
+} from '../budgets/index.ts';
+import { loadConfig } from '../config/index.ts';
+import { nearest } from '../did-you-mean.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import { completenessOf, describeCompleteness } from '../reports/index.ts';
+import { dayMs } from '../time.ts';
+import { openBooks } from '../warehouse/index.ts';
+import { budgetsAsked, fileAsked } from './budgets-asked.ts';
+import type { CommandContext, CommandInput } from './command.ts';
+import { optionReader } from './options.ts';
+
+const usualDays = 400;
+
+/** Says what the rules of anomalies would have told, and when. */
+export async function backtestAnomalyRules(input: CommandInput, context: CommandContext): Promise<number> {
+  const now = context.effects.now();
+  const options = optionReader(input, now);
+  const overMs = overAsked(options);
+  if (input.arguments[1] !== undefined) options.problem('--anomalies is of no single budget: leave its name out');
+  options.check();
+  const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
+  const rules = loadAnomalyRules(
+    fileAsked(options.text('file'), context),
+    config.sinks.map(({ name }) => name),
+  );
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    const asked = { from: now - overMs, now, lagHours: config.lagHours };
+    const replay = await backtestAnomalies(books.connection, rules, asked);
+    const state = await completenessOf(books.connection);
+    if (context.json) await context.write(`${JSON.stringify(anomaliesToJson(replay, rules, state, now))}\n`);
+    else
+      await context.write(`${describeAnomalies(replay, rules, now, context.layout)}\n${describeCompleteness(state)}\n`);
+    return exitCodes.done;
+  } finally {
+    books.close();
+  }
+}
+
+function overAsked(options: ReturnType<typeof optionReader>): number {
+  const overMs = options.duration('lookback') ?? usualDays * dayMs;
+  if (overMs < dayMs || overMs > 36_500 * dayMs)
+    options.problem('--lookback: expected from 1 to 36500 days, such as 400d');
+  if (options.flag('exitCode')) options.problem('--exit-code is for "costbook budgets" without test');
+  return overMs;
+}
+
+/** Says what the thresholds of a budget would have sent, and when. */
+export async function backtestOne(input: CommandInput, context: CommandContext): Promise<number> {
+  const now = context.effects.now();
+  const options = optionReader(input, now);
+  const overMs = overAsked(options);
+  options.check();
+  const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
+  const budget = budgetNamed(input.arguments[1], budgetsAsked(options.text('file'), config, context));
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    const { connection } = books;
+    const asked = {
+      from: now - overMs,
+      now,
+      lagHours: config.lagHours,
+      signal: context.signal,
+      progress: context.progress,
+    };
+    context.progress(`trying ${budget.name} on what the books knew each day`);
+    const replay = await backtestBudget(connection, budget, asked);
+    const state = await completenessOf(connection);
+    const { signal } = context;
+    const configured = config.accounts.flatMap(({ id }) => id ?? []);
+    // The running period has the state that "costbook budgets" shows.
+    const made = context.json
+      ? await readForecasts(connection, { now, configured, budgets: [budget], withWorkspaces: false, signal })
+      : [];
+    if (context.json) await context.write(`${JSON.stringify(backtestToJson(budget, replay, made[0], state, now))}\n`);
+    else
+      await context.write(`${describeBacktest(budget, replay, now, context.layout)}\n${describeCompleteness(state)}\n`);
+    for (const sentence of await namesNotFound(connection, [budget])) context.tell(`warning: ${sentence}`);
+    return exitCodes.done;
+  } finally {
+    books.close();
+  }
+}
+
+/** The budget of a name; without one, the only one. Throws UsageError where there is none of it. */
+function budgetNamed(name: string | undefined, budgets: readonly Budget[]): Budget {
+  const names = budgets.map((budget) => budget.name);
+  const found =
+    name === undefined && budgets.length === 1 ? budgets[0] : budgets.find((budget) => budget.name === name);
+  if (found !== undefined) return found;
+  if (name === undefined) throw new UsageError(`name a budget: ${names.join(', ')}`);
+  const guess = nearest(name, names);
+  throw new UsageError(
+    `there is no budget "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected one of ${names.join(', ')}`,
+  );
+}

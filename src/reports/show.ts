@@ -1,0 +1,182 @@
+import { isAbsolute, join, relative } from 'node:path';
+import { counted } from '../counted.ts';
+import { forTerminal } from '../safe-text.ts';
+import { cutToWidth, formatTable, newestThatFit, openTable, sparkline, type TableLayout } from '../terminal/index.ts';
+import { firstOf, type SqlColumn, sumsOf, toCellText, toJsonValue } from '../warehouse/index.ts';
+import { orderedQuery, type Report, sparklineQuery, topOf } from './catalogue.ts';
+import { type CompletenessState, describeCompleteness } from './completeness.ts';
+import type { Evaluated } from './evaluated.ts';
+import type { Question } from './formats/format.ts';
+import { partitionsFolder } from './lake.ts';
+import { manifestName } from './manifest.ts';
+import { displayParameters, type ParameterValue } from './parameters.ts';
+import { filesOf, type Published } from './publish.ts';
+
+/** A report that was answered, and where it was written to. */
+export interface Answer {
+  readonly report: Report;
+  readonly values: readonly ParameterValue[];
+  readonly state: CompletenessState;
+  readonly evaluated: Evaluated | undefined;
+  readonly columns: readonly SqlColumn[];
+  readonly published: Published;
+  /** The columns that the table adds up in a last row. */
+  readonly totals: readonly string[];
+  /** Whether the CSV for people was asked for. */
+  readonly isExcel: boolean;
+}
+
+/** What shows an answer: stdout, and how it is laid out there. */
+interface Output {
+  readonly layout: TableLayout;
+  /** Whether it is a step of a job: then it prints the files that it wrote, not their rows. */
+  readonly isStep: boolean;
+  write(data: string): Promise<void>;
+}
+
+/** Writes an answer as one JSON value. */
+export async function writeJson(context: Output, question: Question, answer: Answer): Promise<void> {
+  const { report, values, state, evaluated, columns, published } = answer;
+  const { manifest, isUnchanged: unchanged } = published;
+  const head = {
+    report: report.name,
+    parameters: displayParameters(values),
+    ...state,
+    ...(evaluated === undefined ? {} : { evaluatedThrough: evaluated.through }),
+    columns,
+    manifest: join(published.folder, manifestName),
+    unchanged,
+    files: filesOf(published),
+  };
+  if (manifest.basis !== undefined) {
+    // All costs by hour are for files.
+    await context.write(`${JSON.stringify({ ...head, rowCount: manifest.rows, cost: manifest.cost })}\n`);
+    return;
+  }
+  // Written with the first rows: what fails at once must not leave half a JSON value on stdout.
+  let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
+  const { chunks } = await question.connection.stream(question.query, question.parameters);
+  for await (const rows of chunks) {
+    if (rows.length === 0) continue;
+    const lines = rows.map((row) =>
+      JSON.stringify(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)]))),
+    );
+    await context.write(`${lead}\n${lines.join(',\n')}`);
+    lead = ',';
+  }
+  await context.write(`${lead === ',' ? '\n' : lead}]}\n`);
+}
+
+/** A screenful for a look; the files have all. */
+const maxShownRows = 40;
+/** Rows that are blocks of lines take more room. */
+const maxShownBlocks = 10;
+
+/** Writes an answer as a table for a person, with the files that hold all of it. */
+export async function writeTable(context: Output, question: Question, answer: Answer): Promise<void> {
+  const { report, published, state, evaluated } = answer;
+  const { manifest } = published;
+  const unchanged = published.isUnchanged ? ' (unchanged)' : '';
+  const rowCount = counted(manifest.rows, 'row');
+  if (manifest.basis !== undefined) {
+    const months = counted(manifest.files.length, 'month');
+    await context.write(
+      `(${months} of accounts, ${rowCount}, ${manifest.cost ?? 'no'} USD) ${describeCompleteness(state)}\n`,
+    );
+    await context.write(`${shortest(join(published.folder, partitionsFolder))}${unchanged}\n`);
+    return;
+  }
+  async function writeFiles(): Promise<void> {
+    for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
+  }
+  if (context.isStep) {
+    const cost = manifest.cost == null ? '' : `, ${manifest.cost} USD`;
+    await context.write(`(${rowCount}${cost}) ${describeCompleteness(state)}\n`);
+    await writeFiles();
+    return;
+  }
+  const { columns, rows } = await firstRows(question, answer, maxShownRows);
+  const layout = { ...context.layout, important: importantOf(report, columns) };
+  const isVertical = openTable(columns, rows, { ...layout, isWhole: true }).isVertical;
+  const shown = isVertical ? rows.slice(0, maxShownBlocks) : rows;
+  for (const line of await sparklines(context, question, report)) await context.write(`${line}\n`);
+  const isOnTerminal = layout.width !== undefined;
+  const totals = answer.totals.length > 0 ? [await totalRow(question, columns, answer.totals)] : [];
+  const table = [...shown, ...totals];
+  if (rows.length > 0 || !isOnTerminal) await context.write(`${formatTable(columns, table, layout)}\n`);
+  const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
+  await context.write(`(${rowCount}${cut})${isOnTerminal ? '\n' : ' '}${describeCompleteness(state)}\n`);
+  if (evaluated !== undefined) await context.write(`${evaluated.sentence}\n`);
+  await writeFiles();
+  if (answer.isExcel) await context.write(`${roundingNote}\n`);
+}
+
+const roundingNote =
+  'Amounts in the CSV for people are rounded to cents, each by itself; its total is rounded from the exact total.';
+
+/** The last row of a table: what the columns that may be added up come to, over all rows of the answer. */
+async function totalRow(
+  { connection, query, parameters }: Question,
+  columns: readonly SqlColumn[],
+  totals: readonly string[],
+): Promise<(string | undefined)[]> {
+  const [row = {}] = await connection.rows(sumsOf(query, totals), parameters);
+  return columns.map(({ name }, index) => {
+    const sum = totals.includes(name) ? row[name] : undefined;
+    if (sum !== undefined && sum !== null) return String(sum);
+    return index === 0 ? 'Total' : undefined;
+  });
+}
+
+/** The columns by their importance, with those that were asked for by name among the first. */
+function importantOf({ screen, parameters }: Report, columns: readonly SqlColumn[]): readonly string[] | undefined {
+  if (screen.important === undefined) return undefined;
+  const hasLabels = parameters.some(({ name }) => name === 'labels');
+  const labels = columns.flatMap(({ name }) => (hasLabels && name.startsWith('label_') ? [name] : []));
+  return [...screen.important.slice(0, 2), ...labels, ...screen.important.slice(2)];
+}
+
+/** The rows that a person looks at first, as text: what costs most, or is newest. */
+async function firstRows(
+  { parameters, connection }: Question,
+  { report, columns }: Answer,
+  limit: number,
+): Promise<{ columns: readonly SqlColumn[]; rows: (string | undefined)[][] }> {
+  const names = columns.map(({ name }) => name);
+  const query = orderedQuery(report, names, topOf(report, columns));
+  const answered = await connection.stream(firstOf(query, limit), parameters);
+  const rows: (string | undefined)[][] = [];
+  for await (const chunk of answered.chunks) for (const row of chunk) rows.push(row.map(toCellText));
+  return { columns: answered.columns, rows };
+}
+
+/** The report's lines of small bars on a terminal, each with what it is of and its days; none elsewhere. */
+async function sparklines(
+  { layout: { width } }: Output,
+  { parameters, connection }: Question,
+  report: Report,
+): Promise<string[]> {
+  const query = sparklineQuery(report);
+  if (query === undefined || width === undefined) return [];
+  const lines: string[] = [];
+  const { chunks } = await connection.stream(query, parameters);
+  for await (const chunk of chunks) {
+    for (const row of chunk) {
+      const texts = row.map(toCellText);
+      const [values = '[]', first = '', last = ''] = texts.splice(-3);
+      const numbers = JSON.parse(values) as (number | null)[];
+      if (numbers.length < 2) continue;
+      const name = texts.flatMap((text) => text ?? []).join(' · ');
+      const room = Math.max(8, width - first.length - last.length - 2);
+      lines.push(`${first} ${sparkline(newestThatFit(numbers, room))} ${last}`);
+      if (name !== '') lines[lines.length - 1] = `${cutToWidth(forTerminal(name), width)}\n${lines.at(-1)}`;
+    }
+  }
+  return lines;
+}
+
+/** The path as a person in this folder would write it. */
+function shortest(path: string): string {
+  const fromHere = relative('.', path);
+  return isAbsolute(fromHere) || fromHere.startsWith('..') ? path : fromHere;
+}
