@@ -12,7 +12,7 @@ export {
   type Origin,
   type OutgoingMessage,
 } from './message.ts';
-export { isRefusedClose, stepAfterRun, unprovenStep } from './next-step.ts';
+export { isRefusedClose, staleStep, stepAfterRun, unprovenStep } from './next-step.ts';
 export { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
 export { alertWords, type OpenAlert, openAlerts } from './open-alerts.ts';
 export { alertRows } from './rows.ts';

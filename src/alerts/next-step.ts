@@ -18,15 +18,17 @@ export const unprovenStep: NextStep = {
     'Act if they still differ after three nights: send the platform the comparisons in the view "reconciliation".',
 };
 
+/** What to do about numbers that are too old. */
+export const staleStep: NextStep = {
+  who: 'Act',
+  words: 'check that the nightly run still starts, then run "costbook ingest". "costbook doctor" checks the setup.',
+};
+
 /** The next step for an alert about the data. Pure. */
 export function nextStepOf(fact: DataFact): NextStep {
   switch (fact.kind) {
     case 'stale':
-      return {
-        who: 'Act',
-        words:
-          'check that the nightly run still starts, then run "costbook ingest". "costbook doctor" checks the setup.',
-      };
+      return staleStep;
     case 'clock':
       return {
         who: 'Act',

@@ -101,18 +101,24 @@ export async function readCostSummary(
   }
   const spent = sum(rows[0]?.['cost'], gaps.length === 0);
   const spentBefore = sum(rows[0]?.['cost_before'], gapsBefore.length === 0);
+  // A part of a month is not compared with a whole one.
+  const isComparable = spent !== null && spentBefore !== null && gaps.length === 0 && gapsBefore.length === 0;
   const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
   const forecasts = await readForecasts(connection, { ...asked, budgets, withWorkspaces: false });
   const spends = withForecasts(await readSpends(connection, asks, asked), forecasts);
   const summary: Omit<CostSummary, 'text'> = {
     name,
-    title: summaryTitle(`${kind === 'weekly' ? 'Week' : 'Month'} ${name.slice(kind.length + 1)}`, spent, spentBefore),
+    title: summaryTitle(`${kind === 'weekly' ? 'Week' : 'Month'} ${name.slice(kind.length + 1)}`, {
+      spent,
+      before: isComparable ? spentBefore : null,
+      isWhole: gaps.length === 0,
+    }),
     start: formatInstant(period.start),
     end: formatInstant(period.end),
     spent,
     spentBefore,
-    // Without both amounts there is no change: a resource that is missing from the data did not cost 0.
-    movers: (spent === null || spentBefore === null ? [] : rows.slice(1)).map((row) => ({
+    // Without both whole amounts there is no change: a resource that is missing from the data did not cost 0.
+    movers: (isComparable ? rows.slice(1) : []).map((row) => ({
       name: String(row['name']),
       cost: String(row['cost']),
       costBefore: String(row['cost_before']),
@@ -121,12 +127,19 @@ export async function readCostSummary(
     anomalies: await anomaliesSince(connection, period.start),
     gaps: [...gaps, ...gapsBefore, ...groupGaps(spends).map(({ of, sentence }) => `B${of.slice(1)}: ${sentence}`)],
   };
-  return { ...summary, text: summaryText(summary, expected, anomalyRules?.isOn ?? true) };
+  return {
+    ...summary,
+    text: summaryText(summary, expected, { areAnomaliesAsked: anomalyRules?.isOn ?? true, isComparable }),
+  };
 }
 
 /** `Week 2026-W46: 1234.56 USD spent (+56.20 USD)`. */
-function summaryTitle(period: string, spent: string | null, before: string | null): string {
+function summaryTitle(
+  period: string,
+  { spent, before, isWhole }: { spent: string | null; before: string | null; isWhole: boolean },
+): string {
   if (spent === null) return `${period}: spend is unknown`;
+  if (!isWhole) return `${period}: ${usd(spent)} spent so far; not complete`;
   return `${period}: ${usd(spent)} spent${before === null ? '' : ` (${usd(difference(spent, before), true)})`}`;
 }
 
@@ -173,10 +186,10 @@ function budgetLine(
 export function summaryText(
   summary: Omit<CostSummary, 'text'>,
   accounts: readonly Completeness[],
-  areAnomaliesAsked: boolean,
+  { areAnomaliesAsked, isComparable }: { areAnomaliesAsked: boolean; isComparable: boolean },
 ): string {
   const { spent, spentBefore, movers, budgets, anomalies, gaps } = summary;
-  const change = spent === null || spentBefore === null ? undefined : difference(spent, spentBefore);
+  const change = isComparable ? difference(spent ?? '0', spentBefore ?? '0') : undefined;
   const parts = [
     [
       `${formatWindow({ start: Date.parse(summary.start), end: Date.parse(summary.end) })}`,

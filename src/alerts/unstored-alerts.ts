@@ -222,15 +222,22 @@ async function presentDisk(
 ): Promise<Omit<UnstoredAlert, 'sinks'>> {
   const at = formatSecond(effects.now());
   const error = redact(`The disk with ${dir} is full. Nothing can be loaded or stored until there is room. ${words}`);
-  const occurrence = await publishedOccurrence(dir, keys.disk, signal).catch(() => 0);
-  return { occurrence: occurrence + 1, fact: diskFact({ command, error, at }), state: stateAt(at) };
+  const published = await publishedState(dir, keys.disk, signal).catch(() => undefined);
+  const { occurrence = 0, completeThrough = null, settledThrough = null } = published ?? {};
+  return {
+    occurrence: occurrence + 1,
+    fact: { ...diskFact({ command, error, at }), completeThrough },
+    state: { at, completeThrough, settledThrough },
+  };
 }
 
-/** How often an alert was raised by what the published snapshot says. */
-async function publishedOccurrence(dir: string, key: string, signal: AbortSignal): Promise<number> {
+/** What the published snapshot says: through when it is complete, and how often an alert was raised. */
+async function publishedState(dir: string, key: string, signal: AbortSignal) {
   const books = await openBooks(dir, { lockedDown: true, signal });
   try {
-    return (await knownAlerts(books.connection)).find((alert) => alert.key === key)?.occurrence ?? 0;
+    const known = (await knownAlerts(books.connection)).find((alert) => alert.key === key);
+    const { completeThrough, settledThrough } = await completenessOf(books.connection);
+    return { completeThrough, settledThrough, occurrence: known?.occurrence ?? 0 };
   } finally {
     books.close();
   }

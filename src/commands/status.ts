@@ -7,6 +7,7 @@ import {
   nextWords,
   type OpenAlert,
   openAlerts,
+  staleStep,
   stepAfterRun,
   unprovenStep,
 } from '../alerts/index.ts';
@@ -291,6 +292,12 @@ function failureLines({ failedIngest }: Status, paint: Paint): string[] {
   ];
 }
 
+/** What to do about numbers that are too old, where no failed ingest above says it. */
+function staleLines({ accounts, failedIngest }: Status): string[] {
+  const isStale = accounts.some(({ isTooOld, isConfigured }) => isTooOld && isConfigured);
+  return isStale && failedIngest === null ? [`    ${nextWords(staleStep)}`] : [];
+}
+
 const alertsShown = 5;
 /** The alert key of a failed ingest. */
 const ingestKey = 'run/ingest';
@@ -338,6 +345,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
       : paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.')),
     ...reasons.map((reason) => paint('red', `  - ${reason}`)),
     ...failureLines(status, paint),
+    ...staleLines(status),
     ...(futureDates === null ? [] : [paint('yellow', `  - ${futureDates.found}`), `    ${futureDates.remedy}`]),
     ...alertLines(status, paint),
   ];

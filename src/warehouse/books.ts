@@ -92,6 +92,7 @@ async function openSealed(
 ): Promise<{ database: Database; published: Seal }> {
   for (let tries = 1; ; tries += 1) {
     await expectPublished(file);
+    if ((await stat(file)).isDirectory()) throw new DamagedFileError(file, 'it is a folder', repairsSnapshot);
     let sealed: SealState | undefined;
     let isSame = false;
     try {

@@ -6,7 +6,7 @@ import { type Connection, SqlError } from './connection.ts';
 import { journalFolder } from './journal.ts';
 import { snapshotFile } from './published.ts';
 import { readSeal, type Seal } from './seal.ts';
-import { describeFacts } from './snapshot.ts';
+import { describeFacts, factsOf } from './snapshot.ts';
 import { readSql } from './sql-files.ts';
 import { hashOf } from './statements.ts';
 
@@ -63,6 +63,25 @@ export async function refuseOlder(connection: Connection, warehouse: string, tra
   throw new ChangedFileError(
     `${warehouse} is an older copy: it has ${knows}, and there were more: ${describeTraces(traces)}. Nothing was ` +
       `changed. ${repairs}, which moves it aside and rebuilds the warehouse from these`,
+  );
+}
+
+/**
+ * Throws ChangedFileError where a warehouse of the snapshot's last load and journal event has other rows or costs than
+ * were published: another program wrote to it.
+ */
+export async function refuseChanged(connection: Connection, warehouse: string, traces: Traces): Promise<void> {
+  const { seal, isSnapshotIntact } = traces;
+  if (seal === undefined || !isSnapshotIntact) return;
+  const has = await factsOf(connection, 'wh').catch((error: unknown) => {
+    if (error instanceof SqlError) return undefined; // an older schema; what migrates it keeps rows and costs
+    throw error;
+  });
+  if (has === undefined || has.loadNumber !== seal.loadNumber || has.lastEvent !== seal.lastEvent) return;
+  if (describeFacts(has) === describeFacts(seal)) return;
+  throw new ChangedFileError(
+    `another program has changed ${warehouse}: it has ${describeFacts(has)}. Intact: ${describeTraces(traces)}. ` +
+      `Nothing was changed. ${repairs}, which moves it aside and creates the warehouse again from these`,
   );
 }
 

@@ -6,7 +6,7 @@ import { migrationsOf } from './statements.ts';
 
 /**
  * Brings an attached warehouse to this program's schema: new migrations (each once, in a transaction), the platform's
- * units, and the views if their files changed. Awaits `prepare` before the first migration of a warehouse in use.
+ * units, and the views if they or their files changed. Awaits `prepare` before the first migration of a warehouse in use.
  * Throws UsageError, before changing anything, if an applied migration was edited or a newer program wrote the
  * warehouse. Returns the schema's name, and whether the readers' snapshot may have another one.
  */
@@ -64,7 +64,9 @@ export async function migrateTables(
   // A new warehouse has no snapshot that could have another schema.
   if (applied.length === 0) await rememberPublished(connection, schema);
   const isPublished = applied.length === 0 || hashOf(publishedFolder, '*') === schema;
-  if (hashOf('views', '*') === hash) return { schema, isPublished, makeViews: async () => undefined };
+  if (hashOf('views', '*') === hash && (await areViewsUnchanged(connection, hashOf(madeFolder, '*')))) {
+    return { schema, isPublished, makeViews: async () => undefined };
+  }
   const setUnits = await readSql('schema', 'units');
   await connection.transaction(() =>
     connection.run(setUnits, {
@@ -77,12 +79,25 @@ export async function migrateTables(
     isPublished,
     async makeViews(connection) {
       await createViews(connection, views);
+      await remember(connection, madeFolder, '*', notYetRead);
       await remember(connection, 'views', '*', hash); // last: after a kill the views are created again
     },
   };
 }
 
 const publishedFolder = 'published';
+const madeFolder = 'made views';
+
+/** DuckDB prints a view in another way until the file is opened again; then its digest is stored. */
+const notYetRead = '';
+
+/** Whether the views are those that were stored last: another program may have replaced or dropped one. */
+async function areViewsUnchanged(connection: Connection, stored = notYetRead): Promise<boolean> {
+  const [row] = await connection.rows(await readSql('schema', 'made_views'));
+  const found = String(row?.['hash']);
+  if (stored === notYetRead) await remember(connection, madeFolder, '*', found);
+  return stored === notYetRead || stored === found;
+}
 
 /** Records that readers have a snapshot of this schema. */
 export async function rememberPublished(connection: Connection, schema: string): Promise<void> {

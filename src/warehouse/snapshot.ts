@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Log } from '../effects.ts';
 import { ChangedFileError, MachineError, messageOf } from '../errors.ts';
@@ -73,6 +73,7 @@ export async function publishSnapshot(
     await chmod(part, (await newFileMode(snapshot)) & 0o444);
     await expectFacts(part, facts, failure);
     const logs = await removeLogs(snapshot);
+    if ((await stat(snapshot).catch(() => undefined))?.isDirectory()) await removeFolder(snapshot);
     await rename(part, snapshot);
     // A program that still has the old file open may have written a new log meanwhile.
     logs.push(...(await removeLogs(snapshot)));
@@ -162,6 +163,15 @@ async function expectFacts(part: string, expected: SnapshotFacts, failure: strin
   } finally {
     database.close();
   }
+}
+
+/** Removes an empty folder in place of a snapshot, as Docker makes one for a missing file that is mounted. */
+async function removeFolder(snapshot: string): Promise<void> {
+  await rmdir(snapshot).catch((error: unknown) => {
+    throw new MachineError(`${snapshot} is a folder: move it away, then run "costbook repair" (${messageOf(error)})`, {
+      cause: error,
+    });
+  });
 }
 
 async function removeLogs(file: string): Promise<string[]> {

@@ -4,7 +4,15 @@ import { type AccountRecords, accountRecords } from './accounts.ts';
 import { lastInstants } from './clocks.ts';
 import type { Database } from './connection.ts';
 import { openDatabase } from './database.ts';
-import { damagedWarehouse, findTraces, readAllTables, refuseMissing, refuseOlder, repairs } from './intactness.ts';
+import {
+  damagedWarehouse,
+  findTraces,
+  readAllTables,
+  refuseChanged,
+  refuseMissing,
+  refuseOlder,
+  repairs,
+} from './intactness.ts';
 import { journalFolder, openRecorder } from './journal.ts';
 import { type LoadRecords, loadRecords } from './load-records.ts';
 import { migrate, rememberPublished } from './migrate.ts';
@@ -35,8 +43,8 @@ export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, Mont
  * Opens the writer's file below the project folder and brings it to this program's schema; a file in use is copied
  * first if that changes it. `newestStored` returns the last load number in the landing folder. The signal stops stages
  * and a running copy; the ledger can still be written and published afterwards. Throws LockedError, UsageError if a
- * newer program wrote the file, DamagedFileError if it cannot be read, and ChangedFileError if it is missing or has
- * less than snapshot, landing folder and journal.
+ * newer program wrote the file, DamagedFileError if it cannot be read, and ChangedFileError if it is missing, has less
+ * than snapshot, landing folder and journal, or has other rows than were published.
  */
 export async function openWarehouse(
   dir: string,
@@ -48,7 +56,9 @@ export async function openWarehouse(
   const database = await openWarehouseFile(dir, newestStored);
   try {
     const connection = await database.connect();
-    await refuseOlder(connection, file, await findTraces(dir, await newestStored()));
+    const traces = await findTraces(dir, await newestStored());
+    await refuseOlder(connection, file, traces);
+    await refuseChanged(connection, file, traces);
     const { schema, isPublished } = await migrate(connection, async (migrations) => {
       log?.info('warehouse.migrating', 'The warehouse is from an older Costbook; copying it before the migration', {
         migrations,

@@ -91,6 +91,18 @@ test.concurrent.each([
   expect(stdout).not.toMatch(/^YES/);
 });
 
+test.concurrent('views that another program changed in the warehouse are created again before anything is published', async () => {
+  const dir = await books.broken();
+  expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+  writeAsForeigner(
+    warehouseOf(dir),
+    ['create or replace view costs as select * from costs_v1 limit 1', 'drop view runs'],
+    'closed',
+  );
+  expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+  await expectWhole(dir);
+});
+
 describe.concurrent('a snapshot', () => {
   test('that a client has open for writing is refused with the process of that client; repair publishes a new one', async () => {
     const dir = await books.broken();

@@ -152,6 +152,8 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
     const aboutDisk = () => sink.told.filter(({ body }) => body.alerts.some(({ key }) => key === 'run/disk'));
     expect(aboutDisk()).toHaveLength(1);
     expect(aboutDisk()[0]?.body).toMatchObject({ mayBeRepeat: true, text: expect.stringContaining('is full') });
+    // What is published can still be read.
+    expect(aboutDisk()[0]?.body).toMatchObject({ completeThrough: expect.stringMatching(/^20/) });
     await rm(ballast);
     const healthy = await run();
     expect(healthy.exitCode, healthy.stderr).not.toBe(7);

@@ -574,6 +574,17 @@ describe('a summary', () => {
     }
   }
 
+  test('of a week that is not complete compares nothing with the week before', async () => {
+    const end = '2026-09-03';
+    const { title, text, spent, movers } = await digestOf({
+      covered: [{ ...covered, window_end: end, claimed_end: end }],
+    });
+    expect(title).toBe(`Week 2026-W36: ${Number(spent).toFixed(2)} USD spent so far; not complete`);
+    expect(text).toContain('is not complete');
+    expect(text).not.toMatch(/Moved most|\([+-]\d/);
+    expect(movers).toEqual([]);
+  });
+
   test('says what a budget is forecast to come to that is to exceed it, and when', async () => {
     const { budgets, text } = await digestOf({});
     expect(budgets.map(({ budget, state }) => [budget, state])).toEqual([

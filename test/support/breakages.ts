@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFile, cp, open, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, open, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -64,6 +64,15 @@ export const breakages: Readonly<Record<string, Breakage>> = {
   'an empty snapshot': (dir) => writeFile(snapshotOf(dir), ''),
   'half a snapshot': (dir) => halve(snapshotOf(dir)),
   'a snapshot with scratched blocks': (dir) => scratch(snapshotOf(dir)),
+  // Docker makes such a folder for a file that is mounted and missing.
+  'a folder in place of the snapshot': async (dir) => {
+    await rm(snapshotOf(dir));
+    await mkdir(snapshotOf(dir));
+  },
+  'a folder in place of the warehouse': async (dir) => {
+    await rm(warehouseOf(dir));
+    await mkdir(warehouseOf(dir));
+  },
   'no snapshot': (dir) => rm(snapshotOf(dir)),
   'no warehouse': (dir) => rm(warehouseOf(dir)),
   'no warehouse but its log': async (dir) => {
@@ -73,6 +82,10 @@ export const breakages: Readonly<Record<string, Breakage>> = {
   'a warehouse of junk': (dir) => writeFile(warehouseOf(dir), 'this is no database'),
   'an empty warehouse': (dir) => writeFile(warehouseOf(dir), ''),
   'half a warehouse': (dir) => halve(warehouseOf(dir)),
+  'a client that deleted rows of the warehouse and ended': async (dir) =>
+    writeAsForeigner(warehouseOf(dir), deletes, 'closed'),
+  'a client killed while it deleted rows of the warehouse': async (dir) =>
+    writeAsForeigner(warehouseOf(dir), deletes, 'killed'),
   'an older warehouse': (dir, older) => copyFile(warehouseOf(older), warehouseOf(dir)),
   'neither warehouse nor snapshot': async (dir) => {
     await rm(warehouseOf(dir));

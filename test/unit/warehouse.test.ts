@@ -428,9 +428,11 @@ describe('migrate(connection)', () => {
   test('applies each migration once', async () => {
     const { connection } = await newDatabase();
     await migrate(connection);
-    const before = await connection.rows('select * from ledger.applied_files order by all');
+    // The digest of the views is no file; it is stored when the views are found a second time.
+    const files = `select * from ledger.applied_files where folder <> 'made views' order by all`;
+    const before = await connection.rows(files);
     await migrate(connection);
-    expect(await connection.rows('select * from ledger.applied_files order by all')).toEqual(before);
+    expect(await connection.rows(files)).toEqual(before);
     expect(before.length).toBeGreaterThan(1);
   });
 
