@@ -28,6 +28,35 @@ const otherWords: Readonly<Record<string, string>> = {
   witness: 'verifier',
 };
 
+/** Words and phrases that no sentence has, and what to write. As names they are in the list above; here they are prose. */
+const notInSentences: readonly (readonly [pattern: RegExp, other: string])[] = [
+  [/\btold\b|(?<!cannot )\btells?\b(?! apart)/i, 'notify, report, show or name'],
+  [/\bheard?\b|\bhears\b/i, 'get, receive or be notified'],
+  [/\bsight\b/i, 'access'],
+  [/\black(?:s|ing)\b/i, 'missing, or has no'],
+  [/\b(?:is|are|was|were|be|been) kept\b/i, 'stored or evaluated'],
+  [/\blanded\b/i, 'stored'],
+  [/\banew\b/i, 'again, recreate or rebuild'],
+  [/\bproofs\b|\bthe proof\b/i, 'reconciliation'],
+  [/\b(?:do|does|did)(?: not|n't) prove\b/i, 'does not match, or is unproven'],
+  [/\bstretch(?:es)?\b|\bpieces?\b/i, 'window, range or part'],
+  [/\bwitness(?:es)?\b/i, 'verifier'],
+  [/\b(?:messages?|weekly|monthly) digests?\b|\bdigests? (?:of|for) (?:a |the )?(?:week|month)/i, 'summary'],
+  [/\bunder way\b/i, 'running or in progress'],
+  [/\bin force\b/i, 'active, current or applied'],
+  [/\bput right\b/i, 'corrected or fixed'],
+  [/\bwhence\b|\bthereby\b|\bherein\b|\bwhoever\b|\bat all times\b/i, 'a plain sentence'],
+];
+
+/** The places in which a text has one of these, and what to write. */
+function bannedInSentences(text: string, where: string): string[] {
+  return notInSentences.flatMap(([pattern, other]) => {
+    const found = pattern.exec(text);
+    const around = text.slice(Math.max(0, (found?.index ?? 0) - 40), (found?.index ?? 0) + 40).replaceAll('\n', ' ');
+    return found === null ? [] : [`${where}: "${found[0]}" in "${around}": write ${other}`];
+  });
+}
+
 /** `is_told` and `isTold` as words. */
 function wordsOf(name: string): string[] {
   return (name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase());
@@ -102,6 +131,85 @@ test('docs name flags, views, columns and keys by the words of the glossary', ()
   const found = files.flatMap((file) => {
     const text = readFileSync(file, 'utf8');
     return banned([...matchesOf(text, /`([\w-]+)`/g), ...matchesOf(text, /(--[a-z][a-z-]+)/g)], file);
+  });
+  expect(found).toEqual([]);
+});
+
+test('the help of every command is written in plain words', async () => {
+  const found = (await allCommands()).flatMap(({ name, summary, options = [], arguments: given = [], examples }) =>
+    [
+      summary,
+      ...options.map((option) => option.summary),
+      ...given.map((argument) => argument.summary),
+      ...examples,
+    ].flatMap((text) => bannedInSentences(text, `costbook ${name} --help`)),
+  );
+  expect(found).toEqual([]);
+});
+
+test('every example of a help text starts with the name of its command', async () => {
+  const found = (await allCommands()).flatMap(({ name, examples }) =>
+    examples.filter((example) => !new RegExp(`\\bcostbook (?:--\\S+ )*${name}\\b`).test(example)),
+  );
+  expect(found).toEqual([]);
+});
+
+test('comments on views, tables and columns, and the questions of reports, are written in plain words', () => {
+  const comment = /^comment on [^;]*? is\s+'((?:[^']|'')*)'/gm;
+  const found = filesBelow('sql', '.sql')
+    .filter((file) => !/migrations/.test(file)) // a migration that was applied is never edited
+    .flatMap((file) => {
+      const text = readFileSync(file, 'utf8');
+      return [...matchesOf(text, comment), ...matchesOf(text, /^--! about: (.+)$/gm)].flatMap((words) =>
+        bannedInSentences(words.replaceAll(/\$\w+/g, '$'), file),
+      );
+    });
+  expect(found).toEqual([]);
+});
+
+test('codes and messages of log events are written in plain words', () => {
+  const event = /\b(?:log|effects\.log)\.(?:info|warn)\(\s*'([^']+)',\s*(?:'([^']*)'|"([^"]*)"|`([^`]*)`)?/g;
+  const found = filesBelow('src', '.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(event)].flatMap(([, code = '', ...messages]) => [
+      ...banned([code], file),
+      ...messages.flatMap((message = '') => bannedInSentences(message, `${file}: ${code}`)),
+    ]),
+  );
+  expect(found).toEqual([]);
+});
+
+test('keys of JSON answers and of webhook messages use the words of the glossary', () => {
+  // An answer is made of records with these names; those of earlier versions are only read.
+  const keys = /^\s+(?:readonly )?(\w+)\??:/gm;
+  const commands = filesBelow('src', '.ts')
+    .filter((file) => !file.endsWith('earlier-names.ts'))
+    .flatMap((file) => banned(matchesOf(readFileSync(file, 'utf8'), keys), file));
+  const schema = 'docs/webhook-message.schema.json';
+  expect([...commands, ...banned(matchesOf(readFileSync(schema, 'utf8'), /"(\w+)":/g), schema)]).toEqual([]);
+});
+
+test('docs, examples and schemas of YAML files are written in plain words', () => {
+  const files = [
+    ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
+    ...readdirSync('.').filter((file) => file.endsWith('.example.yaml')),
+    ...filesBelow('jobs', '.yaml'),
+    ...['.md', '.yaml', '.schema.json'].flatMap((ending) => filesBelow('docs', ending)),
+  ];
+  const found = files.flatMap((file) => {
+    // Names of settings and of earlier versions are code, not prose.
+    const prose = readFileSync(file, 'utf8').replaceAll(/`[^`\n]+`/g, '` `');
+    return prose.split('\n').flatMap((line, index) => bannedInSentences(line, `${file}:${index + 1}`));
+  });
+  expect(found).toEqual([]);
+});
+
+test('messages, and all other text in the code, are written in plain words', () => {
+  const text = /'([^'\\\n]*(?:\\.[^'\\\n]*)*)'|"([^"\\\n]*(?:\\.[^"\\\n]*)*)"|`([^`]*)`/g;
+  const found = filesBelow('src', '.ts').flatMap((file) => {
+    const code = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|(?<=[;,{(] )\/\/ .*$/gm, ' ');
+    return [...code.matchAll(text)].flatMap(([, ...texts]) =>
+      texts.flatMap((words = '') => (words.includes(' ') ? bannedInSentences(words, file) : [])),
+    );
   });
   expect(found).toEqual([]);
 });
