@@ -83,7 +83,7 @@ export function describeAnomalies(
   ];
   if (events.some(({ at }) => !wasRecorded(at, recordedSince))) {
     sentences.push(
-      `* The books were kept day by day from ${recordedSince === undefined ? 'no day' : formatInstant(recordedSince)} on; costs ` +
+      `* The books were updated daily from ${recordedSince === undefined ? 'no day' : formatInstant(recordedSince)} on; costs ` +
         'before that count as known once their hour was over.',
     );
   }

@@ -79,7 +79,7 @@ export function describeBacktest(
   ];
   if (events.some(({ at }) => !wasRecorded(at, recordedSince))) {
     sentences.push(
-      `* The books were kept day by day from ${recordedSince === undefined ? 'no day' : formatInstant(recordedSince)} on; costs ` +
+      `* The books were updated daily from ${recordedSince === undefined ? 'no day' : formatInstant(recordedSince)} on; costs ` +
         'before that count as known once their hour was over.',
     );
   }

@@ -70,7 +70,7 @@ export const alertCommand: Command = {
         const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
         let transitions: Transitions;
         let messages: NewMessage[];
-        let said: string;
+        let completeness: string;
         let bug: unknown;
         let spends: Outcome['spends'];
         try {
@@ -80,7 +80,7 @@ export const alertCommand: Command = {
           for (const sentence of missing) context.tell(`warning: no data: ${sentence}`);
           problems = [...problems, ...(further === undefined ? [] : [further])];
           const state = await completenessOf(books.connection);
-          said = describeCompleteness(state);
+          completeness = describeCompleteness(state);
           const at = await warehouse.seenAt(asked.now);
           // Stored before they are sent, so that a kill between the two loses nothing.
           await warehouse.recordAnomalies({ runNumber, at, ...anomalies });
@@ -114,7 +114,7 @@ export const alertCommand: Command = {
           messages: deliveries.length,
           delivered: deliveries.filter(({ outcome }) => outcome === 'delivered').length,
         });
-        await answer(transitions, deliveries, said, context);
+        await answer(transitions, deliveries, completeness, context);
         if (bug !== undefined) throw bug;
         const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
         return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems), spends };
@@ -178,7 +178,7 @@ function failureOf(deliveries: readonly Delivery[], problems: readonly Error[]):
 async function answer(
   { entries, ended }: Transitions,
   deliveries: readonly Delivery[],
-  said: string,
+  completeness: string,
   context: CommandContext,
 ): Promise<void> {
   if (context.json) {
@@ -216,7 +216,7 @@ async function answer(
     deliveries.length === 0
       ? unsent
       : `${delivered} of ${deliveries.length} message${deliveries.length === 1 ? '' : 's'} delivered.`;
-  await context.write(`${[...lines, summary, said].join('\n')}\n`);
+  await context.write(`${[...lines, summary, completeness].join('\n')}\n`);
 }
 
 /** Prints what the next `alert` would send, from the snapshot; writes and sends nothing. */

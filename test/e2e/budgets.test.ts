@@ -222,7 +222,7 @@ describe('budgets backtest', () => {
 2026-10-06    80 USD     critical  fires     2026-10     85.00  80.00  2026-10-06T00:00:00Z
 2026-10-08    80 USD     critical  resolves  2026-10     69.00  80.00  2026-10-08T00:00:00Z
 everything over 2025-09-01T00:00:00Z/2026-10-08T03:00:00Z: fires 2 times, resolves once; exceeded in 0 of 1 periods with known costs.
-* The books were kept day by day from 2026-10-04T02:15:00Z on; costs before that count as known once their hour was over.
+* The books were updated daily from 2026-10-04T02:15:00Z on; costs before that count as known once their hour was over.
 complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
 `,
     );
