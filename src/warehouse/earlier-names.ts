@@ -43,13 +43,18 @@ export function withPresentNames({ number, event, values }: EarlierEvent): Earli
   const all = { ...keys, digest: event === 'month_closed' ? 'sha256' : 'summary' };
   // A sentence had what a window differs by; nothing else had it.
   const added: Values = event === 'window_read' ? { cost_difference: null } : {};
-  return { number, event: events[event] ?? event, values: { ...added, ...renamed(values, all) } };
+  return { number, event: presentWord(events, event), values: { ...added, ...renamed(values, all) } };
+}
+
+/** The table's word for a name; the name where the table has none. */
+function presentWord(table: Readonly<Record<string, string>>, name: string): string {
+  return (Object.hasOwn(table, name) ? table[name] : undefined) ?? name;
 }
 
 function renamed(values: Values, table: Readonly<Record<string, string>>): Values {
   return Object.fromEntries(
     Object.entries(values).map(([key, value]): [string, Values[string]] => [
-      table[key] ?? key,
+      presentWord(table, key),
       presentValue(key, value, table),
     ]),
   );

@@ -72,7 +72,7 @@ describe.concurrent('costbook check', () => {
     expect(exitCode).toBe(2);
     const path = join(dir, 'sql', 'checks');
     expect(stderr).toContain(`${path}/aaa.sql:4: Catalog Error: Table with name nosuch does not exist!`);
-    expect(stderr).toContain(`${path}/bbb.sql: DELETE is refused: the books are read-only here`);
+    expect(stderr).toContain(`${path}/bbb.sql: DELETE is refused: the books are read-only`);
     expect(stderr).toMatch(/ccc\.sql(:3)?: Permission Error/);
     const { checks } = JSON.parse(stdout) as Told;
     const told = Object.fromEntries(checks.map(({ name, offenders }) => [name, offenders]));
