@@ -377,7 +377,7 @@ describe.concurrent('exit 7', () => {
     const [others, theirs] = ingestCommandLine(empty, platform, { now });
     expect(await startCli(others, theirs, nobody).ended).toMatchObject({
       exitCode: 7,
-      stderr: expect.stringContaining(`${join(empty, 'data')} cannot be written by this user: allow it to`),
+      stderr: expect.stringContaining(`${join(empty, 'data')} is not writable for this user`),
     });
     await chmod(empty, 0o755);
   });

@@ -321,6 +321,7 @@ describe.concurrent('a platform whose totals of the past contradict its hours', 
         start,
         end,
         reason: expect.stringMatching(/sandbox_compute_runtime_gbs.*difference -0\.5/),
+        costDifference: '0.500000000000',
       });
       expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
       const status = await runCli(['status', '--dir', dir, '--now', nextNight, '--exit-code']);

@@ -300,7 +300,7 @@ describe.concurrent('rebuild', () => {
     const { exitCode, stdout } = await runCli(['rebuild', '--dir', dir, '--into', file]);
     expect(exitCode).toBe(4);
     expect(stdout).toContain('accounts: 1 row only in the current warehouse, 1 only in the rebuilt one');
-    expect(stdout).toMatch(/present: \{"account":"acc_one","name":"Another"/);
+    expect(stdout).toMatch(/current: \{"account":"acc_one","name":"Another"/);
     expect(stdout).toMatch(/rebuilt: \{"account":"acc_one","name":"One"/);
   });
 
@@ -423,7 +423,7 @@ describe.concurrent('rebuild', () => {
     await writeFile(file, 'mine');
     const { exitCode, stderr } = await runCli(['rebuild', '--dir', story, '--into', file]);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`${file} exists already`);
+    expect(stderr).toContain(`${file} already exists`);
     expect(await readFile(file, 'utf8')).toBe('mine');
   });
 
