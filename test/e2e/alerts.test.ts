@@ -138,7 +138,7 @@ describe('a sink that refuses a message', () => {
     given.sink.replies = [says(400)];
     const { exitCode, stderr } = await alert(given, later);
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('"event":"alert: 🔴 The books of acc_one are out of date"');
+    expect(stderr).toContain('"message":"alert: 🔴 The books of acc_one are out of date"');
     expect(stderr).toContain('warning: message ');
   });
 
@@ -209,7 +209,7 @@ describe('costbook alerts', () => {
     expect((await alerts(given, later)).stdout).toContain(key);
 
     expect((await alerts(given, later, 'ack', key, '--until', '2026-09-10')).exitCode).toBe(0);
-    expect((await alerts(given, later, '--open')).stdout).toContain(', quiet until 2026-09-10T00:00:00Z;');
+    expect((await alerts(given, later, '--open')).stdout).toContain(', silenced until 2026-09-10T00:00:00Z;');
     await alert(given, '2026-09-09T02:15:00Z');
     expect(keysOf(given.sink)).toEqual([`raised ${key}`]);
     await alert(given, '2026-09-10T02:15:00Z');

@@ -28,7 +28,7 @@ test('the demo shows months, reconciliation and a chargeback that charges each c
   if (process.env['UPDATE_README']) await writeFile(file, terminalPicture(shown));
   else expect(await readFile(file, 'utf8')).toBe(terminalPicture(shown));
 
-  const [, windows] = /^Proven: (\d+) windows/m.exec(stdout) ?? [];
+  const [, windows] = /^Reconciled: (\d+) windows/m.exec(stdout) ?? [];
   const [loads] = await askSnapshot(join(dir, 'costbook-demo'), 'select count(*)::integer as loads from ledger.loads');
   expect(Number(windows)).toBe(loads?.['loads']);
 
@@ -50,7 +50,7 @@ test('the demo shows months, reconciliation and a chargeback that charges each c
   expect(rows.filter(({ length }) => length === 6).map(([team, , , , , budget]) => [team, budget])).toEqual([
     ['Sales', '400.00'],
   ]);
-  const accrued = /^Accrue for 2026-11: ([\d.]+) USD, ([\d.]+) so far and ([\d.]+) to come/m.exec(stdout) ?? [];
+  const accrued = /^Accrue ([\d.]+) USD for 2026-11: ([\d.]+) spent so far, ([\d.]+) expected/m.exec(stdout) ?? [];
   const [, accrual = 0, sofar = 0, rest = 0] = accrued.map(Number);
   expect(Math.abs(accrual - sofar - rest)).toBeLessThan(0.011);
   expect(stdout).toMatch(new RegExp(`^2026-11 .* ${sofar.toFixed(2)}$`, 'm'));

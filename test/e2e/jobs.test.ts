@@ -269,7 +269,7 @@ describe.concurrent('costbook run', () => {
     expect(again).toMatchObject({
       exitCode: 0,
       stdout: '',
-      stderr: expect.stringContaining('mine was run for 2026-10-02T02:15:00Z already'),
+      stderr: expect.stringContaining('mine has already run for 2026-10-02T02:15:00Z'),
     });
     expect((await run(of, 'mine', '--slot', '2026-10-05T02:15:00Z', '--now', '2026-10-05T09:00:00Z')).exitCode).toBe(0);
     expect(await runsIn(of.dir)).toEqual([
