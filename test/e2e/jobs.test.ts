@@ -423,7 +423,7 @@ describe('costbook schedule', () => {
       await asked;
       const pid = Number(/"process":(\d+)/.exec(await scheduler.said('"process":'))?.[1]);
       process.kill(pid, 'SIGKILL');
-      await scheduler.said('"run.finished"');
+      await scheduler.said('"run.f');
       scheduler.process.kill('SIGTERM');
       await scheduler.ended;
       of.platform.onRequest = () => undefined;
