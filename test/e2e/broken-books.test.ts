@@ -323,7 +323,7 @@ describe.concurrent('a warehouse', () => {
     const { exitCode, stderr } = await startCli(['repair', '--dir', dir], {}, sent).ended;
     expect({ exitCode, stderr }).toEqual({
       exitCode: 7,
-      stderr: expect.stringContaining('cannot be written by this user'),
+      stderr: expect.stringContaining('is not writable for this user'),
     });
     expect((await readdir(join(dir, 'data'))).filter((each) => each.includes('damaged'))).toEqual([]);
   });

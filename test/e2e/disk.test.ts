@@ -206,7 +206,7 @@ describe('a file of another user', () => {
       const [args, env] = ingestCommandLine(dir, platform, { now, args: ['--refetch'] });
       const { exitCode, stderr } = await startCli(args, env, sent).ended;
       expect(exitCode, stderr).toBe(7);
-      expect(stderr).toMatch(/^costbook: .*(permission denied|cannot be written by this user)/im);
+      expect(stderr).toMatch(/^costbook: .*(permission denied|is not writable for this user)/im);
       expect(stderr).toContain(join(dir, path));
       expect([expectedCosts(old, 'admin'), expectedCosts(facts, 'admin')]).toContainEqual(await costsIn(dir));
 

@@ -42,7 +42,12 @@ describe.concurrent('a window with wrong totals', () => {
 
     expect(exitCode).toBe(4);
     expect(account.unproven).toEqual([
-      { start: '2026-09-06T00:00:00Z', end: '2026-09-13T00:00:00Z', reason: expect.stringContaining('0.01') },
+      {
+        start: '2026-09-06T00:00:00Z',
+        end: '2026-09-13T00:00:00Z',
+        reason: expect.stringContaining('0.01'),
+        costDifference: '0.010000000000',
+      },
     ]);
     expect(account.unproven[0]?.reason).toContain(
       'found 7.000000001, expected 7.010000001, difference -0.01, rounding explains 0.00000000',
@@ -267,6 +272,7 @@ describe.concurrent('an answer about another window than requested', () => {
         start: '2026-09-01T00:00:00Z',
         end: '2026-09-06T00:00:00Z',
         reason: expect.stringMatching(/startTime: found "2026-08-01T00:00:00Z", expected 2026-09-01T00:00:00Z/),
+        costDifference: null,
       },
     ]);
     expect(await costsIn(dir)).toEqual(expectedCosts([...middle, ...newest], 'admin'));

@@ -181,7 +181,7 @@ describe.each([
   });
 
   test('an invalid label is reported without its value', () => {
-    const [told, ...others] = night.stderr.split('\n').filter((line) => line.includes('not as the interface says'));
+    const [told, ...others] = night.stderr.split('\n').filter((line) => line.includes('listing.fields_ignored'));
     expect(others).toEqual([]);
     expect(JSON.parse(told ?? '')).toMatchObject({
       resourceType: 'job',
@@ -278,7 +278,7 @@ describe.each([
     const { displayName = '' } = fleet.find(({ name }) => name === 'lines') ?? {};
     const told = await runCli(['allocation', 'explain', displayName, '--dir', dir, '--json']);
     expect(told.exitCode, told.stderr).toBe(0);
-    expect(JSON.parse(told.stdout).pieces[0]).toMatchObject({
+    expect(JSON.parse(told.stdout).windows[0]).toMatchObject({
       resourceName: 'lines',
       owner: { team: manyLines, product: `dots. "and" 'quotes'`, environment: null },
       rule: 'dotted key',
