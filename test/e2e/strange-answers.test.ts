@@ -62,7 +62,7 @@ describe.concurrent('an answer that cannot be true', () => {
     ],
     [
       'whose cursors go round in a circle',
-      'go in a circle',
+      'form a loop',
       detail((page, { query }) => {
         if (query['cursor'] === undefined) firstCursor = page.meta.nextCursor;
         page.meta = { hasMore: true, nextCursor: firstCursor };
