@@ -56,7 +56,7 @@ const columns: Readonly<Record<string, readonly [type: string, cell: fc.Arbitrar
     ),
   ],
   day: ['date', orNull(day)],
-  moment: [
+  instant: [
     'timestamp',
     orNull(
       fc
@@ -129,7 +129,7 @@ async function readJson(path: string): Promise<Cell[][]> {
 async function readParquet(path: string): Promise<Cell[][]> {
   const texts = names.map((name) => {
     if (name === 'instant')
-      return `replace(rtrim(rtrim(strftime(moment, '%Y-%m-%d %H:%M:%S.%f'), '0'), '.'), ' ', 'T') || 'Z' as moment`;
+      return `replace(rtrim(rtrim(strftime(instant, '%Y-%m-%d %H:%M:%S.%f'), '0'), '.'), ' ', 'T') || 'Z' as instant`;
     return `cast(${name} as varchar) as ${name}`;
   });
   const rows = await connection.rows(`select ${texts.join(', ')} from read_parquet($path)`, { path });
