@@ -93,7 +93,7 @@ async function tryAll(node?: string, at?: string): Promise<void> {
   );
   const demo = costbook(['demo'], home, node, at);
   expect(demo.status, demo.stderr).toBe(0);
-  expect(demo.stdout).toContain('all of them met');
+  expect(demo.stdout).toContain('all match');
   const asked = costbook(
     ['sql', '--dir', 'costbook-demo', '--json', 'select count(*) > 0 as any from costs'],
     home,
