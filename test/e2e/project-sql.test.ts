@@ -216,7 +216,10 @@ describe('a file of SQL that is wrong', () => {
     const checked = await costbook(dir, 'check');
     expect(checked.exitCode).toBe(2);
     expect(checked.stdout).toContain('pass  series_differ');
-    expect(checked.stdout.match(/^FAIL.*/gm)).toEqual(['FAIL  loud: its SQL failed', 'FAIL  unfinished: its SQL failed']);
+    expect(checked.stdout.match(/^FAIL.*/gm)).toEqual([
+      'FAIL  loud: its SQL failed',
+      'FAIL  unfinished: its SQL failed',
+    ]);
   });
 
   test('is reported by doctor with file and line', async () => {
