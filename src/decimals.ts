@@ -44,3 +44,8 @@ export function rounded(dividend: bigint, divisor: bigint): bigint {
   const half = dividend < 0n ? -divisor / 2n : divisor / 2n;
   return (dividend + half) / divisor;
 }
+
+/** The decimal that is farthest from 0, without its sign; undefined for none. Pure. */
+export function largestMagnitude(decimals: readonly string[]): string | undefined {
+  return decimals.map((decimal) => decimal.replace('-', '')).toSorted((a, b) => Number(b) - Number(a))[0];
+}

@@ -33,7 +33,7 @@ import {
   lastClocks,
   readChecks,
   runCheck,
-  type UnprovenWindow,
+  unprovenText,
   unprovenWindows,
 } from '../warehouse/index.ts';
 import type { AlertFact, BudgetAlertFact } from './alert-facts.ts';
@@ -210,7 +210,7 @@ async function readDataState(
       isTooOld: completeThrough === undefined || completeThrough < now - freshnessHours * hourMs,
       clock: clockOf(clocks.find((clock) => clock.account === account)),
       // Young hours may still change; the next run fetches them again.
-      unproven: windows.filter(({ isYoung }) => !isYoung).map(toText),
+      unproven: windows.filter(({ isYoung }) => !isYoung).map(unprovenText),
     });
   }
   const checks: DataState['checks'][number][] = [];
@@ -255,13 +255,4 @@ function clockOf(read: ClockReading | undefined): DataState['accounts'][number][
   if (read === undefined || read.aheadSeconds * 1000 <= hourMs) return null;
   const { aheadSeconds, platformAt, localAt } = read;
   return { aheadSeconds, platformAt: formatInstant(platformAt), localAt: formatInstant(localAt) };
-}
-
-function toText({ window, reason, costDifference }: UnprovenWindow): DataState['accounts'][number]['unproven'][number] {
-  return {
-    start: formatInstant(window.start),
-    end: formatInstant(window.end),
-    reason,
-    costDifference: costDifference ?? null,
-  };
 }

@@ -1,7 +1,7 @@
 import { exitCodes } from '../errors.ts';
 import type { Severity } from '../severity.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import type { EndedAlert, Evaluation, KnownAlert, RaisedAlert } from '../warehouse/index.ts';
+import type { EndedAlert, Evaluation, KnownAlert, RaisedAlert, UnprovenText } from '../warehouse/index.ts';
 import type {
   AlertFact,
   BudgetAlertFact,
@@ -142,13 +142,7 @@ export interface DataState {
     /** Null unless this machine's clock was ahead of the platform's. */
     readonly clock: Pick<ClockFact, 'aheadSeconds' | 'platformAt' | 'localAt'> | null;
     /** Newest first. */
-    readonly unproven: readonly {
-      readonly start: string;
-      readonly end: string;
-      readonly reason: string;
-      /** The largest difference in cost: USD, decimal text without sign; null where no cost differs. */
-      readonly costDifference: string | null;
-    }[];
+    readonly unproven: readonly UnprovenText[];
   }[];
   readonly freshnessHours: number;
   /** Complete through, of all accounts. */

@@ -1,4 +1,4 @@
-import { roundDecimal } from '../decimals.ts';
+import { largestMagnitude, roundDecimal } from '../decimals.ts';
 import { usd } from '../money.ts';
 import { addCalendarMonths, formatMonth, type Instant, parseInstant } from '../time.ts';
 
@@ -39,8 +39,7 @@ interface Difference {
 
 /** The largest cost difference of unproven windows: USD, decimal text. Undefined if no cost differs. Pure. */
 export function largestDifference(windows: readonly Difference[]): string | undefined {
-  const known = windows.flatMap(({ costDifference }) => costDifference ?? []);
-  return known.toSorted((a, b) => Number(b) - Number(a))[0];
+  return largestMagnitude(windows.flatMap(({ costDifference }) => costDifference ?? []));
 }
 
 /** `differ by 0.25 USD from the platform's totals in 2025-01 to 2025-12`. */

@@ -8,7 +8,7 @@ import { type AccountSummary, firstError, type IngestProgress, ingest } from '..
 import { type Client, openClient, proxiesOf } from '../platform/index.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { version } from '../version.ts';
-import type { UnprovenWindow, Warehouse } from '../warehouse/index.ts';
+import { unprovenText, type Warehouse } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
@@ -246,8 +246,8 @@ function toJson(summary: AccountSummary): Record<string, unknown> {
     restated: summary.restated,
     requests: summary.requests,
     retries: summary.retries,
-    unproven: summary.unproven.filter(({ isYoung }) => !isYoung).map(unprovenToJson),
-    postponed: summary.unproven.filter(({ isYoung }) => isYoung).map(unprovenToJson),
+    unproven: summary.unproven.filter(({ isYoung }) => !isYoung).map(unprovenText),
+    postponed: summary.unproven.filter(({ isYoung }) => isYoung).map(unprovenText),
     errors: summary.errors,
     inventory: {
       requests: sumOf(summary.listings, ({ requests }) => requests),
@@ -270,15 +270,6 @@ function toJson(summary: AccountSummary): Record<string, unknown> {
 
 function sumOf<T>(items: readonly T[], count: (item: T) => number): number {
   return items.reduce((sum, item) => sum + count(item), 0);
-}
-
-function unprovenToJson({ window, reason, costDifference }: UnprovenWindow): Record<string, string | null> {
-  return {
-    start: formatInstant(window.start),
-    end: formatInstant(window.end),
-    reason,
-    costDifference: costDifference ?? null,
-  };
 }
 
 function instantOrNull(instant: Instant | undefined): string | null {

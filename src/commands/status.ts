@@ -23,7 +23,8 @@ import {
   contradictions,
   openBooks,
   readSql,
-  type UnprovenWindow,
+  type UnprovenText,
+  unprovenText,
   unprovenWindows,
 } from '../warehouse/index.ts';
 import { type ClockFault, futureInstants } from './books-clock.ts';
@@ -57,15 +58,6 @@ export const statusCommand: Command = {
   },
 };
 
-interface UnprovenStatus {
-  readonly start: string;
-  readonly end: string;
-  /** The comparison that failed and its difference: hours, billing dimensions, USD. */
-  readonly reason: string;
-  /** The largest difference in cost: USD, decimal text without sign; null where no cost differs. */
-  readonly costDifference: string | null;
-}
-
 interface AccountStatus {
   readonly account: string;
   readonly name: string | null;
@@ -82,9 +74,9 @@ interface AccountStatus {
   readonly totalDecimals: { readonly cost: number; readonly usage: number };
   /** USD, decimal text: rows without uuid that were fetched as member, so that their workspace is unknown. */
   readonly unknownWorkspaceCost: string;
-  readonly unproven: readonly UnprovenStatus[];
+  readonly unproven: readonly UnprovenText[];
   /** Recent windows that are not proven yet: the next run fetches them again. */
-  readonly postponed: readonly UnprovenStatus[];
+  readonly postponed: readonly UnprovenText[];
   /** The last ingest of this account; null if there was none. */
   readonly lastRun: { readonly runNumber: number; readonly exitCode: number; readonly error: string | null } | null;
 }
@@ -155,8 +147,8 @@ async function readStatus(
       isTooOld: completeThrough === null || Number(completeThrough) < tooOldBefore,
       totalDecimals: { cost: Number(row['cost_decimals']), usage: Number(row['usage_decimals']) },
       unknownWorkspaceCost: String(row['unknown_workspace_cost']),
-      unproven: unproven.filter(({ isYoung }) => !isYoung).map(toStatus),
-      postponed: unproven.filter(({ isYoung }) => isYoung).map(toStatus),
+      unproven: unproven.filter(({ isYoung }) => !isYoung).map(unprovenText),
+      postponed: unproven.filter(({ isYoung }) => isYoung).map(unprovenText),
       lastRun:
         row['run_number'] === null
           ? null
@@ -253,15 +245,6 @@ async function movedMonths(connection: Connection): Promise<MovedMonth[]> {
   }));
 }
 
-function toStatus({ window, reason, costDifference }: UnprovenWindow): UnprovenStatus {
-  return {
-    start: formatInstant(window.start),
-    end: formatInstant(window.end),
-    reason,
-    costDifference: costDifference ?? null,
-  };
-}
-
 function instantOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : formatInstant(Number(value));
 }
@@ -349,7 +332,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     ...(futureDates === null ? [] : [paint('yellow', `  - ${futureDates.found}`), `    ${futureDates.remedy}`]),
     ...alertLines(status, paint),
   ];
-  function windows(shown: readonly UnprovenStatus[], word: string, colour: 'red' | 'yellow'): string[] {
+  function windows(shown: readonly UnprovenText[], word: string, colour: 'red' | 'yellow'): string[] {
     const some = shown.slice(0, maxShown).map(({ start, end, reason }) => {
       return `  ${paint(colour, word.padEnd(18))} ${start}/${end}: ${forTerminal(reason)}`;
     });

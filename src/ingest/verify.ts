@@ -1,5 +1,5 @@
 import pLimit, { type LimitFunction } from 'p-limit';
-import { plainDecimal } from '../decimals.ts';
+import { largestMagnitude, plainDecimal } from '../decimals.ts';
 import { PlatformError, UnprovenError } from '../errors.ts';
 import {
   askQuery,
@@ -390,10 +390,8 @@ function contradictionsOf(question: PastQuery, query: Query, found: PastComparis
     const reason =
       `${describe(question, largest)}; the platform's hours and its ${question.unit}s contradict each other; the books keep ` +
       'the hours, and the next ingest checks again';
-    const costDifference = own
-      .filter((one) => Math.abs(Number(one.costDifference)) > one.costTolerance)
-      .map((one) => one.costDifference.replace('-', ''))
-      .toSorted((a, b) => Number(b) - Number(a))[0];
+    const inCost = own.filter((one) => Math.abs(Number(one.costDifference)) > one.costTolerance);
+    const costDifference = largestMagnitude(inCost.map((one) => one.costDifference));
     return bucketsIn(query, own).map((window) => ({ billingDimension, window, reason, costDifference }));
   });
 }

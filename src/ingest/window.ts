@@ -1,5 +1,5 @@
 import { checkWords } from '../check-codes.ts';
-import { plainDecimal } from '../decimals.ts';
+import { largestMagnitude, plainDecimal } from '../decimals.ts';
 import type { Log } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
 import {
@@ -266,10 +266,8 @@ class WindowReader {
 
 /** The largest difference in cost that a check found: USD, decimal text without sign. Undefined if no cost differs. */
 function largestCostDifference(reconciliations: readonly Reconciliation[]): string | undefined {
-  const differences = reconciliations
-    .filter(({ proven, measure }) => !proven && measure === 'cost')
-    .map(({ difference }) => difference.replace('-', ''));
-  return differences.toSorted((a, b) => Number(b) - Number(a))[0];
+  const failed = reconciliations.filter(({ proven, measure }) => !proven && measure === 'cost');
+  return largestMagnitude(failed.map(({ difference }) => difference));
 }
 
 /** The failed checks: what the rows add up to, and what the platform's totals expect. Undefined if all passed. */

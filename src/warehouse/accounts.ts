@@ -59,6 +59,26 @@ export interface UnprovenWindow {
   readonly isYoung: boolean;
 }
 
+/** An unproven window as JSON and alerts have it. */
+export interface UnprovenText {
+  readonly start: string;
+  readonly end: string;
+  /** The comparison that failed and its difference: hours, billing dimensions, USD. */
+  readonly reason: string;
+  /** The largest difference in cost: USD, decimal text without sign; null if no cost differs. */
+  readonly costDifference: string | null;
+}
+
+/** An unproven window as JSON and alerts have it. Pure. */
+export function unprovenText({ window, reason, costDifference }: UnprovenWindow): UnprovenText {
+  return {
+    start: formatInstant(window.start),
+    end: formatInstant(window.end),
+    reason,
+    costDifference: costDifference ?? null,
+  };
+}
+
 /** What a run did for one account. */
 export interface AccountRun {
   readonly runNumber: number;

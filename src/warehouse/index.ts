@@ -9,7 +9,9 @@ export {
   contradictions,
   coveredWindows,
   lastQueries,
+  type UnprovenText,
   type UnprovenWindow,
+  unprovenText,
   unprovenWindows,
 } from './accounts.ts';
 export {
