@@ -215,8 +215,8 @@ test('a listing speaks only for the workspaces that occur in it', async () => {
 });
 
 test.each([
-  ['is empty', [], '0 where 5'],
-  ['lost whole workspaces', ['n1', 'n2'], '2 where 5'],
+  ['is empty', [], '0 of 5'],
+  ['lost whole workspaces', ['n1', 'n2'], '2 of 5'],
 ])('a listing that %s has shrunk too', async (_, left, counts) => {
   const north = (name: string) => agent(name, { metadata: { workspace: 'north' } });
   const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
@@ -233,7 +233,7 @@ test.each([
     expect(shrunk.exitCode).toBe(0);
     expect(toldOf(shrunk)).toEqual(['warn | listing.shrunk | agent']);
     expect(await offenders()).toEqual([
-      expect.objectContaining({ outcome: 'shrunk', reason: expect.stringContaining(`it lists ${counts} were`) }),
+      expect.objectContaining({ outcome: 'shrunk', reason: expect.stringContaining(`it lists ${counts} known resources`) }),
     ]);
   }
   // Nothing but a listing in which a workspace occurs ends what is in it, whatever is accepted.
