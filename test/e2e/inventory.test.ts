@@ -233,7 +233,10 @@ test.each([
     expect(shrunk.exitCode).toBe(0);
     expect(toldOf(shrunk)).toEqual(['warn | listing.shrunk | agent']);
     expect(await offenders()).toEqual([
-      expect.objectContaining({ outcome: 'shrunk', reason: expect.stringContaining(`it lists ${counts} known resources`) }),
+      expect.objectContaining({
+        outcome: 'shrunk',
+        reason: expect.stringContaining(`it lists ${counts} known resources`),
+      }),
     ]);
   }
   // Nothing but a listing in which a workspace occurs ends what is in it, whatever is accepted.
