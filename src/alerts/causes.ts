@@ -1,5 +1,5 @@
 import { exitCodes, firstSentence } from '../errors.ts';
-import type { AlertFact, DataFact, Reported, RunFact } from './alert-facts.ts';
+import type { AlertFact, DataFact, Reported, RunFact } from './alert-fact.ts';
 import { monthWords } from './unproven.ts';
 
 /** Out-of-date books are news once, whatever the cause. */

@@ -1,7 +1,7 @@
-export type { AlertFact, BooksFact, RunFact } from './alert-facts.ts';
+export type { AlertFact, BooksFact, RunFact } from './alert-fact.ts';
 export { withNews } from './causes.ts';
+export { type AlertFactsOptions, readAlertFacts } from './collect-facts.ts';
 export { type Delivery, deliver } from './deliver.ts';
-export { type AlertFactsOptions, readAlertFacts } from './facts.ts';
 export { groupGaps } from './gap-words.ts';
 export {
   cardOf,

@@ -7,7 +7,7 @@ import { percentOf, usd } from '../money.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import { describeSpan } from '../time.ts';
 import type { NewMessage } from '../warehouse/index.ts';
-import type { AlertFact, BooksFact, CheckFact, DataFact, OutOfDate, RunFact, UnprovenFact } from './alert-facts.ts';
+import type { AlertFact, BooksFact, CheckFact, DataFact, OutOfDate, RunFact, UnprovenFact } from './alert-fact.ts';
 import { diskKey, type NextStep, nextStepOf } from './next-step.ts';
 import type { CostSummary } from './summary.ts';
 import type { AlertEntry, Transitions } from './transitions.ts';

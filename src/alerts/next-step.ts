@@ -1,5 +1,5 @@
 import { exitCodes } from '../errors.ts';
-import type { CheckFact, DataFact, RunFact } from './alert-facts.ts';
+import type { CheckFact, DataFact, RunFact } from './alert-fact.ts';
 
 /** What to do about an alert, and whether anybody has to. */
 export interface NextStep {

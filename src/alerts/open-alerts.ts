@@ -2,7 +2,7 @@ import { firstSentence } from '../errors.ts';
 import { maxSentenceLength, oneLine } from '../safe-text.ts';
 import type { Severity } from '../severity.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
-import type { AlertFact } from './alert-facts.ts';
+import type { AlertFact } from './alert-fact.ts';
 import { cardOf } from './message.ts';
 import { parseFact } from './transitions.ts';
 

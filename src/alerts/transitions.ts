@@ -11,7 +11,7 @@ import type {
   DataFact,
   DimensionFact,
   RunFact,
-} from './alert-facts.ts';
+} from './alert-fact.ts';
 import { withNews } from './causes.ts';
 import { largestDifference, monthsTouched } from './unproven.ts';
 

@@ -14,7 +14,7 @@ import {
 import { completenessOf } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
 import { type KnownAlert, knownAlerts, openBooks, type RaisedAlert, readAllTables } from '../warehouse/index.ts';
-import type { BooksFact, RunFact } from './alert-facts.ts';
+import type { BooksFact, RunFact } from './alert-fact.ts';
 import { withNews } from './causes.ts';
 import type { Message } from './message.ts';
 import { type AlertingContext, loadAlertingConfig } from './notify.ts';

@@ -1,5 +1,5 @@
 import { median } from '../median.ts';
-import { centreOf, madScale, medianOfEach, spreadOf } from './robust.ts';
+import { centreOf, madScale, medianOfEach, spreadOf } from './robust-statistics.ts';
 import {
   aroundDays,
   chanceDays,

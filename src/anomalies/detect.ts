@@ -7,7 +7,7 @@ import {
   learnBaseline,
   learnUnitPrice,
 } from './baseline.ts';
-import { centreOf } from './robust.ts';
+import { centreOf } from './robust-statistics.ts';
 import {
   adoptionDays,
   again,

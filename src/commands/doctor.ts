@@ -44,10 +44,10 @@ import {
   warehouseBytes,
   warehouseFault,
 } from '../warehouse/index.ts';
-import { askPlatform } from './ask-platform.ts';
 import { futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
+import { askPlatform } from './platform-access.ts';
 import { expectJobs } from './run.ts';
 
 export const doctorCommand: Command = {

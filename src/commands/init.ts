@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { parseConfig } from '../config/index.ts';
 import { CostbookError, messageOf, UsageError } from '../errors.ts';
 import { formatInstant, formatMonth } from '../time.ts';
-import { askPlatform, type PlatformSeen } from './ask-platform.ts';
 import type { Ask, Command, CommandContext, CommandInput } from './command.ts';
+import { askPlatform, type PlatformSeen } from './platform-access.ts';
 
 /** The commented examples that come with Costbook: next to `src` in a checkout, next to `dist` in a package. */
 const examples = fileURLToPath(new URL('../..', import.meta.url));

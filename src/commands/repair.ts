@@ -12,8 +12,8 @@ import {
   wholeSnapshot,
 } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
-import { makeWarehouse } from './make-warehouse.ts';
 import { optionReader } from './options.ts';
+import { makeWarehouse } from './rebuild-warehouse.ts';
 import { waitOption } from './wait.ts';
 import { openProjectWarehouse } from './writing-run.ts';
 

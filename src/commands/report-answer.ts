@@ -52,16 +52,16 @@ import {
   writeTable,
 } from '../reports/index.ts';
 import { type Connection, completeness, openBooks, readSql, type SqlColumn } from '../warehouse/index.ts';
-import type { ApartContext } from './apart.ts';
 import { warnOfFutureDates } from './books-clock.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
+import type { ChildContext } from './run-in-child.ts';
 
 /** Options that give a parameter of another name. */
 const shorthands = { focusVersion: 'focus_version', grain: 'grain', by: 'dimension', labels: 'labels' } as const;
 
 /** Answers a report and writes it as files, in a process of its own: its SQL may be the user's. */
-export async function answerReport(input: CommandInput, context: ApartContext): Promise<number> {
+export async function answerReport(input: CommandInput, context: ChildContext): Promise<number> {
   const month = input.options['month'];
   const months = typeof month === 'string' ? monthsOfRange(month, '--month', context.effects.now()) : undefined;
   if (months === undefined) return answerOnce(input, context);
@@ -72,7 +72,7 @@ export async function answerReport(input: CommandInput, context: ApartContext): 
 }
 
 /** Answers a report for each month: each is an export of its own, as of its close where it is closed. */
-async function answerMonths(months: readonly string[], input: CommandInput, context: ApartContext): Promise<number> {
+async function answerMonths(months: readonly string[], input: CommandInput, context: ChildContext): Promise<number> {
   await expectAnswers(months, input, context);
   const counted = { rows: 0, files: 0, unchanged: true };
   let lead = '[';
@@ -109,7 +109,7 @@ async function answerMonths(months: readonly string[], input: CommandInput, cont
 }
 
 /** Throws where any of the months cannot be answered, and names all of those: before the first of them is written. */
-async function expectAnswers(months: readonly string[], input: CommandInput, context: ApartContext): Promise<void> {
+async function expectAnswers(months: readonly string[], input: CommandInput, context: ChildContext): Promise<void> {
   const reports = await readReports(join(context.dir, 'sql'));
   const obstacles: Obstacles[] = [];
   for (const month of months) {
@@ -143,7 +143,7 @@ function expectAnswerable(obstacles: readonly Obstacles[], options: ReturnType<t
 /** Opens the books that answer a question, as of the instant that it is about, and finds out what keeps it from an answer. */
 async function openQuestion(
   { report, asked, read, isRequired }: Awaited<ReturnType<typeof readQuestion>>,
-  context: ApartContext,
+  context: ChildContext,
 ) {
   const { dir, reader, signal } = context;
   let asOf = instantOf(asked);
@@ -185,7 +185,7 @@ async function openQuestion(
 /** What a command line asks for. Throws UsageError that lists everything wrong with it; nothing is read of the books. */
 async function readQuestion(
   input: CommandInput,
-  context: Pick<ApartContext, 'dir' | 'env' | 'effects'>,
+  context: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
   reports: readonly Report[],
 ) {
   const now = context.effects.now();
@@ -246,7 +246,7 @@ function checkFocus(read: ReadParameters, problem: (text: string) => void): void
 /** Throws UsageError for what is wrong with a command line, before anything is read of the books. */
 export async function checkQuestion(
   input: CommandInput,
-  context: Pick<ApartContext, 'dir' | 'env' | 'effects'>,
+  context: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
 ): Promise<void> {
   const options = optionReader(input, context.effects.now());
   options.choice('focusVersion', focusVersions);
@@ -261,7 +261,7 @@ export async function checkQuestion(
   await readQuestion(asked, context, await readReports(join(context.dir, 'sql')));
 }
 
-async function answerOnce(input: CommandInput, context: ApartContext): Promise<number> {
+async function answerOnce(input: CommandInput, context: ChildContext): Promise<number> {
   const now = context.effects.now();
   const options = optionReader(input, now);
   const reports = await readReports(join(context.dir, 'sql'));
@@ -351,7 +351,7 @@ async function answerOnce(input: CommandInput, context: ApartContext): Promise<n
 /** A report whose defaults are those of the project: the names of FOCUS, and the budgets to compare with. */
 function withConfiguredNames(
   report: Report,
-  { dir, env, effects }: Pick<ApartContext, 'dir' | 'env' | 'effects'>,
+  { dir, env, effects }: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
 ): Report {
   const now = effects.now();
   if (report.parameters.some(({ name }) => name === 'focus_version')) {

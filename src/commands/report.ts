@@ -1,8 +1,8 @@
 import { formats } from '../jobs/index.ts';
 import { hourMs } from '../time.ts';
-import { apart } from './apart.ts';
+import { inChild } from './run-in-child.ts';
 
-export const reportCommand = apart('report', {
+export const reportCommand = inChild('report', {
   summary: 'Run a report on the published snapshot and write it to files.',
   arguments: [{ name: '[name]', summary: 'the report; --list shows all' }],
   options: [

@@ -4,11 +4,11 @@ import { exitCodes, UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { findExports, openExportVerifier, readReports, type VerifiedExport, verifyExport } from '../reports/index.ts';
 import { openScratch } from '../warehouse/index.ts';
-import type { ApartContext } from './apart.ts';
 import type { CommandInput } from './command.ts';
+import type { ChildContext } from './run-in-child.ts';
 
 /** Verifies exports, in a child process: it runs reports again, and their SQL may be the user's. */
-export async function answerVerify(input: CommandInput, context: ApartContext): Promise<number> {
+export async function answerVerify(input: CommandInput, context: ChildContext): Promise<number> {
   const root = resolve(input.arguments[0] ?? join(context.dir, 'exports'));
   const isFolder = await stat(root).then(
     (found) => found.isDirectory(),

@@ -1,3 +1,3 @@
+export { startInventedPlatform } from './emulated-platform.ts';
 export { prepareFolder } from './folder.ts';
-export { startInventedPlatform } from './invented-platform.ts';
 export { demoReports, describeStory, readStory } from './story.ts';

@@ -2,7 +2,7 @@ import { hourMs, type Instant } from '../time.ts';
 import { emptySums, type HourlyCosts, type Hours } from './hourly-costs.ts';
 import { type AddedGroup, type Bucket, bucketsOf, type Group, type MetricsQuery } from './metrics.ts';
 import { mix, toUnit } from './random.ts';
-import { costScale, usageScale } from './story.ts';
+import { costScale, usageScale } from './sample-costs.ts';
 
 /** The sums of one answer: USD and units, as doubles. */
 export interface DoubleSums {

@@ -1,5 +1,5 @@
 import { mix, toUnit } from './random.ts';
-import { costOf, type Series, type Story, usageOf } from './story.ts';
+import { costOf, type Series, type Story, usageOf } from './sample-costs.ts';
 
 /** A half-open range of hours, counted since 1970. */
 export interface Hours {

@@ -1,13 +1,13 @@
 import { floorDay, floorMonth, type Instant } from '../time.ts';
 import { type Fault, planFaults } from './faults.ts';
-import { inventFleet } from './fleet.ts';
 import { openHourlyCosts } from './hourly-costs.ts';
 import { openPlatform } from './platform.ts';
+import { inventStory, sinceFor } from './sample-costs.ts';
+import { inventFleet } from './sample-listings.ts';
 import { type SeenRequest, serve } from './server.ts';
-import { inventStory, sinceFor } from './story.ts';
 
 export { type Fault, type FaultName, faultDescriptions, faultNames, parseFaults } from './faults.ts';
-export { secretMarker } from './fleet.ts';
+export { secretMarker } from './sample-listings.ts';
 export type { SeenRequest } from './server.ts';
 
 /** Options of an emulator; the same options and requests give the same answers. */

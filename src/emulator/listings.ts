@@ -1,10 +1,10 @@
 import { type DeploymentStatus, deploymentStatuses, type ListingSort, listingLimits } from '../platform/index.ts';
 import type { Instant } from '../time.ts';
 import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
-import { itemAt, lookAt, type Resource, type ResourceKind, statusAt } from './fleet.ts';
 import { numberOf, type Parameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
-import type { Traits } from './traits.ts';
+import type { Traits } from './sample-labels.ts';
+import { itemAt, lookAt, type Resource, type ResourceKind, statusAt } from './sample-listings.ts';
 
 /** A valid listing request (4.1). */
 export interface ListingQuery {

@@ -16,11 +16,11 @@ import {
   type Instant,
   type Window,
 } from '../time.ts';
+import { hourOfWeek } from './activity-shapes.ts';
 import { emptySums, type HourlyCosts, type Hours, type Sums } from './hourly-costs.ts';
 import { numberOf, type Parameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
-import { hourOfWeek } from './shapes.ts';
-import { costScale, type Dimensions, type Series, type Story, usageScale } from './story.ts';
+import { costScale, type Dimensions, type Series, type Story, usageScale } from './sample-costs.ts';
 
 /** The filters by parameter name, each with its field of a series. */
 const filterFields = {

@@ -10,7 +10,6 @@ import { formatInstant, hourMs, type Instant } from '../time.ts';
 import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
 import { addAsDoubles } from './double-sums.ts';
 import type { FaultPlan } from './faults.ts';
-import type { Resource, ResourceKind } from './fleet.ts';
 import type { HourlyCosts } from './hourly-costs.ts';
 import { openShelves } from './listings.ts';
 import {
@@ -26,7 +25,8 @@ import {
 } from './metrics.ts';
 import { numberOf, type Parameters, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
-import { costScale, type Story } from './story.ts';
+import { costScale, type Story } from './sample-costs.ts';
+import type { Resource, ResourceKind } from './sample-listings.ts';
 
 /** The part of a request that the platform reads. */
 export interface PlatformRequest {

@@ -1,4 +1,3 @@
-export { askQuery, type PageSink } from './ask.ts';
 export { type AskedResolution, bucketsOf, splitAtMidnight } from './buckets.ts';
 export type { DecodedEntry, DecodedPage, DecodedPoints } from './decode.ts';
 export { costScale, usageScale } from './decode.ts';
@@ -17,6 +16,7 @@ export {
   type StoredLoad,
 } from './landing-reader.ts';
 export { type LandingFolder, type LandingWriter, type LoadRecord, openLandingWriter } from './landing-writer.ts';
-export * from './plan.ts';
+export * from './plan-verification.ts';
+export * from './plan-windows.ts';
+export { askQuery, type PageSink } from './query-pages.ts';
 export { type DecodedResource, decodeResource, type ResourceState } from './resource.ts';
-export * from './verify-plan.ts';

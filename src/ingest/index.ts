@@ -13,15 +13,15 @@ import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } fr
 import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
 import type { CoveredWindow, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { correctFalseClaims, openRunClock, type RunClock, reportClock } from './clocks.ts';
+import { ingestWindows, isHopeless } from './ingest-windows.ts';
 import { type ListingSummary, readInventory } from './inventory.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
-import { openPast, type PastVerification } from './verify.ts';
-import { ingestWindows, isHopeless } from './windows.ts';
+import { openPast, type PastVerification } from './verify-past.ts';
 
 export type { ListingSummary } from './inventory.ts';
 export { rebuildLoads, withLandingLosses } from './rebuild.ts';
 export type { IngestProgress, IngestRequest, IngestTools, RequestCounts } from './tools.ts';
-export { tonightsSeries } from './verify.ts';
+export { tonightsSeries } from './verify-past.ts';
 
 /** What an ingest did for one account. */
 export interface AccountSummary {

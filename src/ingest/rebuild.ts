@@ -17,7 +17,7 @@ import {
 import { shellWord } from '../shell-word.ts';
 import { formatInstant, formatWindow, unionWindows, type Window } from '../time.ts';
 import type { LoadFacts, LoadInBooks, LoadWritten, Stage } from '../warehouse/index.ts';
-import { readWindow } from './window.ts';
+import { readWindow } from './fetch-window.ts';
 
 /** Each query uses one of libuv's four threads; one stays free to read files. */
 const queriesAtOnce = 3;

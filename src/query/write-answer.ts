@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { type AskOptions, ask } from './ask.ts';
 import type { Answered, Question } from './question.ts';
+import { type AskOptions, ask } from './run-query.ts';
 import { withPassingFile, writeWhole } from './whole-file.ts';
 
 type Asked = Omit<Question, 'file'>;

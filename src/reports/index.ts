@@ -49,4 +49,4 @@ export { openExportVerifier } from './requery.ts';
 export { shape } from './shape.ts';
 export { type Answer, writeJson, writeTable } from './show.ts';
 export { isOfOwners, refusalWords, unanswerable } from './unanswerable.ts';
-export { findExports, type VerifiedExport, verifyExport } from './verify.ts';
+export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

@@ -15,7 +15,7 @@ import { type Manifest, sha256OfText } from './manifest.ts';
 import { type GivenParameter, readParameters, settleParameters, sqlParameters } from './parameters.ts';
 import { inputsOf } from './publish-report.ts';
 import { shape } from './shape.ts';
-import { type BooksAnswer, columnOf } from './verify.ts';
+import { type BooksAnswer, columnOf } from './verify-exports.ts';
 
 /** Queries the books again for exports, each as of its own instant. */
 export interface ExportVerifier {

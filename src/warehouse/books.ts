@@ -4,16 +4,16 @@ import { ChangedFileError, DamagedFileError, LockedError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { createPast, presentCatalog, setAsOf } from './as-of.ts';
 import type { Connection, Database, OpenOptions, Reachable } from './connection.ts';
+import { findTraces, readAllTables } from './damage.ts';
 import { expectFile, openDatabase } from './database.ts';
-import { findTraces, readAllTables } from './intactness.ts';
 import { refuseLogsBeside } from './logs.ts';
 import { checkSchema } from './migrate.ts';
-import { throughPassingName } from './passing-name.ts';
 import { snapshotFile } from './published.ts';
 import type { RebuildingBase } from './rebuilding.ts';
 import { readSeal, type Seal, type SealState } from './seal.ts';
 import { repairsSnapshot } from './snapshot.ts';
 import { readersSpillPrefix, spillRoom } from './spill.ts';
+import { throughPassingName } from './temporary-link.ts';
 
 /** After everything that is ever recorded: as of this instant the books equal the present. */
 const endOfTime = Date.UTC(9999, 11, 31);

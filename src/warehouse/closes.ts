@@ -68,7 +68,7 @@ export async function closedMonths(connection: Connection): Promise<ClosedMonth[
 
 /** The units of all billing dimensions in the books, by name. */
 export async function knownUnits(connection: Connection): Promise<KnownUnit[]> {
-  const rows = await connection.rows(await readSql('closing', 'units'));
+  const rows = await connection.rows(await readSql('closing', 'units_of_dimensions'));
   return rows.map((row) => ({
     billingDimension: String(row['billing_dimension']),
     unit: textOrUndefined(row['unit']),

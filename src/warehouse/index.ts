@@ -53,6 +53,7 @@ export {
   type SqlRow,
   type SqlValue,
 } from './connection.ts';
+export { findTraces, readAllTables, setAside } from './damage.ts';
 export { openScratch } from './database.ts';
 export { asTyped } from './duckdb-errors.ts';
 export { holdFolder } from './folder-lock.ts';
@@ -63,7 +64,6 @@ export {
   forecastKey,
   knownForecasts,
 } from './forecasts.ts';
-export { findTraces, readAllTables, setAside } from './intactness.ts';
 export type {
   InventoryStage,
   ListedResource,
@@ -142,7 +142,7 @@ export {
   seriesLives,
   seriesVerified,
   type Verification,
-} from './verify.ts';
+} from './verified-past.ts';
 export { openWarehouse, type Warehouse } from './warehouse.ts';
 export { isWarehouse, setWarehouseAside, warehouseBytes, warehouseFault, warehouseFile } from './warehouse-file.ts';
 export type { LoadedQuery, LoadFacts, LoadResult, LoadWritten } from './write-load.ts';

@@ -13,7 +13,7 @@ import type { Recorder } from './journal.ts';
 import { openStage, type Stage } from './load.ts';
 import type { TotalsKnown } from './reconciliation.ts';
 import { readSql } from './sql-files.ts';
-import { openVerification, type Verification } from './verify.ts';
+import { openVerification, type Verification } from './verified-past.ts';
 
 /** Loads, listings and verifications; each stage has its own connection. */
 export interface LoadRecords {

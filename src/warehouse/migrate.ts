@@ -67,7 +67,7 @@ export async function migrateTables(
   if (hashOf('views', '*') === hash && (await areViewsUnchanged(connection, hashOf(madeFolder, '*')))) {
     return { schema, isPublished, makeViews: async () => undefined };
   }
-  const setUnits = await readSql('schema', 'units');
+  const setUnits = await readSql('schema', 'replace_units');
   await connection.transaction(() =>
     connection.run(setUnits, {
       billing_dimensions: JSON.stringify(billingDimensions),

@@ -36,7 +36,7 @@ function toPartitions(rows: readonly SqlRow[]): CostPartition[] {
 export async function viewsSha256(connection: Connection): Promise<string> {
   const hash = createHash('sha256');
   for (const { name, text } of await readSqlFolder('views')) hash.update(JSON.stringify([name, text]));
-  const units = await connection.rows(await readSql('partitions', 'units'));
+  const units = await connection.rows(await readSql('partitions', 'known_units'));
   for (const row of units) hash.update(JSON.stringify(row));
   return hash.digest('hex');
 }

@@ -1,5 +1,5 @@
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
-import { admitTyped } from './admission.ts';
+import { admitTyped } from './allowed-sql.ts';
 import { Appenders } from './appenders.ts';
 import {
   type AdmittedQuery,

@@ -61,7 +61,7 @@ export async function beginWindow(state: StageState, account: string, window: Wi
     reconciliations: [],
     differing: undefined,
   });
-  await state.connection.run(state.sql('stage'));
+  await state.connection.run(state.sql('staged_answers'));
 }
 
 /** Rows with a workspace are compared by workspace. */

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DamagedFileError } from '../errors.ts';
 import type { Instant } from '../time.ts';
-import { damagedWarehouse, repairs, setAside, type Traces } from './intactness.ts';
+import { damagedWarehouse, repairs, setAside, type Traces } from './damage.ts';
 import { snapshotFile } from './published.ts';
 import { damageOfWarehouse, readSeal } from './seal.ts';
 

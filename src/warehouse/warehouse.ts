@@ -3,7 +3,6 @@ import { DamagedFileError } from '../errors.ts';
 import { type AccountRecords, accountRecords } from './accounts.ts';
 import { lastInstants } from './clocks.ts';
 import type { Database } from './connection.ts';
-import { openDatabase } from './database.ts';
 import {
   damagedWarehouse,
   findTraces,
@@ -12,7 +11,8 @@ import {
   refuseMissing,
   refuseOlder,
   repairs,
-} from './intactness.ts';
+} from './damage.ts';
+import { openDatabase } from './database.ts';
 import { journalFolder, openRecorder } from './journal.ts';
 import { type LoadRecords, loadRecords } from './load-records.ts';
 import { migrate, rememberPublished } from './migrate.ts';

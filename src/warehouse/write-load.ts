@@ -84,7 +84,7 @@ async function prepareRows(state: StageState, coveredHours: number, hasUniqueHou
   await connection.run(sql(hasUniqueHours && !mayBePreserved ? 'rows_to_load' : 'rows_to_load_added_up'));
   const coveredWindows = isCovered ? await preserveAdminWindows(state) : [{ window, role }];
   if (isCovered) await connection.run(sql('changes'), windowParameters(state, window));
-  const [counts] = await connection.rows(sql('to_load'));
+  const [counts] = await connection.rows(sql('count_rows_to_load'));
   const shared = counts?.['shared_series_id'] ?? null;
   if (shared !== null) throw new Error(`two different series share the ID ${shared}; nothing was written`);
   const [changed] = isCovered ? await connection.rows(sql('count_changes')) : [{ changed: 0, restated: 0 }];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { readReports } from '../../src/reports/catalogue.ts';
 import { openExportVerifier } from '../../src/reports/requery.ts';
-import { findExports, type VerifiedExport, verifyExport } from '../../src/reports/verify.ts';
+import { findExports, type VerifiedExport, verifyExport } from '../../src/reports/verify-exports.ts';
 import { openScratch } from '../../src/warehouse/database.ts';
 import { newProject, runCli, startCli } from '../support/project.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';

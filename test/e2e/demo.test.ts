@@ -1,7 +1,7 @@
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { startInventedPlatform } from '../../src/demo/invented-platform.ts';
+import { startInventedPlatform } from '../../src/demo/emulated-platform.ts';
 import { metricNames } from '../../src/metrics/metrics.ts';
 import { demoExcerpt, terminalPicture } from '../support/demo-picture.ts';
 import { parseExposition } from '../support/exposition.ts';

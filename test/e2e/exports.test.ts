@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:f
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Manifest } from '../../src/reports/manifest.ts';
-import type { VerifiedExport } from '../../src/reports/verify.ts';
+import type { VerifiedExport } from '../../src/reports/verify-exports.ts';
 import { type Ended, newProject, runCli } from '../support/project.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startInventedPlatform } from '../../src/demo/invented-platform.ts';
+import { startInventedPlatform } from '../../src/demo/emulated-platform.ts';
 import { focusColumns } from '../../src/reports/focus.ts';
 import type { Connection } from '../../src/warehouse/connection.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';

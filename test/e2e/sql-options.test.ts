@@ -221,7 +221,7 @@ describe('the process that answers', () => {
   ])('is held to its memory %s', async (_, hasKernelLimit) => {
     // As it was built: the child is a program that Node runs without a compiler.
     const built = new URL('../../dist/query/ask.js', import.meta.url).href;
-    const { ask } = (await import(built)) as typeof import('../../src/query/ask.ts');
+    const { ask } = (await import(built)) as typeof import('../../src/query/run-query.ts');
     const asked = ask(
       { ...question, dir },
       {

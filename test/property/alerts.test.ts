@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AlertFact } from '../../src/alerts/alert-facts.ts';
+import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { deliver } from '../../src/alerts/deliver.ts';
 import { type Message, messagesOf, type OutgoingMessage } from '../../src/alerts/message.ts';
 import { type AlertEntry, transitionsOf } from '../../src/alerts/transitions.ts';

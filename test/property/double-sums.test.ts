@@ -7,7 +7,7 @@ import type { Query } from '../../src/fetch/grain.ts';
 import { dayMs, formatInstant, hourMs, type Window } from '../../src/time.ts';
 import type { Stage } from '../../src/warehouse/load.ts';
 import { readSql } from '../../src/warehouse/sql-files.ts';
-import type { PastQuery } from '../../src/warehouse/verify.ts';
+import type { PastQuery } from '../../src/warehouse/verified-past.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';

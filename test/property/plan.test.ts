@@ -7,7 +7,7 @@ import {
   repairQuery,
   residualQuery,
 } from '../../src/fetch/grain.ts';
-import { coverWindows, type PlanInput, planWindows } from '../../src/fetch/plan.ts';
+import { coverWindows, type PlanInput, planWindows } from '../../src/fetch/plan-windows.ts';
 import { operations, requestPath } from '../../src/platform/operations.ts';
 import type { Window } from '../../src/time.ts';
 import fc from '../support/fast-check.ts';

@@ -9,7 +9,7 @@ import {
   settledDays,
   wholeMonths,
   windowsOfTonight,
-} from '../../src/fetch/verify-plan.ts';
+} from '../../src/fetch/plan-verification.ts';
 import { addCalendarMonths, dayMs, hourMs, type Window } from '../../src/time.ts';
 import fc from '../support/fast-check.ts';
 

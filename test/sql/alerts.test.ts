@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { AlertFact } from '../../src/alerts/alert-facts.ts';
-import { readAlertFacts } from '../../src/alerts/facts.ts';
+import type { AlertFact } from '../../src/alerts/alert-fact.ts';
+import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
 import { readCostSummary } from '../../src/alerts/summary.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';

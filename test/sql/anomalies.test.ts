@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAlertFacts } from '../../src/alerts/facts.ts';
+import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
 import type { AnomalyFact } from '../../src/anomalies/fact.ts';
 import { type AnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';

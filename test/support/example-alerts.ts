@@ -1,4 +1,4 @@
-import type { AlertFact } from '../../src/alerts/alert-facts.ts';
+import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import type { OutgoingMessage } from '../../src/alerts/message.ts';
 import type { AlertEntry } from '../../src/alerts/transitions.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AlertFact } from '../../src/alerts/alert-facts.ts';
+import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { messagesOf, type OutgoingMessage, plainText } from '../../src/alerts/message.ts';
 import { slackMessage } from '../../src/alerts/sinks/slack.ts';
 import { transitionsOf } from '../../src/alerts/transitions.ts';

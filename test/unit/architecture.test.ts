@@ -196,7 +196,7 @@ describe('rooms', () => {
       reached.add(next);
       left.push(...staticImportsOf(next));
     }
-    expect(reached).toContain('src/query/ask.ts');
+    expect(reached).toContain('src/query/run-query.ts');
     expect(
       [...reached].filter((path) =>
         /^src\/((warehouse|reports|platform|fetch|ingest|alerts|budgets)\/|config\/(index|config)\.ts)/.test(path),
@@ -294,7 +294,7 @@ describe('what DuckDB does in silence', () => {
 
   test('busy queries starve files and DNS: windows load one at a time', () => {
     // The queue in ingestWindows is the construction; every work on the warehouse passes through it.
-    expect(sourcesWith(/warehouseQueue = pLimit\(1\)/)).toEqual(['src/ingest/windows.ts']);
+    expect(sourcesWith(/warehouseQueue = pLimit\(1\)/)).toEqual(['src/ingest/ingest-windows.ts']);
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { kill } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { startInventedPlatform } from '../../src/demo/invented-platform.ts';
+import { startInventedPlatform } from '../../src/demo/emulated-platform.ts';
 import { MachineError } from '../../src/errors.ts';
 import { never, rejection } from '../support/http-client.ts';
 import { newProject } from '../support/project.ts';

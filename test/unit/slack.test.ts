@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { AlertFact } from '../../src/alerts/alert-facts.ts';
+import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { type OutgoingMessage, plainText } from '../../src/alerts/message.ts';
 import { mailOf } from '../../src/alerts/sinks/email.ts';
 import { readInSlack, slackMessage } from '../../src/alerts/sinks/slack.ts';

@@ -1,18 +1,18 @@
 import { serveParent } from '../query/index.ts';
-import type { ApartContext, ApartEvent, ApartName, ApartRequest } from './apart.ts';
 import type { CommandInput } from './command.ts';
+import type { ChildContext, ChildEvent, ChildName, ChildRequest } from './run-in-child.ts';
 
-// The child process of a command that runs the project's SQL. Only apart.ts starts it.
+// The child process of a command that runs the project's SQL. Only run-in-child.ts starts it.
 
-type Answer = (input: CommandInput, context: ApartContext) => Promise<number>;
+type Answer = (input: CommandInput, context: ChildContext) => Promise<number>;
 
-const answers: Readonly<Record<ApartName, () => Promise<Answer>>> = {
+const answers: Readonly<Record<ChildName, () => Promise<Answer>>> = {
   report: async () => (await import('./report-answer.ts')).answerReport,
   verify: async () => (await import('./verify-answer.ts')).answerVerify,
 };
 
-await serveParent(async ({ name, input, now, ...request }: ApartRequest, parent) => {
-  const report = (event: ApartEvent): void => parent.report(event);
+await serveParent(async ({ name, input, now, ...request }: ChildRequest, parent) => {
+  const report = (event: ChildEvent): void => parent.report(event);
   const answer = await answers[name]();
   return answer(input, {
     ...request,

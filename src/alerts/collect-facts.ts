@@ -36,7 +36,7 @@ import {
   unprovenText,
   unprovenWindows,
 } from '../warehouse/index.ts';
-import type { AlertFact, BudgetAlertFact } from './alert-facts.ts';
+import type { AlertFact, BudgetAlertFact } from './alert-fact.ts';
 import { groupGaps } from './gap-words.ts';
 import { alertRows } from './rows.ts';
 import { type DataState, dataFacts, parseFact, type Severities, withWithdrawn } from './transitions.ts';

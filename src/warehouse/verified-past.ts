@@ -166,7 +166,7 @@ async function compareQuestion(
   const { number: query, purpose, window, by } = question;
   const tolerance = toleranceParameters(known, stage.decimals());
   const billing_dimension = question.billingDimension ?? null;
-  await connection.run(sql('compare'), {
+  await connection.run(sql('compare_totals'), {
     ...parametersOf(account, window),
     ...tolerance,
     billing_dimension,
@@ -188,7 +188,7 @@ async function compareQuestion(
     bucket_hours: question.unit === 'day' ? 24 : 31 * 24,
   });
   const reconciliations = await readReconciliations(connection);
-  const [fault] = await connection.rows(sql('fault'), { check_code: checkCodes[purpose] });
+  const [fault] = await connection.rows(sql('first_contradiction'), { check_code: checkCodes[purpose] });
   if (purpose === 'months') {
     await recordMonths(state, question, facts, {
       reconciliations,
@@ -196,7 +196,7 @@ async function compareQuestion(
       agreed: tolerance['agreed'],
     });
   } else await recordReconciliations(state, window, facts, reconciliations);
-  const rows = await connection.rows(sql('differing'), { query });
+  const rows = await connection.rows(sql('differing_buckets'), { query });
   return {
     answerFault: fault && faultWords(fault),
     costDifference: fault?.['measure'] === 'cost' ? String(fault['difference']).replace('-', '') : undefined,

@@ -6,8 +6,8 @@ import { answerLimits, billingDimensions, type Client, type RawBody, resourceTyp
 import { dayMs, floorHour, formatWindow, type Instant } from '../time.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { believedClock, claimedBefore, type RunClock } from './clocks.ts';
+import { readWindow, type WindowRead } from './fetch-window.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
-import { readWindow, type WindowRead } from './window.ts';
 import { openWindowLimiter } from './window-limiter.ts';
 
 /** Consecutive windows with network failures before the platform counts as down. */

@@ -1,4 +1,4 @@
-// What the listings say about the resources: owner, name, region, and changes over time. Data only; fleet.ts turns it
+// What the listings say about the resources: owner, name, region, and changes over time. Data only; sample-listings.ts turns it
 // into resources. It looks like real metadata: with gaps, typing errors, and many scripts.
 
 /** Metadata that people gave a resource, and may change. */

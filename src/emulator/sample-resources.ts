@@ -1,6 +1,6 @@
-import type { ShapeName } from './shapes.ts';
+import type { ShapeName } from './activity-shapes.ts';
 
-// The resources of the story. Data only; story.ts turns it into series. The order matters: the first dozen shows every
+// The resources of the sample account. Data only; sample-costs.ts turns it into series. The order matters: the first dozen shows every
 // resource type and every special case, so that a small --resources is still useful.
 
 /** The account of the story. */

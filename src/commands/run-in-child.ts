@@ -6,13 +6,13 @@ import type { Instant } from '../time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';
 
-const program = fileURLToPath(new URL('apart-child.js', import.meta.url));
+const program = fileURLToPath(new URL('run-in-child-main.js', import.meta.url));
 
 /** The commands that run in a child process, because they run the project's SQL. */
-export type ApartName = 'report' | 'verify';
+export type ChildName = 'report' | 'verify';
 
 /** The context of such a command: no secrets, and from the environment only Costbook's settings. */
-export type ApartContext = Pick<
+export type ChildContext = Pick<
   CommandContext,
   'dir' | 'env' | 'json' | 'isTerminal' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'count'
 > & {
@@ -24,21 +24,21 @@ export type ApartContext = Pick<
 };
 
 /** What the child receives: the command, and the parts of its context that are data. */
-export interface ApartRequest extends Pick<ApartContext, 'dir' | 'env' | 'json' | 'isTerminal' | 'layout' | 'isStep'> {
-  readonly name: ApartName;
+export interface ChildRequest extends Pick<ChildContext, 'dir' | 'env' | 'json' | 'isTerminal' | 'layout' | 'isStep'> {
+  readonly name: ChildName;
   readonly input: CommandInput;
   readonly now: Instant;
 }
 
 /** What the child reports while it runs. */
-export type ApartEvent =
+export type ChildEvent =
   | { readonly tell: string }
   | { readonly progress: string }
   | { readonly count: Readonly<Record<string, unknown>> };
 
 /** A command that runs in a child process with limits on time and memory. It takes `--timeout`. */
-export function apart(
-  name: ApartName,
+export function inChild(
+  name: ChildName,
   { usualTimeoutMs, ...command }: Omit<Command, 'name' | 'run'> & { readonly usualTimeoutMs: number },
 ): Command {
   return {
@@ -51,7 +51,7 @@ export function apart(
       options.check();
       // The child's errors arrive as text, so it cannot report that this folder is not a project.
       if (name === 'report' && input.arguments[0] !== undefined) expectProject(context);
-      const request: ApartRequest = {
+      const request: ChildRequest = {
         name,
         input,
         dir,
@@ -63,7 +63,7 @@ export function apart(
         now: effects.now(),
       };
       function onEvent(event: unknown): void {
-        const said = event as ApartEvent;
+        const said = event as ChildEvent;
         if ('tell' in said) context.tell(said.tell);
         else if ('progress' in said) context.progress(said.progress);
         else context.count?.(said.count);

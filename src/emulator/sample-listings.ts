@@ -1,9 +1,9 @@
 import type { DeploymentStatus, Listing } from '../platform/index.ts';
 import { dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
-import type { Part } from './cast.ts';
 import { hashText, mix, toUnit } from './random.ts';
-import { appearances, type StoryOptions } from './story.ts';
-import { type Edit, edits, type Traits, traits, traitsOfPassing, unbilled } from './traits.ts';
+import { appearances, type StoryOptions } from './sample-costs.ts';
+import { type Edit, edits, type Traits, traits, traitsOfPassing, unbilled } from './sample-labels.ts';
+import type { Part } from './sample-resources.ts';
 
 export type ResourceKind = Listing['kind'];
 

@@ -1,4 +1,6 @@
 import { addCalendarMonths, floorMonth, hourMs, type Instant } from '../time.ts';
+import { hourOfWeek, shapes } from './activity-shapes.ts';
+import { hashText, mix, toUnit, uuidOf } from './random.ts';
 import {
   accountOfStory,
   cast,
@@ -8,9 +10,7 @@ import {
   type Tariff,
   tariffs,
   workspaces,
-} from './cast.ts';
-import { hashText, mix, toUnit, uuidOf } from './random.ts';
-import { hourOfWeek, shapes } from './shapes.ts';
+} from './sample-resources.ts';
 
 /** Usage is counted in thousandths of a unit, as whole numbers. */
 export const usageScale = 1_000;

@@ -39,8 +39,8 @@ import {
   type TotalsKnown,
   type Verification,
 } from '../warehouse/index.ts';
+import { checkRoleChange } from './ingest-windows.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
-import { checkRoleChange } from './windows.ts';
 
 /**
  * If the platform reports less than the books on this many days, or by this share of their cost, suspect reduced
