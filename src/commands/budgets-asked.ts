@@ -18,7 +18,7 @@ export function budgetsAsked(
   const budgets = loadBudgets(file, { now: effects.now(), sinks: sinks.map(({ name }) => name) });
   if (budgets !== undefined && budgets.length > 0) return budgets;
   throw new UsageError(
-    `${file}: found ${budgets === undefined ? 'no such file' : 'no budget in it'}, expected budgets such as\n${exampleBudget}`,
+    `${file}: found ${budgets === undefined ? 'no such file' : 'no budgets'}, expected budgets such as\n${exampleBudget}`,
   );
 }
 

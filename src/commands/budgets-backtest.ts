@@ -24,7 +24,7 @@ export async function backtestAnomalyRules(input: CommandInput, context: Command
   const now = context.effects.now();
   const options = optionReader(input, now);
   const overMs = overAsked(options);
-  if (input.arguments[1] !== undefined) options.problem('--anomalies is of no single budget: leave its name out');
+  if (input.arguments[1] !== undefined) options.problem('--anomalies applies to no single budget: leave out the name');
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
   const rules = loadAnomalyRules(
@@ -49,7 +49,7 @@ function overAsked(options: ReturnType<typeof optionReader>): number {
   const overMs = options.duration('lookback') ?? usualDays * dayMs;
   if (overMs < dayMs || overMs > 36_500 * dayMs)
     options.problem('--lookback: expected from 1 to 36500 days, such as 400d');
-  if (options.flag('exitCode')) options.problem('--exit-code is for "costbook budgets" without test');
+  if (options.flag('exitCode')) options.problem('--exit-code applies only to "costbook budgets" without backtest');
   return overMs;
 }
 
@@ -71,7 +71,7 @@ export async function backtestOne(input: CommandInput, context: CommandContext):
       signal: context.signal,
       progress: context.progress,
     };
-    context.progress(`trying ${budget.name} on what the books knew each day`);
+    context.progress(`testing ${budget.name} on each past day`);
     const replay = await backtestBudget(connection, budget, asked);
     const state = await completenessOf(connection);
     const { signal } = context;

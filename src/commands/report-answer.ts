@@ -217,7 +217,7 @@ async function readQuestion(
   for (const text of options.texts('param')) {
     const [, parameter, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
     if (parameter === undefined || value === undefined) {
-      options.problem(`--param: found "${text}", expected name=value`);
+      options.problem(`--param: "${text}" is invalid; expected name=value`);
     } else given.push({ name: parameter, text: value, what: `--param ${parameter}` });
   }
   // Relative dates count from the instant at which the question is put.
@@ -324,7 +324,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
         onProgress: context.progress,
         signal: context.signal,
       });
-      context.progress('reading it for the answer');
+      context.progress('reading the answer');
       const answer = {
         report: shaped,
         values,
@@ -369,8 +369,8 @@ async function adviceOnOwners(connection: Connection, dir: string): Promise<stri
   const [row] = await connection.rows(await readSql('allocation', 'rule_count'));
   if (Number(row?.['rules']) > 1) return [];
   return [
-    `the books have no allocation rules, so no cost has an owner: write rules into ${allocationFile(dir)} ` +
-      '(allocation.example.yaml explains them), try them with "costbook allocation test", and apply them with ' +
+    `the books have no allocation rules, so no cost has an owner: write rules in ${allocationFile(dir)} ` +
+      '(allocation.example.yaml explains them), test them with "costbook allocation test", and apply them with ' +
       '"costbook allocation apply"',
   ];
 }
@@ -381,8 +381,8 @@ function refuseOneNameForSeveral(values: readonly ParameterValue[], accounts: re
   if (name === null || accounts.length < 2) return;
   const ids = accounts.map(({ account }) => account).join(', ');
   throw new UsageError(
-    `focus.accountName is "${name}", and the books have ${accounts.length} accounts: ${ids}; ` +
-      'remove it and write name in each entry of accounts, which the next ingest puts into the books',
+    `focus.accountName is "${name}", but the books have ${accounts.length} accounts: ${ids}; ` +
+      'remove it and set name in each entry of accounts; the next ingest stores these names in the books',
   );
 }
 
@@ -399,14 +399,16 @@ function checkForm(
   if (isPartitioned(report)) {
     const others = formats.filter((format) => format !== 'parquet');
     if (others.length > 0) {
-      problem(`--format: the report ${report.name} is written as parquet alone, found ${others.join(', ')}`);
+      problem(`--format: the report ${report.name} is only written as parquet, found ${others.join(', ')}`);
     }
-    if (isExcel) problem(`--excel: the report ${report.name} is written as parquet alone; leave it out`);
+    if (isExcel) problem(`--excel: the report ${report.name} is only written as parquet; leave out --excel`);
     if (parquetDecimals === 'double') {
-      problem(`--parquet-decimals: the report ${report.name} is written with exact decimals alone; leave it out`);
+      problem(
+        `--parquet-decimals: the report ${report.name} is only written with exact decimals; leave out --parquet-decimals`,
+      );
     }
   } else if (parquetDecimals === 'double' && !formats.includes('parquet')) {
-    problem(`--parquet-decimals: parquet is none of the formats asked for, which are ${formats.join(', ')}`);
+    problem(`--parquet-decimals applies only to parquet, but the requested formats are ${formats.join(', ')}`);
   }
 }
 
@@ -415,7 +417,7 @@ function expectTotals(report: Report, columns: readonly SqlColumn[]): readonly s
   const totals = totalsOf(report, columns, costColumnOf(columns, report.file.header['cost']));
   if (totals.length > 0) return totals;
   throw new UsageError(
-    `--totals: the report ${report.name} has no amount to add up; expected a column cost, or "--! totals:" in ${report.file.path}`,
+    `--totals: the report ${report.name} has no column to sum; expected a column cost, or "--! totals:" in ${report.file.path}`,
   );
 }
 

@@ -4,30 +4,30 @@ import { formatInstant, type Instant } from '../time.ts';
 import type { JsonValue } from '../warehouse/index.ts';
 import { sha256OfText } from './manifest.ts';
 
-/** A parameter of a report as it was asked. */
+/** A parameter of a report with its value. */
 export interface AskedParameter {
   readonly name: string;
-  /** The value as it leaves the house: months as `2026-10`. */
+  /** The value as people see it: months as `2026-10`. */
   readonly display: JsonValue;
   readonly isDefault: boolean;
-  /** Whether the report can do without being told. */
+  /** Whether the parameter has a default. */
   readonly hasDefault: boolean;
 }
 
 /** Where an export's files go. */
 export interface ExportPlace {
-  /** The folder of the report: of all its periods. */
+  /** The folder of the report, with all its periods. */
   readonly reportFolder: string;
   /** The folder of the manifest. */
   readonly folder: string;
 }
 
 /**
- * The folders of an export below `root`. `<report>/` holds what the report says of the present with its defaults, each
- * period once, so that all of it can be read together: `<report>/BILLING_PERIOD=2026-10/`. What was asked otherwise
- * stands in folders in front: `as-of=2026-10-03T000000Z/<report>/…`, `workspace=north/<report>/…`. `asOf` is given
- * where the report would not be answered as of then by itself, `now` for the present of a month that is closed. A value that must be
- * given because there is no default names a folder of the report's: `<report>/metric=orders.csv/`.
+ * The folders of an export below `root`. `<report>/` contains the report on the current books with its defaults, each
+ * period once, so that all periods can be read together: `<report>/BILLING_PERIOD=2026-10/`. Other values get a folder
+ * in front: `as-of=2026-10-03T000000Z/<report>/…`, `workspace=north/<report>/…`. `asOf` is set if it differs from the
+ * usual instant; `now` means the current numbers of a closed month. A parameter without a default gets a folder below
+ * the report: `<report>/metric=orders.csv/`.
  */
 export function exportPlace(
   root: string,
@@ -54,10 +54,10 @@ function textOf(display: JsonValue): string {
   return typeof display === 'string' ? display : JSON.stringify(display);
 }
 
-/** What a folder's name may hold on every file system that we know. */
+/** The most bytes of a value in a folder name, so that all common file systems support the name. */
 const maxValueBytes = 180;
 
-/** `name=value` as the name of a folder, as Hive writes partitions. A value that is too long for one ends in its digest. */
+/** The folder name `name=value`, as Hive writes partitions. A value that is too long ends with its SHA-256. */
 export function segment(name: string, value: string): string {
   const encoded = hiveEncode(value);
   if (Buffer.byteLength(encoded) <= maxValueBytes) return `${name}=${encoded}`;
@@ -66,8 +66,8 @@ export function segment(name: string, value: string): string {
 }
 
 /**
- * A value as Hive and Spark write it in a partition's folder: what is special to a path, a URL or a glob becomes `%XX`.
- * Readers turn every `%XX` back, so that a few more of them than Hive has change nothing.
+ * A value as Hive and Spark write it in a folder name: characters that are special in a path, a URL or a glob become
+ * `%XX`. Readers decode every `%XX`, so encoding a few more characters than Hive does no harm.
  */
 export function hiveEncode(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are among what is encoded
@@ -76,7 +76,7 @@ export function hiveEncode(value: string): string {
   });
 }
 
-/** The real path of a folder that need not exist yet: SQL is allowed files by their real names. */
+/** The real path of a folder, which may not exist yet. SQL is granted access to files by their real paths. */
 export async function realFolder(folder: string): Promise<string> {
   return realpath(folder).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' || dirname(folder) === folder) throw error;

@@ -131,8 +131,8 @@ async function writePart(
     const figures = file.holdsRows ? await figuresOfFile(connection, part, format, column) : null;
     if (figures !== null && (figures.rows !== facts.rows || (figures.cost !== facts.cost && !file.inexact))) {
       throw new UnprovenError(
-        `${facts.report} as ${format} was not published: the file holds ${figures.rows} rows of ${figures.cost ?? 'no'} cost, ` +
-          `the books answered ${facts.rows} rows of ${facts.cost ?? 'no'} cost; the previous export is unchanged`,
+        `${facts.report} as ${format} was not published: the file has ${figures.rows} rows and ${figures.cost ?? 'no'} cost, ` +
+          `the books have ${facts.rows} rows and ${facts.cost ?? 'no'} cost; the previous export is unchanged`,
       );
     }
     const entry: ManifestFile = {
@@ -217,8 +217,8 @@ type NamedExport = Pick<Manifest, 'report' | 'parameters'>;
 const hashedName = /^(.+)-[0-9a-f]{8}\.(csv|parquet|arrow|json)$/;
 
 /**
- * The stable name of a data file, for people: `latest.csv`, `latest-metadata.json`; of the CSV that people open, a name
- * that says what it is also in a mail: `chargeback-2026-10.csv`.
+ * The stable name of a data file, for people: `latest.csv`, `latest-metadata.json`. The CSV for people has a name that
+ * explains itself in a mail: `chargeback-2026-10.csv`.
  */
 export function latestName({ report, parameters }: NamedExport, name: string): string | undefined {
   const [, stem = '', extension = ''] = hashedName.exec(name) ?? [];

@@ -91,7 +91,7 @@ describe.concurrent('exit 2', () => {
   });
 
   test.each([
-    ['a window that ends before it begins', ['ingest', '--from', '2026-09-02', '--to', '2026-09-01']],
+    ['a window that ends before it starts', ['ingest', '--from', '2026-09-02', '--to', '2026-09-01']],
     ['a command that does not exist', ['ingset']],
     ['an option that does not exist', ['ingest', '--since', '2026-09']],
     ['an instant that is none', ['ingest', '--now', 'noon']],

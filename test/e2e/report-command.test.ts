@@ -131,7 +131,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const ended = await report(dir, 'cost_by_workspace', '--format', 'csv', '--parquet-decimals', 'double');
     expect([ended.exitCode, ended.stderr]).toEqual([
       2,
-      expect.stringContaining('--parquet-decimals: parquet is none of the formats asked for, which are csv'),
+      expect.stringContaining('--parquet-decimals applies only to parquet, but the requested formats are csv'),
     ]);
   });
 
@@ -372,7 +372,7 @@ describe.concurrent('a report of the project', () => {
       '--! about: x\n--! grain: a\n--! params: mnth month\nselect 1 as a\nwhere $month is null\n',
       [
         'broken.sql:5:7: $month is not declared in the header (did you mean "mnth"?)',
-        'broken.sql:3:13: the parameter "mnth" is declared, but $mnth is nowhere in the SQL',
+        'broken.sql:3:13: the parameter "mnth" is declared, but the SQL does not use $mnth',
       ],
     ],
     [
@@ -400,7 +400,7 @@ describe.concurrent('a report of the project', () => {
     [
       'a cost that cannot be added up exactly',
       '--! about: x\n--! grain: a\n--! cost: spent\nselect 1 as a, 0.5::double as spent\n',
-      'broken.sql:3:1: the cost "spent" is DOUBLE, expected a DECIMAL or an integer, which can be added up exactly',
+      'broken.sql:3:1: the cost "spent" is DOUBLE, expected a DECIMAL or an integer, which have exact sums',
     ],
   ])('with %s ends with 2 and says so', async (_, text, words) => {
     const dir = await projectWith('broken.sql', text);
@@ -561,14 +561,14 @@ describe.concurrent('a report about days', () => {
     expect(exitCode).toBe(2);
     expect(stderr.split('\n')).toEqual([
       'costbook: --format: "xls" is invalid; expected one of csv, parquet, arrow, json',
-      'costbook: --param: found "floor", expected name=value',
+      'costbook: --param: "floor" is invalid; expected name=value',
       expect.stringContaining(
         '--month: the report spent has no parameter "month"; expected one of --from <date>, --to',
       ),
       expect.stringContaining(
         '--param workspce: the report spent has no parameter "workspce" (did you mean "workspace"?)',
       ),
-      expect.stringContaining('--from: "soon" is not what the report spent takes there; expected a date such as'),
+      expect.stringContaining('--from: "soon" is not a valid value for the report spent; expected a date such as'),
       'costbook: the report spent needs --param users=<file>: expected a file, its path relative to the project folder',
       '',
     ]);
@@ -657,7 +657,7 @@ describe.concurrent('a report for people', () => {
     const dir = await projectWith('names.sql', '--! about: x\n--! grain: name\nselect 1.5::double as name\n');
     const { exitCode, stderr } = await report(dir, 'names', '--totals');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('the report names has no amount to add up');
+    expect(stderr).toContain('the report names has no column to sum');
   });
 
   test('a report of the project makes columns of rows with --! spread:', async () => {

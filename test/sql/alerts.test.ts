@@ -534,8 +534,8 @@ test('a summary tells a week against the one before, what moved most, and what i
     // Against a month that is not in the books nothing moved: what is missing is no 0.
     expect(month.movers).toEqual([]);
     expect(month.gaps).toEqual([
-      'The month (2026-08-01T00:00:00Z/2026-09-01T00:00:00Z) is not complete: the books of acc_one begin 2026-08-24T00:00:00Z',
-      'The month before (2026-07-01T00:00:00Z/2026-08-01T00:00:00Z) is not complete: the books of acc_one begin 2026-08-24T00:00:00Z',
+      'The month (2026-08-01T00:00:00Z/2026-09-01T00:00:00Z) is not complete: the books of acc_one start at 2026-08-24T00:00:00Z',
+      'The month before (2026-07-01T00:00:00Z/2026-08-01T00:00:00Z) is not complete: the books of acc_one start at 2026-08-24T00:00:00Z',
     ]);
   } finally {
     books.close();

@@ -157,7 +157,7 @@ describe('what is spent', () => {
       readSpends(connection, lines, { ...usual, freshnessHours: 1 }),
     );
     expect(spend?.gaps).toEqual([
-      'the books of acc_one begin 2026-09-05T00:00:00Z',
+      'the books of acc_one start at 2026-09-05T00:00:00Z',
       'acc_one is complete through 2026-09-20T10:00:00Z only',
       'acc_two is complete through 2026-09-20T10:00:00Z only',
     ]);
@@ -380,14 +380,14 @@ rules:
         undefined,
         true,
         [
-          'scope.label needs an inventory of resources with labels, and these books have none; run "costbook ingest" with a token that may list resources',
+          'scope.label needs an inventory with labels, and these books have none; run "costbook ingest" with a token that can list resources',
         ],
       ],
       [
         undefined,
         true,
         [
-          'scope.owner needs an allocation, and no cost in these books has an owner; write jobs/allocation.yaml and run "costbook allocation apply"',
+          'scope.owner needs an allocation, but no cost in these books has an owner; write jobs/allocation.yaml and run "costbook allocation apply"',
         ],
       ],
     ]);
@@ -447,9 +447,9 @@ rules:
       ...budgets(['scope: { owner: { squad: serch } }']),
     ];
     expect(await withBooks(given, (connection) => namesNotFound(connection, asked))).toEqual([
-      'budget b0: nothing in the books has the label tier "golden"; did you mean "gold"?',
-      'budget b0: nothing in the books has the label stage "dev"',
-      'budget b0: nothing in the books has the owner squad "serch"; did you mean "search"?',
+      'budget b0: no cost in the books has the label tier "golden"; did you mean "gold"?',
+      'budget b0: no cost in the books has the label stage "dev"',
+      'budget b0: no cost in the books has the owner squad "serch"; did you mean "search"?',
     ]);
   });
 
@@ -498,11 +498,11 @@ test('names that nothing in the books has are told, with what was probably meant
     ['scope: { billing_dimension: b%, workspace: n_rth }'],
   );
   expect(await withBooks(given, (connection) => namesNotFound(connection, asked))).toEqual([
-    'budget b0: nothing in the books has the account "acc_uno"; did you mean "acc_one"?',
-    'budget b0: nothing in the books has the workspace "nroth"; did you mean "north"?',
-    'budget b0: nothing in the books has the resource_name "z*"',
-    'budget b1: nothing in the books has the workspace "n_rth"; did you mean "north"?',
-    'budget b1: nothing in the books has the billing_dimension "b%"',
+    'budget b0: no cost in the books has the account "acc_uno"; did you mean "acc_one"?',
+    'budget b0: no cost in the books has the workspace "nroth"; did you mean "north"?',
+    'budget b0: no cost in the books has the resource_name "z*"',
+    'budget b1: no cost in the books has the workspace "n_rth"; did you mean "north"?',
+    'budget b1: no cost in the books has the billing_dimension "b%"',
   ]);
 });
 

@@ -40,7 +40,7 @@ describe('the rules of anomalies', () => {
     expect(() => parseAnomalyRules({ text, file, sinks: ['finops'] })).toThrow(
       [
         'jobs/budgets.yaml:2:12: enabled: found "perhaps", expected true or false',
-        'jobs/budgets.yaml:3:14: minAmount: found "5 EUR", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        'jobs/budgets.yaml:3:14: minAmount: found "5 EUR", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
         'jobs/budgets.yaml:4:15: minPercent: found 30, expected a share of what is expected from 5% to 1000%, such as 30%',
         'jobs/budgets.yaml:5:12: minDays: found 7, expected a whole number from 14 to 42',
       ].join('\n'),

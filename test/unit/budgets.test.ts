@@ -162,20 +162,20 @@ budgets:
       [
         '3:11: name: found "every thing", expected a name of letters, digits and . _ - without spaces',
         '4:13: period: found "montly", expected daily, weekly, monthly, quarterly or yearly; did you mean monthly?',
-        '5:13: amount: found 5000, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        '5:13: amount: found 5000, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
         '6:5: unknown key "threshold"; did you mean thresholds? rename or remove it',
         '7:5: unknown key "nmae"; did you mean name? rename or remove it',
-        '7:5: found no name, expected a name such as name: everything; write it',
+        '7:5: found no name, expected a name such as name: everything; add it',
         '8:5: unknown key "workspace"; it belongs to scope; move it there',
-        '10:13: amount: found "5,000 USD", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        '10:13: amount: found "5,000 USD", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
         '11:24: found "2026-10" as a period, expected a week such as 2026-W40',
         '12:15: timeZone: 2026-W45 in Asia/Kolkata starts at 2026-11-01T18:30:00Z, which is not a whole hour of UTC, but the books count in whole hours: choose a time zone that differs from UTC by whole hours, such as UTC itself',
         '13:14: unknown key "resorce_type"; did you mean resource_type? rename or remove it',
-        '13:48: workspace: found "re*", expected a name without *, which only resource_name understands; list the names',
+        '13:48: workspace: found "re*", expected a name without *, which only resource_name supports; list the names',
         '13:55: unknown key "team"; it belongs to scope.owner; move it there',
-        '15:15: at: found "80", expected a share of the amount, up to 9999%, or an amount, above 0: 80%, 82.5% or 4500 USD',
+        '15:15: at: found "80", expected a share of the amount up to 9999%, or an amount, both above 0, such as 80%, 82.5% or 4500 USD',
         '15:29: severity: found "high", expected info, warning or critical',
-        '16:9: thresholds: found no at, expected one such as at: 80% or at: 4500 USD; write it',
+        '16:9: thresholds: found no at, expected one such as at: 80% or at: 4500 USD; add it',
         '18:15: at: found 50% a second time in this budget; keep one',
         '19:24: of: found "forecats", expected spent or forecast; did you mean forecast?',
         '21:15: at: found 60% of forecast a second time in this budget; keep one',
@@ -212,7 +212,7 @@ budgets:
     const text = [budget('all', '10'), budget('part', '5 USD', 'parent: all'), budget('all', '5 USD')].join('\n');
     expect(problems(`budgets:\n${text}`)).toBe(
       [
-        '4:13: amount: found 10, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        '4:13: amount: found 10, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
         '9:11: name: found "all" a second time, first on line 2; rename one',
       ].join('\n'),
     );
@@ -220,10 +220,10 @@ budgets:
 
   test('a scope that names nothing is no scope of everything', () => {
     for (const [scope, words] of [
-      ['{ label: {} }', '5:21: label: found nothing in it, expected a label and its value such as tier: gold'],
+      ['{ label: {} }', '5:21: label: found no entry, expected a label and its value such as tier: gold'],
       [
         '{ owner: {} }',
-        '5:21: owner: found nothing in it, expected a dimension of the allocation and its owner such as team: search',
+        '5:21: owner: found no entry, expected a dimension of the allocation and its owner such as team: search',
       ],
       ['{ workspace: [] }', '5:25: workspace: found an empty list, expected a list of names'],
     ]) {
@@ -233,7 +233,7 @@ budgets:
 
   test('owner and label contradict each other', () => {
     expect(problems(`budgets:\n${budget('one', '1 USD', 'scope: { owner: { team: a }, label: { b: c } }')}`)).toBe(
-      '5:41: label: found next to owner, expected one of the two; an allocation rule can be about labels',
+      '5:41: label: found together with owner, expected only one of the two; an allocation rule can match labels',
     );
   });
 });
@@ -265,8 +265,8 @@ describe('parent and child', () => {
     ].join('\n');
     expect(problems(`budgets:\n${text}`)).toBe(
       [
-        '15:23: account: found "acc_two", which the parent "all" does not have, expected a part of "acc_one"; a child\'s costs are among its parent\'s',
-        '15:47: resource_name: found "age*", which the parent "all" does not have, expected a part of "agent-*"; a child\'s costs are among its parent\'s',
+        '15:23: account: found "acc_two", which the parent "all" does not include, expected only "acc_one"; a parent includes all costs of its children',
+        '15:47: resource_name: found "age*", which the parent "all" does not include, expected only "agent-*"; a parent includes all costs of its children',
       ].join('\n'),
     );
   });
@@ -277,7 +277,7 @@ describe('parent and child', () => {
       budget('team', '5 USD', 'parent: all', 'scope: { owner: { team: search } }'),
     ].join('\n');
     expect(problems(`budgets:\n${text}`)).toBe(
-      '10:21: owner: found below "all", which is of label, expected label, as a budget is of one of the two; an allocation rule can be about labels',
+      '10:21: owner: found owner, but the parent "all" uses label; use label here too, because a budget has one of the two; an allocation rule can match labels',
     );
   });
 
@@ -291,15 +291,15 @@ describe('parent and child', () => {
     expect(problems(`budgets:\n${family('2026-12: 8 USD, 2026-01: 5 USD')}`)).toBe('none');
     expect(problems(`budgets:\n${family('2026-12: 8.01 USD, 2026-01: 6.01 USD')}`)).toBe(
       [
-        '4:13: amount: found 10 USD in 2026-01, expected at least 10.01 USD, which its children have together (a, b); raise it, or lower theirs',
-        '5:24: 2026-12: found 12 USD in 2026-12, expected at least 12.01 USD, which its children have together (a, b); raise it, or lower theirs',
+        '4:13: amount: found 10 USD in 2026-01, expected at least 10.01 USD, the sum of its children (a, b); raise it, or lower theirs',
+        '5:24: 2026-12: found 12 USD in 2026-12, expected at least 12.01 USD, the sum of its children (a, b); raise it, or lower theirs',
       ].join('\n'),
     );
   });
 
   test('an unknown parent is refused beside every other mistake of its budget', () => {
     expect(problems(`budgets:\n${budget('lost', '1 EUR', 'parent: al')}`)).toContain(
-      'parent: found "al", which is no budget of this file; expected one of lost',
+      'parent: found "al", which is not a budget in this file; expected one of lost',
     );
   });
 
@@ -314,11 +314,11 @@ describe('parent and child', () => {
     ].join('\n');
     expect(problems(`budgets:\n${text}`)).toBe(
       [
-        '8:13: parent: found weekly in UTC below "all", which is monthly in UTC, expected the same periods; only then can amounts be compared',
-        '12:13: parent: found "al", which is no budget of this file; expected one of all, week, lost, a, b or c',
-        '16:13: parent: found a circle of parents: a, b; remove one of them',
-        '20:13: parent: found a circle of parents: b, a; remove one of them',
-        '24:13: parent: found a circle of parents: c; remove one of them',
+        '8:13: parent: found weekly in UTC below "all", which is monthly in UTC, expected the same periods, so that amounts can be compared',
+        '12:13: parent: found "al", which is not a budget in this file; expected one of all, week, lost, a, b or c',
+        '16:13: parent: found a circle of parents: a, b; remove one of these parents',
+        '20:13: parent: found a circle of parents: b, a; remove one of these parents',
+        '24:13: parent: found a circle of parents: c; remove one of these parents',
       ].join('\n'),
     );
   });

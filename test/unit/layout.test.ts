@@ -102,13 +102,13 @@ describe('a manifest', () => {
   });
 
   test.each([
-    ['no JSON', '{', 'it is no JSON'],
+    ['no JSON', '{', 'it is not JSON'],
     ['somebody else’s', '{"name": "x"}', 'it has no "manifest": 1'],
-    ['one without a count', JSON.stringify({ ...manifest, rows: '1' }), '"rows" is no integer'],
+    ['one without a count', JSON.stringify({ ...manifest, rows: '1' }), '"rows" is not an integer'],
     [
       'one that names a file elsewhere',
       JSON.stringify({ ...manifest, files: [{ ...manifest.files[0], name: '../../etc/passwd' }] }),
-      '"files"[0]."name" leads out of its folder',
+      '"files"[0]."name" points outside its folder',
     ],
   ])('that is %s is refused in words', (_, text, words) => {
     expect(() => parseManifest(text)).toThrow(NoManifestError);

@@ -53,25 +53,23 @@ describe('parseParameters(file, problems)', () => {
     );
     expect(problems).toEqual([
       'mine.sql:2:13: found "a", expected "name type" or "name type = default", separated by commas',
-      'mine.sql:2:16: "B" is no name of a parameter; expected lower case letters, digits and _',
-      expect.stringMatching(
-        /^mine\.sql:2:24: "numbr" is no type of a parameter; expected month, date, .*boolean, file$/,
-      ),
+      'mine.sql:2:16: "B" is not a valid parameter name; expected lowercase letters, digits and _',
+      expect.stringMatching(/^mine\.sql:2:24: "numbr" is not a parameter type; expected month, date, .*boolean, file$/),
       'mine.sql:2:33: the default of "d" is "many", expected an integer, or none',
-      'mine.sql:2:51: the parameter "month" is a text, expected month',
-      'mine.sql:2:82: the parameter "e" is there twice',
+      'mine.sql:2:51: the parameter "month" has the type text, expected month',
+      'mine.sql:2:82: the parameter "e" is declared twice',
       'mine.sql:2:90: the default of "f" is "2026-02-30", expected a date such as 2026-10-01, 2026-10 or -30d (UTC), complete-through or none',
       'mine.sql:3:8: $a is not declared in the header; expected it in "--! params:"',
       'mine.sql:3:12: $b is not declared in the header; expected it in "--! params:"',
       'mine.sql:3:16: $c is not declared in the header; expected it in "--! params:"',
-      'mine.sql:2:63: the parameter "from" is there without "to"; a period has both',
+      'mine.sql:2:63: the parameter "from" is declared without "to"; a period needs both',
     ]);
   });
 
   test('refuses a parameter that the SQL names and the header lacks, and the reverse', () => {
     expect(parsed('month month, workspace text = *', 'select 1\nwhere $mnth = 1 and $month is null').problems).toEqual([
       'mine.sql:4:7: $mnth is not declared in the header (did you mean "month"?); expected it in "--! params:"',
-      'mine.sql:2:26: the parameter "workspace" is declared, but $workspace is nowhere in the SQL',
+      'mine.sql:2:26: the parameter "workspace" is declared, but the SQL does not use $workspace',
     ]);
   });
 
@@ -82,7 +80,7 @@ describe('parseParameters(file, problems)', () => {
 
   test('knows the month before only where there is a month to be before', () => {
     expect(parsed('base month = month-before', 'select $base').problems).toEqual([
-      'mine.sql:2:13: "month-before" is the month before the parameter "month", which must be another one',
+      'mine.sql:2:13: "month-before" is the month before the parameter "month"; declare "month" as another parameter',
     ]);
     expect(parsed('month month, base month = month-before', 'select $base, $month').problems).toEqual([]);
   });
@@ -177,8 +175,8 @@ describe('readParameters and settleParameters', () => {
     await expect(values('month month, workspace text = *, days integer = 3', given)).rejects.toThrow(
       [
         '--param workspce: the report mine has no parameter "workspce" (did you mean "workspace"?); expected one of --month <month>, --param workspace=<text>, --param days=<integer>',
-        '--param month: "x" is not what the report mine takes there; expected a month such as 2026-10, last (the last complete one) or none',
-        '--param days: "many" is not what the report mine takes there; expected an integer, or none',
+        '--param month: "x" is not a valid value for the report mine; expected a month such as 2026-10, last (the last complete one) or none',
+        '--param days: "many" is not a valid value for the report mine; expected an integer, or none',
       ].join('\n'),
     );
   });
@@ -186,11 +184,11 @@ describe('readParameters and settleParameters', () => {
   test('refuse a value that is given twice', async () => {
     const more = [{ name: 'month', text: '2026-09', what: '--month' }];
     await expect(values('month month', { month: '2026-09' }, { more })).rejects.toThrow(
-      '--param month and --month are the same parameter: give one of them',
+      '--param month and --month set the same parameter: use only one',
     );
   });
 
-  test('refuse a period that ends before it begins', async () => {
+  test('refuse a period that ends before it starts', async () => {
     await expect(values('from date, to date', { from: '2026-10-01', to: '2026-10-01' })).rejects.toThrow(
       '--from must be before --to',
     );
@@ -212,7 +210,7 @@ describe('readParameters and settleParameters', () => {
     await expect(values('metric file', { metric: 'user.csv' }, { dir })).rejects.toThrow(
       `${join(dir, 'user.csv')} does not exist`,
     );
-    await expect(values('metric file', { metric: '.' }, { dir })).rejects.toThrow('is no file');
+    await expect(values('metric file', { metric: '.' }, { dir })).rejects.toThrow('is not a file');
     await expect(values('metric file', { metric: '*.csv' }, { dir })).rejects.toThrow('pattern');
   });
 });
@@ -243,7 +241,7 @@ describe('monthsOfRange(text, what)', () => {
   });
 
   test.each([
-    ['2026-02..2026-01', 'ends before it begins'],
+    ['2026-02..2026-01', 'ends before it starts'],
     ['2026-01..', '"" is not a month'],
     ['2026-01..2026-13', '"2026-13" is not a month'],
     ['1999-01..2026-10', 'more than 120 months'],
