@@ -3,47 +3,47 @@ import { lastSeason, type Model, type Past, pastOf } from './models.ts';
 import { sum } from './numbers.ts';
 import type { Prepared } from './series.ts';
 
-/** A moment of the series' own past from which models are asked to go on. */
+/** An instant in the series' past from which models forecast. */
 export interface Origin {
-  /** How many steps it lies before the end of the series. */
+  /** Steps before the end of the series. */
   readonly back: number;
   readonly past: Past;
-  /** What came, as far as the series and the horizon go. */
+  /** The actual values after it, as far as the series and the horizon reach. */
   readonly outcomes: readonly number[];
   readonly isKnown: readonly boolean[];
 }
 
-/** What a model, or the mean of a few, says of what comes, and said at every origin. */
+/** The forecast of a model, or of the mean of several: now, and at every origin. */
 export interface PredictedPaths {
   readonly model: Pick<Model, 'name' | 'transform' | 'forecast'>;
-  /** Of the horizon. */
+  /** The forecast over the horizon. */
   readonly path: readonly number[];
-  /** At the origin of that index, as long as its outcomes. */
+  /** The forecast at the origin of that index, with as many steps as its outcomes. */
   readonly pathAt: (origin: number) => readonly number[];
 }
 
-/** What one model said, and how it did. */
+/** The forecasts of one model, and their losses. */
 export interface Trial extends PredictedPaths {
-  /** By origin and number of first steps: the mean absolute error, and the absolute mean error, up to there. */
+  /** By origin and number of first steps: the mean absolute error and the absolute mean error over these steps. */
   readonly losses: readonly (readonly number[])[];
 }
 
 const mostOrigins = 26;
-/** The choice forgets half of what an origin said after so many origins more. */
+/** An origin counts half as much after this many newer origins. */
 const weightHalvesAfter = 12;
-/** As a share of the usual size of a series: below it all models do as well. */
+/** As a share of the usual size of a series: below this loss, all models are equally good. */
 const leastLoss = 1e-9;
-/** A plainer model is kept where the next one is better by less than this. */
+/** A simpler model wins unless the next one is better by more than this. */
 const sameWithin = 1e-6;
 /**
- * What errs hardly more than the best has a say: the nearer its loss, the more, and none from so much of a share more on.
- * They err differently, so that together they err less: measured on invented series, on the demo's and on public ones.
+ * Models with nearly the lowest loss count too: more the nearer they are, and not at all from this relative difference
+ * on. Their errors differ, so their mean is more accurate, as measured on synthetic series, the demo's and public ones.
  */
 const togetherWithin = 0.3;
 
 /**
- * Origins at equal distances, the newest first: at least a season apart, and so far that they span some horizons. None
- * sees less of the past than `least` steps.
+ * Origins at equal distances, the newest first: at least a season apart, and spread over several horizons. Each has at
+ * least `least` earlier steps.
  */
 export function originsOf(
   series: Prepared,
@@ -68,14 +68,14 @@ export function originsOf(
   return origins;
 }
 
-/** Steps from one origin to the next. */
+/** Steps between two origins. */
 function strideOf(seasons: readonly number[], horizon: number): number {
   const shortest = seasons[0] ?? 1;
   const season = shortest <= 31 ? shortest : 1;
   return season * Math.max(1, Math.ceil(horizon / 8 / season));
 }
 
-/** Lets a model speak now and at the origins; undefined where it has nothing to say at one of them. */
+/** Forecasts with a model now and at the origins; undefined if it cannot forecast at one of them. */
 export function tryModel(
   model: Model,
   past: Past,
@@ -95,7 +95,7 @@ export function tryModel(
   return { model, path, pathAt, losses: origins.map((origin, index) => lossesOf(origin, pathAt(index))) };
 }
 
-/** Half for the single steps, and all for their sum, which is what budgets are about. */
+/** Half the loss of single steps, plus the full loss of their sum, which budgets use. */
 function lossesOf({ outcomes, isKnown }: Origin, path: readonly number[]): number[] {
   let [absolute, total] = [0, 0];
   return outcomes.map((outcome, h) => {
@@ -107,9 +107,8 @@ function lossesOf({ outcomes, isKnown }: Origin, path: readonly number[]): numbe
 }
 
 /**
- * The model that erred least as seen `back` steps before the end of the series, together with what erred hardly
- * more: only outcomes that were known by then count, the newer the more. Undefined where less than a whole horizon of
- * them is.
+ * The most accurate model as of `back` steps before the end of the series; near-ties are averaged. Uses only outcomes
+ * known by then, and recent ones weigh more. Undefined if they cover less than a whole horizon.
  */
 export function chooseAt(
   trials: readonly Trial[],
@@ -122,7 +121,7 @@ export function chooseAt(
     const known = Math.min(horizon, origin.back - back);
     if (known <= 0) return [];
     const weight = (0.5 ** ((origin.back - back) / stride / weightHalvesAfter) * known) / horizon;
-    // Where something happened that none foresaw all err much, and it says little of which is better.
+    // After an event that no model can foresee, all have large errors, which say little about which is better.
     const usual = median(trials.map((trial) => trial.losses[index]?.[known - 1] ?? 0));
     return [{ index, known, weight, perLoss: weight / Math.max(usual, leastLoss) }];
   });
@@ -132,7 +131,7 @@ export function chooseAt(
   for (const one of tried) if (best === undefined || one.loss < best.loss * (1 - sameWithin)) best = one;
   if (best === undefined) return undefined;
   const { trial, loss } = best;
-  // The last season errs by all of its chance: it has no say beside others, and where it is the best it is let alone.
+  // The last season has all of its noise as error: it is never averaged with others, and if it wins, it is used alone.
   if (trial.model.name === lastSeason) return trial;
   const others = tried.flatMap((one) => {
     const weight = loss > 0 ? 1 - (one.loss / loss - 1) / togetherWithin : 0;
@@ -142,7 +141,7 @@ export function chooseAt(
   return others.length === 0 ? trial : together(trial, others);
 }
 
-/** The weighted mean of the best and of what errs hardly more: `trend-26-1+2` of three. */
+/** The weighted mean of the best model and its near-ties: `trend-26-1+2` has three models. */
 function together(best: Trial, others: readonly { readonly trial: Trial; readonly weight: number }[]): PredictedPaths {
   const all = [{ trial: best, weight: 1 }, ...others];
   const total = sum(all.map(({ weight }) => weight));
@@ -155,7 +154,7 @@ function together(best: Trial, others: readonly { readonly trial: Trial; readonl
     }
     return means;
   }
-  // What is chosen at an origin is asked about that one alone: paths are made when they are asked for.
+  // Paths are computed on demand, because each origin needs only its own choice.
   const paths: number[][] = [];
   return {
     model: {

@@ -4,22 +4,28 @@ import { type Model, modelsWith, type Past } from './models.ts';
 import { mean } from './numbers.ts';
 import type { Prepared } from './series.ts';
 
-/** What a model must have seen before it is asked at an origin, where there is no season. */
+/** The least history before an origin, if there is no season. */
 const leastPast = 8;
-/** And what share of the history that there is now. */
+/** The least history before an origin, as a share of the current history. */
 const leastPastShare = 0.3;
-/** Origins that a dear model is first tried at, and what share of the best loss there makes it worth trying at all. */
+/**
+ * A slow model is first tried at every sixth origin, and at all of them only if its loss there is below this share of
+ * the best.
+ */
 const screening = { every: 6, share: 0.97 };
 
-/** What the models said at the origins, and what is chosen of them. */
+/** The models' forecasts at the origins, and the chosen one. */
 export interface Tried {
   readonly origins: readonly Origin[];
   readonly chosen: PredictedPaths;
-  /** By origin: what would have been chosen there; undefined where too little was known to choose. */
+  /** The choice as of each origin; undefined if too little was known then. */
   readonly chosenAt: readonly (PredictedPaths | undefined)[];
 }
 
-/** Tries every model at every origin and chooses; dear ones only where they err less at a few origins. */
+/**
+ * Tries every model at every origin and chooses one. Slow models are tried everywhere only if they are good at a few
+ * origins.
+ */
 export async function tryModels(
   series: Prepared,
   past: Past,
@@ -27,7 +33,7 @@ export async function tryModels(
   seasons: readonly number[],
   floor: number,
 ): Promise<Tried> {
-  // With much less history than there is now a model errs otherwise than now.
+  // With much less history, a model has different errors than now.
   const least = Math.max(seasons[0] === undefined ? leastPast : 2 * seasons[0], leastPastShare * series.values.length);
   const origins = originsOf(series, horizon, seasons, least, floor === 0);
   const models = modelsWith(await loadAugurs());
@@ -41,11 +47,11 @@ export async function tryModels(
   for (const model of models)
     if (model.isDear && isWorthTrying(model, trials, past, origins, some, horizon, floor)) add(model);
   const chosen = chooseAt(trials, origins, 0, horizon);
-  if (chosen === undefined) throw new Error('the seasonal naive model has nothing to say');
+  if (chosen === undefined) throw new Error('the seasonal naive model has no forecast');
   return { origins, chosen, chosenAt: origins.map(({ back }) => chooseAt(trials, origins, back, horizon)) };
 }
 
-/** Whether a model that takes long errs less at a few origins than the best of the others there. */
+/** Whether a slow model is good enough at a few origins, compared with the best other model there. */
 function isWorthTrying(
   model: Model,
   trials: readonly Trial[],

@@ -273,9 +273,7 @@ describe('costbook forecast', () => {
       exitCode: 2,
       stderr: expect.stringContaining('there is no budget "evrything" (did you mean "everything"?)'),
     });
-    expect((await plain('--workspace', 'nort')).stderr).toContain(
-      'the workspace "nort" has no recent costs in the books',
-    );
+    expect((await plain('--workspace', 'nort')).stderr).toContain('the workspace "nort"');
   });
 });
 

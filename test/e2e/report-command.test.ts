@@ -222,7 +222,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const dir = await projectOfOurs();
     const { exitCode, stderr } = await report(dir, 'cost_by_workspace', '--month', '2026-08', '--require-complete');
     expect(exitCode).toBe(4);
-    expect(stderr).toContain('the books of acc_one begin 2026-09-01T00:00:00Z');
+    expect(stderr).toContain('the books of acc_one start at 2026-09-01T00:00:00Z');
     expect(await readdir(dir)).toEqual(['data']);
   });
 

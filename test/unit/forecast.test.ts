@@ -56,7 +56,7 @@ describe('forecastSeries(history, horizon)', () => {
     const wild = await made([...calm.slice(0, -2), ...calm.slice(-2).map((cost) => 8 * (cost ?? 0))], 30);
     expect(usual.notes).toEqual([]);
     expect(wild.notes).toEqual([
-      expect.stringMatching(/^the last 2 steps are [78]\.\d times what was expected: the interval holds both/),
+      expect.stringMatching(/^the last 2 steps were [78]\.\d times the expected value: the interval includes both/),
     ]);
     const [before, after] = [usual.cumulative[29], wild.cumulative[29]];
     expect((after?.lower ?? 0) / (before?.lower ?? 1)).toBeCloseTo(1, 1);
@@ -73,7 +73,7 @@ describe('forecastSeries(history, horizon)', () => {
     const calm = days(182, (day) => (day % 7 < 5 ? 1.2 : 0.01) * random.noise(0.1));
     const away = Array.from({ length: 7 }, () => 90 * random.noise(0.05));
     const { notes, cumulative } = await made([...calm.slice(0, -7), ...away], 10);
-    expect(notes).toEqual([expect.stringMatching(/the interval holds both/)]);
+    expect(notes).toEqual([expect.stringMatching(/the interval includes both/)]);
     const sum = cumulative[9] ?? { mean: 0, lower: 0, upper: 0 };
     expect(sum.lower).toBeLessThan(12);
     expect(sum.mean).toBeGreaterThan(400);
@@ -114,21 +114,21 @@ describe('forecastSeries(history, horizon)', () => {
   });
 
   test.each<[string, (number | null)[], number, string]>([
-    ['nothing known', days(50, () => null), 7, 'no value is known'],
-    ['no values', [], 7, 'no value is known'],
-    ['two weeks', days(14, week), 7, 'too little history: 14 steps are known, and it takes 21'],
+    ['nothing known', days(50, () => null), 7, 'it has no values'],
+    ['no values', [], 7, 'it has no values'],
+    ['two weeks', days(14, week), 7, 'too little history: 14 known steps, at least 21 needed'],
     [
       'two weeks since it began',
       days(100, (day) => (day < 86 ? 0 : 5)),
       7,
-      'too little history: 14 steps are known since it began, and it takes 21',
+      'too little history: 14 known steps since its first value, at least 21 needed',
     ],
-    ['gaps', days(90, (day) => (day % 3 === 0 ? 5 : null)), 7, 'too many gaps: 60 of 90 steps are not known'],
+    ['gaps', days(90, (day) => (day % 3 === 0 ? 5 : null)), 7, 'too many gaps: 60 of 90 steps are unknown'],
     [
       'a horizon beyond reason',
       days(30, week),
       61,
-      'too little history: 30 steps are too few to look 61 ahead; at most 60',
+      'too little history: 30 steps allow a horizon of at most 60, not 61',
     ],
   ])('of %s there is none, and it says why', async (_, values, horizon, reason) => {
     const forecast: Forecast = await forecastSeries({ start, step: 'day', values }, horizon);
@@ -200,10 +200,10 @@ describe('forecastSeries(history, horizon)', () => {
     await expect(asked).rejects.toThrow(UsageError);
     await expect(asked).rejects.toThrow(
       [
-        'horizon: 0 is no whole number of at least 1',
-        'level: 1 does not lie between 0 and 1',
-        'seasons: 1 is no whole number of at least 2',
-        'seasons: 2.5 is no whole number of at least 2',
+        'horizon: 0 is not a whole number of at least 1',
+        'level: 1 is not between 0 and 1',
+        'seasons: 1 is not a whole number of at least 2',
+        'seasons: 2.5 is not a whole number of at least 2',
       ].join('\n'),
     );
   });
