@@ -68,7 +68,7 @@ const topRule: MappingRule = {
 };
 const ruleRule: MappingRule = {
   keys: ruleKeys,
-  expected: 'an entry such as - name: …; write it so',
+  expected: 'an entry such as - name: …',
   elsewhere: [
     { keys: topKeys, place: 'the top level' },
     { keys: whenKeys, place: 'when' },

@@ -23,7 +23,7 @@ const places = {
 };
 export const budgetRule: MappingRule = {
   keys: budgetKeys,
-  expected: 'a budget such as - name: everything; write it so',
+  expected: 'a budget such as - name: everything',
   elsewhere: [places.scope, places.owner, places.threshold],
 };
 export const scopeRule: MappingRule = {
@@ -33,6 +33,6 @@ export const scopeRule: MappingRule = {
 };
 export const thresholdRule: MappingRule = {
   keys: thresholdKeys,
-  expected: 'a threshold such as { at: 80% }; write it so',
+  expected: 'a threshold such as { at: 80% }',
   elsewhere: [places.budget],
 };

@@ -8,7 +8,7 @@ export function fileAsked(given: string | undefined, { dir }: Pick<CommandContex
   return given === undefined ? budgetsFile(dir) : resolve(given);
 }
 
-/** The budgets of the file that is asked for. Throws UsageError where there is none. */
+/** The budgets of the requested file. Throws UsageError if there are none. */
 export function budgetsAsked(
   given: string | undefined,
   { sinks }: LocalConfig,

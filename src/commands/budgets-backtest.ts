@@ -19,7 +19,7 @@ import { optionReader } from './options.ts';
 
 const usualDays = 400;
 
-/** Says what the rules of anomalies would have told, and when. */
+/** Shows which notifications the anomaly rules would have sent, and when. */
 export async function backtestAnomalyRules(input: CommandInput, context: CommandContext): Promise<number> {
   const now = context.effects.now();
   const options = optionReader(input, now);
@@ -53,7 +53,7 @@ function overAsked(options: ReturnType<typeof optionReader>): number {
   return overMs;
 }
 
-/** Says what the thresholds of a budget would have sent, and when. */
+/** Shows which notifications a budget's thresholds would have sent, and when. */
 export async function backtestOne(input: CommandInput, context: CommandContext): Promise<number> {
   const now = context.effects.now();
   const options = optionReader(input, now);
@@ -90,7 +90,7 @@ export async function backtestOne(input: CommandInput, context: CommandContext):
   }
 }
 
-/** The budget of a name; without one, the only one. Throws UsageError where there is none of it. */
+/** The budget with a name, or the only budget if no name is given. Throws UsageError if there is none. */
 function budgetNamed(name: string | undefined, budgets: readonly Budget[]): Budget {
   const names = budgets.map((budget) => budget.name);
   const found =

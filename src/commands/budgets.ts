@@ -106,7 +106,7 @@ async function showAll(input: CommandInput, context: CommandContext): Promise<nu
   }
 }
 
-/** A project without budgets has not done anything wrong: it is told how they begin. */
+/** A project without budgets is not an error: explains how to write the first one. */
 async function sayHowToBegin(context: CommandContext): Promise<number> {
   expectProject(context);
   if (context.json) {

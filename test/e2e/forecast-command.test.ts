@@ -231,7 +231,7 @@ describe('every mistake in a file is reported with its line, and nothing is fore
     );
     const unsorted = await csvOf(['a,2026-01-05,1', 'a,2026-01-02,1']);
     expect((await forecast(unsorted, '--horizon', '3')).stderr).toBe(
-      `costbook: ${unsorted}:3: 2026-01-02T00:00:00Z of "a" stands below 2026-01-05T00:00:00Z (line 2), expected ascending timestamps\n`,
+      `costbook: ${unsorted}:3: 2026-01-02T00:00:00Z of "a" is earlier than 2026-01-05T00:00:00Z above it (line 2), expected ascending timestamps\n`,
     );
     const typo = await csvOf([...linesOf('a', [1, 2, 3]), 'a,2925-01-01,4']);
     expect((await forecast(typo, '--horizon', '3')).stderr).toContain(`${typo}:5: "a" has 4 values in 328`);
@@ -242,12 +242,12 @@ describe('every mistake in a file is reported with its line, and nothing is fore
     const { exitCode, stderr } = await forecast(path, '--horizon', '3');
     expect(exitCode).toBe(2);
     expect(stderr.trim().split('\n')).toHaveLength(21);
-    expect(stderr).toContain('and 480 mistakes more');
+    expect(stderr).toContain('and 480 more mistakes');
   });
 
   test.each([
-    ['nothing', '', 'found nothing, expected the header id,timestamp,value'],
-    ['a header alone', 'id,timestamp,value\n', 'found no row below the header'],
+    ['nothing', '', 'found an empty file, expected the header id,timestamp,value'],
+    ['a header alone', 'id,timestamp,value\n', 'found no row after the header'],
     [
       'other columns',
       'name,date,cost\na,2026-01-01,1\n',

@@ -731,9 +731,9 @@ landing:
       `"costbook.yaml:1:11: accounts: found a mapping, expected a list with an entry such as - id: …; write one or remove it"`,
     );
     expect(problems('accounts: [acc_1, [], null]\n', reach)).toMatchInlineSnapshot(`
-      "costbook.yaml:1:12: accounts: found a text, expected an entry such as - id: …; write it so
-      costbook.yaml:1:19: accounts: found a list, expected an entry such as - id: …; write it so
-      costbook.yaml:1:23: accounts: found nothing, expected an entry such as - id: …; write it so"
+      "costbook.yaml:1:12: accounts: found a text, expected an entry such as - id: …
+      costbook.yaml:1:19: accounts: found a list, expected an entry such as - id: …
+      costbook.yaml:1:23: accounts: found nothing, expected an entry such as - id: …"
     `);
     expect(problems('account: a\naccounts: [{ id: b }]\n', reach)).toMatchInlineSnapshot(
       `"costbook.yaml:1:10: account: found both account and accounts, expected only one of them; move it into the list, as an id"`,
@@ -765,13 +765,13 @@ landing:
     expect(
       problems('url: https://x.example\ntoken: tok-1234\naccounts: [{ id: a, tokenFile: x, tokenCommand: y }]\n'),
     ).toMatchInlineSnapshot(
-      `"costbook.yaml:3:49: tokenCommand: found next to tokenFile, expected one source of the token; remove one of them"`,
+      `"costbook.yaml:3:49: tokenCommand: found together with tokenFile, expected only one token source; remove one of them"`,
     );
     expect(problems('token: tok-1234\ntokenCommand: x\nurl: https://x.example\n')).toMatchInlineSnapshot(
-      `"costbook.yaml:2:15: tokenCommand: found next to token, expected one source of the token; remove one of them"`,
+      `"costbook.yaml:2:15: tokenCommand: found together with token, expected only one token source; remove one of them"`,
     );
     expect(problems('', { ...reach, COSTBOOK_TOKEN_FILE: 'x' })).toMatchInlineSnapshot(
-      `"COSTBOOK_TOKEN_FILE: found next to COSTBOOK_TOKEN, expected one source of the token; remove one of them"`,
+      `"COSTBOOK_TOKEN_FILE: found together with COSTBOOK_TOKEN, expected only one token source; remove one of them"`,
     );
   });
 
@@ -984,10 +984,10 @@ describe('loadConfig({ dir, env, now })', () => {
     const path = folder('large', { 'costbook.yaml': '' });
     truncateSync(join(path, 'costbook.yaml'), 1024 * 1024 + 1);
     expect(refusal(path)).toMatchInlineSnapshot(
-      `"<dir>/large/costbook.yaml: found 1048577 bytes, expected at most 1 MiB; remove everything but the configuration"`,
+      `"<dir>/large/costbook.yaml: found 1048577 bytes, expected at most 1 MiB; remove everything except the configuration"`,
     );
     expect(problems('#'.repeat(1024 * 1024 + 1), reach)).toMatchInlineSnapshot(
-      `"costbook.yaml: found 1048577 bytes, expected at most 1 MiB; remove everything but the configuration"`,
+      `"costbook.yaml: found 1048577 bytes, expected at most 1 MiB; remove everything except the configuration"`,
     );
   });
 
@@ -1146,7 +1146,7 @@ describe('parseConfig: inventory', () => {
       costbook.yaml:9:11: east: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write only the token
       costbook.yaml:10:5: found a number, expected a text; put it in quotes
       costbook.yaml:11:5: found "north" a second time, first on line 6; keep one
-      costbook.yaml:12:38: tokenFile: found next to token, expected one source of the token; remove one of them"
+      costbook.yaml:12:38: tokenFile: found together with token, expected only one token source; remove one of them"
     `);
   });
 

@@ -111,7 +111,7 @@ ping: { begin: "\${HOOK}" }
 `),
     ).toMatchInlineSnapshot(`
       "1:1: unknown key "shedule"; did you mean schedule? rename or remove it
-      1:1: found no schedule, expected schedule: "15 2 * * *"; write it
+      1:1: found no schedule, expected schedule: "15 2 * * *"; add it
       2:1: unknown key "timezone"; did you mean timeZone? rename or remove it
       3:10: timeout: found "5 minutes", expected a duration such as 90s, 50m or 6h
       4:10: catchUp: found "twice", expected once or skip
@@ -121,7 +121,7 @@ ping: { begin: "\${HOOK}" }
       9:15: unknown key "form"; did you mean from? rename or remove it
       9:26: unknown key "acceptReducedAccess"; expected one of from, to or refetch
       9:59: from: found "yesterday", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
-      10:5: steps: found report without name, expected report: { name: … }; write it so
+      10:5: steps: found report without name, expected report: { name: … }
       11:13: report: found no name, expected one in each step report; write it
       11:45: format: found "xlsx", expected csv, parquet, arrow or json
       11:69: parquetDecimals: found "rough", expected exact or double
