@@ -466,13 +466,16 @@ describe('migrate(connection)', () => {
     await expect(migrate(connection)).rejects.toThrow(/newer Costbook \(migration 9999_future/);
   });
 
-  test('creates the views again after one of their files has changed', async () => {
+  test('creates the views again, and drops renamed ones, after one of their files has changed', async () => {
     const { connection } = await newDatabase();
     await migrate(connection);
     await connection.run(`create or replace view runs as select 1 as broken`);
+    await connection.run(`create view ledger.series_owners as select 1 as earlier_name`);
     await connection.run(`update ledger.applied_files set hash = 'another' where folder = 'views'`);
     await migrate(connection);
     expect(await connection.rows('select outcome from runs')).toEqual([]);
+    const earlier = await connection.rows(`from duckdb_views() where view_name = 'series_owners'`);
+    expect(earlier).toEqual([]);
   });
 });
 
