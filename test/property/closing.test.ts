@@ -7,7 +7,7 @@ import { openBooks } from '../../src/warehouse/books.ts';
 import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
 import { closedMonths, knownUnits } from '../../src/warehouse/closes.ts';
 import type { Connection, SqlRow } from '../../src/warehouse/connection.ts';
-import { snapshotFile } from '../../src/warehouse/published.ts';
+import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';
 import type { LoadRole } from '../../src/warehouse/stage-state.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';

@@ -7,10 +7,10 @@ import { openBooks } from '../../src/warehouse/books.ts';
 import { type Connection, type Database, SqlError } from '../../src/warehouse/connection.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { journalFolder, lastApplied, openJournalFile, openRecorder, readJournal } from '../../src/warehouse/journal.ts';
-import type { Stage } from '../../src/warehouse/load.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { damageOfWarehouse } from '../../src/warehouse/seal.ts';
 import { readSqlFolder } from '../../src/warehouse/sql-files.ts';
+import type { Stage } from '../../src/warehouse/stage.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { newProject } from '../support/project.ts';
 
@@ -562,7 +562,7 @@ describe('a stage', () => {
   async function staged(): Promise<{ stage: Stage; connection: Connection; close(): void }> {
     const { database, connection } = await newDatabase();
     await migrate(connection);
-    const { openStage } = await import('../../src/warehouse/load.ts');
+    const { openStage } = await import('../../src/warehouse/stage.ts');
     return {
       stage: await openStage(await database.connect(), { record: async () => undefined }),
       connection,
