@@ -139,7 +139,7 @@ function environmentTarget(entries: readonly Entry[], env: Layer, { file, proble
     if (!given) continue;
     problems.report(
       given,
-      `found it set, but ${file} lists ${entries.length} accounts; set COSTBOOK_ACCOUNT to the account that it is ` +
+      `found a value, but ${file} lists ${entries.length} accounts; set COSTBOOK_ACCOUNT to the account that it is ` +
         `for (${expected}), or unset it`,
     );
   }

@@ -409,7 +409,7 @@ describe('a folder that is no project', () => {
     ],
     ...['rebuild', 'rebuild --into rebuilt.duckdb', 'close 2026-09', 'reopen 2026-09 --reason late', 'allocation test'],
     ...['allocation apply', 'report chargeback', 'ingest', 'doctor'],
-  ])('is refused by %s, which leaves it as it is and says how to begin', async (command) => {
+  ])('is refused by %s, which does not change it and explains how to start', async (command) => {
     const dir = await newProject();
     await mkdir(join(dir, 'books'));
     await writeFile(join(dir, 'books', 'costbook.yaml'), '');

@@ -188,7 +188,7 @@ describe('typed SQL ends', () => {
     [`select repeat('x', 600000000) as x`],
     [`select ${'('.repeat(20_000)}1${')'.repeat(20_000)}`],
     [`select ${'-1 + '.repeat(100_000)}1`],
-  ])('with an error where it needs too much, of memory or of time: %#', async (query) => {
+  ])('with an error if it needs too much memory or time: %#', async (query) => {
     const { exitCode, stdout, stderr } = await attackThroughStdin(query);
     expect({ exitCode: [2, 7].includes(exitCode), stdout }).toEqual({ exitCode: true, stdout: '' });
     expect(stderr).toMatch(/^costbook: /);

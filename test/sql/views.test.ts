@@ -179,7 +179,7 @@ test('coverage keeps the claimed part of a window inside it', async () => {
   ]);
 });
 
-describe('accounts: through when the books are complete and settled', () => {
+describe('accounts: complete through and settled through', () => {
   type Piece = readonly [start: string, end: string, claimedEnd?: string];
 
   test.each<[string, readonly Piece[], string | null, string | null]>([
@@ -217,7 +217,7 @@ describe('accounts: through when the books are complete and settled', () => {
     ['everything is before the books begin', [['2026-08-20', '2026-08-27']], null, null],
     ['less than settleDays are there', [['2026-09-01', '2026-09-02']], '2026-09-02', '2026-09-01'],
     ['all of a window is too young', [['2026-09-01', '2026-09-02', '2026-08-30']], null, null],
-  ])('where %s', async (_, chunks, complete, settled) => {
+  ])('are right if %s', async (_, chunks, complete, settled) => {
     const [row] = await answer(
       {
         accounts: [{}],
@@ -235,7 +235,7 @@ describe('accounts: through when the books are complete and settled', () => {
     });
   });
 
-  test('each account has its own instants', async () => {
+  test('differ by account', async () => {
     const rows = await answer(
       {
         accounts: [{}, { account: 'acc_two', name: 'Labs', role: null, history_start: '2026-09-03', settle_days: 0 }],

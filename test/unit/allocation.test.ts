@@ -30,12 +30,12 @@ function rule(text: string): string {
   return `rules:\n  - name: one\n${text.replace(/^/gm, '    ')}\n`;
 }
 
-describe('what is read', () => {
-  test('without a file there are no rules', () => {
+describe('parseAllocation', () => {
+  test('returns no rules without a file', () => {
     expect(loadAllocation(join(folder, 'none.yaml'))).toBeUndefined();
   });
 
-  test('rules in their order, and the default as the last of them', () => {
+  test('reads rules in order, with the default as the last one', () => {
     const { definition, warnings } = parse(`
 dimensions: [team, cost_center]
 aliases:
@@ -86,7 +86,7 @@ default: {team: platform}
     ]);
   });
 
-  test('a lookup table: quoted cells, a byte order mark, Windows lines, empty owners', () => {
+  test('reads a lookup table with quoted cells, a byte order mark, Windows line ends and empty owners', () => {
     const { definition } = parse(rule('table: owners.csv'), {
       'owners.csv': '\uFEFFlabel:cost center,product,team\r\n"12,5",,"the ""A"" team"\r\n42 , shop ,\r\n\r\n',
     });
@@ -96,19 +96,19 @@ default: {team: platform}
     ]);
   });
 
-  test('special characters of LIKE in a value match only themselves', () => {
+  test('matches special characters of LIKE in a value only literally', () => {
     const { definition } = parse(rule("when: {resource_name: 'a_b%c\\d*'}\nowner: {team: x}"));
     expect(definition.rules[0]?.conditions[0]?.value).toBe('a\\_b\\%c\\\\d%');
   });
 
-  test('the same rules produce the same stored text', () => {
+  test('gives the same stored text for the same rules', () => {
     const text = rule('owner: {product: shop, team: x}\nwhen: {workspace: a}');
     expect(JSON.stringify(parse(text).definition)).toBe(JSON.stringify(parse(text).definition));
   });
 });
 
-describe('mistakes', () => {
-  test('all are reported at once, each with its place', () => {
+describe('mistakes in allocation rules', () => {
+  test('are all reported at once, each with its place', () => {
     expect(
       problems(`
 dimension: [team]
@@ -173,11 +173,11 @@ rules:
     ['workspace,team\n"a"x,b', 'owners.csv:2: found a quote that is not closed'],
     ['workspace,team\n', 'owners.csv:1: found only a header line'],
     ['', 'owners.csv:1: found an empty file'],
-  ])('in a lookup table: %j', (content, words) => {
+  ])('are reported in a lookup table: %j', (content, words) => {
     expect(problems(rule('table: owners.csv'), { 'owners.csv': content }).join('\n')).toContain(words);
   });
 
-  test('an alias that is listed twice, or is an alias of another alias, is refused', () => {
+  test('include an alias that is listed twice, or that points to another alias', () => {
     const text = `aliases:\n  team: {a: [x], b: [x, a]}\n${rule('owner: {team: x}')}`;
     expect(problems(text).join('\n')).toContain('found "x", which is already an alias of "a"');
     expect(problems(text).join('\n')).toContain('which is itself an alias of');

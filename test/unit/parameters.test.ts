@@ -45,7 +45,7 @@ describe('parseParameters(file, problems)', () => {
     ]);
   });
 
-  test('tells everything that is wrong at once, with file, line and column', () => {
+  test('reports every mistake at once, with file, line and column', () => {
     const sql = 'select $a, $b, $c, $d, $month, $from, $e, $f';
     const { problems } = parsed(
       'a, B text, c numbr, d integer = many, month text, from date, e text, e text, f date = 2026-02-30',
@@ -66,19 +66,19 @@ describe('parseParameters(file, problems)', () => {
     ]);
   });
 
-  test('refuses a parameter that the SQL names and the header lacks, and the reverse', () => {
+  test('refuses a parameter that only the SQL or only the header has', () => {
     expect(parsed('month month, workspace text = *', 'select 1\nwhere $mnth = 1 and $month is null').problems).toEqual([
       'mine.sql:4:7: $mnth is not declared in the header (did you mean "month"?); expected it in "--! params:"',
       'mine.sql:2:26: the parameter "workspace" is declared, but the SQL does not use $workspace',
     ]);
   });
 
-  test('takes no name for a parameter that stands in a comment, a text or a quoted name', () => {
+  test('ignores parameters in comments, texts and quoted names', () => {
     const sql = `select '$a ''$b', "$c", $$ $d $$, $q$ $e $q$, e'\\'$f', x$g -- $h\n/* $i\n$j */ where $month is null`;
     expect(parsed('month month', sql).problems).toEqual([]);
   });
 
-  test('knows the month before only where there is a month to be before', () => {
+  test('requires another month for month-before', () => {
     expect(parsed('base month = month-before', 'select $base').problems).toEqual([
       'mine.sql:2:13: "month-before" is the month before the parameter "month"; declare "month" as another parameter',
     ]);
@@ -111,7 +111,7 @@ async function sqlValue(...args: Parameters<typeof values>): Promise<unknown[]> 
 }
 
 describe('readParameters and settleParameters', () => {
-  test('bind each type as its file expects it', async () => {
+  test('bind each type to its SQL value', async () => {
     const params = 'month month, on date, at instant, name text, all text, days integer, floor decimal, net boolean';
     const given = {
       month: '2026-09',
@@ -135,7 +135,7 @@ describe('readParameters and settleParameters', () => {
     ]);
   });
 
-  test('take the defaults from the books and from now', async () => {
+  test('take defaults from the books and from now', async () => {
     const params =
       'month month = last-complete, base month = month-before, from date = -30d, to date = complete-through, at instant = complete-through, workspace text = *, floor decimal = none';
     expect(await sqlValue(params)).toEqual([
@@ -166,11 +166,11 @@ describe('readParameters and settleParameters', () => {
     ['net boolean', { net: 'yes' }, 'expected true, false'],
     ['name text', {}, 'needs --param name=<text>: expected text, or * for all'],
     ['month month', {}, 'needs --month <month>: expected a month'],
-  ])('refuse for %s what is given as %j', async (params, given, words) => {
+  ])('refuse, for %s, the value %j', async (params, given, words) => {
     await expect(values(params, given)).rejects.toThrow(words);
   });
 
-  test('tell every mistake at once, and what was probably meant', async () => {
+  test('report every mistake at once, with the probable spelling', async () => {
     const given = { month: 'x', workspce: 'north', days: 'many' };
     await expect(values('month month, workspace text = *, days integer = 3', given)).rejects.toThrow(
       [
@@ -181,7 +181,7 @@ describe('readParameters and settleParameters', () => {
     );
   });
 
-  test('refuse a value that is given twice', async () => {
+  test('refuse a parameter that is set twice', async () => {
     const more = [{ name: 'month', text: '2026-09', what: '--month' }];
     await expect(values('month month', { month: '2026-09' }, { more })).rejects.toThrow(
       '--param month and --month set the same parameter: use only one',
@@ -194,7 +194,7 @@ describe('readParameters and settleParameters', () => {
     );
   });
 
-  test('say that no month is complete rather than choose one', async () => {
+  test('report that no month is complete instead of choosing one', async () => {
     const empty = { ...state, completeThrough: null };
     await expect(values('month month = last-complete', {}, { state: empty })).rejects.toThrow(
       'no month is complete in every account',
@@ -202,7 +202,7 @@ describe('readParameters and settleParameters', () => {
     await expect(values('on date = complete-through', {}, { state: empty })).rejects.toThrow('nothing is complete');
   });
 
-  test('bind a file as its absolute path, and only one that is there', async () => {
+  test('bind an existing file as its absolute path, and refuse others', async () => {
     const dir = await newProject();
     await writeFile(join(dir, 'users.csv'), 'day,users\n');
     const [value] = await values('metric file', { metric: 'users.csv' }, { dir });
@@ -215,7 +215,7 @@ describe('readParameters and settleParameters', () => {
   });
 });
 
-test('periodsOf names each month of a report, and the days from one date to another', async () => {
+test('periodsOf returns each month of a report, and the days between two dates', async () => {
   const months = await values('month month, base month', { month: '2026-09', base: '2026-07' });
   expect(periodsOf(months)).toEqual([
     { label: '2026-09', start: Date.parse('2026-09-01'), end: Date.parse('2026-10-01') },
@@ -233,7 +233,7 @@ test('periodsOf names each month of a report, and the days from one date to anot
 });
 
 describe('monthsOfRange(text, what)', () => {
-  test('names every month from the first to the last', () => {
+  test('returns every month from the first to the last', () => {
     expect(monthsOfRange('2025-11..2026-02', '--month')).toEqual(['2025-11', '2025-12', '2026-01', '2026-02']);
     expect(monthsOfRange('2026-02..2026-02', '--month')).toEqual(['2026-02']);
     expect(monthsOfRange('2026-02', '--month')).toBeUndefined();
@@ -254,7 +254,7 @@ describe('withDaysOfMonths(report, given)', () => {
   const days = { parameters: ['from', 'to'].map((name) => ({ name, type: 'date' as const, default: 'none' })) };
   const month = (text: string): GivenParameter => ({ name: 'month', text, what: '--month' });
 
-  test('a month is its days, of a report that has days alone', () => {
+  test('turns a month into its days for a report that only takes days', () => {
     const given = (text: string) => withDaysOfMonths(days, [month(text)]).map(({ name, text }) => [name, text]);
     const whole = [
       ['from', '2026-10'],
@@ -270,7 +270,7 @@ describe('withDaysOfMonths(report, given)', () => {
     }
   });
 
-  test('a report of months is asked for its month', () => {
+  test('keeps the month for a report that takes months', () => {
     const both = { parameters: [...days.parameters, { name: 'month', type: 'month' as const, default: 'none' }] };
     expect(withDaysOfMonths(both, [month('2026-10')])).toEqual([month('2026-10')]);
   });
