@@ -94,8 +94,8 @@ describe.concurrent('exit 2', () => {
     ['a window that ends before it starts', ['ingest', '--from', '2026-09-02', '--to', '2026-09-01']],
     ['a command that does not exist', ['ingset']],
     ['an option that does not exist', ['ingest', '--since', '2026-09']],
-    ['an instant that is none', ['ingest', '--now', 'noon']],
-    ['a format that is none', ['sql', 'select 1', '--format', 'xml']],
+    ['an invalid instant', ['ingest', '--now', 'noon']],
+    ['an unknown format', ['sql', 'select 1', '--format', 'xml']],
     ['books that do not exist yet', ['sql', 'select 1']],
     ['a report that does not exist', ['report', 'cost_by_wrokspace']],
   ])('is for %s', async (_, args) => {

@@ -246,8 +246,8 @@ describe('every mistake in a file is reported with its line, and nothing is fore
   });
 
   test.each([
-    ['nothing', '', 'found an empty file, expected the header id,timestamp,value'],
-    ['a header alone', 'id,timestamp,value\n', 'found no row after the header'],
+    ['no content', '', 'found an empty file, expected the header id,timestamp,value'],
+    ['only a header', 'id,timestamp,value\n', 'found no row after the header'],
     [
       'other columns',
       'name,date,cost\na,2026-01-01,1\n',

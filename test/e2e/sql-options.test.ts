@@ -217,7 +217,7 @@ describe('the process that answers', () => {
 
   test.each([
     ['by the kernel', true],
-    ['by the process that started it, where the kernel does not', false],
+    ['by the process that started it, if the kernel does not', false],
   ])('is limited in memory %s', async (_, hasKernelLimit) => {
     // As it was built: the child is a program that Node runs without a compiler.
     const built = new URL('../../dist/query/ask.js', import.meta.url).href;

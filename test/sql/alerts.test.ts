@@ -384,11 +384,11 @@ describe('facts about the data', () => {
 });
 
 test.each([
-  ['as it was', 'period: monthly', []],
+  ['unchanged', 'period: monthly', []],
   ['of other periods', 'period: daily', ['withdrawn']],
   ['of another account', 'scope: { account: acc_one }, period: monthly', ['withdrawn']],
   ['without the threshold', 'period: monthly, thresholds: [{ at: 90% }]', ['withdrawn']],
-])('alerts of a budget that is %s now are withdrawn', async (_, keys, states) => {
+])('the alert of a budget that is %s now is withdrawn unless it still applies', async (_, keys, states) => {
   const key = 'budget/@all/all/2026-08/100%';
   const fact = {
     key,

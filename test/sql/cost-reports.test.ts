@@ -472,7 +472,7 @@ describe('price_volume', () => {
       ['3', '0', '0', '5', '0', '-2', '0'],
     ],
     [
-      'usage that begins to cost is price',
+      'usage that starts to cost counts as price',
       [{ cost: '0', usage: '10' }],
       [{ cost: '4', usage: '20' }],
       ['4', '4', '0', '0', '0', '0', '0'],
@@ -486,7 +486,7 @@ describe('price_volume', () => {
     ],
     [
       // 1/3 a unit: 10^-18 is lost in the rate, what is lost in the effects is rounding.
-      'a rate that no decimal holds',
+      'a rate that is no exact decimal',
       [{ cost: '1', usage: '3' }],
       [{ cost: '1', usage: '7' }],
       ['0', '-1.333333333333', '1.333333333333', '0', '0', '0', '0'],
@@ -498,7 +498,7 @@ describe('price_volume', () => {
       ['0', '-0.000000000001', '0.000000000001', '0', '0', '0', '0'],
     ],
     [
-      'a rate that means nothing, next to no usage with a cost',
+      'a meaningless rate of a cost with almost no usage',
       [{ cost: '900000', usage: '0.000001' }],
       [{ cost: '800000', usage: '90000000000' }],
       ['-100000', '0', '0', '0', '0', '-100000', '0'],
@@ -737,7 +737,7 @@ describe('unit_rates', () => {
       ],
     ],
     [
-      'a rate that was never one, as where some usage is free',
+      'a rate without meaning, because some usage is free',
       range(1, 20).flatMap((number) => daily([number], { cost: `${number}`, usage: '10' })),
     ],
     [
@@ -748,7 +748,7 @@ describe('unit_rates', () => {
     ],
     ['usage that costs nothing', daily(range(1, 20), { usage: '10' })],
     [
-      'a workspace of another price that comes in between',
+      'a workspace with another price in between',
       [
         ...daily(range(1, 20), { cost: '1', usage: '10' }),
         ...daily(range(10, 20), { cost: '9', usage: '10', workspace: 'south' }),

@@ -602,14 +602,18 @@ describe('unit_economics', () => {
 
   test.each([
     ['no header', '2026-09-01,3\n', ':1: found "2026-09-01,3", expected the header date,value'],
-    ['nothing at all', '', ':1: found "", expected the header date,value'],
+    ['no content', '', ':1: found "", expected the header date,value'],
     ['a number with a comma', 'date,value\n2026-09-01,"1,250"\n', ':2: found "2026-09-01,"1,250"", expected a day and'],
     ['a word', 'date,value\n2026-09-01,3\n\n2026-09-02,many\n', ':4: found "2026-09-02,many", expected a day and'],
-    ['a day that is none', 'date,value\n2026-02-30,3\n', ':2: found "2026-02-30,3", expected a day and'],
-    ['another form of day', 'date,value\n01.09.2026,3\n', ':2: found "01.09.2026,3", expected a day and'],
+    ['an impossible day', 'date,value\n2026-02-30,3\n', ':2: found "2026-02-30,3", expected a day and'],
+    ['another date format', 'date,value\n01.09.2026,3\n', ':2: found "01.09.2026,3", expected a day and'],
     ['a day without a comma', 'date,value\n2026-09-01\n', ':2: found "2026-09-01", expected a day and'],
-    ['a number too fine', 'date,value\n2026-09-01,0.1234567\n', ':2: found "2026-09-01,0.1234567", expected a day and'],
-    ['a day twice', 'date,value\n2026-09-01,3\n2026-09-01,4\n', ':3: the day 2026-09-01 stands on line 2 already'],
+    [
+      'a number with too many decimals',
+      'date,value\n2026-09-01,0.1234567\n',
+      ':2: found "2026-09-01,0.1234567", expected a day and',
+    ],
+    ['a repeated day', 'date,value\n2026-09-01,3\n2026-09-01,4\n', ':3: the day 2026-09-01 stands on line 2 already'],
     ['several mistakes', 'date,value\nx,3\n2026-09-01,y\n', ':2: found "x,3", .*; 1 more lines are wrong'],
   ])('names file and line for a file with %s', async (_, text, words) => {
     const path = await metric(text);

@@ -77,12 +77,12 @@ describe('closeObstacles(question)', () => {
   test.each([
     ['is not in the books', { completeness: undefined }, 'it has no complete hour yet'],
     [
-      'begins within the month',
+      'starts within the month',
       { completeness: { ...sound.completeness, historyStart: at('2026-09-16') } },
       'its books start at 2026-09-16T00:00:00Z, within the month',
     ],
     [
-      'is not complete so far that the month has settled',
+      'is not complete through the settling time of the month',
       { completeness: { ...sound.completeness, completeThrough: at('2026-10-04') - 1 } },
       'expected 2026-10-04T00:00:00Z, the end of the month plus 3 days (closeAfterDays); run "costbook ingest" after that instant',
     ],
@@ -101,12 +101,12 @@ describe('closeObstacles(question)', () => {
       '2026-09-30T00:00:00Z/2026-10-03T00:00:00Z is unproven (rows); run "costbook ingest", which fetches it again',
     ],
     [
-      'has not met the platform’s total of it since it changed',
+      'has not matched the platform’s total since the month changed',
       { isTotalDue: true },
       'account acc_one: 2026-09 does not match the platform\'s own total, or was not compared since the month changed; run "costbook ingest"',
     ],
     [
-      'has a total of it that contradicts its hours, which is told once',
+      'has a total that contradicts its hours, which is reported once',
       {
         isTotalDue: true,
         unproven: [
@@ -123,12 +123,12 @@ describe('closeObstacles(question)', () => {
 
   test.each([
     [
-      'begins after the month',
+      'starts after the month',
       { completeness: { ...sound.completeness, historyStart: at('2026-10') }, isTotalDue: true },
     ],
-    ['is configured no longer', { isConfigured: false, completeness: undefined, isTotalDue: true }],
+    ['is no longer configured', { isConfigured: false, completeness: undefined, isTotalDue: true }],
     [
-      'has hours beside it unproven',
+      'has unproven hours outside the month',
       {
         unproven: [
           {

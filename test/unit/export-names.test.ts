@@ -103,7 +103,7 @@ describe('a manifest', () => {
 
   test.each([
     ['no JSON', '{', 'it is not JSON'],
-    ['somebody else’s', '{"name": "x"}', 'it has no "manifest": 1'],
+    ['from another program', '{"name": "x"}', 'it has no "manifest": 1'],
     ['one without a count', JSON.stringify({ ...manifest, rows: '1' }), '"rows" is not an integer'],
     [
       'one that names a file elsewhere',
