@@ -37,7 +37,7 @@ export type EventName =
   | 'month_reopened'
   /** The allocation rules from now on. */
   | 'allocation_changed'
-  /** Comparisons of a window with the platform's totals, of an attempt that failed. */
+  /** Comparisons with the platform's totals that belong to no load: of failed attempts, and of past totals. */
   | 'window_reconciled'
   /** States of resources that end, and the states that follow. */
   | 'resources_changed'
