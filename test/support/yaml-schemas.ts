@@ -392,7 +392,7 @@ function configSchema(): Schema {
           pattern: '^([0-9]{1,5}[smhd]|.*\\$\\{.*\\}.*)$',
         },
         verifyDays: count('days of the past that every ingest compares with the platform; 400 by default', 0, 36_500),
-        deepVerifyPages: count('pages of old hours that every ingest fetches again row by row; 2 by default', 0),
+        deepVerifyPages: count('pages of series totals that every ingest compares with the platform; 2 by default', 0),
         inventory,
         apiVersion: text('a version of the platform such as 2026-04-16'),
         authorizationHeader: text('the HTTP header with the token'),
