@@ -33,7 +33,11 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
   ingest: {
     needs: [],
     options: [
-      { key: 'from', kind: 'date', about: 'first hour to consider; -1d is the start of yesterday in UTC' },
+      {
+        key: 'from',
+        kind: 'date',
+        about: 'consider only hours from this instant on; -1d is the start of yesterday in UTC',
+      },
       { key: 'to', kind: 'date', about: 'end of the range to consider (exclusive)' },
       { key: 'refetch', kind: 'flag', about: 'fetch everything in the range again' },
     ],
@@ -59,11 +63,11 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
         about: 'last-complete, one month such as 2026-09, or a range such as 2026-01..2026-10',
       },
       { key: 'from', kind: 'text', about: 'the first day, for reports on days' },
-      { key: 'to', kind: 'text', about: 'the day after the last day' },
+      { key: 'to', kind: 'text', about: 'the end (exclusive), for reports on days' },
       { key: 'param', kind: 'values', about: 'other parameters of the report: { workspace: north }' },
       { key: 'format', kind: 'choices', choices: formats, about: 'file formats; by default those of the report' },
       { key: 'out', kind: 'text', about: 'the output folder; exports by default' },
-      { key: 'excel', kind: 'flag', about: 'write a CSV for people: two decimals, names, the currency' },
+      { key: 'excel', kind: 'flag', about: 'write a CSV for spreadsheets: two decimals, plain names, the currency' },
       { key: 'totals', kind: 'flag', about: 'in the CSV for people, add a row with totals' },
       { key: 'by', kind: 'text', about: 'for chargeback reports: the dimension of owners, such as team' },
       { key: 'labels', kind: 'text', about: 'for cost_by_resource: a column for each of these labels: "team,env"' },
