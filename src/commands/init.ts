@@ -298,15 +298,15 @@ ${url ? `url: ${quote(url)}` : '#url: https://api.example.com'}
 # The bearer token: one of token (a variable), tokenFile and tokenCommand. Do not write the token itself into this file.
 ${token ? `${token.key}: ${quote(token.value)}` : `#token: "\${COSTBOOK_TOKEN}"\n#tokenFile: secrets/platform-token\n#tokenCommand: pass show platform`}
 
-# The billing account. Without it, Costbook uses the account that the token sees.
+# The billing account. Without it, Costbook uses the account that the token has access to.
 ${account ? `account: ${quote(account)}` : '#account: acc_main'}
 
 ${since}
 
-# Days for which the platform may still correct an hour. Younger hours are fetched again.
+# Days for which the platform may still correct an hour. An hour that was younger when it was fetched is fetched again.
 #settleDays: 3
 
-# The largest age of complete-through. Older books count as too old, and Costbook alerts.
+# How old the complete-through instant may be. If it is older, the books are out of date, and Costbook sends an alert.
 #freshness: 26h
 
 # Where alerts are sent (costbook alert). Secrets come from the environment, see .env.example.
