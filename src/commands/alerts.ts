@@ -101,7 +101,7 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
   }
 }
 
-/** Says that there is no alert, or that `alert` has not run yet. */
+/** The answer if there is no alert, or if `alert` has not run yet. */
 async function noneWords(connection: Connection, isOpenOnly: boolean): Promise<string> {
   const [row] = await connection.rows(await readSql('alerts', 'was_evaluated'));
   if (row?.['looked'] !== true)

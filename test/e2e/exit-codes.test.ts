@@ -91,11 +91,11 @@ describe.concurrent('exit 2', () => {
   });
 
   test.each([
-    ['a window that ends before it begins', ['ingest', '--from', '2026-09-02', '--to', '2026-09-01']],
+    ['a window that ends before it starts', ['ingest', '--from', '2026-09-02', '--to', '2026-09-01']],
     ['a command that does not exist', ['ingset']],
     ['an option that does not exist', ['ingest', '--since', '2026-09']],
-    ['an instant that is none', ['ingest', '--now', 'noon']],
-    ['a format that is none', ['sql', 'select 1', '--format', 'xml']],
+    ['an invalid instant', ['ingest', '--now', 'noon']],
+    ['an unknown format', ['sql', 'select 1', '--format', 'xml']],
     ['books that do not exist yet', ['sql', 'select 1']],
     ['a report that does not exist', ['report', 'cost_by_wrokspace']],
   ])('is for %s', async (_, args) => {
@@ -418,7 +418,7 @@ describe('a folder that is no project', () => {
     ],
     ...['rebuild', 'rebuild --into rebuilt.duckdb', 'close 2026-09', 'reopen 2026-09 --reason late', 'allocation test'],
     ...['allocation apply', 'report chargeback', 'ingest', 'doctor'],
-  ])('is refused by %s, which leaves it as it is and says how to begin', async (command) => {
+  ])('is refused by %s, which does not change it and explains how to start', async (command) => {
     const dir = await newProject();
     await mkdir(join(dir, 'books'));
     await writeFile(join(dir, 'books', 'costbook.yaml'), '');
