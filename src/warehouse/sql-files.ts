@@ -38,8 +38,10 @@ export interface SqlFile {
   readonly name: string;
   readonly path: string;
   readonly header: Readonly<Record<string, string>>;
-  /** The whole text including the header: the same lines as in the file, each ended by a line feed only. */
+  /** The whole text including the header, with the fragments that it includes; each line ends with a line feed only. */
   readonly text: string;
+  /** `file:line` of each line of the text; undefined if the file includes nothing. */
+  readonly places?: readonly string[];
   /** Why a user's file cannot be used, with file, line and column; undefined if it can. */
   readonly problems?: readonly string[];
 }
@@ -82,10 +84,66 @@ async function readSqlFile(name: string, path: string): Promise<SqlFile> {
     problems.push(`${path}: cannot be read (${error.code}); expected an SQL file`);
     return undefined;
   });
-  // As some editors write it: with a byte order mark, and lines that end in CRLF.
-  const text = (read ?? '').replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+  const text = toLines(read ?? '');
   const header = read === undefined ? {} : parseHeader(text, path, problems);
-  return { name, path, text, header, ...(problems.length === 0 ? {} : { problems }) };
+  const included = hasInclude(text) ? await includeFragments({ text, path }, problems) : undefined;
+  return {
+    name,
+    path,
+    text: included === undefined ? text : included.map(({ line }) => line).join('\n'),
+    ...(included === undefined ? {} : { places: included.map(({ place }) => place) }),
+    header,
+    ...(problems.length === 0 ? {} : { problems }),
+  };
+}
+
+/** Removes what some editors write: a byte order mark, and lines that end in CRLF. */
+function toLines(text: string): string {
+  return text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+}
+
+const includeLine = /^\s*--! *include:\s*(.*?)\s*$/;
+
+function hasInclude(text: string): boolean {
+  return text.includes('include:') && text.split('\n').some((line) => includeLine.test(line));
+}
+
+/** One line of an SQL text, and its `file:line`. */
+interface PlacedLine {
+  readonly line: string;
+  readonly place: string;
+}
+
+/**
+ * Replaces each line `--! include: name` by the lines of the fragment `name.sql` below its header. A fragment has a name
+ * and no path, so that SQL cannot include other files. What is wrong is added to `problems`.
+ */
+export async function includeFragments(
+  { text, path, fragments = join(builtInSql, 'fragments') }: { text: string; path: string; fragments?: string },
+  problems: string[],
+  including: readonly string[] = [],
+): Promise<PlacedLine[]> {
+  const expanded: PlacedLine[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    const place = `${path}:${index + 1}`;
+    const name = includeLine.exec(line)?.[1];
+    if (name === undefined) {
+      expanded.push({ line, place });
+      continue;
+    }
+    const known = (await readdir(fragments)).map((file) => basename(file, '.sql')).sort();
+    if (!known.includes(name)) {
+      problems.push(`${place}:1: found include "${name}", expected one of ${known.join(', ')}`);
+    } else if (including.includes(name)) {
+      problems.push(`${place}:1: the fragments include each other: ${[...including, name].join(', ')}`);
+    } else {
+      const file = join(fragments, `${name}.sql`);
+      const own = { text: toLines(await readFile(file, 'utf8')).trimEnd(), path: file, fragments };
+      const lines = await includeFragments(own, problems, [...including, name]);
+      expanded.push(...lines.slice(lines.findIndex((each) => !each.line.startsWith('--! about:'))));
+    }
+  }
+  return expanded;
 }
 
 const builtInTexts = new Map<string, Promise<string>>();
@@ -115,7 +173,7 @@ async function readBuiltIn(name: string, path: string): Promise<string> {
 function parseHeader(text: string, path: string, problems: string[]): Record<string, string> {
   const header: Record<string, string> = {};
   for (const [index, line] of text.split('\n').entries()) {
-    if (!line.startsWith('--!')) break;
+    if (!line.startsWith('--!') || includeLine.test(line)) break;
     const match = /^--! *([a-z]+): *(.*)$/.exec(line);
     const at = `${path}:${index + 1}:1`;
     if (!match) {
