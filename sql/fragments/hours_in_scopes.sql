@@ -7,7 +7,7 @@ hours_with_facts as (
   where has_label
   union all
   select series_id, null, from_time, to_time, 1, 1, false, owner
-  from ledger.series_owners
+  from ledger.allocation_owners
   cross join scope_kinds
   where has_owner and not is_split
   union all
@@ -20,7 +20,7 @@ hours_with_facts as (
     shares.all_parts,
     false,
     shares.owner
-  from ledger.series_owners as owners
+  from ledger.allocation_owners as owners
   join ledger.allocation_shares as shares on shares.rule_number = owners.rule_number
   cross join scope_kinds
   where has_owner and owners.is_split

@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import { earliestVersion } from '../platform/index.ts';
 import { type AccountConfig, type LocalAccount, resolveAccounts } from './accounts.ts';
-import { parseFileMode } from './file-mode.ts';
-import type { settingKeys } from './keys.ts';
 import {
   type ConfigInput,
   type ConfigSpec,
@@ -13,7 +11,9 @@ import {
   overlay,
   type Reading,
   read,
-} from './layers.ts';
+} from './environment-and-file.ts';
+import { parseFileMode } from './file-mode.ts';
+import type { settingKeys } from './keys.ts';
 import { type AlertSeverities, readSeverities, readSinkNames, readSinks, type Sink } from './sink-settings.ts';
 import { parseApiVersion, parseHeaderName, parseHours, parseName, parseTolerance } from './values.ts';
 import { choiceParser, gatherProblems, integerParser, type Parse, readYamlFile } from './yaml.ts';

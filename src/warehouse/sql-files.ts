@@ -2,6 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
+import { hasInclude, includeFragments, toLines } from './sql-fragments.ts';
+import { parseHeader } from './sql-header.ts';
 
 /** The folders of sql/. */
 export type SqlFolder =
@@ -46,13 +48,9 @@ export interface SqlFile {
   readonly problems?: readonly string[];
 }
 
-const headerKeys = new Set([
-  ...['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition', 'evaluated', 'spread', 'totals'],
-  ...['top', 'important', 'sparkline'],
-]);
-
 /** The folder of the built-in SQL files: next to `src` in a checkout, next to `dist` in a package. */
 export const builtInSql = fileURLToPath(new URL('../../sql', import.meta.url));
+const fragments = join(builtInSql, 'fragments');
 
 /**
  * Reads all SQL files of a folder by name; those in `overlay` (a user's own `sql/`) replace built-in ones. Errors in a
@@ -86,7 +84,7 @@ async function readSqlFile(name: string, path: string): Promise<SqlFile> {
   });
   const text = toLines(read ?? '');
   const header = read === undefined ? {} : parseHeader(text, path, problems);
-  const included = hasInclude(text) ? await includeFragments({ text, path }, problems) : undefined;
+  const included = hasInclude(text) ? await includeFragments({ text, path, fragments }, problems) : undefined;
   return {
     name,
     path,
@@ -95,55 +93,6 @@ async function readSqlFile(name: string, path: string): Promise<SqlFile> {
     header,
     ...(problems.length === 0 ? {} : { problems }),
   };
-}
-
-/** Removes what some editors write: a byte order mark, and lines that end in CRLF. */
-function toLines(text: string): string {
-  return text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
-}
-
-const includeLine = /^\s*--! *include:\s*(.*?)\s*$/;
-
-function hasInclude(text: string): boolean {
-  return text.includes('include:') && text.split('\n').some((line) => includeLine.test(line));
-}
-
-/** One line of an SQL text, and its `file:line`. */
-interface PlacedLine {
-  readonly line: string;
-  readonly place: string;
-}
-
-/**
- * Replaces each line `--! include: name` by the lines of the fragment `name.sql` below its header. A fragment has a name
- * and no path, so that SQL cannot include other files. What is wrong is added to `problems`.
- */
-export async function includeFragments(
-  { text, path, fragments = join(builtInSql, 'fragments') }: { text: string; path: string; fragments?: string },
-  problems: string[],
-  including: readonly string[] = [],
-): Promise<PlacedLine[]> {
-  const expanded: PlacedLine[] = [];
-  for (const [index, line] of text.split('\n').entries()) {
-    const place = `${path}:${index + 1}`;
-    const name = includeLine.exec(line)?.[1];
-    if (name === undefined) {
-      expanded.push({ line, place });
-      continue;
-    }
-    const known = (await readdir(fragments)).map((file) => basename(file, '.sql')).sort();
-    if (!known.includes(name)) {
-      problems.push(`${place}:1: found include "${name}", expected one of ${known.join(', ')}`);
-    } else if (including.includes(name)) {
-      problems.push(`${place}:1: the fragments include each other: ${[...including, name].join(', ')}`);
-    } else {
-      const file = join(fragments, `${name}.sql`);
-      const own = { text: toLines(await readFile(file, 'utf8')).trimEnd(), path: file, fragments };
-      const lines = await includeFragments(own, problems, [...including, name]);
-      expanded.push(...lines.slice(lines.findIndex((each) => !each.line.startsWith('--! about:'))));
-    }
-  }
-  return expanded;
 }
 
 const builtInTexts = new Map<string, Promise<string>>();
@@ -167,24 +116,4 @@ async function readBuiltIn(name: string, path: string): Promise<string> {
   const { text, problems = [] } = await readSqlFile(name, path);
   if (problems.length > 0) throw new Error(problems.join('\n'));
   return text;
-}
-
-/** The `--! key: value` lines at the top of an SQL file. A repeated key continues its value. */
-function parseHeader(text: string, path: string, problems: string[]): Record<string, string> {
-  const header: Record<string, string> = {};
-  for (const [index, line] of text.split('\n').entries()) {
-    if (!line.startsWith('--!') || includeLine.test(line)) break;
-    const match = /^--! *([a-z]+): *(.*)$/.exec(line);
-    const at = `${path}:${index + 1}:1`;
-    if (!match) {
-      problems.push(`${at}: found "${line}", expected "--! key: value"`);
-      continue;
-    }
-    const [, key = '', value = ''] = match;
-    if (!headerKeys.has(key))
-      problems.push(`${at}: unknown header key "${key}", expected one of ${[...headerKeys].join(', ')}`);
-    header[key] = header[key] === undefined ? value.trim() : `${header[key]} ${value.trim()}`;
-  }
-  if (header['about'] === undefined) problems.push(`${path}:1:1: the header has no "--! about:" line`);
-  return header;
 }
