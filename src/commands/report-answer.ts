@@ -141,7 +141,7 @@ function expectAnswerable(obstacles: readonly Obstacles[], options: ReturnType<t
 }
 
 /** Opens the books that answer a question, as of the instant that it is about, and finds out what keeps it from an answer. */
-async function openQuestion(
+export async function openQuestion(
   { report, asked, read, isRequired }: Awaited<ReturnType<typeof readQuestion>>,
   context: ChildContext,
 ) {
@@ -183,7 +183,7 @@ async function openQuestion(
 }
 
 /** What a command line asks for. Throws UsageError that lists everything wrong with it; nothing is read of the books. */
-async function readQuestion(
+export async function readQuestion(
   input: CommandInput,
   context: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
   reports: readonly Report[],
@@ -364,7 +364,7 @@ function withConfiguredNames(
 }
 
 /** How to begin, for a report by owner over books whose rules give no cost an owner: a sentence, or none. */
-async function adviceOnOwners(connection: Connection, dir: string): Promise<string[]> {
+export async function adviceOnOwners(connection: Connection, dir: string): Promise<string[]> {
   // The default is a rule, too.
   const [row] = await connection.rows(await readSql('allocation', 'rule_count'));
   if (Number(row?.['rules']) > 1) return [];

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
+import { loadConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import type { Command } from './command.ts';
+import { dashboardCommands } from './dashboard-commands.ts';
 import { optionReader } from './options.ts';
 
 const usualPort = 8620;
@@ -40,7 +42,9 @@ export const serveCommand: Command = {
       ...{ dir, host, port: Number(portText), hosts: [] },
       project: basename(dir),
       reader: randomUUID(),
-      ...{ now: effects.now, log: effects.log },
+      ...{ now: effects.now, log: effects.log, signal },
+      config: () => loadConfig({ dir, env: context.env, now: effects.now(), requireAccounts: false }),
+      commands: dashboardCommands(context),
     });
     try {
       await context.write(

@@ -2,18 +2,27 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import type { LocalConfig } from '../config/index.ts';
 import type { Log } from '../effects.ts';
 import { CostbookError, MachineError, messageOf } from '../errors.ts';
+import { type AddressPart, decodePart } from './addresses.ts';
+import { allocationPage } from './allocation.ts';
+import { anomaliesPage, anomalyPage } from './anomalies.ts';
 import { loadAssets } from './assets.ts';
 import { readBooksState } from './books-state.ts';
+import { budgetPage, budgetsPage } from './budgets.ts';
+import { childWork, type ProjectCommands } from './child-work.ts';
 import { explorePage } from './explore.ts';
 import { healthPage } from './health.ts';
 import { document } from './layout.ts';
 import { monthsPage } from './months.ts';
 import { overviewPage } from './overview.ts';
 import { menu, type Page, type PagePath, type PageRequest } from './page.ts';
+import { reportPage, reportsPage } from './reports.ts';
+import { resourcePage } from './resource.ts';
 import type { Viewer } from './scope.ts';
 import { openSnapshots } from './snapshots.ts';
+import { sqlPage } from './sql.ts';
 
 export interface Dashboard {
   readonly url: string;
@@ -32,6 +41,11 @@ export interface DashboardOptions {
   readonly reader: string;
   readonly now: () => number;
   readonly log: Log;
+  /** Ends the child processes. */
+  readonly signal: AbortSignal;
+  /** The configuration as it is now. Throws UsageError with its mistakes. */
+  readonly config: () => LocalConfig;
+  readonly commands: ProjectCommands;
 }
 
 /** Headers of every answer. A page loads nothing but our own files and runs no script in its text. */
@@ -44,11 +58,26 @@ const securityHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-const pages: Readonly<Partial<Record<PagePath, (request: PageRequest) => Promise<Page>>>> = {
+type MakePage = (request: PageRequest) => Promise<Page>;
+
+const pages: Readonly<Partial<Record<PagePath, MakePage>>> = {
   '/': ({ view }) => overviewPage(view),
   '/explore': explorePage,
+  '/budgets': budgetsPage,
+  '/anomalies': anomaliesPage,
+  '/allocation': allocationPage,
   '/months': ({ view }) => monthsPage(view),
+  '/reports': reportsPage,
+  '/sql': sqlPage,
   '/health': healthPage,
+};
+
+/** Pages of one thing each, whose names follow in the path. */
+const detailPages: Readonly<Record<string, MakePage>> = {
+  '/budgets': budgetPage,
+  '/anomalies': anomalyPage,
+  '/resource': resourcePage,
+  '/reports': reportPage,
 };
 
 /** Serves the dashboard over HTTP until closed. Throws MachineError if the port is not available. */
@@ -57,6 +86,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const assets = await loadAssets();
   const snapshots = openSnapshots(dir, reader);
   const app = new Hono();
+  const project = { dir, config: options.config, work: childWork(dir, options.commands, options.signal) };
   const state = { hosts: new Set<string>() };
 
   app.use(async (context, next) => {
@@ -92,7 +122,10 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   });
   app.get('/api/snapshot', (context) => snapshots.read(everything, async ({ version }) => context.json({ version })));
   for (const [path, make] of Object.entries(pages)) {
-    app.get(path, (context) => answerPage(context, make));
+    app.get(path, (context) => answerPage(context, make, path));
+  }
+  for (const [path, make] of Object.entries(detailPages)) {
+    app.get(`${path}/*`, (context) => answerPage(context, make, path));
   }
   app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
   app.onError((error, context) => {
@@ -104,11 +137,13 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     );
   });
 
-  async function answerPage(context: Context, make: (request: PageRequest) => Promise<Page>): Promise<Response> {
-    const query = new URL(context.req.url).searchParams;
+  async function answerPage(context: Context, make: MakePage, path: string): Promise<Response> {
+    const { searchParams: query, pathname } = new URL(context.req.url);
+    const parts = partsAfter(path, pathname);
+    if (parts === undefined) return context.text('There is no such page: its address is not readable.\n', 404);
     return snapshots.read(everything, async (view) => {
       const [page, { completeThrough }] = await Promise.all([
-        make({ view, query, now: options.now() }),
+        make({ view, query, parts, project, now: options.now() }),
         readBooksState(view),
       ]);
       context.header('cache-control', 'private, no-cache');
@@ -117,7 +152,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
         allowed: menu.map((entry) => entry.path).filter((path) => Object.hasOwn(pages, path)),
         ...{ version: view.version, assets: assets.urls },
       };
-      return context.html(document(page, frame));
+      return context.html(document(page, frame), page.status ?? 200);
     });
   }
 
@@ -140,6 +175,13 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
       snapshots.close();
     },
   };
+}
+
+/** The names that follow the path of a page; undefined if they cannot be read. */
+function partsAfter(path: string, pathname: string): AddressPart[] | undefined {
+  const rest = pathname.slice(path.length).replace(/^\//, '');
+  const parts = rest === '' ? [] : rest.split('/').map(decodePart);
+  return parts.every((part) => part !== undefined) ? parts : undefined;
 }
 
 const everything: Viewer['scope'] = { kind: 'all' };

@@ -1,0 +1,114 @@
+import { CostbookError } from '../errors.ts';
+import { answerChart, answerTable } from './answer-table.ts';
+import { BusyError, type TableAnswer } from './child-work.ts';
+import { figure, instant } from './layout.ts';
+import { html, type Markup } from './markup.ts';
+import type { Page, PageRequest } from './page.ts';
+import type { BooksView } from './snapshots.ts';
+
+/** Longer ones do not fit an address; "costbook sql -f" runs them. */
+const maxQueryBytes = 8192;
+const maxRows = 500;
+
+const examples: readonly { readonly name: string; readonly sql: string }[] = [
+  {
+    name: 'Cost by month and workspace',
+    sql: 'select usage_month, workspace, sum(cost) as cost\nfrom costs_monthly\ngroup by all\norder by usage_month, cost desc',
+  },
+  {
+    name: 'Cost by day in the last 30 days',
+    sql: 'select usage_date, sum(cost) as cost\nfrom costs_daily\nwhere usage_date >= current_date - 30\ngroup by all\norder by usage_date',
+  },
+  {
+    name: 'The dearest resources of this month',
+    sql: "select resource_name, workspace, sum(cost) as cost\nfrom costs_monthly\nwhere usage_month = date_trunc('month', current_date)\ngroup by all\norder by cost desc\nlimit 20",
+  },
+  {
+    name: 'Through when the books are complete',
+    sql: 'select account, complete_through, settled_through\nfrom accounts',
+  },
+];
+
+/**
+ * A query of the viewer, in a locked-down child process as "costbook sql" runs it. It can read everything in the books:
+ * for unrestricted viewers only.
+ */
+export async function sqlPage({ view, query, project }: PageRequest): Promise<Page> {
+  const typed = (query.get('q') ?? '').replaceAll('\r\n', '\n');
+  const result = typed.trim() === '' ? undefined : await answered(typed, (sql) => project.work.sql(sql, maxRows));
+  return {
+    path: '/sql',
+    title: 'SQL',
+    status: result?.status ?? 200,
+    body: html`<div class="with-side"><div>
+<section><form method="get" action="/sql">
+<label for="q">One SELECT over the views of the books</label>
+<textarea id="q" name="q" rows="8" maxlength="${maxQueryBytes}" spellcheck="false" autocapitalize="off" autocomplete="off">${typed}</textarea>
+<p class="actions"><button>Run</button> <span class="empty">Ends after 30 seconds; shows ${maxRows} rows. Nothing can be changed.</span></p>
+</form>
+<p class="empty">Examples: ${examples.map(
+      ({ name, sql }, index) =>
+        html`${index === 0 ? '' : ' · '}<a href="/sql?${new URLSearchParams({ q: sql })}">${name}</a>`,
+    )}</p></section>
+${result?.body ?? ''}
+<section id="history" hidden><h2>Your last queries, in this browser only</h2><ul></ul></section>
+</div>
+<aside aria-label="Views">${await dictionary(view)}</aside></div>`,
+  };
+}
+
+async function answered(
+  typed: string,
+  ask: (sql: string) => Promise<TableAnswer>,
+): Promise<{ body: Markup; status: 200 | 400 | 503 }> {
+  const bytes = Buffer.byteLength(typed);
+  if (bytes > maxQueryBytes) {
+    const words = `The query has ${bytes} bytes; expected at most ${maxQueryBytes}. "costbook sql -f" runs longer ones.`;
+    return { status: 400, body: problem(words) };
+  }
+  try {
+    const answer = await ask(typed);
+    const chart = answerChart(answer, typed);
+    return {
+      status: 200,
+      body: html`${chart === undefined ? '' : figure(chart)}
+<section>${answerTable(`Answer: ${countWords(answer)}`, answer)}
+<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${instant(answer.completeThrough)}.`}</p></section>`,
+    };
+  } catch (error) {
+    if (!(error instanceof CostbookError)) throw error;
+    return { status: error instanceof BusyError ? 503 : 400, body: problem(error.message) };
+  }
+}
+
+/** `12 rows`, `the first 500 rows; more rows exist`. */
+export function countWords({ rows, truncated }: TableAnswer): string {
+  if (truncated) return `the first ${rows.length} rows; more rows exist`;
+  return `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}`;
+}
+
+/** Why there is no answer, in the words of whoever refused. */
+export function problem(words: string): Markup {
+  return html`<section role="alert"><h2 class="state bad">No answer</h2><pre class="problem">${words}</pre></section>`;
+}
+
+/** The views with their columns, closed until somebody opens one. */
+async function dictionary(view: BooksView): Promise<Markup> {
+  const rows = await view.rows('dictionary');
+  const byView = new Map<string, { comment: string; columns: { name: string; type: string; comment: string }[] }>();
+  for (const row of rows) {
+    const name = String(row['view_name']);
+    const found = byView.get(name) ?? { comment: String(row['view_comment'] ?? ''), columns: [] };
+    found.columns.push({
+      ...{ name: String(row['column_name']), type: String(row['data_type']), comment: String(row['comment'] ?? '') },
+    });
+    byView.set(name, found);
+  }
+  return html`<section class="dictionary"><h2>Views</h2>${[...byView].map(
+    ([name, { comment, columns }]) =>
+      html`<details><summary><code>${name}</code></summary><p>${comment}.</p><dl>${columns.map(
+        (column) =>
+          html`<dt><code>${column.name}</code> <span>${column.type.toLowerCase()}</span></dt><dd>${column.comment}</dd>`,
+      )}</dl></details>`,
+  )}</section>`;
+}
