@@ -108,9 +108,9 @@ export async function anomalyPage(request: PageRequest): Promise<Page> {
   const { view, parts } = request;
   const [part] = parts;
   const asked =
-    part === undefined || parts.length > 1
+    parts.length > 1 || part === undefined || part.kind === 'any'
       ? undefined
-      : 'md5' in part
+      : part.kind === 'md5'
         ? { key: null, key_md5: part.md5 }
         : { key: part.name ?? '', key_md5: null };
   const [row] = asked === undefined ? [] : await view.rows('anomalies', asked);

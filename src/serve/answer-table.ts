@@ -3,7 +3,7 @@ import { oneLine } from '../safe-text.ts';
 import type { TableAnswer } from './child-work.ts';
 import { money } from './format.ts';
 import { named, table } from './layout.ts';
-import type { Markup } from './markup.ts';
+import { html, type Markup } from './markup.ts';
 
 /** Longer texts in a cell would push everything else away. */
 const maxCellLength = 200;
@@ -44,7 +44,7 @@ function cellOf(column: AnswerColumn, value: unknown): Markup | string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (isUsd(column)) return money(text);
   if (isNumber(column)) return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
-  // An instant at midnight of a date, and others to the minute as they are.
+  if (isTime(column)) return html`<span class="state">${text.replace(/T(\d\d:\d\d)(:00)?Z$/, ' $1')}</span>`;
   return oneLine(text, maxCellLength);
 }
 

@@ -49,7 +49,8 @@ export async function budgetPage(request: PageRequest): Promise<Page> {
 }
 
 function isNamed(part: AddressPart, name: string): boolean {
-  return 'md5' in part ? createHash('md5').update(name).digest('hex') === part.md5 : part.name === name;
+  if (part.kind === 'md5') return createHash('md5').update(name).digest('hex') === part.md5;
+  return part.kind === 'name' && part.name === name;
 }
 
 /** The page that `make` makes; or why there is none: no budgets, or mistakes in their file or the configuration. */
@@ -80,7 +81,7 @@ async function withBudgets(
 }
 
 function unknownBudget(part: AddressPart | undefined, budgets: readonly Budget[]): Page {
-  const name = part !== undefined && 'name' in part ? (part.name ?? '') : '';
+  const name = part?.kind === 'name' ? (part.name ?? '') : '';
   const guess = nearest(
     name,
     budgets.map((budget) => budget.name),

@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { counted } from '../counted.ts';
 import { nearest } from '../did-you-mean.ts';
 import { CostbookError } from '../errors.ts';
-import { findExports, type Report, readManifest, readReports } from '../reports/index.ts';
+import { findExports, isPartitioned, type Report, readManifest, readReports } from '../reports/index.ts';
 import { encodePart } from './addresses.ts';
 import { answerTable } from './answer-table.ts';
 import { BusyError } from './child-work.ts';
@@ -48,11 +48,20 @@ ${broken.map((report) => problem(`The report ${named(report.name, '')} cannot be
 export async function reportPage({ parts, query, project }: PageRequest): Promise<Page> {
   const reports = await readReports(join(project.dir, 'sql'));
   const [part] = parts;
-  const asked = part !== undefined && 'name' in part && parts.length === 1 ? (part.name ?? '') : '';
+  const asked = part?.kind === 'name' && parts.length === 1 ? (part.name ?? '') : '';
   const report = reports.find(({ name }) => name === asked);
   if (report === undefined) return unknownReport(asked, reports);
   const page = { path: '/reports', title: `Report ${named(report.name, '')}` } as const;
   if (report.problem !== undefined) return { ...page, status: 500, body: problem(report.problem) };
+  const exports = await exportsTable(report, project);
+  const whyNot = whyNotHere(report);
+  if (whyNot !== undefined) {
+    const words = html`<p class="finding">${report.about}</p><p class="empty">${whyNot}</p>`;
+    return {
+      ...page,
+      body: html`<p><a href="/reports">All reports</a></p><section>${words}</section><section>${exports}</section>`,
+    };
+  }
   const { given, unknown } = valuesOf(report, query);
   const isAsked = query.size > 0;
   const result =
@@ -74,7 +83,7 @@ export async function reportPage({ parts, query, project }: PageRequest): Promis
     body: html`<p><a href="/reports">All reports</a></p>
 <section><p class="finding">${report.about}</p>${form(report, given)}</section>
 ${result?.body ?? html`<p class="empty">Choose values, or none for the defaults, and press Run.</p>`}
-<section>${await exportsTable(report, project)}</section>`,
+<section>${exports}</section>`,
   };
 }
 
@@ -91,9 +100,17 @@ function unknownReport(name: string, reports: readonly Report[]): Page {
   };
 }
 
-/** A file of the project is not read for whoever opens a page. */
-function isOffered({ type }: Parameter): boolean {
-  return type !== 'file';
+/** A file of the project is not read for whoever opens a page; budgets are those of jobs/budgets.yaml. */
+function isOffered({ type, name }: Parameter): boolean {
+  return type !== 'file' && name !== 'budgets';
+}
+
+/** Why a report is only for the command line; undefined if it is not. */
+function whyNotHere(report: Report): string | undefined {
+  if (isPartitioned(report)) return 'It has every cost by hour: its rows are in its files only.';
+  const file = report.parameters.find((parameter) => parameter.type === 'file' && parameter.default === undefined);
+  if (file === undefined) return undefined;
+  return `It needs a file (${named(file.name, '')}), which no page reads: run "costbook report ${named(report.name, '')}".`;
 }
 
 function expectedNames({ parameters }: Report): string {

@@ -1,13 +1,14 @@
 import { type Chart, costOverTime, keysOf, pageTheme } from '../charts/index.ts';
 import { addCalendarMonths, dayMs, floorMonth, hourMs, type Instant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
-import type { AddressPart } from './addresses.ts';
+import { type AddressPart, resourceAddress } from './addresses.ts';
 import { readBooksState } from './books-state.ts';
 import { type Explored, type ExploreQuestion, readExplored } from './explored.ts';
 import { amount, money, relative } from './format.ts';
 import { figure, instant, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
+import type { Scope } from './scope.ts';
 
 /** The ranges to choose from. */
 const ranges = {
@@ -30,7 +31,8 @@ interface ResourceNames extends Record<string, string> {
  */
 export async function resourcePage(request: PageRequest): Promise<Page> {
   const { view, parts, query } = request;
-  const [found] = parts.length === 3 ? await view.rows('resource', addressed(parts)) : [];
+  const matches = parts.length === 3 ? await view.rows('resource', addressed(parts)) : [];
+  const [found] = matches;
   const state = await readBooksState(view);
   if (found === undefined || state.completeThrough === null) {
     return {
@@ -38,20 +40,20 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
       body: html`<section><h2>There is no such resource</h2><p>No cost in the books belongs to it. <a href="/explore?group=resource_name">All resources</a></p></section>`,
     };
   }
-  const names: ResourceNames = {
-    type: textOf(found, 'resource_type') ?? '',
-    workspace: textOf(found, 'workspace') ?? '',
-    name: textOf(found, 'resource_name') ?? '',
-  };
+  const names = namesOf(found);
+  const others = new Set(matches.map((row) => JSON.stringify(namesOf(row))));
+  if (others.size > 1) return choicePage(matches);
   const askedRange = query.get('range') ?? '90d';
   const range = Object.hasOwn(ranges, askedRange) ? (askedRange as Range) : undefined;
   const through = Date.parse(state.completeThrough);
+  const isOwner = view.scope.kind === 'owner';
   const question = questionOf(names, range ?? '90d', through);
   const [explored, before, states, owners, use] = await Promise.all([
     readExplored(view, question),
     readExplored(view, { ...question, from: question.from - (question.to - question.from), to: question.from }),
-    view.rows('resource_states', names),
-    view.rows('resource_owners', names),
+    view.rows('resource_states', { ...names, is_owner: isOwner }),
+    // Other owners had it before, or will.
+    isOwner ? [] : view.rows('resource_owners', names),
     view.rows('resource_use', names),
   ]);
   return {
@@ -61,7 +63,7 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
     body: html`<p><span class="state">${named(names.type, 'no type')}</span> in ${named(names.workspace, 'no workspace')} ·
 <a href="/explore?${new URLSearchParams({ group: 'billing_dimension', resource_type: names.type, workspace: names.workspace, resource_name: names.name })}">Explore its costs</a></p>
 ${range === undefined ? html`<p class="state bad">range: expected one of ${Object.keys(ranges).join(', ')}</p>` : ''}
-${tiles(explored, before.total, states, owners, use[0])}
+${tiles(explored, before.total, states, owners, use[0], view.scope)}
 <nav class="ranges" aria-label="Range">${Object.entries(ranges).map(
       ([key, { name }]) =>
         html`<a href="?range=${key}"${key === (range ?? '90d') ? raw(' aria-current="true"') : ''}>${name}</a> `,
@@ -69,7 +71,39 @@ ${tiles(explored, before.total, states, owners, use[0])}
 ${figure(chartOf(question, explored, state.completeThrough, names), { height: 300 })}
 <section>${dimensionsTable(explored)}</section>
 <section>${statesTable(states)}</section>
-<section>${ownersTable(owners)}</section>`,
+${isOwner ? '' : html`<section>${ownersTable(owners)}</section>`}`,
+  };
+}
+
+function namesOf(row: SqlRow): ResourceNames {
+  return {
+    type: textOf(row, 'resource_type') ?? '',
+    workspace: textOf(row, 'workspace') ?? '',
+    name: textOf(row, 'resource_name') ?? '',
+  };
+}
+
+/** Several resources have the name: which one? */
+function choicePage(matches: readonly SqlRow[]): Page {
+  return {
+    ...{ path: undefined, title: 'Resources of one name' },
+    body: html`<section>${table(
+      'Which one?',
+      [
+        {
+          head: 'Resource',
+          cell: (row) => {
+            const { type, workspace, name } = namesOf(row);
+            return html`<a href="${resourceAddress(type, workspace, name)}">${named(name, 'no name')}</a>`;
+          },
+        },
+        { head: 'Type', cell: (row) => named(textOf(row, 'resource_type'), 'no type') },
+        { head: 'Workspace', cell: (row) => named(textOf(row, 'workspace'), 'no workspace') },
+        { head: 'Account', cell: (row) => named(textOf(row, 'account'), '') },
+      ],
+      matches,
+      '',
+    )}</section>`,
   };
 }
 
@@ -78,14 +112,14 @@ function textOf(row: SqlRow, name: string): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-function addressed(parts: readonly AddressPart[]): Record<string, string | null> {
+function addressed(parts: readonly AddressPart[]): Record<string, string | boolean | null> {
   return Object.fromEntries(
     ['type', 'workspace', 'name'].flatMap((name, index) => {
       const part = parts[index];
-      const isHash = part !== undefined && 'md5' in part;
       return [
-        [name, part === undefined || isHash ? '' : (part.name ?? '')],
-        [`${name}_md5`, isHash ? part.md5 : null],
+        [name, part?.kind === 'name' ? (part.name ?? '') : ''],
+        [`${name}_md5`, part?.kind === 'md5' ? part.md5 : null],
+        ...(name === 'name' ? [] : [[`${name}_any`, part?.kind === 'any']]),
       ];
     }),
   );
@@ -107,6 +141,7 @@ function tiles(
   states: readonly SqlRow[],
   owners: readonly SqlRow[],
   use: SqlRow | undefined,
+  scope: Scope,
 ): Markup {
   const [state] = states;
   const [owner] = owners;
@@ -116,7 +151,7 @@ function tiles(
 <div class="tile"><dt>Use</dt><dd>${useWords(use)}</dd></div>
 <div class="tile"><dt>Owner</dt><dd>${
     owner === undefined
-      ? html`<span class="big">none</span>`
+      ? html`<span class="medium">${scope.kind === 'owner' ? named(scope.owner, '') : 'none'}</span>`
       : html`<span class="medium">${owner['is_split'] === true ? 'shared' : ownerWords(textOf(owner, 'owner'))}</span><div class="note">by the rule ${named(textOf(owner, 'rule'), '')}</div>`
   }</dd></div>
 <div class="tile"><dt>State</dt><dd>${
