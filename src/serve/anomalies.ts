@@ -33,7 +33,7 @@ export async function anomaliesPage({ view }: PageRequest): Promise<Page> {
     body: html`<p class="finding">${
       open.length === 0
         ? 'No anomaly is open.'
-        : html`${open.length} ${open.length === 1 ? 'anomaly is' : 'anomalies are'} open; together they cost <b>${money(total)} USD</b> more than usual so far.`
+        : html`<b>${money(total)} USD</b> more than usual so far: ${open.length} ${open.length === 1 ? 'anomaly is' : 'anomalies are'} open.`
     }</p>
 <section>${table(
       'Open first, then by money',

@@ -1,4 +1,4 @@
-import { type Chart, costOverTime, keysOf, pageTheme, restName } from '../charts/index.ts';
+import { type Chart, costOverTime, keysOf, pageTheme, rankedBars, restName } from '../charts/index.ts';
 import { oneLine } from '../safe-text.ts';
 import type { TableAnswer } from './child-work.ts';
 import { money } from './format.ts';
@@ -9,6 +9,7 @@ import { html, type Markup } from './markup.ts';
 const maxCellLength = 200;
 const maxChartRows = 400;
 const maxSeries = 7;
+const maxRankedRows = 12;
 
 type AnswerColumn = TableAnswer['columns'][number];
 
@@ -59,6 +60,7 @@ export function answerChart(answer: TableAnswer, sql: string): Chart | undefined
     return undefined;
   }
   const number = columns.slice(1).find(isNumber);
+  if (number !== undefined && !isTime(first)) return rankedChart(answer, sql, first, number);
   if (number === undefined) return undefined;
   const key = isTime(first) && second?.type === 'VARCHAR' ? second : undefined;
   const ordered = isTime(first) ? inTimeOrder(rows, first.name) : rows;
@@ -80,6 +82,21 @@ export function answerChart(answer: TableAnswer, sql: string): Chart | undefined
       },
       pageTheme,
     ),
+  };
+}
+
+/** Texts with a number each, as bars: the first rows, in their order. */
+function rankedChart(answer: TableAnswer, sql: string, first: AnswerColumn, number: AnswerColumn): Chart {
+  const shown = answer.rows.slice(0, maxRankedRows);
+  const labels = shown.map((row) => named(row[first.name] === null ? null : String(row[first.name]), 'none'));
+  const values = shown.map((row) => (row[number.name] === null ? null : Number(row[number.name])));
+  const series = [{ name: oneLine(number.name, 80), values }];
+  return {
+    id: 'answer',
+    title: `${oneLine(number.name, 80)} by ${oneLine(first.name, 80)}${answer.rows.length > shown.length ? `, the first ${shown.length} rows` : ''}`,
+    description: `${labels[0]}: ${values[0]}.`,
+    ...{ sql, completeThrough: answer.completeThrough, keys: [] },
+    option: rankedBars({ labels, series }, pageTheme),
   };
 }
 

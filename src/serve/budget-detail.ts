@@ -253,7 +253,7 @@ From ${from.slice(0, 10)} through ${to.slice(0, 10)}.${
   )}</div><div>${table(
     'Periods',
     [
-      { head: 'Period', cell: ({ period }) => period },
+      { head: 'Period', cell: ({ period }) => html`<span class="state">${period}</span>` },
       { head: 'Spent', isNumber: true, cell: ({ spent }) => (spent === null ? 'not known' : money(spent)) },
       { head: 'Budget', isNumber: true, cell: (row) => money(row.amount) },
       { head: 'Share', isNumber: true, cell: ({ share }) => (share === null ? '' : `${share} %`) },

@@ -4,30 +4,20 @@ import { BusyError, type TableAnswer } from './child-work.ts';
 import { figure, instant } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
+import { shownSql } from './shown-sql.ts';
 import type { BooksView } from './snapshots.ts';
 
 /** Longer ones do not fit an address; "costbook sql -f" runs them. */
 const maxQueryBytes = 8192;
 const maxRows = 500;
 
-const examples: readonly { readonly name: string; readonly sql: string }[] = [
-  {
-    name: 'Cost by month and workspace',
-    sql: 'select usage_month, workspace, sum(cost) as cost\nfrom costs_monthly\ngroup by all\norder by usage_month, cost desc',
-  },
-  {
-    name: 'Cost by day in the last 30 days',
-    sql: 'select usage_date, sum(cost) as cost\nfrom costs_daily\nwhere usage_date >= current_date - 30\ngroup by all\norder by usage_date',
-  },
-  {
-    name: 'The dearest resources of this month',
-    sql: "select resource_name, workspace, sum(cost) as cost\nfrom costs_monthly\nwhere usage_month = date_trunc('month', current_date)\ngroup by all\norder by cost desc\nlimit 20",
-  },
-  {
-    name: 'Through when the books are complete',
-    sql: 'select account, complete_through, settled_through\nfrom accounts',
-  },
-];
+/** Queries to start from, in files of `sql/serve`. */
+const examples = [
+  { name: 'Cost by month and workspace', file: 'example_months' },
+  { name: 'Cost by day in the last 30 days', file: 'example_days' },
+  { name: 'The resources that cost most this month', file: 'example_resources' },
+  { name: 'Through when the books are complete', file: 'example_accounts' },
+] as const;
 
 /**
  * A query of the viewer, in a locked-down child process as "costbook sql" runs it. It can read everything in the books:
@@ -46,9 +36,11 @@ export async function sqlPage({ view, query, project }: PageRequest): Promise<Pa
 <textarea id="q" name="q" rows="8" maxlength="${maxQueryBytes}" spellcheck="false" autocapitalize="off" autocomplete="off">${typed}</textarea>
 <p class="actions"><button>Run</button> <span class="empty">Ends after 30 seconds; shows ${maxRows} rows. Nothing can be changed.</span></p>
 </form>
-<p class="empty">Examples: ${examples.map(
-      ({ name, sql }, index) =>
-        html`${index === 0 ? '' : ' · '}<a href="/sql?${new URLSearchParams({ q: sql })}">${name}</a>`,
+<p class="empty">Examples: ${await Promise.all(
+      examples.map(
+        async ({ name, file }, index) =>
+          html`${index === 0 ? '' : ' · '}<a href="/sql?${new URLSearchParams({ q: await shownSql(file) })}">${name}</a>`,
+      ),
     )}</p></section>
 ${result?.body ?? ''}
 <section id="history" hidden><h2>Your last queries, in this browser only</h2><ul></ul></section>
