@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { counted } from '../counted.ts';
 import { nearest } from '../did-you-mean.ts';
 import { CostbookError } from '../errors.ts';
@@ -183,7 +183,8 @@ async function answered(
 /** The exports of a report below exports/, newest books first. */
 async function exportsTable({ name }: Report, { dir }: Project): Promise<Markup> {
   const root = join(dir, 'exports');
-  const folders = await findExports(join(root, name)).catch(() => []); // none yet
+  const all = await findExports(root).catch(() => []); // nothing was written yet
+  const folders = all.filter((folder) => relative(root, folder).split(sep).includes(name));
   const found = await Promise.all(
     folders.slice(-maxManifests).map(async (folder) => {
       const stored = await readManifest(folder).catch(() => undefined); // replaced at this moment, or damaged
