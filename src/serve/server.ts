@@ -7,7 +7,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { LocalConfig, ServeSettings } from '../config/index.ts';
 import type { Log } from '../effects.ts';
-import { CostbookError, MachineError, messageOf } from '../errors.ts';
+import { CostbookError, exitCodes, MachineError, messageOf } from '../errors.ts';
 import { type Access, openAccess, sessionCookie, sessionSeconds } from './access.ts';
 import { type AddressPart, decodePart } from './addresses.ts';
 import { allocationPage } from './allocation.ts';
@@ -16,12 +16,12 @@ import { type Asset, loadAssets } from './assets.ts';
 import { readBooksState } from './books-state.ts';
 import { budgetPage, budgetsPage } from './budgets.ts';
 import { childWork, type ProjectCommands } from './child-work.ts';
-import { explorePage } from './explore.ts';
+import { exploreCsv, explorePage } from './explore.ts';
 import { healthPage } from './health.ts';
 import { document, signInDocument } from './layout.ts';
 import { monthsPage } from './months.ts';
 import { overviewPage } from './overview.ts';
-import { menu, type Page, type PagePath, type PageRequest } from './page.ts';
+import { type Download, menu, type Page, type PagePath, type PageRequest } from './page.ts';
 import type { Project } from './project.ts';
 import { reportPage, reportsPage } from './reports.ts';
 import { resourcePage } from './resource.ts';
@@ -131,10 +131,13 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   }
   for (const [path, entry] of Object.entries(pages)) addPage(path, path, entry);
   for (const [path, entry] of Object.entries(detailPages)) addPage(`${path}/*`, path, entry);
+  app.get('/explore.csv', (context) => turn(() => answerDownload(context, exploreCsv, snapshots)));
   app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
   app.onError((error, context) => {
     if (error instanceof BusyError) return context.text('Too many requests at once. Try again in a moment.\n', 503);
-    if (error instanceof CostbookError) return context.text(`${messageOf(error)}\n`, 500);
+    if (error instanceof CostbookError) {
+      return context.text(`${messageOf(error)}\n`, error.exitCode === exitCodes.usage ? 400 : 500);
+    }
     options.log.warn('page.failed', 'A page failed', { path: context.req.path, reason: messageOf(error) });
     return context.text('This page failed. The log of the server has the reason.\n', 500);
   });
@@ -284,6 +287,21 @@ function partsAfter(path: string, pathname: string): AddressPart[] | undefined {
   const rest = pathname.slice(path.length).replace(/^\//, '');
   const parts = rest === '' ? [] : rest.split('/').map(decodePart);
   return parts.every((part) => part !== undefined) ? parts : undefined;
+}
+
+async function answerDownload(
+  context: Context<Env>,
+  make: (request: Pick<PageRequest, 'view' | 'query'>) => Promise<Download>,
+  snapshots: Snapshots,
+): Promise<Response> {
+  const query = new URL(context.req.url).searchParams;
+  return snapshots.read(context.get('viewer').scope, async (view) => {
+    const { name, type, body } = await make({ view, query });
+    context.header('content-type', type);
+    context.header('content-disposition', `attachment; filename="${name}"`);
+    context.header('cache-control', 'private, no-cache');
+    return context.body(typeof body === 'string' ? body : new Uint8Array(body));
+  });
 }
 
 class BusyError extends Error {}
