@@ -17,14 +17,18 @@ export interface ProjectCommands {
   budgetBacktest(budget: { readonly name: string; readonly days: number }, limits: WorkLimits): Promise<void>;
 }
 
-/** Work in locked-down child processes: at most two at once, others wait for a while. */
+/**
+ * Work in locked-down child processes: at most two at once, others wait for a while. A signal of a request ends the work
+ * when the client is gone.
+ */
 export interface ChildWork {
   /** One SELECT that a person typed, as `costbook sql` runs it. */
-  sql(query: string, maxRows: number): Promise<TableAnswer>;
+  sql(query: string, maxRows: number, signal: AbortSignal): Promise<TableAnswer>;
   reportRows(
     name: string,
     parameters: Readonly<Record<string, string>>,
     maxRows: number,
+    signal: AbortSignal,
   ): Promise<TableAnswer & { readonly warnings: readonly string[] }>;
   budgetBacktest(name: string, days: number): Promise<unknown>;
 }
@@ -55,13 +59,16 @@ const maxAnswerBytes = 8 * 1024 * 1024;
 
 export function childWork(dir: string, commands: ProjectCommands, signal: AbortSignal): ChildWork {
   const turns = takeTurns();
-  async function answer<T>(run: (limits: WorkLimits) => Promise<unknown>, limitMs = timeoutMs): Promise<T> {
+  async function answer<T>(
+    run: (limits: WorkLimits) => Promise<unknown>,
+    { limitMs = timeoutMs, request }: { limitMs?: number; request?: AbortSignal } = {},
+  ): Promise<T> {
     return turns.run(async () => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       await run({
         timeoutMs: limitMs,
-        signal,
+        signal: request === undefined ? signal : AbortSignal.any([signal, request]),
         async write(chunk) {
           chunks.push(Buffer.from(chunk));
           bytes += chunk.length;
@@ -74,14 +81,23 @@ export function childWork(dir: string, commands: ProjectCommands, signal: AbortS
     });
   }
   return {
-    sql: (query, maxRows) =>
-      answer((limits) =>
-        askToStream({ dir, sql: query, asOf: null, format: 'json', raw: false, maxRows }, { ...limits }),
-      ),
-    reportRows: (name, parameters, maxRows) =>
-      answer((limits) => commands.reportRows({ name, parameters, maxRows }, limits)),
-    budgetBacktest: (name, days) => answer((limits) => commands.budgetBacktest({ name, days }, limits), backtestMs),
+    sql: (query, maxRows, request) =>
+      answer((limits) => askToStream({ dir, sql: query, asOf: null, format: 'json', raw: false, maxRows }, limits), {
+        request,
+      }),
+    reportRows: (name, parameters, maxRows, request) =>
+      answer((limits) => commands.reportRows({ name, parameters, maxRows }, limits), { request }),
+    budgetBacktest: (name, days) =>
+      answer((limits) => commands.budgetBacktest({ name, days }, limits), { limitMs: backtestMs }),
   };
+}
+
+/** Why there is no answer, and the status for it. Throws errors that no viewer can do anything about. */
+export function refusal(error: unknown, signal: AbortSignal): { readonly words: string; readonly status: 400 | 503 } {
+  if (signal.aborted) return { words: 'The request was given up.', status: 503 };
+  if (!(error instanceof CostbookError)) throw error;
+  const words = error.message.replace(', or raise --timeout', ', or use the command line with --timeout');
+  return { words, status: error instanceof BusyError ? 503 : 400 };
 }
 
 class TooLargeError extends CostbookError {

@@ -37,6 +37,8 @@ export interface PageRequest {
   readonly project: Project;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
 }
 
 /** A file made from a page's question. */

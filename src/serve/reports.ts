@@ -1,11 +1,10 @@
 import { join, relative, sep } from 'node:path';
 import { counted } from '../counted.ts';
 import { nearest } from '../did-you-mean.ts';
-import { CostbookError } from '../errors.ts';
 import { findExports, isPartitioned, type Report, readManifest, readReports } from '../reports/index.ts';
 import { encodePart } from './addresses.ts';
 import { answerTable } from './answer-table.ts';
-import { BusyError } from './child-work.ts';
+import { refusal } from './child-work.ts';
 import { money } from './format.ts';
 import { instant, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
@@ -45,7 +44,7 @@ ${broken.map((report) => problem(`The report ${named(report.name, '')} cannot be
 }
 
 /** One report: its parameters as a form, its first rows, and the files that it has written. */
-export async function reportPage({ parts, query, project }: PageRequest): Promise<Page> {
+export async function reportPage({ parts, query, project, signal }: PageRequest): Promise<Page> {
   const reports = await readReports(join(project.dir, 'sql'));
   const [part] = parts;
   const asked = part?.kind === 'name' && parts.length === 1 ? (part.name ?? '') : '';
@@ -75,7 +74,7 @@ export async function reportPage({ parts, query, project }: PageRequest): Promis
           ),
         }
       : isAsked
-        ? await answered(report, given, project)
+        ? await answered(report, given, project, signal)
         : undefined;
   return {
     ...page,
@@ -165,9 +164,10 @@ async function answered(
   report: Report,
   given: Readonly<Record<string, string>>,
   project: Project,
+  signal: AbortSignal,
 ): Promise<{ body: Markup; status: 200 | 400 | 503 }> {
   try {
-    const answer = await project.work.reportRows(report.name, given, maxRows);
+    const answer = await project.work.reportRows(report.name, given, maxRows, signal);
     return {
       status: 200,
       body: html`${answer.warnings.length === 0 ? '' : html`<section role="status"><ul class="plain">${answer.warnings.map((words) => html`<li class="state-line">${words}</li>`)}</ul></section>`}
@@ -175,8 +175,8 @@ async function answered(
 <p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${instant(answer.completeThrough)}.`} "costbook report ${named(report.name, '')}" writes all rows as files.</p></section>`,
     };
   } catch (error) {
-    if (!(error instanceof CostbookError)) throw error;
-    return { status: error instanceof BusyError ? 503 : 400, body: problem(error.message.replaceAll('--param ', '')) };
+    const { words, status } = refusal(error, signal);
+    return { status, body: problem(words.replaceAll('--param ', '')) };
   }
 }
 

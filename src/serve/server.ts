@@ -267,7 +267,7 @@ async function answerPage(
   if (parts === undefined) return context.text('There is no such page: its address is not readable.\n', 404);
   return snapshots.read(scope, async (view) => {
     const [page, { completeThrough }] = await Promise.all([
-      make({ view, query, parts, project, now: options.now() }),
+      make({ view, query, parts, project, now: options.now(), signal: context.req.raw.signal }),
       readBooksState(view),
     ]);
     context.header('cache-control', 'private, no-cache');

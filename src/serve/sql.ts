@@ -1,6 +1,5 @@
-import { CostbookError } from '../errors.ts';
 import { answerChart, answerTable } from './answer-table.ts';
-import { BusyError, type TableAnswer } from './child-work.ts';
+import { type ChildWork, refusal, type TableAnswer } from './child-work.ts';
 import { figure, instant } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -23,9 +22,9 @@ const examples = [
  * A query of the viewer, in a locked-down child process as "costbook sql" runs it. It can read everything in the books:
  * for unrestricted viewers only.
  */
-export async function sqlPage({ view, query, project }: PageRequest): Promise<Page> {
+export async function sqlPage({ view, query, project, signal }: PageRequest): Promise<Page> {
   const typed = (query.get('q') ?? '').replaceAll('\r\n', '\n');
-  const result = typed.trim() === '' ? undefined : await answered(typed, (sql) => project.work.sql(sql, maxRows));
+  const result = typed.trim() === '' ? undefined : await answered(typed, signal, project.work);
   return {
     path: '/sql',
     title: 'SQL',
@@ -51,7 +50,8 @@ ${result?.body ?? ''}
 
 async function answered(
   typed: string,
-  ask: (sql: string) => Promise<TableAnswer>,
+  signal: AbortSignal,
+  work: ChildWork,
 ): Promise<{ body: Markup; status: 200 | 400 | 503 }> {
   const bytes = Buffer.byteLength(typed);
   if (bytes > maxQueryBytes) {
@@ -59,7 +59,7 @@ async function answered(
     return { status: 400, body: problem(words) };
   }
   try {
-    const answer = await ask(typed);
+    const answer = await work.sql(typed, maxRows, signal);
     const chart = answerChart(answer, typed);
     return {
       status: 200,
@@ -68,8 +68,8 @@ async function answered(
 <p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${instant(answer.completeThrough)}.`}</p></section>`,
     };
   } catch (error) {
-    if (!(error instanceof CostbookError)) throw error;
-    return { status: error instanceof BusyError ? 503 : 400, body: problem(error.message) };
+    const { words, status } = refusal(error, signal);
+    return { status, body: problem(words) };
   }
 }
 
