@@ -29,6 +29,12 @@ select
     cast((cast(storage_cost_of_last_day * 1000000000000 as hugeint) * 365 + 6) // 12 as decimal(38, 0))
     * 0.000000000001 as decimal(38, 12)
   ) as storage_cost_per_month,
+  -- Of types whose storage alone is billed, such as volumes, nothing shows whether they are used.
+  not exists (
+    select 1
+    from visible_series as series
+    where coalesce(series.resource_type, '') = $type and not contains(series.billing_dimension, 'storage')
+  ) as is_storage_only,
   storage_cost_of_last_day > 0
     and coalesce(last_used, storage_start) <= complete_through - interval 14 days as is_idle
 from used;

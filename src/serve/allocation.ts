@@ -149,7 +149,7 @@ function tiles({ month }: Asked, rows: readonly SqlRow[], total: string, through
   );
   const owned = rows.filter((row) => row['owner'] !== null);
   return html`<dl class="tiles">
-<div class="tile"><dt>${monthName(month)}${through === undefined ? '' : ' so far'}</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${through === undefined ? 'the whole month' : `complete through ${instant(through)}`}</div></dd></div>
+<div class="tile"><dt>${monthName(month)}${through === undefined ? '' : ' so far'}</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${through === undefined ? 'the whole month' : `complete through ${instant(through)}; hours after that may still grow`}</div></dd></div>
 <div class="tile"><dt>Direct</dt><dd><span class="big">${money(costsOf(owned, 'direct_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'direct_cost'), total)} belongs to one owner</div></dd></div>
 <div class="tile"><dt>Shared</dt><dd><span class="big">${money(costsOf(owned, 'shared_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'shared_cost'), total)} is split over owners by rules</div></dd></div>
 <div class="tile"><dt>Without an owner</dt><dd><span class="big ${Number(unowned) > 0 ? 'state warn' : ''}">${money(unowned)}</span> USD<div class="note">${shareOf(unowned, total)} of the month</div></dd></div>

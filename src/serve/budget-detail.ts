@@ -76,7 +76,7 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
 <div class="tile"><dt>Spent in ${period.name}</dt><dd><span class="big">${spent === undefined ? 'not known' : money(usd(spent))}</span>${
     spent === undefined
       ? ''
-      : html` USD<div class="note">${shareOf(budget, period, spent)} % of ${money(usd(limit))}; ${left !== undefined && left < 0n ? html`${money(usd(-left))} over` : html`${money(usd(left ?? 0n))} left`}</div>`
+      : html` USD<div class="note">${shareOf(budget, period, spent)} % of ${money(usd(limit))}; ${left !== undefined && left < 0n ? html`${money(usd(-left))} over` : html`${money(usd(left ?? 0n))} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${money(usd(spend.spentSince ?? 0n))} of it is in hours that are not complete yet` : ''}</div>`
   }</dd></div>
 <div class="tile"><dt>Forecast for ${period.name}</dt><dd>${
     forecast.kind === 'none'

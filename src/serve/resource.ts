@@ -157,7 +157,7 @@ function tiles(
 <div class="tile"><dt>State</dt><dd>${
     state === undefined
       ? html`<span class="big">unknown</span><div class="note">no listing has it</div>`
-      : html`<span class="medium">${named(textOf(state, 'status'), 'no status')}</span><div class="note">${named(textOf(state, 'display_name'), '')} since ${instant(String(state['valid_from']))}${state['valid_to'] === null ? '' : html`, until ${instant(String(state['valid_to']))}`}</div>`
+      : html`<span class="medium">${named(textOf(state, 'status'), 'no status')}</span><div class="note">${textOf(state, 'display_name') === null ? '' : html`${named(textOf(state, 'display_name'), '')}, `}since ${instant(String(state['valid_from']))}${state['valid_to'] === null ? '' : html`, until ${instant(String(state['valid_to']))}`}</div>`
   }</dd></div>
 </dl>`;
 }
@@ -170,6 +170,9 @@ function useWords(use: SqlRow | undefined): Markup {
     Number(storage) > 0
       ? html`its storage costs ${money(String(use?.['storage_cost_per_month']))} USD a month`
       : html``;
+  if (use?.['is_storage_only'] === true) {
+    return html`<span class="medium">not known</span><div class="note">only storage is billed, so nothing shows whether it is used${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
+  }
   if (lastUsed === null) {
     return html`<span class="big ${isIdle ? 'state bad' : ''}">${isIdle ? 'idle' : 'no usage'}</span><div class="note">never used apart from storage${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
   }
