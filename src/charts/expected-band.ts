@@ -1,6 +1,6 @@
 import type { EChartsCoreOption } from 'echarts/core';
 import type { ChartKey } from './chart.ts';
-import { amounts, categories, frame } from './cost-over-time.ts';
+import { categories, frame, usdAxis } from './cost-over-time.ts';
 import type { Theme } from './theme.ts';
 
 /** Costs by day against what was expected. Values are USD; null where there is none. */
@@ -22,7 +22,7 @@ export function expectedBand(chart: ExpectedBand, theme: Theme): EChartsCoreOpti
   return {
     ...frame(theme, []),
     xAxis: { ...categories(labels, theme), boundaryGap: false },
-    yAxis: amounts(theme),
+    yAxis: usdAxis(theme),
     series: [
       { ...quiet, name: 'usual low', stack: 'band', lineStyle: { opacity: 0 }, data: [...low] },
       {
