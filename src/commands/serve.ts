@@ -4,6 +4,7 @@ import { loadConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import type { Command } from './command.ts';
+import { dashboardCommands } from './dashboard-commands.ts';
 import { optionReader } from './options.ts';
 
 const usualPort = 8620;
@@ -45,7 +46,9 @@ export const serveCommand: Command = {
       ...{ dir, host, port: Number(portText), settings },
       project: alerts.project ?? basename(dir),
       reader: randomUUID(),
-      ...{ now: effects.now, log: effects.log },
+      ...{ now: effects.now, log: effects.log, signal },
+      config: () => loadConfig({ dir, env: context.env, now: effects.now(), requireAccounts: false }),
+      commands: dashboardCommands(context),
     });
     try {
       await context.write(
