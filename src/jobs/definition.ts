@@ -26,7 +26,7 @@ export const stepNames = ['ingest', 'check', 'close', 'report', 'summarize', 'al
 export type StepName = (typeof stepNames)[number];
 
 /** Export formats, as in `costbook report --format`. */
-export const formats = ['csv', 'parquet', 'arrow', 'json'] as const;
+export const formats = ['csv', 'parquet', 'arrow', 'json', 'xlsx'] as const;
 
 /** Each step with the options that a job may set. Options that only a person can decide are left out. */
 export const stepRules: Readonly<Record<StepName, StepRule>> = {

@@ -214,7 +214,7 @@ export const excelKind = 'excel';
 
 type NamedExport = Pick<Manifest, 'report' | 'parameters'>;
 
-const hashedName = /^(.+)-[0-9a-f]{8}\.(csv|parquet|arrow|json)$/;
+const hashedName = /^(.+)-[0-9a-f]{8}\.(csv|parquet|arrow|json|xlsx|html)$/;
 
 /**
  * The stable name of a data file, for people: `latest.csv`, `latest-metadata.json`; of the CSV that people open, a name

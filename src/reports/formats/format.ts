@@ -16,6 +16,10 @@ export interface FormatOptions {
   readonly parquetDecimals: 'exact' | 'double';
   /** What goes into the metadata of formats that have any, by name: through when the answer is complete, and so on. */
   readonly facts: Readonly<Record<string, string>>;
+  /** The report's name, for formats that name their content. */
+  readonly title?: string;
+  /** The column that is added up, for formats that mark it. */
+  readonly costColumn?: string | undefined;
 }
 
 /** A format as pieces of an answer, for a file or for stdout; what is held at once does not grow with the answer. */
