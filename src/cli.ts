@@ -140,7 +140,7 @@ async function main(): Promise<number> {
  */
 async function workByPlatformTime(command: Command, { dir, effects }: CommandContext): Promise<void> {
   if (project === undefined || command.staysUp) return;
-  const { publishedClock } = await import('./warehouse/published.ts');
+  const { publishedClock } = await import('./warehouse/snapshot-file.ts');
   correctClock(effects, await publishedClock(dir), { isReported: command.name === 'doctor' });
 }
 

@@ -25,12 +25,12 @@ select
   ) as facts,
   (
     select to_json(list([hits.rule_number, hits.condition_number]))
-    from ledger.allocation_hits as hits
+    from ledger.allocation_conditions_met as hits
     where hits.series_id = states.series_id and hits.from_time = states.from_time
   ) as hits
 from wanted
 join ledger.series_states as states using (series_id)
-join ledger.series_owners as owners
+join ledger.allocation_owners as owners
   on owners.series_id = states.series_id
   and owners.from_time >= states.from_time and owners.from_time < states.to_time
 -- Time before the first cost, such as before its creation, needs no explanation.

@@ -1,6 +1,6 @@
 --! about: What each active allocation rule matches in a period: cost, share, resources and hours.
 --! about: A null bound is open.
-with owners as materialized (select * from ledger.series_owners),
+with owners as materialized (select * from ledger.allocation_owners),
 parts as (
   select
     owners.rule_number, hourly_costs.series_id,

@@ -55,7 +55,7 @@ members as (
   union all
   select fitting_series.series_id, fitting_series.account, owners.from_time, owners.to_time, 1, 1
   from scope
-  join ledger.series_owners as owners
+  join ledger.allocation_owners as owners
     on $has_owner
     and not owners.is_split
     and len(
@@ -82,7 +82,7 @@ members as (
         lambda entry: coalesce(list_contains(entry.values, json_extract_string(shares.owner, entry.pointer)), false)
       )
     ) = len(scope.owner)
-  join ledger.series_owners as owners on owners.is_split and owners.rule_number = shares.rule_number
+  join ledger.allocation_owners as owners on owners.is_split and owners.rule_number = shares.rule_number
   join fitting_series on fitting_series.series_id = owners.series_id and fitting_series.account = shares.account
 ),
 first_seen as (

@@ -2,7 +2,7 @@
 --! about: owners with direct cost, or to owners that a rule names with weights.
 --! grain: entry_key, entry_value
 with owners as (
-  select owner from ledger.series_owners
+  select owner from ledger.allocation_owners
   union
   select unnest(list_transform(split.owners, lambda named: named.owner)) as owner from ledger.allocation_rules
 ),

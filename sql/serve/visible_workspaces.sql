@@ -9,3 +9,5 @@ create or replace temp view visible_hours as
 select series_id, bucket_start, cost, usage
 from hourly_costs
 where series_id in (select series_id from series where workspace in (select workspace from visible_workspaces));
+
+create or replace temp view visible_accounts as select distinct account from visible_series;

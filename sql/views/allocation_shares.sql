@@ -7,7 +7,7 @@
 create or replace view ledger.allocation_shares as
 with
 rules as materialized (select rule_number, rule, split, dimensions from ledger.allocation_rules),
-owners as materialized (select * from ledger.series_owners),
+owners as materialized (select * from ledger.allocation_owners),
 pools as materialized (
   select
     owners.rule_number,

@@ -9,7 +9,7 @@ with netted as (
     billing_month,
     cast(sum(coalesce(new_cost, 0) - coalesce(old_cost, 0)) as decimal(38, 12)) as cost,
     cast(sum(coalesce(new_usage, 0) - coalesce(old_usage, 0)) as decimal(38, 6)) as usage
-  from ledger.late_changes
+  from ledger.changes_after_close
   group by series_id, bucket_start, usage_month, billing_month
 )
 select

@@ -2,7 +2,7 @@
 --! grain: account, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension, owner
 create or replace view costs_allocated as
 with
-owners as materialized (select * from ledger.series_owners),
+owners as materialized (select * from ledger.allocation_owners),
 shares as materialized (select * from ledger.allocation_shares),
 shared as (
   select

@@ -103,7 +103,7 @@ members as (
     ) = len(fitting_series.label)
   union all
   select fitting_series.scope, fitting_series.series_id, owners.from_time, owners.to_time, 1, 1
-  from ledger.series_owners as owners
+  from ledger.allocation_owners as owners
   join fitting_series
     on not owners.is_split
     and fitting_series.series_id = owners.series_id
@@ -121,7 +121,7 @@ members as (
     least(owners.to_time, shares.usage_month + interval 1 month),
     shares.parts_through - shares.parts_before,
     shares.all_parts
-  from ledger.series_owners as owners
+  from ledger.allocation_owners as owners
   join fitting_series on owners.is_split and fitting_series.series_id = owners.series_id
   join ledger.allocation_shares as shares
     on shares.rule_number = owners.rule_number

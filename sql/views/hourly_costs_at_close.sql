@@ -9,7 +9,7 @@ select
   usage_month,
   arg_min_null(old_cost, load_number) as cost,
   arg_min_null(old_usage, load_number) as usage
-from ledger.late_changes
+from ledger.changes_after_close
 group by series_id, bucket_start, usage_month;
 comment on view ledger.hourly_costs_at_close is 'Hours of closed months that changed after the close, as they were billed';
 comment on column ledger.hourly_costs_at_close.series_id is 'Series';

@@ -1,6 +1,6 @@
 import { exitCodes, firstSentence } from '../errors.ts';
 import type { AlertFact, DataFact, Reported, RunFact } from './alert-fact.ts';
-import { monthWords } from './unproven.ts';
+import { monthWords } from './unproven-words.ts';
 
 /** Out-of-date books are news once, whatever the cause. */
 export const outOfDateCause = 'out of date';

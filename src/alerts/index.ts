@@ -23,7 +23,7 @@ export type { SendMessage } from './sinks/sink.ts';
 export { readInSlack, slackMessage } from './sinks/slack.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
 export { type AlertEntry, parseFact, type Transitions, transitionsOf } from './transitions.ts';
-export { differWords, monthsTouched } from './unproven.ts';
+export { differWords, monthsTouched } from './unproven-words.ts';
 export {
   alertWithoutBooks,
   asKnown,

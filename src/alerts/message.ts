@@ -11,7 +11,7 @@ import type { AlertFact, BooksFact, CheckFact, DataFact, OutOfDate, RunFact, Unp
 import { diskKey, type NextStep, nextStepOf } from './next-step.ts';
 import type { CostSummary } from './summary.ts';
 import type { AlertEntry, Transitions } from './transitions.ts';
-import { differenceWords, monthWords } from './unproven.ts';
+import { differenceWords, monthWords } from './unproven-words.ts';
 
 /** The content of a message, before a sink formats it. Stored in the outbox as JSON. */
 export interface Message {

@@ -13,7 +13,7 @@ import type {
   RunFact,
 } from './alert-fact.ts';
 import { withNews } from './causes.ts';
-import { largestDifference, monthsTouched } from './unproven.ts';
+import { largestDifference, monthsTouched } from './unproven-words.ts';
 
 /** One change of an alert, to be sent to its sinks. */
 export interface AlertEntry {

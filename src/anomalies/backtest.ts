@@ -4,10 +4,10 @@ import { dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from 
 import { type Connection, completeness, readSql } from '../warehouse/index.ts';
 import { dayName, dayNumber } from './days.ts';
 import { type AnomalyKind, quietDays } from './detect.ts';
-import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate.ts';
+import { anomalyKey } from './evaluate-books.ts';
+import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate-scope.ts';
 import { usdText } from './fact.ts';
 import { type Notice, type NoticeReason, noticesOf, severityAt } from './notices.ts';
-import { anomalyKey } from './read.ts';
 import type { AnomalyRules } from './rules.ts';
 import { type Scope, scopeOf } from './scope.ts';
 

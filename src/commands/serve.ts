@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
+import { loadConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import type { Command } from './command.ts';
@@ -30,15 +31,19 @@ export const serveCommand: Command = {
     }
     options.check();
     expectProject(context);
-    if (!loopback.has(host)) {
+    const { serve: settings, alerts } = loadConfig({
+      ...{ dir, env: context.env, now: effects.now(), requireAccounts: false, requireServe: true },
+    });
+    for (const { token } of settings.tokens) if (token !== undefined) context.keepSecret(token);
+    if (!loopback.has(host) && settings.tokens.length === 0 && settings.userHeader === undefined) {
       throw new UsageError(
-        `--host ${host}: expected 127.0.0.1 or ::1. Put an authenticating proxy on this machine in front of it`,
+        `--host ${host}: other machines can reach this address, so expected access tokens (serve.tokens in costbook.yaml) or the header of an authenticating proxy (serve.userHeader)`,
       );
     }
     const { serveDashboard } = await import('../serve/index.ts');
     const dashboard = await serveDashboard({
-      ...{ dir, host, port: Number(portText), hosts: [] },
-      project: basename(dir),
+      ...{ dir, host, port: Number(portText), settings },
+      project: alerts.project ?? basename(dir),
       reader: randomUUID(),
       ...{ now: effects.now, log: effects.log },
     });

@@ -1,6 +1,5 @@
 import { basename, dirname } from 'node:path';
 import type { Instant } from '../time.ts';
-import { entryPlace, sharedKeys, tokenKeys, topPlace, variableOf } from './keys.ts';
 import {
   type ConfigSpec,
   type EntrySpec,
@@ -10,7 +9,8 @@ import {
   overlay,
   type Reading,
   read,
-} from './layers.ts';
+} from './environment-and-file.ts';
+import { entryPlace, sharedKeys, tokenKeys, topPlace, variableOf } from './keys.ts';
 import type { TokenSource } from './secrets.ts';
 import {
   parseAccountId,

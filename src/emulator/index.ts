@@ -1,12 +1,12 @@
 import { floorDay, floorMonth, type Instant } from '../time.ts';
-import { type Fault, planFaults } from './faults.ts';
+import { type Fault, planFaults } from './fault-plan.ts';
 import { openHourlyCosts } from './hourly-costs.ts';
 import { openPlatform } from './platform.ts';
 import { inventStory, sinceFor } from './sample-costs.ts';
 import { inventFleet } from './sample-listings.ts';
 import { type SeenRequest, serve } from './server.ts';
 
-export { type Fault, type FaultName, faultDescriptions, faultNames, parseFaults } from './faults.ts';
+export { type Fault, type FaultName, faultDescriptions, faultNames, parseFaults } from './fault-plan.ts';
 export { secretMarker } from './sample-listings.ts';
 export type { SeenRequest } from './server.ts';
 

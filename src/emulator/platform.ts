@@ -9,7 +9,7 @@ import {
 import { formatInstant, hourMs, type Instant } from '../time.ts';
 import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
 import { addAsDoubles } from './double-sums.ts';
-import type { FaultPlan } from './faults.ts';
+import type { FaultPlan } from './fault-plan.ts';
 import type { HourlyCosts } from './hourly-costs.ts';
 import { openShelves } from './listings.ts';
 import {

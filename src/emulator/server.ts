@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { MachineError, messageOf } from '../errors.ts';
 import type { Instant } from '../time.ts';
-import type { FaultName, FaultPlan } from './faults.ts';
+import type { FaultName, FaultPlan } from './fault-plan.ts';
 import type { Platform } from './platform.ts';
 import { Refusal } from './refusal.ts';
 

@@ -1,9 +1,9 @@
-// The worker thread of `decoding.ts`: unpacks and decodes pages one after the other.
+// The worker thread of `decode-elsewhere.ts`: unpacks and decodes pages one after the other.
 import { parentPort } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { parseBytes } from '../platform/index.ts';
 import { decodeBytes } from './decode.ts';
-import type { DecodingAnswer, DecodingRequest } from './decoding.ts';
+import type { DecodingAnswer, DecodingRequest } from './decode-elsewhere.ts';
 
 parentPort?.on('message', (request: DecodingRequest) => {
   const answer = decoded(request);

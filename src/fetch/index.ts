@@ -1,8 +1,7 @@
 export { type AskedResolution, bucketsOf, splitAtMidnight } from './buckets.ts';
 export type { DecodedEntry, DecodedPage, DecodedPoints } from './decode.ts';
 export { costScale, usageScale } from './decode.ts';
-export { prepareDecoding } from './decoding.ts';
-export * from './grain.ts';
+export { prepareDecoding } from './decode-elsewhere.ts';
 export {
   DamagedPageError,
   damagedPages,
@@ -18,5 +17,6 @@ export {
 export { type LandingFolder, type LandingWriter, type LoadRecord, openLandingWriter } from './landing-writer.ts';
 export * from './plan-verification.ts';
 export * from './plan-windows.ts';
+export * from './queries.ts';
 export { askQuery, type PageSink } from './query-pages.ts';
 export { type DecodedResource, decodeResource, type ResourceState } from './resource.ts';

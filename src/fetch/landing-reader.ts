@@ -6,8 +6,8 @@ import { UnprovenError } from '../errors.ts';
 import { shellWord } from '../shell-word.ts';
 import { formatWindow, parseRfc3339, type Window } from '../time.ts';
 import type { DecodedPage } from './decode.ts';
-import { describeQuery, type Query, queryParameters } from './grain.ts';
 import { foldersIn, type LoadRecord, loadFile, loadFolderPattern, placeOf, type StoredPage } from './landing-writer.ts';
+import { describeQuery, type Query, queryParameters } from './queries.ts';
 import { type PageSink, readPage } from './query-pages.ts';
 
 /** A load as its landing folder describes it. */

@@ -4,7 +4,7 @@ import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RawBody } from '../platform/index.ts';
 import { formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
-import { describeQuery, type Query, queryParameters, type Role } from './grain.ts';
+import { describeQuery, type Query, queryParameters, type Role } from './queries.ts';
 
 /** The folder in which one window's pages arrive. */
 export interface LandingFolder {

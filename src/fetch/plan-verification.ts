@@ -10,8 +10,8 @@ import {
   type Window,
 } from '../time.ts';
 import { splitAtMidnight } from './buckets.ts';
-import { daysQuery, monthsQuery, namesQuery, type Query, type Role, seriesQuery } from './grain.ts';
 import { type CoveredWindow, coverWindows } from './plan-windows.ts';
+import { daysQuery, monthsQuery, namesQuery, type Query, type Role, seriesQuery } from './queries.ts';
 
 /** The start of the first day whose hours may still change. */
 export function settledUntil(lastHour: Instant, settleDays: number): Instant {

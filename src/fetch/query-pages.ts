@@ -11,9 +11,9 @@ import {
 } from '../platform/index.ts';
 import { formatWindow } from '../time.ts';
 import { type DecodedEntry, type DecodedPage, decodeBytes } from './decode.ts';
-import { decodeElsewhere } from './decoding.ts';
-import { describeQuery, type Query, queryParameters } from './grain.ts';
+import { decodeElsewhere } from './decode-elsewhere.ts';
 import type { LandingFolder } from './landing-writer.ts';
+import { describeQuery, type Query, queryParameters } from './queries.ts';
 
 /** How often a query restarts after the platform refused its cursor. */
 const maxRestarts = 3;

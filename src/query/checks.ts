@@ -4,7 +4,7 @@ import type { Check, CheckResult } from '../warehouse/index.ts';
 import type { CheckReported } from './run-checks.ts';
 import { runChild, toError } from './run-child.ts';
 
-const program = fileURLToPath(new URL('child.js', import.meta.url));
+const program = fileURLToPath(new URL('child-main.js', import.meta.url));
 
 /** The default time limit of one check. */
 const usualCheckMs = 10 * 60_000;

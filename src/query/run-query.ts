@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Answered, Question } from './question.ts';
 import { type ChildLimits, runChild } from './run-child.ts';
 
-const program = fileURLToPath(new URL('child.js', import.meta.url));
+const program = fileURLToPath(new URL('child-main.js', import.meta.url));
 
 export type AskOptions = Omit<ChildLimits, 'isTimedByEvent'>;
 

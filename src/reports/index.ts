@@ -11,6 +11,7 @@ export {
 export { type CompletenessState, completenessOf, describeCompleteness, incompleteness } from './completeness.ts';
 export { type Evaluated, readEvaluated } from './evaluated.ts';
 export { exportFormats, factsOf, loadArrow } from './export.ts';
+export { realFolder } from './export-names.ts';
 export { costColumnOf } from './figures.ts';
 export {
   type FocusAsked,
@@ -26,7 +27,6 @@ export type { FormatOptions, Question } from './formats/format.ts';
 export { jsonLines } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
 export { partitionsFolder } from './lake.ts';
-export { realFolder } from './layout.ts';
 export { described, listOf } from './list.ts';
 export { manifestName } from './manifest.ts';
 export {

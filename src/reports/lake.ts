@@ -17,9 +17,9 @@ import {
 } from '../warehouse/index.ts';
 import { type Report, selectOf } from './catalogue.ts';
 import { isPart, namesIn, partOf, replaceFile, statOf, syncPath } from './durable.ts';
+import { type ExportPlace, segment } from './export-names.ts';
 import { type CostColumn, figuresOfFile, figuresOfQuery } from './figures.ts';
 import { parquetCell } from './formats/parquet.ts';
-import { type ExportPlace, segment } from './layout.ts';
 import {
   type Manifest,
   type ManifestFile,

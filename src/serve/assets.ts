@@ -15,10 +15,14 @@ export interface AssetUrls {
 
 export interface Asset {
   readonly type: string;
-  readonly plain: Buffer;
-  readonly gzip: Buffer;
-  readonly brotli: Buffer;
+  /** Its bytes in an encoding; each is made once, when it is first asked for. */
+  bytes(encoding: Encoding): Promise<Buffer>;
 }
+
+export type Encoding = 'br' | 'gzip' | 'identity';
+
+/** Half a second for the largest file; more saves little. */
+const brotliQuality = 6;
 
 /** The files next to `src` in a checkout, next to `dist` in a package. */
 const folder = fileURLToPath(new URL('../../web', import.meta.url));
@@ -31,7 +35,7 @@ const files = {
   icon: { path: `${folder}/icon.svg`, type: 'image/svg+xml', ending: 'svg' },
 } as const;
 
-/** Reads and compresses the files once. */
+/** Reads the files once. */
 export async function loadAssets(): Promise<{ urls: AssetUrls; byPath: ReadonlyMap<string, Asset> }> {
   const byPath = new Map<string, Asset>();
   const named = await Promise.all(
@@ -39,13 +43,21 @@ export async function loadAssets(): Promise<{ urls: AssetUrls; byPath: ReadonlyM
       const plain = await readFile(path);
       const hash = createHash('sha256').update(plain).digest('hex').slice(0, 16);
       const url = `/assets/${name}.${hash}.${ending}`;
-      const [zipped, brotli] = await Promise.all([
-        promisify(gzip)(plain),
-        promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
-      ]);
-      byPath.set(url, { type, plain, gzip: zipped, brotli });
+      byPath.set(url, { type, bytes: encoder(plain) });
       return [name, url] as const;
     }),
   );
   return { urls: Object.fromEntries(named) as unknown as AssetUrls, byPath };
+}
+
+function encoder(plain: Buffer): Asset['bytes'] {
+  const made = new Map<Encoding, Promise<Buffer>>([['identity', Promise.resolve(plain)]]);
+  return (encoding) => {
+    const known = made.get(encoding);
+    if (known !== undefined) return known;
+    const params = { [constants.BROTLI_PARAM_QUALITY]: brotliQuality };
+    const bytes = encoding === 'br' ? promisify(brotliCompress)(plain, { params }) : promisify(gzip)(plain);
+    made.set(encoding, bytes);
+    return bytes;
+  };
 }

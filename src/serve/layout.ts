@@ -55,6 +55,33 @@ ${body}
 </html>`;
 }
 
+/** The page on which a person signs in with an access token. */
+export function signInDocument(reason: string | undefined, assets: AssetUrls): Markup {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Sign in · Costbook</title>
+<link rel="stylesheet" href="${assets.style}">
+<link rel="icon" href="${assets.icon}" type="image/svg+xml">
+</head>
+<body>
+<main id="main">
+<h1>Costbook</h1>
+<section>
+${reason === undefined ? '' : html`<p class="state bad" role="alert">${reason}</p>`}
+<form class="filters" method="post" action="/sign-in">
+<label>Access token <input type="password" name="token" autocomplete="current-password" required></label>
+<button>Sign in</button>
+</form>
+</section>
+</main>
+</body>
+</html>`;
+}
+
 /** `2026-10-04 12:00 UTC`. */
 export function instant(text: string): string {
   return `${text.slice(0, 16).replace('T', ' ')} UTC`;

@@ -3,12 +3,11 @@ import { readBooksState } from './books-state.ts';
 import { amount, money } from './format.ts';
 import { figure, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
-import type { Page } from './page.ts';
+import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';
-import type { BooksView } from './snapshots.ts';
 
 /** The page of months: what each cost, whether it can still change, and what changed. */
-export async function monthsPage(view: BooksView): Promise<Page> {
+export async function monthsPage({ view }: PageRequest): Promise<Page> {
   const [state, rows] = await Promise.all([readBooksState(view), view.rows('months')]);
   const oldestFirst = [...rows].reverse();
   const [newest] = rows;

@@ -1,4 +1,4 @@
-import { openAlerts } from '../alerts/index.ts';
+import { type OpenAlert, openAlerts } from '../alerts/index.ts';
 import {
   type Chart,
   costOverTime,
@@ -14,7 +14,7 @@ import { readExplored } from './explored.ts';
 import { amount, money, relative } from './format.ts';
 import { figure, instant, named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
-import type { Page } from './page.ts';
+import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';
 import type { BooksView } from './snapshots.ts';
 
@@ -22,7 +22,7 @@ const moversShown = 8;
 const trendDays = 30;
 
 /** The page that answers: what does this month cost, what will it cost, what changed, and can I trust it? */
-export async function overviewPage(view: BooksView): Promise<Page> {
+export async function overviewPage({ view }: PageRequest): Promise<Page> {
   const state = await readBooksState(view);
   if (state.month === undefined || state.completeThrough === null) {
     return {
@@ -32,6 +32,7 @@ export async function overviewPage(view: BooksView): Promise<Page> {
     };
   }
   const through = Date.parse(state.completeThrough);
+  const isAll = view.scope.kind === 'all';
   const [month, trend, movers, alerts] = await Promise.all([
     readMonth(view, state.month.start, through),
     readTrend(view, through),
@@ -41,12 +42,13 @@ export async function overviewPage(view: BooksView): Promise<Page> {
       to: formatInstant(through),
       count: moversShown,
     }),
-    view.once('open alerts', openAlerts),
+    // Alerts name budgets and workspaces that others may not see.
+    isAll ? view.once('open alerts', openAlerts) : [],
   ]);
   return {
     path: '/',
     title: 'Overview',
-    body: html`${tiles(month, state)}
+    body: html`${tiles(month, state, isAll)}
 <div class="grid">
 ${figure(monthChart(month, state))}
 ${figure(trendChart(trend, state))}
@@ -63,22 +65,26 @@ ${figure(trendChart(trend, state))}
       movers,
       'No cost changed in the last 14 days.',
     )}</section>
-<section>${table(
-      'Open alerts',
-      [
-        { head: 'Severity', cell: ({ severity }) => severityWord(severity) },
-        {
-          head: 'What',
-          cell: ({ title, detail, next }) =>
-            html`<b>${title}</b>${detail ? html`<br>${detail}` : ''}${next ? html`<br>${next}` : ''}`,
-        },
-        { head: 'Since', cell: ({ since }) => html`<span class="state">${instant(since)}</span>` },
-      ],
-      alerts,
-      'No alert is open.',
-    )}</section>
+${isAll ? alertsSection(alerts) : ''}
 </div>`,
   };
+}
+
+function alertsSection(alerts: readonly OpenAlert[]): Markup {
+  return html`<section>${table(
+    'Open alerts',
+    [
+      { head: 'Severity', cell: ({ severity }) => severityWord(severity) },
+      {
+        head: 'What',
+        cell: ({ title, detail, next }) =>
+          html`<b>${title}</b>${detail ? html`<br>${detail}` : ''}${next ? html`<br>${next}` : ''}`,
+      },
+      { head: 'Since', cell: ({ since }) => html`<span class="state">${instant(since)}</span>` },
+    ],
+    alerts,
+    'No alert is open.',
+  )}</section>`;
 }
 
 interface Month {
@@ -114,7 +120,7 @@ async function readMonth(view: BooksView, start: Instant, through: Instant): Pro
     view.rows('days', window(beforeStart, start)),
     view.rows('total', window(start, through)),
     view.rows('total', window(beforeStart, sameHour)),
-    view.rows('month_forecast', { month: formatInstant(start) }),
+    view.rows('month_forecast', { month: formatInstant(start), is_all: view.scope.kind === 'all' }),
   ]);
   const byDay = (rows: typeof days) => new Map(rows.map((row) => [String(row['day']), String(row['cost'])]));
   const [found] = forecasts;
@@ -140,7 +146,7 @@ async function readMonth(view: BooksView, start: Instant, through: Instant): Pro
   };
 }
 
-function tiles({ name, beforeName, spent, before, forecast }: Month, state: BooksState): Markup {
+function tiles({ name, beforeName, spent, before, forecast }: Month, state: BooksState, isAll: boolean): Markup {
   const change = relative(spent, before);
   return html`<dl class="tiles">
 <div class="tile"><dt>${monthName(name)} so far</dt><dd><span class="big">${money(spent)}</span> USD<div class="note">${
@@ -155,7 +161,7 @@ function tiles({ name, beforeName, spent, before, forecast }: Month, state: Book
   }</dd></div>
 <div class="tile"><dt>Numbers rest on</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : instant(state.completeThrough).slice(0, 16)}</span><div class="note">complete through; settled through ${
     state.settledThrough === null ? 'nothing yet' : instant(state.settledThrough)
-  }. <a href="/health">Reconciliation and runs</a></div></dd></div>
+  }. ${isAll ? html`<a href="/health">Reconciliation and runs</a>` : ''}</div></dd></div>
 </dl>`;
 }
 

@@ -22,6 +22,8 @@ export interface Page {
   readonly path: PagePath | undefined;
   readonly title: string;
   readonly body: Markup;
+  /** 200 by default; 400 where the address cannot be answered. */
+  readonly status?: 200 | 400 | 404;
 }
 
 /** What a page is made from. */

@@ -2,15 +2,19 @@
 export type Scope =
   | { readonly kind: 'all' }
   /** Only costs of these workspaces. */
-  | { readonly kind: 'workspaces'; readonly workspaces: readonly string[] };
+  | { readonly kind: 'workspaces'; readonly workspaces: readonly string[] }
+  /** Only costs that the allocation rules give to this owner directly. */
+  | { readonly kind: 'owner'; readonly owner: string };
 
 /** Who asks, as an access token or a proxy names them. */
 export interface Viewer {
-  readonly name: string;
+  /** Undefined on a server that only this machine reaches. */
+  readonly name: string | undefined;
   readonly scope: Scope;
 }
 
 /** One text for equal scopes: answers are stored by it. */
 export function scopeKey(scope: Scope): string {
-  return scope.kind === 'all' ? 'all' : JSON.stringify([...scope.workspaces].sort());
+  if (scope.kind === 'workspaces') return `workspaces ${JSON.stringify([...scope.workspaces].sort())}`;
+  return scope.kind === 'owner' ? `owner ${scope.owner}` : 'all';
 }

@@ -1,19 +1,24 @@
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { getCookie, setCookie } from 'hono/cookie';
+import type { ServeSettings } from '../config/index.ts';
 import type { Log } from '../effects.ts';
 import { CostbookError, MachineError, messageOf } from '../errors.ts';
-import { loadAssets } from './assets.ts';
+import { type Access, openAccess, sessionCookie, sessionSeconds } from './access.ts';
+import { type Asset, loadAssets } from './assets.ts';
 import { readBooksState } from './books-state.ts';
 import { explorePage } from './explore.ts';
 import { healthPage } from './health.ts';
-import { document } from './layout.ts';
+import { document, signInDocument } from './layout.ts';
 import { monthsPage } from './months.ts';
 import { overviewPage } from './overview.ts';
 import { menu, type Page, type PagePath, type PageRequest } from './page.ts';
 import type { Viewer } from './scope.ts';
-import { openSnapshots } from './snapshots.ts';
+import { openSnapshots, type Snapshots } from './snapshots.ts';
 
 export interface Dashboard {
   readonly url: string;
@@ -26,8 +31,7 @@ export interface DashboardOptions {
   readonly project: string;
   readonly host: string;
   readonly port: number;
-  /** Host names besides the address itself that requests may name. */
-  readonly hosts: readonly string[];
+  readonly settings: ServeSettings;
   /** Marks this process as a reader of the books. */
   readonly reader: string;
   readonly now: () => number;
@@ -44,84 +48,64 @@ const securityHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-const pages: Readonly<Partial<Record<PagePath, (request: PageRequest) => Promise<Page>>>> = {
-  '/': ({ view }) => overviewPage(view),
-  '/explore': explorePage,
-  '/months': ({ view }) => monthsPage(view),
-  '/health': healthPage,
+/** A page, and whether a viewer who may see only some costs can open it: all its rows are then theirs. */
+interface PageEntry {
+  readonly make: (request: PageRequest) => Promise<Page>;
+  readonly isScoped?: true;
+}
+
+const pages: Readonly<Partial<Record<PagePath, PageEntry>>> = {
+  '/': { make: overviewPage, isScoped: true },
+  '/explore': { make: explorePage, isScoped: true },
+  '/months': { make: monthsPage },
+  '/health': { make: healthPage },
 };
+
+/** Pages that are made at the same time, and those that wait for their turn. */
+const maxAtOnce = 8;
+const maxWaiting = 100;
+const maxBodyBytes = 4096;
+const maxConnections = 512;
+
+type Env = { Variables: { viewer: Viewer } };
 
 /** Serves the dashboard over HTTP until closed. Throws MachineError if the port is not available. */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
-  const { dir, host, port, reader } = options;
-  const assets = await loadAssets();
+  const { dir, host, port, reader, settings, now } = options;
+  const { urls, byPath } = await loadAssets();
   const snapshots = openSnapshots(dir, reader);
-  const app = new Hono();
-  const state = { hosts: new Set<string>() };
-
-  app.use(async (context, next) => {
-    for (const [name, value] of Object.entries(securityHeaders)) context.header(name, value);
-    if (!state.hosts.has((context.req.header('host') ?? '').toLowerCase())) {
-      return context.text(
-        'This server does not answer for the host that the request names. Open its own address.\n',
-        421,
-      );
-    }
-    if (context.req.method !== 'GET' && context.req.method !== 'HEAD') {
-      return context.text('Expected GET: nothing can be changed here.\n', 405);
-    }
-    await next();
-    return undefined;
-  });
+  const access = openAccess(settings, now);
+  const hosts = new Set(settings.hosts);
+  const app = new Hono<Env>();
+  app.use(secure(hosts));
   app.get('/healthz', (context) => context.text('ok\n'));
   app.get('/readyz', async (context) => {
-    await snapshots.read(everything, async () => undefined);
+    await snapshots.read({ kind: 'all' }, async () => undefined);
     return context.text('ok\n');
   });
-  app.get('/assets/:name', (context) => {
-    const asset = assets.byPath.get(context.req.path);
-    if (asset === undefined) return context.text('not found\n', 404);
-    context.header('content-type', asset.type);
-    context.header('cache-control', 'public, max-age=31536000, immutable');
-    context.header('vary', 'accept-encoding');
-    const accepted = context.req.header('accept-encoding') ?? '';
-    const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : undefined;
-    if (encoding !== undefined) context.header('content-encoding', encoding);
-    const body = encoding === 'br' ? asset.brotli : encoding === 'gzip' ? asset.gzip : asset.plain;
-    return context.body(new Uint8Array(body));
-  });
-  app.get('/api/snapshot', (context) => snapshots.read(everything, async ({ version }) => context.json({ version })));
-  for (const [path, make] of Object.entries(pages)) {
-    app.get(path, (context) => answerPage(context, make));
+  app.get('/assets/:name', (context) => sendAsset(context, byPath.get(context.req.path)));
+  app.get('/sign-in', (context) => context.html(signInDocument(undefined, urls)));
+  app.post('/sign-in', bodyLimit({ maxSize: maxBodyBytes }), (context) => signIn(context, access, urls));
+  app.use(identify(access, settings));
+  app.get('/api/snapshot', (context) =>
+    snapshots.read({ kind: 'all' }, async ({ version }) => context.json({ version })),
+  );
+  const turn = turnstile(maxAtOnce, maxWaiting);
+  for (const [path, entry] of Object.entries(pages)) {
+    app.get(path, (context) => turn(() => answerPage(context, entry, { options, snapshots, urls })));
   }
   app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
   app.onError((error, context) => {
-    if (!(error instanceof CostbookError))
-      options.log.warn('page.failed', 'A page failed', { path: context.req.path, reason: messageOf(error) });
-    return context.text(
-      `${error instanceof CostbookError ? messageOf(error) : 'This page failed. The log of the server has the reason.'}\n`,
-      500,
-    );
+    if (error instanceof BusyError) return context.text('Too many requests at once. Try again in a moment.\n', 503);
+    if (error instanceof CostbookError) return context.text(`${messageOf(error)}\n`, 500);
+    options.log.warn('page.failed', 'A page failed', { path: context.req.path, reason: messageOf(error) });
+    return context.text('This page failed. The log of the server has the reason.\n', 500);
   });
-
-  async function answerPage(context: Context, make: (request: PageRequest) => Promise<Page>): Promise<Response> {
-    const query = new URL(context.req.url).searchParams;
-    return snapshots.read(everything, async (view) => {
-      const [page, { completeThrough }] = await Promise.all([
-        make({ view, query, now: options.now() }),
-        readBooksState(view),
-      ]);
-      context.header('cache-control', 'private, no-cache');
-      const frame = {
-        ...{ project: options.project, viewer: undefined, warning: undefined, completeThrough },
-        allowed: menu.map((entry) => entry.path).filter((path) => Object.hasOwn(pages, path)),
-        ...{ version: view.version, assets: assets.urls },
-      };
-      return context.html(document(page, frame));
-    });
-  }
-
-  const server = createAdaptorServer({ fetch: app.fetch });
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  server.headersTimeout = 10_000;
+  server.requestTimeout = 20_000;
+  server.keepAliveTimeout = 5000;
+  server.maxConnections = maxConnections;
   try {
     server.listen(port, host);
     await once(server, 'listening');
@@ -131,15 +115,140 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   }
   const { address, port: real, family } = server.address() as AddressInfo;
   const shown = family === 'IPv6' ? `[${address}]` : address;
-  state.hosts = new Set([`${shown}:${real}`, `localhost:${real}`, ...options.hosts.map((name) => name.toLowerCase())]);
+  for (const name of [`${shown}:${real}`, `localhost:${real}`]) hosts.add(name);
   return {
     url: `http://${shown}:${real}`,
     async close() {
       server.close();
-      if ('closeAllConnections' in server) server.closeAllConnections();
+      server.closeAllConnections();
       snapshots.close();
     },
   };
 }
 
-const everything: Viewer['scope'] = { kind: 'all' };
+/** Answers only for our own names, which defeats DNS rebinding, and changes nothing whatever is asked. */
+function secure(hosts: ReadonlySet<string>): MiddlewareHandler<Env> {
+  return async (context, next) => {
+    for (const [name, value] of Object.entries(securityHeaders)) context.header(name, value);
+    if (!hosts.has((context.req.header('host') ?? '').toLowerCase())) {
+      return context.text(
+        'This server does not answer under the name that the request has. Open its own address, or add the name to serve.hosts.\n',
+        421,
+      );
+    }
+    const isSignIn = context.req.method === 'POST' && context.req.path === '/sign-in';
+    if (context.req.method !== 'GET' && context.req.method !== 'HEAD' && !isSignIn) {
+      return context.text('Expected GET: nothing can be changed here.\n', 405);
+    }
+    await next();
+    return undefined;
+  };
+}
+
+/** Lets in whom the settings name, and sends people without a session to the page on which they sign in. */
+function identify(access: Access, { userHeader }: ServeSettings): MiddlewareHandler<Env> {
+  return async (context, next) => {
+    const viewer = access.viewerOf({
+      authorization: context.req.header('authorization'),
+      session: getCookie(context, sessionCookie),
+      user: userHeader === undefined ? undefined : context.req.header(userHeader),
+    });
+    if (viewer === undefined) {
+      if (access.hasTokens && (context.req.header('accept') ?? '').includes('text/html'))
+        return context.redirect('/sign-in');
+      context.header('www-authenticate', 'Bearer realm="Costbook"');
+      return context.text(
+        'Expected an access token of serve.tokens: "Authorization: Bearer …", or sign in at /sign-in\n',
+        401,
+      );
+    }
+    context.set('viewer', viewer);
+    await next();
+    return undefined;
+  };
+}
+
+async function signIn(
+  context: Context<Env>,
+  access: Access,
+  urls: Parameters<typeof signInDocument>[1],
+): Promise<Response> {
+  const { token } = await context.req.parseBody();
+  const session = access.signIn(typeof token === 'string' ? token.trim() : '');
+  if (session === undefined || session === 'wait') {
+    const reason = session === 'wait' ? 'Too many wrong tokens. Wait a minute.' : 'This token is not known here.';
+    return context.html(signInDocument(reason, urls), session === 'wait' ? 429 : 401);
+  }
+  const isSecure = context.req.header('x-forwarded-proto') === 'https';
+  setCookie(context, sessionCookie, session, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Strict',
+    secure: isSecure,
+    maxAge: sessionSeconds,
+  });
+  return context.redirect('/', 303);
+}
+
+async function sendAsset(context: Context<Env>, asset: Asset | undefined): Promise<Response> {
+  if (asset === undefined) return context.text('There is no such file.\n', 404);
+  context.header('content-type', asset.type);
+  context.header('cache-control', 'public, max-age=31536000, immutable');
+  context.header('vary', 'accept-encoding');
+  const accepted = context.req.header('accept-encoding') ?? '';
+  const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';
+  if (encoding !== 'identity') context.header('content-encoding', encoding);
+  return context.body(new Uint8Array(await asset.bytes(encoding)));
+}
+
+async function answerPage(
+  context: Context<Env>,
+  { make, isScoped = undefined }: PageEntry,
+  {
+    options,
+    snapshots,
+    urls,
+  }: { options: DashboardOptions; snapshots: Snapshots; urls: Parameters<typeof signInDocument>[1] },
+): Promise<Response> {
+  const { name, scope } = context.get('viewer');
+  const isAll = scope.kind === 'all';
+  // As if the page did not exist: not even its name is told.
+  if (!isAll && !isScoped) return context.text('There is no such page. Start at /\n', 404);
+  const query = new URL(context.req.url).searchParams;
+  return snapshots.read(scope, async (view) => {
+    const [page, { completeThrough }] = await Promise.all([
+      make({ view, query, now: options.now() }),
+      readBooksState(view),
+    ]);
+    context.header('cache-control', 'private, no-cache');
+    const frame = {
+      ...{ project: options.project, viewer: name, warning: undefined, completeThrough },
+      allowed: menu
+        .map((entry) => entry.path)
+        .filter((path) => pages[path] !== undefined && (isAll || pages[path].isScoped)),
+      ...{ version: view.version, assets: urls },
+    };
+    return context.html(document(page, frame), page.status ?? 200);
+  });
+}
+
+class BusyError extends Error {}
+
+/** Runs at most `atOnce` tasks at the same time; others wait, and throw BusyError when too many do. */
+function turnstile(atOnce: number, maxQueue: number): <T>(task: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (task) => {
+    if (running >= atOnce) {
+      if (waiting.length >= maxQueue) throw new BusyError('busy');
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else running += 1;
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

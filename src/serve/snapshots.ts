@@ -21,6 +21,7 @@ export interface Snapshots {
 export interface BooksView {
   /** Changes with every snapshot. */
   readonly version: string;
+  readonly scope: Scope;
   /** The rows of a statement of `sql/serve`; equal questions to one snapshot are answered once. */
   rows(name: string, parameters?: SqlParameters): Promise<readonly SqlRow[]>;
   /** Any value that is read from the books, once per snapshot, scope and key. */
@@ -133,6 +134,7 @@ function viewOf(open: OpenSnapshot, scope: Scope): BooksView {
   }
   return {
     version: open.version,
+    scope,
     once,
     rows: (name, parameters = {}) =>
       once(`${name} ${JSON.stringify(parameters)}`, async (connection) =>
@@ -157,7 +159,8 @@ function forgetOldest(views: Map<string, ScopedView>): void {
 async function connectTo(books: Books, scope: Scope): Promise<Connection> {
   const connection = await books.connect();
   if (scope.kind === 'all') await connection.run(await readSql('serve', 'visible_all'));
-  else {
+  if (scope.kind === 'owner') await connection.run(await readSql('serve', 'visible_owner'), { owner: scope.owner });
+  if (scope.kind === 'workspaces') {
     const workspaces = JSON.stringify(scope.workspaces);
     await connection.run(await readSql('serve', 'visible_workspaces'), { workspaces });
   }

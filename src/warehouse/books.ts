@@ -8,10 +8,10 @@ import { findTraces, readAllTables } from './damage.ts';
 import { expectFile, openDatabase } from './database.ts';
 import { refuseLogsBeside } from './logs.ts';
 import { checkSchema } from './migrate.ts';
-import { snapshotFile } from './published.ts';
 import type { RebuildingBase } from './rebuilding.ts';
 import { readSeal, type Seal, type SealState } from './seal.ts';
 import { repairsSnapshot } from './snapshot.ts';
+import { snapshotFile } from './snapshot-file.ts';
 import { readersSpillPrefix, spillRoom } from './spill.ts';
 import { throughPassingName } from './temporary-link.ts';
 

@@ -4,9 +4,9 @@ import { ChangedFileError, DamagedFileError } from '../errors.ts';
 import { formatSecond, type Instant } from '../time.ts';
 import { type Connection, SqlError } from './connection.ts';
 import { journalFolder } from './journal.ts';
-import { snapshotFile } from './published.ts';
 import { readSeal, type Seal } from './seal.ts';
 import { describeFacts, factsOf } from './snapshot.ts';
+import { snapshotFile } from './snapshot-file.ts';
 import { readSql } from './sql-files.ts';
 import { hashOf } from './statements.ts';
 
@@ -51,7 +51,7 @@ export async function refuseMissing(warehouse: string, traces: Traces): Promise<
  * Throws ChangedFileError if a warehouse has less than the files next to it: it is an older copy, or another project's.
  */
 export async function refuseOlder(connection: Connection, warehouse: string, traces: Traces): Promise<void> {
-  const [row] = await connection.rows(await readSql('ledger', 'loads')).catch((error: unknown) => {
+  const [row] = await connection.rows(await readSql('ledger', 'count_loads')).catch((error: unknown) => {
     if (error instanceof SqlError) return [{ loads: 0, last: 0 }]; // a new file has no tables yet
     throw error;
   });

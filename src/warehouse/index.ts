@@ -75,7 +75,6 @@ export type {
 } from './inventory.ts';
 export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
 export { JournalLossError } from './journal.ts';
-export type { Stage } from './load.ts';
 export { logsBeside } from './logs.ts';
 export {
   type CostPartition,
@@ -84,15 +83,16 @@ export {
   partitionsChangedSince,
   viewsSha256,
 } from './partitions.ts';
-export { snapshotFile } from './published.ts';
 export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
 export type { DifferingHours, Reconciliation, TotalDecimals, TotalsKnown } from './reconciliation.ts';
 export { allocationInForce } from './records.ts';
 export type { Run } from './runs.ts';
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
 export { describeFacts, factsOf, knowledgeOf } from './snapshot.ts';
+export { snapshotFile } from './snapshot-file.ts';
 export { builtInSql, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export { sqlProblem } from './sql-problem.ts';
+export type { Stage } from './stage.ts';
 export type { LoadRole } from './stage-state.ts';
 export type { PageSink, StagedPage } from './staged-pages.ts';
 export {

@@ -180,7 +180,7 @@ export async function eventWriter(
   const files = new Map((await readSqlFolder('journal')).map((file) => [file.name, file.text]));
   // The event's file says what a corrected instant is; which columns have one, the list of tables says.
   const corrections = ledgerTables.flatMap((table) => correctInstantsOf(table) ?? []);
-  const applyEvent = await readSql('ledger', 'apply_event');
+  const applyEvent = await readSql('ledger', 'record_applied_event');
   return async (events) => {
     const last = events.at(-1);
     if (last === undefined) return;

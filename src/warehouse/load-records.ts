@@ -10,9 +10,9 @@ import {
   recordListing,
 } from './inventory.ts';
 import type { Recorder } from './journal.ts';
-import { openStage, type Stage } from './load.ts';
 import type { TotalsKnown } from './reconciliation.ts';
 import { readSql } from './sql-files.ts';
+import { openStage, type Stage } from './stage.ts';
 import { openVerification, type Verification } from './verified-past.ts';
 
 /** Loads, listings and verifications; each stage has its own connection. */

@@ -78,6 +78,7 @@ export async function migrateTables(
     schema,
     isPublished,
     async makeViews(connection) {
+      await connection.run(await readSql('schema', 'drop_renamed_views'));
       await createViews(connection, views);
       await remember(connection, madeFolder, '*', notYetRead);
       await remember(connection, 'views', '*', hash); // last: after a kill the views are created again

@@ -3,10 +3,10 @@ import { basename, dirname, join } from 'node:path';
 import { LockedError, UsageError } from '../errors.ts';
 import { openDatabase } from './database.ts';
 import { eventWriter, journalFolder, lastApplied, readJournal } from './journal.ts';
-import { openStage, type Stage } from './load.ts';
 import { migrateTables } from './migrate.ts';
 import type { SnapshotFacts } from './seal.ts';
 import { factsOf, newFileMode } from './snapshot.ts';
+import { openStage, type Stage } from './stage.ts';
 
 /** A warehouse that is rebuilt next to the present one. */
 export interface RebuildingWarehouse {

@@ -4,7 +4,6 @@ import { textOrUndefined } from '../optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import type { Connection, SqlRow, SqlValue } from './connection.ts';
 import type { Recorder } from './journal.ts';
-import { openStage, type Stage } from './load.ts';
 import {
   type Reconciliation,
   readReconciliations,
@@ -13,6 +12,7 @@ import {
   toleranceParameters,
 } from './reconciliation.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
+import { openStage, type Stage } from './stage.ts';
 import type { PageSink } from './staged-pages.ts';
 
 /** A query about the past, to compare its answer with the books. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DamagedFileError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { damagedWarehouse, repairs, setAside, type Traces } from './damage.ts';
-import { snapshotFile } from './published.ts';
 import { damageOfWarehouse, readSeal } from './seal.ts';
+import { snapshotFile } from './snapshot-file.ts';
 
 /** The writer's file, below the project folder. */
 export function warehouseFile(dir: string): string {

@@ -16,7 +16,6 @@ import { openDatabase } from './database.ts';
 import { journalFolder, openRecorder } from './journal.ts';
 import { type LoadRecords, loadRecords } from './load-records.ts';
 import { migrate, rememberPublished } from './migrate.ts';
-import { snapshotFile } from './published.ts';
 import {
   type AlertRecords,
   alertRecords,
@@ -27,6 +26,7 @@ import {
 } from './records.ts';
 import { type RunRecords, runRecords } from './runs.ts';
 import { copyBeforeMigrating, publishSnapshot, removeOldCopies } from './snapshot.ts';
+import { snapshotFile } from './snapshot-file.ts';
 import { refuseDamaged, warehouseFile } from './warehouse-file.ts';
 import { openWriteClock } from './write-clock.ts';
 

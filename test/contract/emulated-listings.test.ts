@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { parseFaults } from '../../src/emulator/faults.ts';
+import { parseFaults } from '../../src/emulator/fault-plan.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts';
 import { listings, openListings } from '../../src/platform/listings.ts';
 import { never, rejection, testClient, testEffects } from '../support/http-client.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { parseFaults } from '../../src/emulator/faults.ts';
+import { parseFaults } from '../../src/emulator/fault-plan.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts';
 import { ask, askMetrics, billionths, metrics, now, rawGet } from './platform.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseFaults } from '../../src/emulator/faults.ts';
+import { parseFaults } from '../../src/emulator/fault-plan.ts';
 import { listingResponse } from '../../src/platform/responses.ts';
 import { allItems, ask, askIn, type Item, listed, now, placesOf, useEmulator } from './platform.ts';
 

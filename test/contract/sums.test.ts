@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseFaults } from '../../src/emulator/faults.ts';
+import { parseFaults } from '../../src/emulator/fault-plan.ts';
 import fc from '../support/fast-check.ts';
 import { allPages, billionths, metrics, now, useEmulator } from './platform.ts';
 

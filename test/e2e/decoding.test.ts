@@ -12,7 +12,7 @@ async function runCompiled(code: string): Promise<unknown> {
   const module = `
     import assert from 'node:assert/strict';
     import { gzipSync, gunzipSync } from 'node:zlib';
-    import { decodeElsewhere } from '${dist}fetch/decoding.js';
+    import { decodeElsewhere } from '${dist}fetch/decode-elsewhere.js';
     import { readPage } from '${dist}fetch/ask.js';
     import { decodePage } from '${dist}fetch/decode.js';
     const hours = 168;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Fault } from '../../src/emulator/faults.ts';
+import type { Fault } from '../../src/emulator/fault-plan.ts';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { askSnapshot, newProject, runCli } from '../support/project.ts';
 

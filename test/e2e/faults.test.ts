@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Fault, faultNames } from '../../src/emulator/faults.ts';
+import { type Fault, faultNames } from '../../src/emulator/fault-plan.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
 import { askSnapshot, newProject, runCli } from '../support/project.ts';
 

@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { faultNames } from '../../src/emulator/faults.ts';
+import { faultNames } from '../../src/emulator/fault-plan.ts';
 import { ingestThroughFaults } from '../support/fault-rounds.ts';
 
 // By hand any number of rounds from any seed: COSTBOOK_FAULT_ROUNDS=2000 COSTBOOK_TEST_SEED=500 npx vitest run many-faults

@@ -238,7 +238,7 @@ async function childOf(pid: number | undefined): Promise<number> {
   for (let tries = 0; tries < 200; tries += 1) {
     const [child] = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ');
     const program = child === undefined || child === '' ? '' : await readFile(`/proc/${child}/cmdline`, 'utf8');
-    if (program.includes('child.js') && !program.startsWith('/bin/sh')) return Number(child);
+    if (program.includes('child-main.js') && !program.startsWith('/bin/sh')) return Number(child);
     await sleep(20);
   }
   throw new Error(`process ${pid} started none`);

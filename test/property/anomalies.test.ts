@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Episode, follow, quietDays } from '../../src/anomalies/detect.ts';
-import { evaluateScope, type StoredEpisode } from '../../src/anomalies/evaluate.ts';
+import { evaluateScope, type StoredEpisode } from '../../src/anomalies/evaluate-scope.ts';
 import { noticesOf } from '../../src/anomalies/notices.ts';
 import { usualRules } from '../../src/anomalies/rules.ts';
 import fc from '../support/fast-check.ts';

@@ -5,7 +5,7 @@ import { completenessOf } from '../../src/reports/completeness.ts';
 import { hourMs, type Instant } from '../../src/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
-import { snapshotFile } from '../../src/warehouse/published.ts';
+import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';
 import type { LoadRole } from '../../src/warehouse/stage-state.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';

@@ -10,7 +10,7 @@ import { readSpends } from '../../src/budgets/spend.ts';
 import { budgetCalendar, evaluateBudgets } from '../../src/budgets/thresholds.ts';
 import { calendarOf, dayMs, formatInstant, hourMs, type Instant } from '../../src/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
-import { snapshotFile } from '../../src/warehouse/published.ts';
+import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';
 import fc from '../support/fast-check.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';

@@ -7,7 +7,7 @@ import { openBooks } from '../../src/warehouse/books.ts';
 import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
 import { closedMonths, knownUnits } from '../../src/warehouse/closes.ts';
 import type { Connection, SqlRow } from '../../src/warehouse/connection.ts';
-import { snapshotFile } from '../../src/warehouse/published.ts';
+import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';
 import type { LoadRole } from '../../src/warehouse/stage-state.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
@@ -82,7 +82,14 @@ const aFullStory: Step[] = [
   change(0, 0, 0),
 ];
 
-const ledgerViews = ['closes', 'corrections', 'costs_billed', 'costs', 'ledger.closed_months', 'ledger.late_changes'];
+const ledgerViews = [
+  'closes',
+  'corrections',
+  'costs_billed',
+  'costs',
+  'ledger.closed_months',
+  'ledger.changes_after_close',
+];
 
 async function asked<T>(
   dir: string,
@@ -271,9 +278,9 @@ test('closed months and their corrections are always the present truth, and what
       const [written] = await asked(dir, undefined, (connection) =>
         connection.rows(
           `select count(*) as late
-          from ledger.late_changes as late_changes
+          from ledger.changes_after_close as changes_after_close
           join ledger.series as series using (series_id)
-          where series.account = $account and late_changes.old_cost is null`,
+          where series.account = $account and changes_after_close.old_cost is null`,
           { account: accounts[1] ?? '' },
         ),
       );

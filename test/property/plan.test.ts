@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { coverWindows, type PlanInput, planWindows } from '../../src/fetch/plan-windows.ts';
 import {
   controlQuery,
   detailQuery,
@@ -6,8 +7,7 @@ import {
   queryParameters,
   repairQuery,
   residualQuery,
-} from '../../src/fetch/grain.ts';
-import { coverWindows, type PlanInput, planWindows } from '../../src/fetch/plan-windows.ts';
+} from '../../src/fetch/queries.ts';
 import { operations, requestPath } from '../../src/platform/operations.ts';
 import type { Window } from '../../src/time.ts';
 import fc from '../support/fast-check.ts';

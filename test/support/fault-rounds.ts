@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { CommandContext } from '../../src/commands/command.ts';
 import { allCommands } from '../../src/commands/index.ts';
 import { openClock } from '../../src/effects.ts';
-import { type Fault, faultDescriptions, faultNames } from '../../src/emulator/faults.ts';
+import { type Fault, faultDescriptions, faultNames } from '../../src/emulator/fault-plan.ts';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { hashText, toUnit } from '../../src/emulator/random.ts';
 import { openHttp } from '../../src/platform/http.ts';

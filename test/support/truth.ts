@@ -1,5 +1,5 @@
 import { hourMs, type Instant } from '../../src/time.ts';
-import type { Stage } from '../../src/warehouse/load.ts';
+import type { Stage } from '../../src/warehouse/stage.ts';
 import type { LoadRole } from '../../src/warehouse/stage-state.ts';
 import type { StagedPage } from '../../src/warehouse/staged-pages.ts';
 

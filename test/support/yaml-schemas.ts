@@ -4,6 +4,7 @@ import { anomalyKeys } from '../../src/anomalies/rules.ts';
 import { thresholdSubjects } from '../../src/budgets/budget.ts';
 import { budgetFileKeys } from '../../src/budgets/file-keys.ts';
 import { configKeys } from '../../src/config/keys.ts';
+import { serveTokenKeys } from '../../src/config/serve-settings.ts';
 import { alertSeverities, severityKinds, sinkKeys } from '../../src/config/sink-settings.ts';
 import { type StepOption, stepNames, stepRules } from '../../src/jobs/definition.ts';
 import { catchUps, jobKeys, pingKeys } from '../../src/jobs/parse.ts';
@@ -425,6 +426,27 @@ function configSchema(): Schema {
             Object.fromEntries(severityKinds.map((kind) => [kind, choice(alertSeverities, `of alerts of this kind`)])),
           ),
         }),
+        serve: mapping(configKeys.serve, {
+          hosts: listOf(
+            text('a host name such as costs.example.com'),
+            'names under which the dashboard may be reached',
+          ),
+          userHeader: text('the HTTP header in which an authenticating proxy names the user'),
+          tokens: {
+            type: 'object',
+            additionalProperties: mapping(
+              serveTokenKeys,
+              {
+                token: text('the access token, which is a secret: $' + '{DASHBOARD_TOKEN}'),
+                workspaces: listOf(text('a workspace'), 'the only workspaces that this token shows'),
+                owner: text('the only owner that this token shows'),
+              },
+              { required: ['token'] },
+            ),
+            description: 'who may open the dashboard, by name',
+          },
+        }),
+        dashboardUrl: text('where people open the dashboard; messages link to it'),
         sinks: {
           type: 'object',
           additionalProperties: { oneOf: sinks },

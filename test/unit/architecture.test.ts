@@ -22,7 +22,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   'apache-arrow': /^src\/reports\/formats\/arrow\.ts$/,
   'csv-stringify': /^src\/reports\/formats\/csv\.ts$/,
   '@bsull/augurs': /^src\/forecast\/augurs\.ts$/,
-  'node-cron': /^src\/jobs\/schedule\.ts$/,
+  'node-cron': /^src\/jobs\/scheduler\.ts$/,
   'csv-parse': /^src\/forecast\/read-series\.ts$/,
   'string-width': /^src\/terminal\/text-width\.ts$/,
   echarts: /^src\/(charts|serve)\//,
@@ -189,7 +189,7 @@ describe('rooms', () => {
   });
 
   test('nobody imports the entry points', () => {
-    expect(imports.filter(({ of }) => of === 'src/cli.ts' || of === 'src/query/child.ts')).toEqual([]);
+    expect(imports.filter(({ of }) => of === 'src/cli.ts' || of === 'src/query/child-main.ts')).toEqual([]);
     expect(
       imports.filter(({ from, of }) => of.startsWith('src/commands/') && !/^src\/(cli|commands\/.*)\.ts$/.test(from)),
     ).toEqual([]);
@@ -272,8 +272,8 @@ describe('what DuckDB does in silence', () => {
   test('two instances of one file lose rows: one module makes instances, and the one other thread only decodes', () => {
     expect(sourcesWith(/DuckDBInstance\.(create|fromCache)/)).toEqual(['src/warehouse/database.ts']);
     expect(sourcesWith(/node:(worker_threads|cluster)/)).toEqual([
+      'src/fetch/decode-elsewhere.ts',
       'src/fetch/decode-worker.ts',
-      'src/fetch/decoding.ts',
     ]);
   });
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Config, loadConfig, parseConfig } from '../../src/config/config.ts';
+import type { ConfigInput } from '../../src/config/environment-and-file.ts';
 import { umaskOf } from '../../src/config/file-mode.ts';
 import { configVariables } from '../../src/config/keys.ts';
-import type { ConfigInput } from '../../src/config/layers.ts';
 import { UsageError } from '../../src/errors.ts';
 import fc from '../support/fast-check.ts';
 

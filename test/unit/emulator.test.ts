@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { CommandContext } from '../../src/commands/command.ts';
 import { emulatorCommand } from '../../src/commands/emulator.ts';
 import { openClock } from '../../src/effects.ts';
-import { faultNames, parseFaults } from '../../src/emulator/faults.ts';
+import { faultNames, parseFaults } from '../../src/emulator/fault-plan.ts';
 import { MachineError, UsageError } from '../../src/errors.ts';
 
 describe('parseFaults(text)', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { quietDays } from '../../src/anomalies/detect.ts';
-import { evaluateScope } from '../../src/anomalies/evaluate.ts';
+import { evaluateScope } from '../../src/anomalies/evaluate-scope.ts';
 import { noticesOf } from '../../src/anomalies/notices.ts';
 import { usualRules } from '../../src/anomalies/rules.ts';
 import { type Detector, labelledYear, measureYear } from '../bench/labelled-year.ts';

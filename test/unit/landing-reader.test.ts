@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { UnprovenError } from '../../src/errors.ts';
-import { controlQuery, detailQuery, repairQuery, residualQuery } from '../../src/fetch/grain.ts';
 import { missingPages, openLandingReader, readStoredLoads, type StoredLoad } from '../../src/fetch/landing-reader.ts';
 import { type LoadRecord, openLandingWriter } from '../../src/fetch/landing-writer.ts';
+import { controlQuery, detailQuery, repairQuery, residualQuery } from '../../src/fetch/queries.ts';
 import { bodyOf, group, windowOf } from '../support/http-metrics.ts';
 import { newProject } from '../support/project.ts';
 

@@ -7,10 +7,10 @@ import { openBooks } from '../../src/warehouse/books.ts';
 import { type Connection, type Database, SqlError } from '../../src/warehouse/connection.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { journalFolder, lastApplied, openJournalFile, openRecorder, readJournal } from '../../src/warehouse/journal.ts';
-import type { Stage } from '../../src/warehouse/load.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { damageOfWarehouse } from '../../src/warehouse/seal.ts';
 import { readSqlFolder } from '../../src/warehouse/sql-files.ts';
+import type { Stage } from '../../src/warehouse/stage.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { newProject } from '../support/project.ts';
 
@@ -466,13 +466,16 @@ describe('migrate(connection)', () => {
     await expect(migrate(connection)).rejects.toThrow(/newer Costbook \(migration 9999_future/);
   });
 
-  test('creates the views again after one of their files has changed', async () => {
+  test('creates the views again, and drops renamed ones, after one of their files has changed', async () => {
     const { connection } = await newDatabase();
     await migrate(connection);
     await connection.run(`create or replace view runs as select 1 as broken`);
+    await connection.run(`create view ledger.series_owners as select 1 as earlier_name`);
     await connection.run(`update ledger.applied_files set hash = 'another' where folder = 'views'`);
     await migrate(connection);
     expect(await connection.rows('select outcome from runs')).toEqual([]);
+    const earlier = await connection.rows(`from duckdb_views() where view_name = 'series_owners'`);
+    expect(earlier).toEqual([]);
   });
 });
 
@@ -559,7 +562,7 @@ describe('a stage', () => {
   async function staged(): Promise<{ stage: Stage; connection: Connection; close(): void }> {
     const { database, connection } = await newDatabase();
     await migrate(connection);
-    const { openStage } = await import('../../src/warehouse/load.ts');
+    const { openStage } = await import('../../src/warehouse/stage.ts');
     return {
       stage: await openStage(await database.connect(), { record: async () => undefined }),
       connection,

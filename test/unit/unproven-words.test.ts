@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cardOf } from '../../src/alerts/message.ts';
-import { differWords, largestDifference, monthsTouched, monthWords } from '../../src/alerts/unproven.ts';
+import { differWords, largestDifference, monthsTouched, monthWords } from '../../src/alerts/unproven-words.ts';
 import { entryOf, exampleFacts } from '../support/example-alerts.ts';
 
 const year = { start: '2025-01-01T00:00:00Z', end: '2026-01-01T00:00:00Z' };

@@ -5,7 +5,7 @@ import type { Answered, Question } from './question.ts';
 import { type ChecksAsked, runInBooks } from './run-checks.ts';
 import { type Parent, serveParent } from './serve-parent.ts';
 
-// The process that runs users' SQL; only ask.ts and checks.ts start it.
+// The process that runs users' SQL; only run-query.ts and checks.ts start it.
 
 await serveParent((request: { question: Question } | { checks: ChecksAsked }, parent) =>
   'question' in request ? answerInBooks(request.question, parent) : runInBooks(request.checks, parent),

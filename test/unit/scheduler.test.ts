@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Job } from '../../src/jobs/definition.ts';
 import { parseJob } from '../../src/jobs/parse.ts';
-import { doneThroughOf, openScheduler, type Scheduler } from '../../src/jobs/schedule.ts';
+import { doneThroughOf, openScheduler, type Scheduler } from '../../src/jobs/scheduler.ts';
 
 interface Begun {
   readonly job: string;

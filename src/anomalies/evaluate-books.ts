@@ -10,7 +10,7 @@ import {
 import type { DailyCosts } from './baseline.ts';
 import { dayName, dayNamed, dayNumber } from './days.ts';
 import { type Episode, quietDays } from './detect.ts';
-import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate.ts';
+import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate-scope.ts';
 import { type Explained, explain } from './explain.ts';
 import { type AnomalyDetail, usdText } from './fact.ts';
 import { noticesOf, severityAt } from './notices.ts';

@@ -1,7 +1,7 @@
 --! about: Every change to an hour of a closed month by a load after its close, and the month that delivers it.
 --! about: Internal: public views build on it.
 --! grain: series_id, bucket_start, load_number
-create or replace view ledger.late_changes as
+create or replace view ledger.changes_after_close as
 with
 -- A change seen after the last close is delivered in the month after it, the first open one.
 delivering as (
@@ -93,13 +93,13 @@ select
 from changes
 join delivering
   on changes.load_number > delivering.after_load and changes.load_number <= delivering.through_load;
-comment on view ledger.late_changes is 'Every change to an hour of a closed month that was seen after the close';
-comment on column ledger.late_changes.series_id is 'Series';
-comment on column ledger.late_changes.bucket_start is 'Start of the hour that changed, UTC';
-comment on column ledger.late_changes.load_number is 'Load that found the change';
-comment on column ledger.late_changes.usage_month is 'First day of the closed month that contains the hour, UTC';
-comment on column ledger.late_changes.billing_month is 'First day of the month in which the change is delivered, UTC';
-comment on column ledger.late_changes.old_cost is 'Cost in USD before the change; null if the series had no row';
-comment on column ledger.late_changes.new_cost is 'Cost in USD after the change; null if the row is gone';
-comment on column ledger.late_changes.old_usage is 'Usage before the change';
-comment on column ledger.late_changes.new_usage is 'Usage after the change';
+comment on view ledger.changes_after_close is 'Every change to an hour of a closed month that was seen after the close';
+comment on column ledger.changes_after_close.series_id is 'Series';
+comment on column ledger.changes_after_close.bucket_start is 'Start of the hour that changed, UTC';
+comment on column ledger.changes_after_close.load_number is 'Load that found the change';
+comment on column ledger.changes_after_close.usage_month is 'First day of the closed month that contains the hour, UTC';
+comment on column ledger.changes_after_close.billing_month is 'First day of the month in which the change is delivered, UTC';
+comment on column ledger.changes_after_close.old_cost is 'Cost in USD before the change; null if the series had no row';
+comment on column ledger.changes_after_close.new_cost is 'Cost in USD after the change; null if the row is gone';
+comment on column ledger.changes_after_close.old_usage is 'Usage before the change';
+comment on column ledger.changes_after_close.new_usage is 'Usage after the change';

@@ -1,11 +1,11 @@
 --! about: The owner of each series, by time: from the first allocation rule that matches. Internal: public views build
 --! about: on it. A cost that a rule splits has no owner here.
 --! grain: series_id, from_time
-create or replace view ledger.series_owners as
+create or replace view ledger.allocation_owners as
 with
 rules as materialized (select * from ledger.allocation_rules),
 states as materialized (select series_id, from_time, to_time from ledger.series_states),
-hits as materialized (select * from ledger.allocation_hits),
+hits as materialized (select * from ledger.allocation_conditions_met),
 -- The same rules apply at every time between two of these instants.
 instants as (
   select from_time as instant from rules
@@ -98,4 +98,4 @@ select
 from chosen
 join rules using (rule_number)
 join owners on owners.series_id = chosen.series_id and owners.from_time = chosen.from_time;
-comment on view ledger.series_owners is 'Owner of each series, by time: from the first allocation rule that matches';
+comment on view ledger.allocation_owners is 'Owner of each series, by time: from the first allocation rule that matches';

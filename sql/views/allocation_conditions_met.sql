@@ -1,7 +1,7 @@
 --! about: The conditions of allocation rules that each series meets, by time. Internal: public views build on it. A
 --! about: rule matches if at least one condition of each of its numbers is met.
 --! grain: series_id, from_time, rule_number, condition_number
-create or replace view ledger.allocation_hits as
+create or replace view ledger.allocation_conditions_met as
 with
 conditions as materialized (
   select rule_number, unnest(conditions, recursive := true)
@@ -33,4 +33,4 @@ met as (
 select series_id, from_time, rule_number, number as condition_number, max(owner) as owner
 from met
 group by series_id, from_time, rule_number, number;
-comment on view ledger.allocation_hits is 'Conditions of allocation rules that each series meets, by time';
+comment on view ledger.allocation_conditions_met is 'Conditions of allocation rules that each series meets, by time';

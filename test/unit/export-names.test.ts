@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exportPlace, hiveEncode, segment } from '../../src/reports/layout.ts';
+import { exportPlace, hiveEncode, segment } from '../../src/reports/export-names.ts';
 import { NoManifestError, parseManifest } from '../../src/reports/manifest.ts';
 import { isDataName, latestName } from '../../src/reports/publish.ts';
 
