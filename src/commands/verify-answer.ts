@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { exitCodes, UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { findExports, openExportVerifier, readReports, type VerifiedExport, verifyExport } from '../reports/index.ts';
+import { statementReports } from '../statement/index.ts';
 import { openScratch } from '../warehouse/index.ts';
 import type { CommandInput } from './command.ts';
 import type { ChildContext } from './run-in-child.ts';
@@ -25,7 +26,7 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
         'expected a folder that "costbook report" wrote to',
     );
   }
-  const reports = await readReports(join(context.dir, 'sql'));
+  const reports = [...Object.values(await statementReports()), ...(await readReports(join(context.dir, 'sql')))];
   const scratch = await openScratch(root);
   const verifier = await openExportVerifier(context.dir, reports, context);
   const verified: VerifiedExport[] = [];

@@ -30,10 +30,10 @@ export interface CellColumn {
  * How a column of DuckDB's type is written. Decimals and integers are numbers with all their digits, amounts are shown to
  * the cent, dates and instants (UTC) are those of a workbook; what has no place in these is its exact text.
  */
-export function cellColumn({ name, type }: SqlColumn): CellColumn {
+export function cellColumn({ name, type }: SqlColumn, given?: Look): CellColumn {
   const scale = /^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type)?.[1];
   if (scale !== undefined || /^(U?\w*INT(EGER)?|FLOAT|DOUBLE)$/.test(type)) {
-    const look = numberLook(name, scale === undefined ? undefined : Number(scale));
+    const look = given ?? numberLook(name, scale === undefined ? undefined : Number(scale));
     return { isNumber: true, look, cell: (value) => numberCell(value, look) };
   }
   if (type === 'BOOLEAN') {
@@ -115,7 +115,7 @@ async function* answerSheets(
   { title, facts, costColumn, counted }: AnswerSheets,
 ): AsyncGenerator<Sheet> {
   const { columns } = result;
-  const cells = columns.map(cellColumn);
+  const cells = columns.map((column) => cellColumn(column));
   const source = chunksOf(result.chunks);
   const digests: string[] = [];
   const head = columns.map(
