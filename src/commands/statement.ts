@@ -208,6 +208,8 @@ async function ownersAsked(
     return names;
   }
   if (owner !== undefined && names.includes(owner)) return [owner];
+  const alike = names.filter((name) => name.toLowerCase() === owner?.toLowerCase());
+  if (alike.length === 1) return alike;
   const near = nearest(owner ?? '', names);
   const known = names.length === 0 ? 'there is none' : `expected one of ${names.slice(0, 10).join(', ')}`;
   throw new UsageError(

@@ -110,7 +110,7 @@ function table(
       return html`<${name}${attributes}>${text}</${name}>`;
     });
   }
-  return html`<section><h2>${title}</h2>${note === undefined ? '' : html`<p class="note">${note}</p>`}<table>
+  return html`<section role="region" aria-label="${title}" tabindex="0"><h2>${title}</h2>${note === undefined ? '' : html`<p class="note">${note}</p>`}<table>
 <thead><tr>${cells(
     'th',
     columns.map(({ head }) => head),
@@ -188,26 +188,44 @@ function resourceTable(data: StatementData, { resources, resourceCount }: Larges
   const rest = resourceCount - resources.length;
   const accounts = accountColumn(data);
   const labels = ['Total', ...accounts.map(() => ''), '', ''];
+  const [first] = resources;
+  const others: SqlRow[] =
+    rest === 0 || first === undefined
+      ? []
+      : [
+          {
+            ...first,
+            ...othersOf(data, resources),
+            account: '',
+            workspace: '',
+            resource_type: '',
+            resource_name: `${rest} others`,
+          },
+        ];
   return table(
     'By resource',
     [
       ...accounts,
       { head: 'Resource', cell: (row) => name(row['resource_name'], 'no name') },
       { head: 'Type', cell: (row) => name(row['resource_type'], '') },
-      { head: 'Workspace', cell: (row) => name(row['workspace'], 'no workspace') },
+      { head: 'Workspace', cell: (row) => (row['workspace'] === '' ? '' : name(row['workspace'], 'no workspace')) },
       ...comparison(data),
     ],
-    resources,
+    [...resources, ...others],
     {
       empty: 'Nothing was spent.',
       foot: [...labels, ...comparisonFoot(data)],
-      ...(rest > 0
-        ? {
-            note: `The ${resources.length} most expensive of ${resourceCount}; the others cost ${amount(minus(data.cost, sumOf(resources, 'cost')))} USD. The workbook has all.`,
-          }
-        : {}),
+      ...(rest > 0 ? { note: `The ${resources.length} most expensive; the workbook has all.` } : {}),
     },
   );
+}
+
+/** What the resources that are not shown cost together. */
+function othersOf({ cost, costBefore }: StatementData, shown: readonly SqlRow[]): SqlRow {
+  const others = minus(cost, sumOf(shown, 'cost'));
+  if (costBefore === null) return { cost: others };
+  const before = minus(costBefore, sumOf(shown, 'cost_month_before'));
+  return { cost: others, cost_month_before: before, change: minus(others, before) };
 }
 
 function invoiceTable(data: StatementData): Markup {

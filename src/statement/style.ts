@@ -1,6 +1,8 @@
 import { lightTheme } from '../charts/index.ts';
 
-const keys = lightTheme.series.map((color, index) => `.key-series-${index + 1}::before{background:${color}}`).join('');
+const keys = lightTheme.series
+  .map((color, index) => `ul.keys .key-series-${index + 1}::before{background:${color}}`)
+  .join('');
 
 /** The style sheet of a statement: for a screen, and for paper (A4). */
 export const style = `
@@ -36,6 +38,6 @@ td.number+td:not(.number),th.number+th:not(.number){padding-left:14px}
 .sign{display:grid;grid-template-columns:1fr 1fr;gap:0 40px;margin-top:34px}
 .sign div{border-top:1px solid #1f2430;padding-top:4px;margin-top:44px;color:#5b6472;font-size:12.5px}
 footer{margin-top:30px;border-top:1px solid #d5d9e0;padding-top:8px;color:#5b6472;font-size:11.5px;overflow-wrap:anywhere}
-@media (max-width:640px){body{padding:16px}dl.tiles,.charts,.sign{grid-template-columns:1fr}section{overflow-x:auto}}
-@media print{body{max-width:none;padding:0;font-size:11.5px}table{font-size:10.5px}.big{font-size:19px}h2{margin-top:18px;break-after:avoid}thead{display:table-header-group}tfoot{display:table-row-group}tr,figure,.tile,.sign{break-inside:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+@media (max-width:640px){body{padding:16px}dl.tiles,.charts,.sign{grid-template-columns:1fr}section{overflow-x:auto}td{overflow-wrap:break-word}}
+@media print{body{max-width:none;padding:0;font-size:10.5px}table{font-size:9.5px}h1{font-size:20px}h2{font-size:13px;margin-top:14px;break-after:avoid}dt,.note,ul.keys,.sign div{font-size:9.5px}.big{font-size:17px}th,td{padding-top:2px;padding-bottom:2px}dl.tiles{margin:12px 0}.sign{margin-top:8px}footer{margin-top:16px;font-size:8.5px;break-inside:avoid}thead{display:table-header-group}tfoot{display:table-row-group}tr,figure,.tile,.sign{break-inside:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `;

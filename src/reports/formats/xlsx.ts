@@ -54,6 +54,7 @@ function numberLook(name: string, scale: number | undefined): Look {
   if (scale === undefined) return 'number';
   if (scale === usdDecimals) return 'money';
   if (/(^|_)share(_|$)/.test(name)) return 'percent';
+  if (/(^|_)rate$/.test(name)) return 'rate';
   return /(^|_)usage$/.test(name) ? 'money' : 'number';
 }
 
@@ -185,7 +186,7 @@ export function aboutSheet(facts: readonly (readonly [string, string])[]): Sheet
       ];
     });
   }
-  return { name: 'About', widths: [38, 70], frozenRows: 1, rows: rows() };
+  return { name: 'About', widths: [64, 78], frozenRows: 1, rows: rows() };
 }
 
 const narrowest = 9;
