@@ -123,7 +123,7 @@ ping: { begin: "\${HOOK}" }
       9:59: from: found "yesterday", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       10:5: steps: found report without name, expected report: { name: … }; write it so
       11:13: report: found no name, expected one in each step report; write it
-      11:45: format: found "xlsx", expected csv, parquet, arrow or json
+      11:45: format: found "xls", expected csv, parquet, arrow, json or xlsx
       11:69: parquetDecimals: found "rough", expected exact or double
       12:12: check: found something after check:, expected the name alone, as check has no options; write - check
       13:21: month: found "next", expected last, or a month such as 2026-09
