@@ -1,7 +1,7 @@
-import { amount, signed } from '../amounts.ts';
+import { amount, signed } from '../usd-format.ts';
 import { html, type Markup } from './markup.ts';
 
-export { amount, relative, signed } from '../amounts.ts';
+export { amount, relative, signed } from '../usd-format.ts';
 
 /** A cell with an amount: to the cent, exact on hover. */
 export function money(text: string, how: { readonly isSigned?: boolean } = {}): Markup {

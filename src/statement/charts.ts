@@ -1,4 +1,3 @@
-import { amount, relative } from '../amounts.ts';
 import {
   type Chart,
   type ChartSeries,
@@ -11,6 +10,7 @@ import {
   restName,
 } from '../charts/index.ts';
 import { addCalendarMonths, dayMs, formatInstant, type Instant } from '../time.ts';
+import { amount, relative } from '../usd-format.ts';
 import { readSql } from '../warehouse/index.ts';
 import type { StatementData } from './data.ts';
 import { monthName, shownName } from './words.ts';

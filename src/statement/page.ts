@@ -1,6 +1,6 @@
-import { amount, relative, signed } from '../amounts.ts';
 import { type Chart, chartToSvg } from '../charts/index.ts';
 import { formatMonth } from '../time.ts';
+import { amount, relative, signed } from '../usd-format.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { statementCharts } from './charts.ts';
 import { minus, type StatementData, sumOf } from './data.ts';

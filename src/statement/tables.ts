@@ -1,7 +1,7 @@
 import { decimalOfWhole } from '../decimals.ts';
 import { type CellColumn, cellColumn, headerOf, ownerText, widthOf } from '../reports/index.ts';
 import { type SqlColumn, type SqlResult, toCellText, unscaledDecimal } from '../warehouse/index.ts';
-import { type Area, type Cell, columnName, type Look, type Sheet } from '../workbook/index.ts';
+import { type Area, type Cell, columnName, type Look, type Sheet, sumFormula } from '../workbook/index.ts';
 
 /** A sheet with the rows of an answer and, below them, the totals of some columns as formulas. */
 export interface TableSheet {
@@ -110,5 +110,5 @@ function totalCell(
   const column = columnName(place);
   const look = cells.look === 'signed' ? 'totalSigned' : cells.look === 'money' ? 'totalMoney' : 'totalCount';
   const number = decimalOfWhole(sum, scale);
-  return count === 0 ? { number, look } : { formula: `SUM(${column}2:${column}${count + 1})`, number, look };
+  return count === 0 ? { number, look } : { formula: sumFormula(`${column}2:${column}${count + 1}`), number, look };
 }

@@ -1,7 +1,15 @@
 import { aboutSheet } from '../reports/index.ts';
 import { formatMonth } from '../time.ts';
 import { type Connection, readSql, type SqlParameters } from '../warehouse/index.ts';
-import { answerName, type Cell, costName, type Sheet } from '../workbook/index.ts';
+import {
+  answerName,
+  type Cell,
+  costName,
+  differenceFormula,
+  type Sheet,
+  sumFormula,
+  sumIfFormula,
+} from '../workbook/index.ts';
 import { dayOf, minus, type StatementData, sumOf } from './data.ts';
 import { builtInReport } from './scope.ts';
 import { tableSheet } from './tables.ts';
@@ -152,18 +160,18 @@ function summarySheet(data: StatementData): Sheet {
     ]);
     return firstLine + lines.length - 1;
   }
-  const own = line('Cost of the month', `SUM(${costName})`, cost, { note: 'sheet By resource' });
+  const own = line('Cost of the month', sumFormula(costName), cost, { note: 'sheet By resource' });
   if (data.owner === undefined) billedLines(data, line, own);
   else {
     const [direct, shared] = ['direct_cost', 'shared_cost'].map((column) => sumOf(data.lines, column)) as [
       string,
       string,
     ];
-    line('of that: direct', 'SUM(line_direct_cost)', direct, { note: 'sheet Lines' });
-    line('of that: share of shared cost', 'SUM(line_shared_cost)', shared, { note: 'sheet Lines' });
+    line('of that: direct', sumFormula('line_direct_cost'), direct, { note: 'sheet Lines' });
+    line('of that: share of shared cost', sumFormula('line_shared_cost'), shared, { note: 'sheet Lines' });
   }
   if (costBefore !== null) {
-    const before = line('Cost of the month before', 'SUM(resource_cost_before)', costBefore, {
+    const before = line('Cost of the month before', sumFormula('resource_cost_before'), costBefore, {
       note: 'sheet By resource',
     });
     line('Change', `B${own}-B${before}`, minus(cost, costBefore), {
@@ -174,9 +182,9 @@ function summarySheet(data: StatementData): Sheet {
   const checks: Cell[][] = [
     ['By workspace', 'workspace_cost'],
     ['By owner', 'owner_cost'],
-  ].map(([name = '', area]) => [
+  ].map(([name = '', area = '']) => [
     { text: `${name} minus By resource` },
-    { formula: `ROUND(SUM(${area})-SUM(${costName}),6)`, number: '0', look: 'money' },
+    { formula: differenceFormula(area, costName), number: '0', look: 'money' },
     { text: 'must be 0.00', look: 'note' },
   ]);
   async function* rows(): AsyncGenerator<readonly (readonly Cell[])[]> {
@@ -224,20 +232,20 @@ function billedLines({ lines, reconciled }: StatementData, line: Line, own: numb
     );
   const [corrections, differences] = [ofClass('Correction'), ofClass('Invoice difference')];
   const from = { note: 'sheet Invoice lines' };
-  line('Corrections of earlier months', 'SUMIF(line_class,"Correction",line_cost)', corrections, {
+  line('Corrections of earlier months', sumIfFormula('line_class', 'Correction', 'line_cost'), corrections, {
     ...from,
     look: 'signed',
   });
-  const last = line('Invoice differences', 'SUMIF(line_class,"Invoice difference",line_cost)', differences, {
+  const last = line('Invoice differences', sumIfFormula('line_class', 'Invoice difference', 'line_cost'), differences, {
     ...from,
     look: 'signed',
   });
   const billed = sumOf(lines, 'cost');
-  line('Billed for the month', `SUM(B${own}:B${last})`, billed, { look: 'totalMoney', note: '' });
-  line('All invoice lines', 'SUM(line_cost)', billed, from);
+  line('Billed for the month', sumFormula(`B${own}:B${last}`), billed, { look: 'totalMoney', note: '' });
+  line('All invoice lines', sumFormula('line_cost'), billed, from);
   if (reconciled.some((row) => row['platform_cost'] !== null)) {
     const platform = sumOf(lines, 'platform_cost');
-    const there = line("The platform's own total", 'SUM(line_platform_cost)', platform, from);
+    const there = line("The platform's own total", sumFormula('line_platform_cost'), platform, from);
     line(
       'Cost of the month minus that',
       `B${own}-B${there}`,

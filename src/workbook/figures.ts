@@ -7,7 +7,7 @@ export const answerName = 'answer';
 export const costName = 'answer_cost';
 
 /**
- * Reads a workbook of `workbookPieces` from disk: how many rows the area `answer` has, and what the area `answer_cost`
+ * Reads a workbook of `workbookChunks` from disk: how many rows the area `answer` has, and what the area `answer_cost`
  * adds up to, as exact text with this many decimals; null where there is no value to add up. Throws if the file is not
  * such a workbook.
  */
@@ -19,8 +19,8 @@ export async function figuresOfWorkbook(
   try {
     const entries = await entriesOf(file);
     let workbook = '';
-    for await (const piece of textOf(file, entries, 'xl/workbook.xml')) {
-      workbook += piece;
+    for await (const chunk of textOf(file, entries, 'xl/workbook.xml')) {
+      workbook += chunk;
       if (workbook.length > maxWorkbook) throw new Error('its list of sheets is too long');
     }
     const sheets = [...workbook.matchAll(/<sheet name="([^"]*)"/g)].map(([, name = '']) => plainText(name));
@@ -68,10 +68,10 @@ function areasOf(workbook: string, name: string): NamedArea[] {
   );
 }
 
-async function* rowsOf(pieces: AsyncIterable<string>): AsyncGenerator<{ row: number; xml: string }> {
+async function* rowsOf(chunks: AsyncIterable<string>): AsyncGenerator<{ row: number; xml: string }> {
   let held = '';
-  for await (const piece of pieces) {
-    held += piece;
+  for await (const chunk of chunks) {
+    held += chunk;
     if (held.length > maxRow) throw new Error('a row is too long');
     let from = 0;
     for (let end = held.indexOf('</row>'); end !== -1; end = held.indexOf('</row>', from)) {

@@ -34,7 +34,7 @@ export async function entriesOf(file: FileHandle): Promise<ReadonlyMap<string, E
   return entries;
 }
 
-/** The text of a file of an archive, piece by piece. Throws if there is none or it is damaged. */
+/** The text of a file of an archive, chunk by chunk. Throws if there is none or it is damaged. */
 export async function* textOf(
   file: FileHandle,
   entries: ReadonlyMap<string, Entry>,

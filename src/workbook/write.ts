@@ -37,10 +37,10 @@ export interface Sheet {
 }
 
 /**
- * A workbook (Office Open XML) piece by piece, sheet after sheet: what is held at once does not grow with the rows. It has
+ * A workbook (Office Open XML) chunk by chunk, sheet after sheet: what is held at once does not grow with the rows. It has
  * no time and no author, so equal sheets give equal bytes. Throws RangeError for what an XLSX file cannot hold.
  */
-export function workbookPieces(sheets: AsyncIterable<Sheet>): AsyncGenerator<Uint8Array> {
+export function workbookChunks(sheets: AsyncIterable<Sheet>): AsyncGenerator<Uint8Array> {
   return zipped(partsOf(sheets));
 }
 
@@ -57,7 +57,7 @@ async function* partsOf(sheets: AsyncIterable<Sheet>): AsyncGenerator<ZipFile> {
   yield part('xl/styles.xml', styleSheet());
   for await (const sheet of sheets) {
     const hash = createHash('sha256');
-    yield { path: `xl/worksheets/sheet${written.length + 1}.xml`, pieces: hashed(sheetXml(sheet), hash) };
+    yield { path: `xl/worksheets/sheet${written.length + 1}.xml`, chunks: hashed(sheetXml(sheet), hash) };
     sheet.written?.(hash.digest('hex'));
     const name = freeName(sheet.name, new Set(written.map((one) => one.name.toLowerCase())));
     written.push({ name, frozenRows: sheet.frozenRows, end: sheet.end?.() ?? {} });
@@ -68,16 +68,16 @@ async function* partsOf(sheets: AsyncIterable<Sheet>): AsyncGenerator<ZipFile> {
 }
 
 function part(path: string, text: string): ZipFile {
-  async function* pieces(): AsyncGenerator<string> {
+  async function* chunks(): AsyncGenerator<string> {
     yield text;
   }
-  return { path, pieces: pieces() };
+  return { path, chunks: chunks() };
 }
 
-async function* hashed(pieces: AsyncIterable<string>, hash: ReturnType<typeof createHash>): AsyncGenerator<string> {
-  for await (const piece of pieces) {
-    hash.update(piece);
-    yield piece;
+async function* hashed(chunks: AsyncIterable<string>, hash: ReturnType<typeof createHash>): AsyncGenerator<string> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
   }
 }
 

@@ -6,7 +6,7 @@ import { type CellValue, readXlsx } from 'hucre/xlsx';
 import { afterAll, describe, expect, test } from 'vitest';
 import { cellColumn } from '../../src/reports/formats/xlsx.ts';
 import type { SqlCell } from '../../src/warehouse/values.ts';
-import { type Cell, costName, figuresOfWorkbook, type Sheet, workbookPieces } from '../../src/workbook/index.ts';
+import { type Cell, costName, figuresOfWorkbook, type Sheet, workbookChunks } from '../../src/workbook/index.ts';
 import fc from '../support/fast-check.ts';
 
 const folders: string[] = [];
@@ -15,19 +15,19 @@ afterAll(async () => {
 });
 
 function sheetOf(rows: readonly (readonly Cell[])[], more: Partial<Sheet> = {}): Sheet {
-  async function* pieces(): AsyncGenerator<readonly (readonly Cell[])[]> {
+  async function* chunks(): AsyncGenerator<readonly (readonly Cell[])[]> {
     for (let from = 0; from < rows.length; from += 3) yield rows.slice(from, from + 3);
   }
-  return { name: 'Sheet', widths: [], frozenRows: 0, rows: pieces(), ...more };
+  return { name: 'Sheet', widths: [], frozenRows: 0, rows: chunks(), ...more };
 }
 
 async function bytesOf(...sheets: readonly Sheet[]): Promise<Buffer> {
   async function* all(): AsyncGenerator<Sheet> {
     yield* sheets;
   }
-  const pieces: Uint8Array[] = [];
-  for await (const piece of workbookPieces(all())) pieces.push(piece);
-  return Buffer.concat(pieces);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of workbookChunks(all())) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 /** The cells as a reader that is not ours finds them. */
@@ -168,7 +168,7 @@ describe('the figures of a workbook', () => {
     expect(await figuresOf(await bytesOf(answerOf([undefined])), 12)).toEqual({ rows: 1, cost: null });
   });
 
-  test('are refused of a file that is cut, misses a piece or is something else', async () => {
+  test('are refused of a file that is cut, misses a part or is something else', async () => {
     const whole = await bytesOf(answerOf(['1.5']));
     await expect(figuresOf(whole.subarray(0, -10), 12)).rejects.toThrow('does not end as a ZIP archive');
     await expect(figuresOf(Buffer.from('no workbook'), 12)).rejects.toThrow();

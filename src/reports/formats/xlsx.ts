@@ -10,8 +10,8 @@ import {
   maxSheetRows,
   type Sheet,
   type SheetEnd,
+  workbookChunks,
   workbookDays,
-  workbookPieces,
 } from '../../workbook/index.ts';
 import type { FormatOptions, Question } from './format.ts';
 
@@ -91,7 +91,7 @@ export async function writeXlsx(
 export async function writeWorkbook(path: string, sheets: AsyncIterable<Sheet>): Promise<void> {
   const file = await open(path, 'w');
   try {
-    for await (const piece of workbookPieces(sheets)) await file.write(piece);
+    for await (const chunk of workbookChunks(sheets)) await file.write(chunk);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new UsageError(`the answer is too large for XLSX (${error.message}): write it as parquet or csv instead`, {
@@ -206,7 +206,7 @@ export function widthOf(head: string, column: CellColumn | undefined, values: re
 
 type Row = readonly SqlCell[];
 
-/** Rows in whatever pieces they came, taken as many at a time as there is room for. */
+/** Rows in whatever chunks they came, taken as many at a time as there is room for. */
 function chunksOf(chunks: SqlResult['chunks']) {
   const iterator = chunks[Symbol.asyncIterator]();
   let held: readonly Row[] = [];
