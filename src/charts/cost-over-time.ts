@@ -37,7 +37,7 @@ export function costOverTime(chart: TimeChart, theme: Theme, { hasLegend = false
   return {
     ...frame(theme, hasLegend ? chart.series.map(({ name }) => name) : []),
     xAxis: categories(labels, theme),
-    yAxis: amounts(theme),
+    yAxis: usdAxis(theme),
     series: first === undefined ? [] : [markLine ? { ...first, markLine } : first, ...others],
   };
 }
@@ -163,7 +163,7 @@ export function categories(labels: readonly string[], theme: Theme): Drawn {
   };
 }
 
-export function amounts(theme: Theme): Drawn {
+export function usdAxis(theme: Theme): Drawn {
   return {
     type: 'value',
     axisLabel: { color: theme.muted },

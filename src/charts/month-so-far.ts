@@ -1,6 +1,6 @@
 import type { EChartsCoreOption } from 'echarts/core';
 import type { ChartKey } from './chart.ts';
-import { amounts, categories, frame } from './cost-over-time.ts';
+import { categories, frame, usdAxis } from './cost-over-time.ts';
 import type { Theme } from './theme.ts';
 
 /** A month as running totals. Values are USD at the end of each day; null where there is none. */
@@ -49,7 +49,7 @@ export function monthSoFar(month: MonthSoFar, theme: Theme, { hasLegend = false 
   return {
     ...frame(theme, hasLegend ? monthKeys(month).map((key) => key.name) : []),
     xAxis: { ...categories(labels, theme), boundaryGap: false },
-    yAxis: amounts(theme),
+    yAxis: usdAxis(theme),
     series: [
       ...(band ? [band.low, band.width] : []),
       ...(before

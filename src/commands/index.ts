@@ -2,7 +2,7 @@ import type { Command } from './command.ts';
 import { commonOptions } from './common-options.ts';
 
 export type { Ask, Command, CommandContext, CommandInput, CommandOption } from './command.ts';
-export { commonOptions } from './common-options.ts';
+export { type CommonOptions, commonOptions, readCommonOptions } from './common-options.ts';
 
 /** Every command by name, in the order of the help. Each is loaded only when needed. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {

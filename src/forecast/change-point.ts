@@ -1,4 +1,4 @@
-import type { Tried } from './choice.ts';
+import type { Tried } from './choose-model.ts';
 import type { Margin } from './intervals.ts';
 import { type Margins, marginsFor, sizeOf, timesAll } from './margins.ts';
 import type { Past } from './models.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { type ChangePoint, findChangePoint, rangesAfterChangePoint } from './change-point.ts';
-import { tryModels } from './choice.ts';
+import { tryModels } from './choose-model.ts';
 import { marginsFor } from './margins.ts';
 import { pastOf, type Transform } from './models.ts';
 import { type Range, rangesAround } from './ranges.ts';

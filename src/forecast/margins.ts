@@ -1,5 +1,5 @@
 import type { PredictedPaths } from './backtest.ts';
-import type { Tried } from './choice.ts';
+import type { Tried } from './choose-model.ts';
 import { type Fold, type Margin, pointMargins, sumMargins } from './intervals.ts';
 import type { Past } from './models.ts';
 import { mean } from './numbers.ts';

@@ -1,4 +1,4 @@
-import type { Tried } from './choice.ts';
+import type { Tried } from './choose-model.ts';
 import { marginsFor } from './margins.ts';
 import { mean } from './numbers.ts';
 import { type Range, rangesAround } from './ranges.ts';

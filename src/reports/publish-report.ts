@@ -6,14 +6,14 @@ import type { Report } from './catalogue.ts';
 import type { CompletenessState } from './completeness.ts';
 import type { Evaluated } from './evaluated.ts';
 import { exportFormats, factsOf, writeAnswer } from './export.ts';
-import { type ExportPlace, exportPlace } from './export-names.ts';
+import { type ExportPlace, excelKind, exportPlace } from './export-names.ts';
 import { type CostColumn, costColumnOf, figuresOfQuery } from './figures.ts';
 import { writeExcel } from './formats/excel.ts';
 import type { FormatOptions, Question } from './formats/format.ts';
 import { publishLake } from './lake.ts';
 import { type Manifest, sha256OfFile, sha256OfText } from './manifest.ts';
 import { displayParameters, type ParameterValue } from './parameters.ts';
-import { excelKind, type FileToWrite, type Published, publishFiles } from './publish.ts';
+import { type FileToWrite, type Published, publishFiles } from './publish.ts';
 
 /** An answer of a report that is to be published. */
 export interface Publication {

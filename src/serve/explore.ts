@@ -1,4 +1,5 @@
 import { type Chart, costOverTime, keysOf, pageTheme, type TimeShape, timeShapes } from '../charts/index.ts';
+import { UsageError } from '../errors.ts';
 import { dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
 import { readBooksState } from './books-state.ts';
 import {
@@ -7,6 +8,7 @@ import {
   dimensions,
   type Explored,
   type ExploreQuestion,
+  exploredCsv,
   type Filters,
   readExplored,
   type Step,
@@ -16,7 +18,7 @@ import {
 import { amount, money, relative } from './format.ts';
 import { figure, instant, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
-import type { Page, PageRequest } from './page.ts';
+import type { Download, Page, PageRequest } from './page.ts';
 
 /** More bars cannot be told apart on a screen. */
 const maxBuckets = 800;
@@ -59,8 +61,20 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
     )}
 ${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}</section>
 ${figure(chartOf(asked, explored, earlier, state.completeThrough, through), { height: 340 })}
-<section>${totalsTable(asked, explored)}</section>`,
+<section>${totalsTable(asked, explored)}
+<p><a href="/explore.csv?${query.toString()}" download>Download these rows as CSV</a></p></section>`,
   };
+}
+
+/** The rows of the page as a CSV file. */
+export async function exploreCsv({ view, query }: PageRequest): Promise<Download> {
+  const { completeThrough } = await readBooksState(view);
+  if (completeThrough === null) throw new UsageError('the books have no complete hour yet');
+  const { asked, problems } = readQuestion(query, Date.parse(completeThrough));
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  const [from, to] = [asked.from, asked.to - 1].map((at) => formatInstant(at).slice(0, 10));
+  const name = `costs-by-${asked.groupBy.replace('_', '-')}-${from}-${to}.csv`;
+  return { name, type: 'text/csv; charset=utf-8', body: await exploredCsv(view, asked) };
 }
 
 /** The question in an address. What cannot be read is replaced by its default, and said. */

@@ -1,7 +1,9 @@
 import { restName } from '../charts/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
+import { csvChunks } from '../reports/index.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
+import { readSql } from '../warehouse/index.ts';
 import { named } from './layout.ts';
 import { shownSql } from './shown-sql.ts';
 import type { BooksView } from './snapshots.ts';
@@ -53,11 +55,8 @@ export interface Explored {
 
 /** Cost and usage by bucket and one dimension. */
 export async function readExplored(view: BooksView, question: ExploreQuestion): Promise<Explored> {
-  const { from, to, step, groupBy, top, filters } = question;
-  const rows = await view.rows('explore', {
-    ...{ from: formatInstant(from), to: formatInstant(to), step, group_by: groupBy, top },
-    ...Object.fromEntries(dimensions.map((dimension) => [dimension, filters[dimension] ?? null])),
-  });
+  const { from, to, step, groupBy, filters } = question;
+  const rows = await view.rows('explore', valuesOf(question));
   const labels = bucketsOf(from, to, step).map((start) => formatInstant(start));
   const places = new Map(labels.map((label, index) => [label, index]));
   const byPlace = new Map<
@@ -95,6 +94,25 @@ export async function readExplored(view: BooksView, question: ExploreQuestion): 
     ...Object.fromEntries(dimensions.map((dimension) => [dimension, filters[dimension] ?? null])),
   });
   return { sql, labels, series, total: sum(series.map(({ total }) => total)) };
+}
+
+/** The same rows as CSV, as `costbook sql --format csv` writes them: exact decimals, no cell that a spreadsheet runs. */
+export function exploredCsv(view: BooksView, question: ExploreQuestion): Promise<string> {
+  const values = valuesOf(question);
+  return view.once(`csv ${JSON.stringify(values)}`, async (connection) => {
+    const chunks = csvChunks(await connection.stream(await readSql('serve', 'explore'), values), { raw: false });
+    const parts: string[] = [];
+    for await (const chunk of chunks) parts.push(chunk);
+    return parts.join('');
+  });
+}
+
+/** The values that the statement binds. */
+function valuesOf({ from, to, step, groupBy, top, filters }: ExploreQuestion): Record<string, string | number | null> {
+  return {
+    ...{ from: formatInstant(from), to: formatInstant(to), step, group_by: groupBy, top },
+    ...Object.fromEntries(dimensions.map((dimension) => [dimension, filters[dimension] ?? null])),
+  };
 }
 
 /** The exact sum of USD amounts. */

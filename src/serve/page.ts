@@ -33,3 +33,10 @@ export interface PageRequest {
   /** Milliseconds since 1970. */
   readonly now: number;
 }
+
+/** A file made from a page's question. */
+export interface Download {
+  readonly name: string;
+  readonly type: string;
+  readonly body: string | Uint8Array;
+}

@@ -7,16 +7,16 @@ import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { ServeSettings } from '../config/index.ts';
 import type { Log } from '../effects.ts';
-import { CostbookError, MachineError, messageOf } from '../errors.ts';
+import { CostbookError, exitCodes, MachineError, messageOf } from '../errors.ts';
 import { type Access, openAccess, sessionCookie, sessionSeconds } from './access.ts';
 import { type Asset, loadAssets } from './assets.ts';
 import { readBooksState } from './books-state.ts';
-import { explorePage } from './explore.ts';
+import { exploreCsv, explorePage } from './explore.ts';
 import { healthPage } from './health.ts';
 import { document, signInDocument } from './layout.ts';
 import { monthsPage } from './months.ts';
 import { overviewPage } from './overview.ts';
-import { menu, type Page, type PagePath, type PageRequest } from './page.ts';
+import { type Download, menu, type Page, type PagePath, type PageRequest } from './page.ts';
 import type { Viewer } from './scope.ts';
 import { openSnapshots, type Snapshots } from './snapshots.ts';
 
@@ -94,10 +94,13 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   for (const [path, entry] of Object.entries(pages)) {
     app.get(path, (context) => turn(() => answerPage(context, entry, { options, snapshots, urls })));
   }
+  app.get('/explore.csv', (context) => turn(() => answerDownload(context, exploreCsv, { options, snapshots })));
   app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
   app.onError((error, context) => {
     if (error instanceof BusyError) return context.text('Too many requests at once. Try again in a moment.\n', 503);
-    if (error instanceof CostbookError) return context.text(`${messageOf(error)}\n`, 500);
+    if (error instanceof CostbookError) {
+      return context.text(`${messageOf(error)}\n`, error.exitCode === exitCodes.usage ? 400 : 500);
+    }
     options.log.warn('page.failed', 'A page failed', { path: context.req.path, reason: messageOf(error) });
     return context.text('This page failed. The log of the server has the reason.\n', 500);
   });
@@ -229,6 +232,21 @@ async function answerPage(
       ...{ version: view.version, assets: urls },
     };
     return context.html(document(page, frame), page.status ?? 200);
+  });
+}
+
+async function answerDownload(
+  context: Context<Env>,
+  make: (request: PageRequest) => Promise<Download>,
+  { options, snapshots }: { options: DashboardOptions; snapshots: Snapshots },
+): Promise<Response> {
+  const query = new URL(context.req.url).searchParams;
+  return snapshots.read(context.get('viewer').scope, async (view) => {
+    const { name, type, body } = await make({ view, query, now: options.now() });
+    context.header('content-type', type);
+    context.header('content-disposition', `attachment; filename="${name}"`);
+    context.header('cache-control', 'private, no-cache');
+    return context.body(typeof body === 'string' ? body : new Uint8Array(body));
   });
 }
 

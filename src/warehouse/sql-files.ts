@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
+import { parseHeader } from './sql-header.ts';
 
 /** The folders of sql/. */
 export type SqlFolder =
@@ -45,11 +46,6 @@ export interface SqlFile {
   /** Why a user's file cannot be used, with file, line and column; undefined if it can. */
   readonly problems?: readonly string[];
 }
-
-const headerKeys = new Set([
-  ...['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition', 'evaluated', 'spread', 'totals'],
-  ...['top', 'important', 'sparkline'],
-]);
 
 /** The folder of the built-in SQL files: next to `src` in a checkout, next to `dist` in a package. */
 export const builtInSql = fileURLToPath(new URL('../../sql', import.meta.url));
@@ -111,24 +107,4 @@ async function readBuiltIn(name: string, path: string): Promise<string> {
   const { text, problems = [] } = await readSqlFile(name, path);
   if (problems.length > 0) throw new Error(problems.join('\n'));
   return text;
-}
-
-/** The `--! key: value` lines at the top of an SQL file. A repeated key continues its value. */
-function parseHeader(text: string, path: string, problems: string[]): Record<string, string> {
-  const header: Record<string, string> = {};
-  for (const [index, line] of text.split('\n').entries()) {
-    if (!line.startsWith('--!')) break;
-    const match = /^--! *([a-z]+): *(.*)$/.exec(line);
-    const at = `${path}:${index + 1}:1`;
-    if (!match) {
-      problems.push(`${at}: found "${line}", expected "--! key: value"`);
-      continue;
-    }
-    const [, key = '', value = ''] = match;
-    if (!headerKeys.has(key))
-      problems.push(`${at}: unknown header key "${key}", expected one of ${[...headerKeys].join(', ')}`);
-    header[key] = header[key] === undefined ? value.trim() : `${header[key]} ${value.trim()}`;
-  }
-  if (header['about'] === undefined) problems.push(`${path}:1:1: the header has no "--! about:" line`);
-  return header;
 }

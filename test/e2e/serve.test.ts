@@ -78,6 +78,16 @@ describe('costbook serve', () => {
     expect(amountsOf((await served.get('/months')).text)[0]).toBe(sum?.cost);
   });
 
+  test('gives the rows of a page as a CSV file with exact amounts', async () => {
+    const { status, text, headers } = await served.get('/explore.csv?from=2026-10-01&to=2026-10-04&step=month');
+    expect(status).toBe(200);
+    expect(headers.get('content-disposition')).toContain('costs-by-workspace-2026-10-01-2026-10-04.csv');
+    const [, first, second] = text.split('\r\n').map((line) => line.split(','));
+    expect([first?.slice(0, 2), first?.[4]]).toEqual([['2026-10-01T00:00:00Z', 'south'], '21.000000000000']);
+    expect([second?.[1], second?.[4]]).toEqual(['north', '16.500000000084']);
+    expect((await served.get('/explore.csv?step=year')).status).toBe(400);
+  });
+
   test('shows a hostile name as text on every page', async () => {
     for (const path of [
       '/',

@@ -1,7 +1,8 @@
 import { appendFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type JournalEvent, openJournalFile, readJournal } from '../../src/warehouse/journal.ts';
+import { openJournalFile, readJournal } from '../../src/warehouse/journal.ts';
+import type { JournalEvent } from '../../src/warehouse/journal-events.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exportPlace, hiveEncode, segment } from '../../src/reports/export-names.ts';
+import { exportPlace, hiveEncode, isDataName, latestName, segment } from '../../src/reports/export-names.ts';
 import { NoManifestError, parseManifest } from '../../src/reports/manifest.ts';
-import { isDataName, latestName } from '../../src/reports/publish.ts';
 
 const month = { name: 'month', display: '2026-10', isDefault: false, hasDefault: true };
 

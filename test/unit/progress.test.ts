@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { allCommands } from '../../src/commands/index.ts';
+import { openLiveLine } from '../../src/terminal/live-line.ts';
 import { openProgress } from '../../src/terminal/progress.ts';
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
@@ -109,5 +110,20 @@ describe('without a terminal', () => {
 
 test('only what serves until it is stopped has no progress', async () => {
   const commands = await allCommands();
-  expect(commands.filter(({ staysUp }) => staysUp).map(({ name }) => name)).toEqual(['schedule', 'emulator']);
+  expect(commands.filter(({ staysUp }) => staysUp).map(({ name }) => name)).toEqual(['schedule', 'serve', 'emulator']);
+});
+
+test('the live line is cut to the terminal, hides secrets, and waits while output has an unfinished line', () => {
+  const written: string[] = [];
+  const line = openLiveLine({ columns: 12, write: (text) => written.push(text) }, (text) => text.replace('abc', '***'));
+  line.show('check abc');
+  line.show('check abc');
+  line.show('check 100 of 200');
+  line.clear();
+  line.setUnfinished(true);
+  line.show('check 3');
+  line.setUnfinished(false);
+  line.show('check 4');
+  const erase = '\r\x1b[2K';
+  expect(written).toEqual(['check ***', erase, 'check 100 …', erase, 'check 4']);
 });
