@@ -29,7 +29,7 @@ fitting_series as (
       or len(list_filter(scope.resource_name, lambda pattern: series.resource_name like pattern escape '\')) > 0
     )
 ),
--- What of which hours of a series is the budget's: all of it, or as many parts of all parts.
+-- The hours of a series that belong to the budget: in full, or a share of parts / all_parts.
 members as (
   select
     series_id,
@@ -96,7 +96,7 @@ restated as (
   semi join members using (series_id)
   where bucket_start >= cast($from as timestamp) and bucket_start < cast($to as timestamp)
 ),
--- As of a load the books hold what was written up to it, less what was replaced up to it.
+-- As of a load, the books hold everything written up to it, minus everything replaced up to it.
 written as (
   select series_id, bucket_start, load_number, cost
   from ledger.hourly_costs
@@ -113,7 +113,7 @@ changes as (
     written.bucket_start,
     written.load_number,
     written.cost,
-    -- What a load wrote without anything being restated it told for the first time.
+    -- Rows that a load wrote without a restatement were new.
     not exists (
       select 1
       from restated

@@ -25,7 +25,7 @@ spend_windows as (
 labels as (
   select distinct labels from ledger.resources where labels is not null
 ),
--- Every label that is named must have one of its values.
+-- Every label in the scope must have one of its values.
 fitting as (
   select scope.budget as budget, labels.labels
   from scopes

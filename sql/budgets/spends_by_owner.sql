@@ -48,7 +48,7 @@ parts as materialized (
     and costs_allocated.bucket_start < cast($to as timestamp)
   group by costs_allocated.series_id, costs_allocated.owner, boundaries.boundary
 ),
--- Every dimension that is named must have one of its values.
+-- Every dimension in the scope must have one of its values.
 owners as (
   select scope.budget as budget, owned.owner
   from scopes

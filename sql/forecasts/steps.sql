@@ -47,7 +47,7 @@ steps as materialized (
   where hourly_costs.bucket_start >= cast($from as timestamp) and hourly_costs.bucket_start < cast($to as timestamp)
   group by hourly_costs.series_id, step
 ),
--- What of which hours of a series belongs to a scope of labels or owners: all of it, or as many parts of all parts.
+-- The hours of a series that belong to a scope of labels or owners: in full, or a share of parts / all_parts.
 members as (
   select
     fitting_series.scope, fitting_series.series_id, resources.from_time, resources.to_time, 1 as parts, 1 as all_parts

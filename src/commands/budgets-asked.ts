@@ -8,7 +8,7 @@ export function fileAsked(given: string | undefined, { dir }: Pick<CommandContex
   return given === undefined ? budgetsFile(dir) : resolve(given);
 }
 
-/** The budgets of the file that is asked for. Throws UsageError where there is none. */
+/** The budgets of the requested file. Throws UsageError if there are none. */
 export function budgetsAsked(
   given: string | undefined,
   { sinks }: LocalConfig,
@@ -18,7 +18,7 @@ export function budgetsAsked(
   const budgets = loadBudgets(file, { now: effects.now(), sinks: sinks.map(({ name }) => name) });
   if (budgets !== undefined && budgets.length > 0) return budgets;
   throw new UsageError(
-    `${file}: found ${budgets === undefined ? 'no such file' : 'no budget in it'}, expected budgets such as\n${exampleBudget}`,
+    `${file}: found ${budgets === undefined ? 'no such file' : 'no budgets'}, expected budgets such as\n${exampleBudget}`,
   );
 }
 

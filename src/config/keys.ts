@@ -73,7 +73,7 @@ export const topRule: MappingRule = {
 };
 export const entryRule: MappingRule = {
   keys: entryKeys,
-  expected: 'an entry such as - id: …; write it so',
+  expected: 'an entry such as - id: …',
   elsewhere: [topPlace, ...groupPlaces],
 };
 

@@ -28,7 +28,7 @@ const [budget] = parseBudgets({
 });
 if (budget === undefined) throw new Error('no budget');
 
-test('each crossing of a threshold is told once, and each falling back once, whatever the values are', () => {
+test('each crossing of a threshold is reported once, and each fall below it once, for any values', () => {
   const period = budgetCalendar(budget).periodAt(Date.UTC(2026, 8, 1));
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 20 }), (values) => {
@@ -159,7 +159,7 @@ async function replayed(dir: string, of: Budget, now: Instant, forecaster?: Fore
   }
 }
 
-test('a replay tells what books asked as of the end of each day would have told', async () => {
+test('a replay gives what the books as of the end of each day would have reported', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(aNight, { minLength: 2, maxLength: 5 }), async (nights) => {
       const { dir, first, now, instants } = await booksOf(nights);
@@ -239,7 +239,7 @@ const upToTheStartOfADay = [14, 1, 1, 30].map((afterHours) => ({
   truth: series.map(() => new Array<number>(hours).fill(50)),
 }));
 
-test('a replay of forecasts tells what books asked as of the end of each day would have told', async () => {
+test('a replay of forecasts gives what the books as of the end of each day would have reported', async () => {
   const [asking] = parseBudgets({
     file: 'jobs/budgets.yaml',
     now: begin,
