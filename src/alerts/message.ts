@@ -325,7 +325,7 @@ function heldWords(fact: AlertFact): Words {
       return {
         title: `Check ${fact.check} ${checkOutcome(fact)}`,
         sentences: [
-          fact.about,
+          `Expected: ${fact.about}`,
           ...(fact.offenders === null ? [`Error: ${fact.error ?? 'its SQL is wrong'}`] : []),
           ...changeWords(fact),
         ],
@@ -334,7 +334,7 @@ function heldWords(fact: AlertFact): Words {
       return {
         title: runTitle(fact),
         sentences: [
-          ...(fact.error === null ? [] : [fact.error]),
+          ...(fact.error === null ? [] : [asSentence(fact.error)]),
           ...changeWords(fact),
           `${fact.runNumber === 0 ? 'It' : `Run ${fact.runNumber}`}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
           ...outOfDateWords(fact),
@@ -358,6 +358,11 @@ function heldWords(fact: AlertFact): Words {
         ],
       };
   }
+}
+
+/** An error with a full stop, so that the next sentence can follow. */
+function asSentence(error: string): string {
+  return /[.!?…]$/.test(error) ? error : `${error}.`;
 }
 
 /** Says first which numbers can still be trusted, then what failed. */

@@ -12,12 +12,12 @@ const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
 
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'Show the books as a dashboard in the browser, until stopped. Nothing can be changed there.',
+  summary: 'Serve a dashboard of the books for the browser, until stopped. It only reads.',
   options: [
     { flags: '--port <port>', summary: `port to listen on; ${usualPort} by default, 0 picks a free one` },
     {
       flags: '--host <address>',
-      summary: 'address to listen on; 127.0.0.1 by default, which only this machine reaches',
+      summary: 'address to listen on; by default 127.0.0.1, which only people on this machine can open',
     },
   ],
   examples: ['costbook serve', 'costbook serve --port 0 --json'],
