@@ -17,7 +17,7 @@ export const demoCommand: Command = {
   summary: 'See Costbook at work in a minute: an invented platform, its books, reports and alerts.',
   options: [
     { flags: '--seed <number>', summary: 'seed of the invented costs; another seed gives another account (default 1)' },
-    { flags: '--serve', summary: 'then show the dashboard of the demo, until stopped' },
+    { flags: '--serve', summary: 'afterwards, serve the dashboard of the demo until stopped' },
   ],
   needsProject: () => false,
   examples: ['costbook demo', 'costbook demo --dir /tmp', 'costbook demo --serve'],
