@@ -91,3 +91,11 @@ test.concurrent('windows whose totals disagree are never loaded', async () => {
   expect(exitCode).toBe(4);
   expect(await askSnapshot(dir, 'select count(*) as rows from costs')).toEqual([{ rows: '0' }]);
 });
+
+test.concurrent('rows that are wrong in answers with status 200 are never loaded, and their window is named', async () => {
+  const { exitCode, stdout, dir } = await ingestFrom([{ name: 'wrong-rows', rate: 1 }], 'admin');
+  expect(exitCode).toBe(4);
+  expect(await askSnapshot(dir, 'select count(*) as rows from costs')).toEqual([{ rows: '0' }]);
+  const [account] = JSON.parse(stdout).accounts;
+  expect(account.unproven).toMatchObject([{ start: '2026-10-20T00:00:00Z', reason: expect.stringContaining('cost') }]);
+});
