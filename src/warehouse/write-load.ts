@@ -47,8 +47,8 @@ export interface LoadWritten extends LoadResult {
 
 /** Whether the books have every hour of the window. */
 async function isWhollyCovered(state: StageState): Promise<boolean> {
-  const [before] = await state.connection.rows(state.sql('before_loading'), windowParameters(state, state.window));
-  return Number(before?.['covered_hours']) * hourMs === state.window.end - state.window.start;
+  const [row] = await state.connection.rows(state.sql('covered_hours'), windowParameters(state, state.window));
+  return Number(row?.['covered_hours']) * hourMs === state.window.end - state.window.start;
 }
 
 /** A part of a loaded window, with the role that fetched it. */
