@@ -1,18 +1,20 @@
 #!/usr/bin/env node
 import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { addAbortSignal, Writable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/promises';
-import { Command as Commander, CommanderError, Option } from 'commander';
+import { type Argument, Command as Commander, CommanderError, Option } from 'commander';
 
 import {
   type Ask,
   type Command,
   type CommandContext,
   type CommandInput,
+  type CommonOptions,
   commandsFor,
   commonOptions,
+  readCommonOptions,
 } from './commands/index.ts';
 import { readFileMode, umaskOf } from './config/file-mode.ts';
 import { redactor } from './config/secrets.ts';
@@ -25,25 +27,22 @@ import {
   exitCodes,
   InterruptedError,
   MachineError,
-  messageOf,
   UsageError,
   wordsOf,
 } from './errors.ts';
 import { humanLog, jsonLog } from './log.ts';
 import { noProjectWords } from './project-folder.ts';
 import { forTerminal } from './safe-text.ts';
+import { openLiveLine } from './terminal/live-line.ts';
 import { openProgress, type Progress } from './terminal/progress.ts';
-import { cutToWidth } from './terminal/text-width.ts';
+import { usualWidth } from './terminal/text-width.ts';
 import { openWaitingRequests } from './terminal/waiting.ts';
-import { type Instant, parseInstant } from './time.ts';
 import { version } from './version.ts';
 
 /** How long a run may take to end gracefully after a signal before it is killed. */
 const graceMs = 25_000;
 /** A second signal this soon repeats the first: `npm run` forwards a Ctrl-C that its child already received. */
 const echoMs = 250;
-/** Columns of a terminal that does not report its width. */
-const usualWidth = 80;
 
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
@@ -53,11 +52,9 @@ const waitingRequests = openWaitingRequests(() => performance.now());
 const longWaitMs = 5000;
 /** The number of this process's run, once it has one. */
 let runNumber: number | undefined;
-let liveLine = '';
+const liveLine = openLiveLine(process.stderr, (line) => secrets.redact(line));
 /** The project folder of the command, once it is known; undefined if the command needs none. */
 let project: string | undefined;
-/** Whether the terminal's last line is unfinished, so that no live line may overwrite it. */
-let isLineOpen = false;
 /** When stderr was last written, in real time. */
 let lastWroteAt = 0;
 /** Writes a message for people to stderr; as a log event if the log is JSON. */
@@ -216,6 +213,19 @@ function asOutputFailure(error: NodeJS.ErrnoException): CostbookError {
 
 type Options = CommandInput['options'];
 
+/** The words below the list of commands. */
+function firstSteps(): string {
+  return `
+To try it:                  costbook demo
+To start a project:         costbook init books
+If something is wrong:      costbook status, costbook doctor, costbook alerts --open
+A command and its options:  costbook help <command>`;
+}
+
+function argumentTerm(argument: Argument): string {
+  return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
+}
+
 /** Builds commander's program from the command table. */
 function describeProgram(
   commands: readonly Command[],
@@ -223,10 +233,13 @@ function describeProgram(
 ): Commander {
   const program = new Commander('costbook')
     .description('Fetches, reconciles, reports and watches the costs of a cloud workload platform.')
-    .version(version)
+    .version(version, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', "Show a command's options and examples.")
     // Without "[options]", summaries have enough room to wrap at 80 columns.
-    .configureHelp({ subcommandTerm: (sub) => sub.usage().replace('[options]', sub.name()).replace('[command] ', '') })
+    .configureHelp({ subcommandTerm: (sub) => [sub.name(), ...sub.registeredArguments.map(argumentTerm)].join(' ') })
     .showHelpAfterError('("costbook help <command>" shows its options and examples)')
+    .addHelpText('after', firstSteps())
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`costbook: ${text.replace(/^error: /, '')}`) });
   for (const option of commonOptions) program.addOption(new Option(option.flags, option.summary));
@@ -261,7 +274,7 @@ function contextFrom(
   const { env } = process;
   if (env['COSTBOOK_TOKEN']) secrets.keep(env['COSTBOOK_TOKEN']);
   const isTerminal = process.stderr.isTTY === true;
-  const settings = readSettings(options, env, isTerminal);
+  const settings = readCommonOptions(options, env, isTerminal);
   const { log, hasLiveLine } = openLog(command, settings, { isTerminal, env });
   const progress = command.staysUp === undefined ? openCommandProgress(command, log, hasLiveLine) : undefined;
   const ask: Ask = (question, { isHidden } = { isHidden: false }) => {
@@ -278,7 +291,7 @@ function contextFrom(
           throw abort.reason;
         }),
     },
-    dir: resolve(text(options['dir']) ?? (env['COSTBOOK_DIR'] || '.')),
+    dir: settings.dir,
     json: settings.json,
     env,
     signal,
@@ -286,7 +299,7 @@ function contextFrom(
     isTerminal: process.stdout.isTTY === true,
     layout: {
       width: process.stdout.isTTY ? process.stdout.columns || usualWidth : undefined,
-      isExact: options['exact'] === true,
+      isExact: settings.isExact,
     },
     readInput: () => (progress === undefined ? readInput(signal) : progress.quiet(() => readInput(signal))),
     tell: (words) => tell(words),
@@ -304,50 +317,10 @@ function contextFrom(
   return { context, progress };
 }
 
-/** The common options, from flags and environment. */
-interface Settings {
-  readonly now: () => Instant;
-  readonly logFormat: 'human' | 'json';
-  /** Whether the user asked for JSON; otherwise JSON is only the default without a terminal. */
-  readonly isFormatAsked: boolean;
-  readonly json: boolean;
-}
-
-/** Parses the common options. Throws UsageError that lists every mistake. */
-function readSettings(options: Options, env: NodeJS.ProcessEnv, isTerminal: boolean): Settings {
-  const problems: string[] = [];
-  const fixedNow = text(options['now']) ?? env['COSTBOOK_NOW'];
-  let now: () => Instant = Date.now;
-  if (fixedNow) {
-    try {
-      const instant = parseInstant(fixedNow, options['now'] === undefined ? 'COSTBOOK_NOW' : '--now', Date.now());
-      now = () => instant;
-    } catch (error) {
-      problems.push(messageOf(error));
-    }
-  }
-  const askedFormat = text(options['logFormat']) ?? env['COSTBOOK_LOG_FORMAT'];
-  const logFormat = askedFormat || (isTerminal ? 'human' : 'json');
-  if (logFormat !== 'human' && logFormat !== 'json') {
-    problems.push(`--log-format: "${logFormat}" is invalid; expected human or json`);
-  }
-  const askedJson = env['COSTBOOK_JSON'] ?? '';
-  if (!['', '0', '1', 'false', 'true'].includes(askedJson)) {
-    problems.push(`COSTBOOK_JSON: found "${askedJson}", expected 1 or true, or 0 or false`);
-  }
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
-  return {
-    now,
-    logFormat: logFormat === 'json' ? 'json' : 'human',
-    isFormatAsked: Boolean(askedFormat),
-    json: options['json'] === true || ['1', 'true'].includes(askedJson),
-  };
-}
-
 /** The log, and whether a live line shows progress. */
 function openLog(
   command: Command,
-  { logFormat, isFormatAsked }: Settings,
+  { logFormat, isFormatAsked }: CommonOptions,
   { isTerminal, env }: { readonly isTerminal: boolean; readonly env: NodeJS.ProcessEnv },
 ): { readonly log: Log; readonly hasLiveLine: boolean } {
   // A dumb terminal cannot erase a line.
@@ -367,7 +340,7 @@ function openLog(
 function openCommandProgress(command: Command, log: Log, hasLiveLine: boolean): Progress {
   return openProgress({
     command: command.name,
-    draw: hasLiveLine ? showLiveLine : undefined,
+    draw: hasLiveLine ? (line) => liveLine.show(line) : undefined,
     log,
     waitingFor: () => waitingRequests.longest(longWaitMs),
     lastWroteAt: () => lastWroteAt,
@@ -378,8 +351,8 @@ function openCommandProgress(command: Command, log: Log, hasLiveLine: boolean): 
 /** Writes to stdout and waits until it is accepted; throws the signal's reason, or the error for the failed write. */
 function writeOutput(data: string | Uint8Array, signal: AbortSignal): Promise<void> {
   return new Promise((done, fail) => {
-    clearLiveLine();
-    if (process.stdout.isTTY && data.length > 0) isLineOpen = data.at(-1) !== '\n' && data.at(-1) !== 0x0a;
+    liveLine.clear();
+    if (process.stdout.isTTY && data.length > 0) liveLine.setUnfinished(data.at(-1) !== '\n' && data.at(-1) !== 0x0a);
     // A reader may have stopped without closing (a pager): a signal does not wait for it.
     const onAbort = () => fail(signal.reason);
     if (!signal.aborted) signal.addEventListener('abort', onAbort, { once: true });
@@ -421,10 +394,6 @@ function countAnswer(status: string): void {
   httpAnswers.set(status, (httpAnswers.get(status) ?? 0) + 1);
 }
 
-function text(value: Options[string]): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
 /** Prompts for a line. Throws UsageError if the input ends, and the signal's reason if aborted. */
 async function askPerson(question: string, isHidden: boolean, signal: AbortSignal): Promise<string> {
   if (typed === undefined) {
@@ -436,7 +405,7 @@ async function askPerson(question: string, isHidden: boolean, signal: AbortSigna
     closing.push(async () => terminal.close());
     typed = terminal[Symbol.asyncIterator]();
   }
-  clearLiveLine();
+  liveLine.clear();
   process.stderr.write(question);
   isEchoHidden = isHidden;
   const line = await typed.next();
@@ -449,7 +418,7 @@ async function askPerson(question: string, isHidden: boolean, signal: AbortSigna
 
 /** Writes a log line to stderr, with secrets hidden. */
 function say(line: string): void {
-  clearLiveLine();
+  liveLine.clear();
   lastWroteAt = performance.now();
   process.stderr.write(`${secrets.redact(line)}\n`);
 }
@@ -457,19 +426,4 @@ function say(line: string): void {
 /** Writes a message for people, with control characters removed. */
 function sayWords(words: string): void {
   for (const line of secrets.redact(words).split('\n')) say(forTerminal(line));
-}
-
-/** Replaces the live line; '' removes it. */
-function showLiveLine(line: string): void {
-  const width = process.stderr.columns || usualWidth;
-  const shown = cutToWidth(forTerminal(secrets.redact(line)), width - 1);
-  if (shown === liveLine || isLineOpen) return;
-  clearLiveLine();
-  liveLine = shown;
-  process.stderr.write(liveLine);
-}
-
-function clearLiveLine(): void {
-  if (liveLine !== '') process.stderr.write('\r\x1b[2K');
-  liveLine = '';
 }

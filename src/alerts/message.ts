@@ -8,6 +8,7 @@ import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-
 import { describeSpan } from '../time.ts';
 import type { NewMessage } from '../warehouse/index.ts';
 import type { AlertFact, BooksFact, CheckFact, DataFact, OutOfDate, RunFact, UnprovenFact } from './alert-fact.ts';
+import { dashboardLink } from './dashboard-link.ts';
 import { diskKey, type NextStep, nextStepOf } from './next-step.ts';
 import type { CostSummary } from './summary.ts';
 import type { AlertEntry, Transitions } from './transitions.ts';
@@ -33,6 +34,8 @@ export interface Message {
 export interface Origin {
   readonly project: string;
   readonly host: string;
+  /** Where people open the dashboard; left out if it is not configured. */
+  readonly dashboard?: string | undefined;
 }
 
 interface LeftOut {
@@ -600,7 +603,14 @@ export const maxPlainText = 30_000;
  */
 export function plainText(message: OutgoingMessage, safe: (line: string) => string = forTerminal): string {
   const all = (
-    message.summary === null ? message.entries.map((entry) => plainCard(cardOf(entry))) : [message.summary.text]
+    message.summary === null
+      ? message.entries.map((entry) => [plainCard(cardOf(entry)), ...linesOfLink(message, entry)].join('\n'))
+      : [
+          [
+            message.summary.text,
+            ...(message.origin?.dashboard === undefined ? [] : [`${message.origin.dashboard}/`]),
+          ].join('\n'),
+        ]
   ).map((part) =>
     part
       .split('\n')
@@ -616,6 +626,12 @@ export function plainText(message: OutgoingMessage, safe: (line: string) => stri
   const more = moreWords(message, shown.length);
   const parts = [...head, ...shown.map(cutToLines), ...(more === undefined ? [] : [more]), safe(footOf(message))];
   return `${parts.join('\n\n')}\n`;
+}
+
+/** The address of the alert's page; empty without a dashboard. */
+function linesOfLink({ origin }: OutgoingMessage, { key, fact }: AlertEntry): string[] {
+  const link = dashboardLink(origin?.dashboard, key, fact);
+  return link === undefined ? [] : [link];
 }
 
 /** Drops the lines that exceed the length. */

@@ -194,7 +194,7 @@ function gapsOf({ account, historyStart, completeThrough }: Completeness, period
     gaps.push(
       historyStart === undefined
         ? `the start of the books of ${account} is unknown`
-        : `the books of ${account} begin ${formatInstant(historyStart)}`,
+        : `the books of ${account} start at ${formatInstant(historyStart)}`,
     );
   }
   if (completeThrough < due) gaps.push(`${account} is complete through ${formatInstant(completeThrough)} only`);
@@ -248,11 +248,11 @@ export async function costsOf(
     const own = numbered.filter((spendWindow) => spendWindow.file === file);
     const budgets = [...new Set(own.map(({ budget }) => budget))];
     const rows = await connection.rows(await readSql('budgets', file), {
-      scopes: JSON.stringify(budgets.map((budget, number) => ({ budget: number, ...scopeForSql(budget.scope) }))),
+      scopes: scopesForSql(budgets),
       spend_windows: JSON.stringify(
         own.map(({ index, budget, start, end }) => ({
           spend_window: index,
-          budget: budgets.indexOf(budget),
+          scope: budgets.indexOf(budget),
           start: formatInstant(start),
           end: formatInstant(end),
         })),
@@ -306,6 +306,11 @@ function fileFor({ scope }: Budget): 'spends' | 'spends_by_label' | 'spends_by_o
   return scope.owner ? 'spends_by_owner' : scope.label ? 'spends_by_label' : 'spends';
 }
 
+/** The scopes of budgets for the fragment `scopes`, each with the number of its budget as its id. */
+export function scopesForSql(budgets: readonly Budget[]): string {
+  return JSON.stringify(budgets.map(({ scope }, id) => ({ id, scope: scopeForSql(scope) })));
+}
+
 /** A scope for the SQL files. Keys that it does not name are null. */
 export function scopeForSql({ owner, label, ...scope }: BudgetScope): Record<string, unknown> {
   return {
@@ -336,12 +341,12 @@ function jsonPointer(key: string): string {
 const entryGroups = {
   label: {
     file: 'labels_known',
-    words: 'scope.label needs an inventory of resources with labels, and these books have none',
-    whatToDo: 'run "costbook ingest" with a token that may list resources',
+    words: 'scope.label needs an inventory with labels, and these books have none',
+    whatToDo: 'run "costbook ingest" with a token that can list resources',
   },
   owner: {
     file: 'owners_known',
-    words: 'scope.owner needs an allocation, and no cost in these books has an owner',
+    words: 'scope.owner needs an allocation, but no cost in these books has an owner',
     whatToDo: 'write jobs/allocation.yaml and run "costbook allocation apply"',
   },
 } as const;
@@ -423,5 +428,5 @@ export async function namesNotFound(connection: Connection, budgets: readonly Bu
 function notFound(budget: string, key: string, value: string, known: readonly string[]): string {
   const guess = nearest(value, known);
   const hint = guess === undefined ? '' : `; did you mean ${JSON.stringify(guess)}?`;
-  return `budget ${budget}: nothing in the books has the ${key} ${JSON.stringify(value)}${hint}`;
+  return `budget ${budget}: no cost in the books has the ${key} ${JSON.stringify(value)}${hint}`;
 }

@@ -265,7 +265,7 @@ export function stateOf(
   budget: Budget,
   period: CalendarPeriod,
   spent: bigint | undefined,
-  forecast?: Spend['forecast'],
+  forecast?: Pick<PeriodForecast, 'kind' | 'mean'> | Pick<NoPeriodForecast, 'kind'>,
 ): BudgetState | undefined {
   if (spent === undefined) return undefined;
   if (spent >= amountIn(budget, period.name)) return 'EXCEEDED';

@@ -2,7 +2,7 @@ import type { Command } from './command.ts';
 import { commonOptions } from './common-options.ts';
 
 export type { Ask, Command, CommandContext, CommandInput, CommandOption } from './command.ts';
-export { commonOptions } from './common-options.ts';
+export { type CommonOptions, commonOptions, readCommonOptions } from './common-options.ts';
 
 /** Every command by name, in the order of the help. Each is loaded only when needed. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
@@ -15,6 +15,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./check.ts')).checkCommand,
   run: async () => (await import('./run.ts')).runCommand,
   schedule: async () => (await import('./schedule.ts')).scheduleCommand,
+  serve: async () => (await import('./serve.ts')).serveCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   budgets: async () => (await import('./budgets.ts')).budgetsCommand,
   forecast: async () => (await import('./forecast.ts')).forecastCommand,

@@ -117,7 +117,7 @@ function metricsAnswerer(story: Story, hourlyCosts: HourlyCosts, faults: FaultPl
           place.seenAt,
           doubles?.groups.slice(place.offset, end),
         ),
-        query.groupBy.includes('resource_uuid') && place.offset === 0 ? faults.rowLie(window) : undefined,
+        query.groupBy.includes('resource_name') && place.offset === 0 ? faults.rowLie(window) : undefined,
       ),
       meta: {
         hasMore,

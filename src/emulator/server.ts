@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { MachineError, messageOf } from '../errors.ts';
 import type { Instant } from '../time.ts';
+import { pause, refuseAs, resetConnection, writeBody } from './fault-answers.ts';
 import type { FaultName, FaultPlan } from './fault-plan.ts';
 import type { Platform } from './platform.ts';
 import { Refusal } from './refusal.ts';
@@ -45,9 +46,6 @@ interface Answer {
 
 const compress = promisify(gzip);
 const maxSeenRequests = 10_000;
-const retryAfterSeconds = 1;
-const dribbles = 8;
-const dribbleMs = 120;
 
 /** Listens on 127.0.0.1 until closed. Throws MachineError if the port is not available. */
 export async function serve(platform: Platform, faults: FaultPlan, options: ServerOptions): Promise<Serving> {
@@ -72,7 +70,7 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
     });
     if (requests.length > maxSeenRequests) requests.splice(0, requests.length - maxSeenRequests);
     if (options.latencyMs > 0) await pause(options.latencyMs);
-    if (answer === undefined) request.socket.resetAndDestroy();
+    if (answer === undefined) resetConnection(request);
     else await send(request, response, answer, { fault, now: options.now() });
   }
 
@@ -126,24 +124,6 @@ async function listen(server: Server, port: number): Promise<void> {
   }
 }
 
-/** Throws the refusal that a fault simulates. */
-function refuseAs(fault: FaultName | undefined, now: Instant): void {
-  switch (fault) {
-    case '429':
-      throw new Refusal(429, 'rate_limited', 'Too many requests', { 'retry-after': String(retryAfterSeconds) });
-    case '429-date': {
-      // Relative to the answer's own date: clients subtract one from the other.
-      const at = new Date((Math.floor(now / 1_000) + retryAfterSeconds) * 1_000);
-      throw new Refusal(429, 'rate_limited', 'Too many requests', { 'retry-after': at.toUTCString() });
-    }
-    case '500':
-      throw new Refusal(500, 'internal_error', 'Internal error');
-    case '503':
-      throw new Refusal(503, 'unavailable', 'Unavailable for a moment');
-    default:
-  }
-}
-
 async function send(
   request: IncomingMessage,
   response: ServerResponse,
@@ -162,19 +142,7 @@ async function send(
     ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
     ...answer.headers,
   });
-  if (fault === 'truncated') {
-    // Written first, so that the client really gets half of it and not just a broken connection.
-    response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
-  } else if (fault === 'slow-body') {
-    const size = Math.ceil(body.length / dribbles);
-    for (let at = 0; at < body.length && !response.destroyed; at += size) {
-      response.write(body.subarray(at, at + size));
-      await pause(dribbleMs);
-    }
-    response.end();
-  } else {
-    response.end(body);
-  }
+  await writeBody(response, body, fault);
 }
 
 /** Whether a client accepts gzip: it names it, or `*`, without the weight 0. */
@@ -184,10 +152,4 @@ function acceptsGzip(header: string | string[] | undefined): boolean {
     if (coding === 'gzip' || coding === '*') return !/^q=0(\.0*)?$/.test(weight);
   }
   return false;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

@@ -2,32 +2,32 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { formatInstant, type Instant } from '../time.ts';
 import type { JsonValue } from '../warehouse/index.ts';
-import { sha256OfText } from './manifest.ts';
+import { type Manifest, sha256OfText } from './manifest.ts';
 
-/** A parameter of a report as it was asked. */
+/** A parameter of a report with its value for one export. */
 export interface AskedParameter {
   readonly name: string;
-  /** The value as it leaves the house: months as `2026-10`. */
+  /** The value as files show it: months as `2026-10`. */
   readonly display: JsonValue;
   readonly isDefault: boolean;
-  /** Whether the report can do without being told. */
+  /** Whether the parameter may be omitted. */
   readonly hasDefault: boolean;
 }
 
-/** Where an export's files go. */
+/** The folders of an export. */
 export interface ExportPlace {
-  /** The folder of the report: of all its periods. */
+  /** The folder of the report, with all its periods. */
   readonly reportFolder: string;
   /** The folder of the manifest. */
   readonly folder: string;
 }
 
 /**
- * The folders of an export below `root`. `<report>/` holds what the report says of the present with its defaults, each
- * period once, so that all of it can be read together: `<report>/BILLING_PERIOD=2026-10/`. What was asked otherwise
- * stands in folders in front: `as-of=2026-10-03T000000Z/<report>/…`, `workspace=north/<report>/…`. `asOf` is given
- * where the report would not be answered as of then by itself, `now` for the present of a month that is closed. A value that must be
- * given because there is no default names a folder of the report's: `<report>/metric=orders.csv/`.
+ * The folders of an export below `root`. `<report>/` holds the current answers with default parameters, each period once,
+ * so that a reader can read all of it together: `<report>/BILLING_PERIOD=2026-10/`. Other values are folders in front:
+ * `as-of=2026-10-03T000000Z/<report>/…`, `workspace=north/<report>/…`. A value without a default is a folder below the
+ * report: `<report>/metric=orders.csv/`. Pass `asOf` only if it differs from the instant that the report answers for by
+ * itself; `now` is the present of a closed month.
  */
 export function exportPlace(
   root: string,
@@ -54,10 +54,10 @@ function textOf(display: JsonValue): string {
   return typeof display === 'string' ? display : JSON.stringify(display);
 }
 
-/** What a folder's name may hold on every file system that we know. */
+/** The length that every common file system allows in a folder's name, with room for the parameter's name. */
 const maxValueBytes = 180;
 
-/** `name=value` as the name of a folder, as Hive writes partitions. A value that is too long for one ends in its digest. */
+/** `name=value` as a folder's name, as Hive writes partitions. A value that is too long is cut and ends in its SHA-256. */
 export function segment(name: string, value: string): string {
   const encoded = hiveEncode(value);
   if (Buffer.byteLength(encoded) <= maxValueBytes) return `${name}=${encoded}`;
@@ -66,8 +66,8 @@ export function segment(name: string, value: string): string {
 }
 
 /**
- * A value as Hive and Spark write it in a partition's folder: what is special to a path, a URL or a glob becomes `%XX`.
- * Readers turn every `%XX` back, so that a few more of them than Hive has change nothing.
+ * A value as Hive and Spark write it in a partition's folder: characters that are special in a path, URL or glob become
+ * `%XX`. Readers decode every `%XX`, so a few more than Hive encodes change nothing.
  */
 export function hiveEncode(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are among what is encoded
@@ -76,7 +76,39 @@ export function hiveEncode(value: string): string {
   });
 }
 
-/** The real path of a folder that need not exist yet: SQL is allowed files by their real names. */
+/** The kind of the CSV for people, in the name of its file. */
+export const excelKind = 'excel';
+
+type NamedExport = Pick<Manifest, 'report' | 'parameters'>;
+
+/** The name of a data file: `focus-1a2b3c4d.csv`, with the start of its SHA-256. */
+export function dataName(stem: string, sha256: string, extension: string): string {
+  return `${stem}-${sha256.slice(0, 8)}.${extension}`;
+}
+
+const hashedName = /^(.+)-[0-9a-f]{8}\.(csv|parquet|arrow|json)$/;
+
+/**
+ * The stable name of a data file, for people: `latest.csv`, `latest-metadata.json`. The CSV for people has a name that
+ * makes sense in a mail: `chargeback-2026-10.csv`. Undefined if the name is none of the report's exports.
+ */
+export function latestName({ report, parameters }: NamedExport, name: string): string | undefined {
+  const [, stem = '', extension = ''] = hashedName.exec(name) ?? [];
+  if (stem === `${report}-${excelKind}`) {
+    const { month } = parameters;
+    return typeof month === 'string' ? `${report}-${month}.${extension}` : `${report}.${extension}`;
+  }
+  if (stem === report) return `latest.${extension}`;
+  return stem.startsWith(`${report}-`) ? `latest-${stem.slice(report.length + 1)}.${extension}` : undefined;
+}
+
+/** Whether a name in a report's folder is one that only its exports use: the stem, a hash and an extension. */
+export function isDataName(report: string, name: string): boolean {
+  const [, stem = ''] = hashedName.exec(name) ?? [];
+  return stem === report || (stem.startsWith(`${report}-`) && /^[a-z]+$/.test(stem.slice(report.length + 1)));
+}
+
+/** The real path of a folder, which may not exist yet. SQL is granted access to files by their real paths. */
 export async function realFolder(folder: string): Promise<string> {
   return realpath(folder).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' || dirname(folder) === folder) throw error;

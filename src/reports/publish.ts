@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { UnprovenError, UsageError } from '../errors.ts';
 import { type Connection, holdFolder } from '../warehouse/index.ts';
 import { isPart, isSameFile, namesIn, partOf, relink, replaceFile, statOf, syncPath } from './durable.ts';
+import { dataName, isDataName, latestName } from './export-names.ts';
 import { type CostColumn, figuresOfFile } from './figures.ts';
 import {
   type Manifest,
@@ -131,12 +132,12 @@ async function writePart(
     const figures = file.holdsRows ? await figuresOfFile(connection, part, format, column) : null;
     if (figures !== null && (figures.rows !== facts.rows || (figures.cost !== facts.cost && !file.inexact))) {
       throw new UnprovenError(
-        `${facts.report} as ${format} was not published: the file holds ${figures.rows} rows of ${figures.cost ?? 'no'} cost, ` +
-          `the books answered ${facts.rows} rows of ${facts.cost ?? 'no'} cost; the previous export is unchanged`,
+        `${facts.report} as ${format} was not published: the file has ${figures.rows} rows and ${figures.cost ?? 'no'} cost, ` +
+          `the books have ${facts.rows} rows and ${facts.cost ?? 'no'} cost; the previous export is unchanged`,
       );
     }
     const entry: ManifestFile = {
-      name: `${stem}-${sha256.slice(0, 8)}.${extension}`,
+      name: dataName(stem, sha256, extension),
       format,
       bytes: size,
       sha256,
@@ -207,33 +208,6 @@ export async function ownManifest(folder: string): Promise<StoredManifest | unde
       { cause: error },
     );
   }
-}
-
-/** The kind of the CSV for people, in the name of its file. */
-export const excelKind = 'excel';
-
-type NamedExport = Pick<Manifest, 'report' | 'parameters'>;
-
-const hashedName = /^(.+)-[0-9a-f]{8}\.(csv|parquet|arrow|json)$/;
-
-/**
- * The stable name of a data file, for people: `latest.csv`, `latest-metadata.json`; of the CSV that people open, a name
- * that says what it is also in a mail: `chargeback-2026-10.csv`.
- */
-export function latestName({ report, parameters }: NamedExport, name: string): string | undefined {
-  const [, stem = '', extension = ''] = hashedName.exec(name) ?? [];
-  if (stem === `${report}-${excelKind}`) {
-    const { month } = parameters;
-    return typeof month === 'string' ? `${report}-${month}.${extension}` : `${report}.${extension}`;
-  }
-  if (stem === report) return `latest.${extension}`;
-  return stem.startsWith(`${report}-`) ? `latest-${stem.slice(report.length + 1)}.${extension}` : undefined;
-}
-
-/** Whether a name in a report's folder is one that only its exports use. */
-export function isDataName(report: string, name: string): boolean {
-  const [, stem = ''] = hashedName.exec(name) ?? [];
-  return stem === report || (stem.startsWith(`${report}-`) && /^[a-z]+$/.test(stem.slice(report.length + 1)));
 }
 
 /** Removes leftovers of a killed run: files with our names that no manifest lists. */

@@ -94,7 +94,7 @@ function impossiblePeriods(
   if (starts.length === 0) return [];
   const start = Math.min(...starts);
   const end = Math.max(start, ...ends);
-  const held = `the books begin ${formatInstant(start)} and are complete through ${formatInstant(end)}`;
+  const held = `the books start at ${formatInstant(start)} and are complete through ${formatInstant(end)}`;
   const asked = values.filter(({ isDefault }) => !isDefault);
   // Dates are one period, and one of them may be a default.
   const isOfDates = asked.some(({ name }) => name === 'from' || name === 'to');

@@ -4,6 +4,7 @@ import { CostbookError, messageOf } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import type { Connection, JsonValue } from '../warehouse/index.ts';
 import { isPart, namesIn, statOf } from './durable.ts';
+import { isDataName, latestName } from './export-names.ts';
 import { type CostColumn, figuresOfFile } from './figures.ts';
 import { nextManifestName, partitionsFolder } from './lake.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type StoredManifest,
   sha256OfFile,
 } from './manifest.ts';
-import { isDataName, latestName } from './publish.ts';
 
 /** A difference between an export and its manifest. */
 export interface Difference {

@@ -2,6 +2,9 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter();
 
+/** Columns of a terminal that does not report its width. */
+export const usualWidth = 80;
+
 /** The width of a text in terminal cells: a wide character takes two, a combining one none. */
 export function textWidth(text: string): number {
   return isPlain(text) ? text.length : stringWidth(text);

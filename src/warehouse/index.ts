@@ -76,6 +76,7 @@ export type {
 export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
 export { cutJournal, JournalLossError, journalFolder } from './journal.ts';
 export { logsBeside } from './logs.ts';
+export { allocationInForce } from './month-records.ts';
 export {
   type CostPartition,
   costPartitions,
@@ -85,7 +86,6 @@ export {
 } from './partitions.ts';
 export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
 export type { DifferingHours, Reconciliation, TotalDecimals, TotalsKnown } from './reconciliation.ts';
-export { allocationInForce } from './records.ts';
 export type { Run } from './runs.ts';
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
 export { describeFacts, factsOf, knowledgeOf } from './snapshot.ts';

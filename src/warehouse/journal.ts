@@ -3,52 +3,10 @@ import { basename, dirname, join } from 'node:path';
 import { UnprovenError, UsageError } from '../errors.ts';
 import type { Connection, SqlParameters } from './connection.ts';
 import { type EarlierEvent, withPresentNames } from './earlier-names.ts';
+import type { EventScalar, JournalEvent, NumberedEvent } from './journal-events.ts';
 import { ledgerTables } from './ledger-tables.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
 import { correctInstantsOf, lastEventOf } from './statements.ts';
-
-/** The events of the journal; the file of the same name in sql/journal writes each into the ledger. */
-export type EventName =
-  | 'run_began'
-  | 'run_ended'
-  | 'job_began'
-  | 'slot_missed'
-  | 'step_began'
-  | 'step_ended'
-  | 'account_changed'
-  | 'accounts_forgotten'
-  | 'account_run'
-  | 'claims_corrected'
-  | 'clock_read'
-  | 'instants_corrected'
-  | 'window_read'
-  | 'past_verified'
-  | 'month_closed'
-  | 'month_reopened'
-  | 'allocation_changed'
-  | 'window_reconciled'
-  | 'resources_changed'
-  | 'listing_read'
-  | 'alerts_evaluated'
-  | 'anomalies_evaluated'
-  | 'alert_acknowledged'
-  | 'delivery_began'
-  | 'delivery_ended'
-  | 'forecasts_made';
-
-type Scalar = string | number | boolean | null;
-
-/** An event that the landing folder cannot restore. Its values are already free of secrets. */
-export interface JournalEvent {
-  readonly event: EventName;
-  /** The parameters of its SQL file; lists become JSON. */
-  readonly values: Readonly<Record<string, Scalar | readonly (string | Readonly<Record<string, Scalar>>)[]>>;
-}
-
-/** An event with its number: 1, 2, 3, … without gaps. */
-export interface NumberedEvent extends JournalEvent {
-  readonly number: number;
-}
 
 /** Where events are written before they reach the ledger. */
 export interface JournalFile {
@@ -223,7 +181,7 @@ export async function eventWriter(
   connection: Connection,
 ): Promise<(events: readonly NumberedEvent[]) => Promise<void>> {
   const files = new Map((await readSqlFolder('journal')).map((file) => [file.name, file.text]));
-  // The event's file says what a corrected instant is; which columns have one, the list of tables says.
+  // The event's SQL file defines the correction; the list of tables defines the columns to correct.
   const corrections = ledgerTables.flatMap((table) => correctInstantsOf(table) ?? []);
   const applyEvent = await readSql('ledger', 'record_applied_event');
   return async (events) => {
@@ -253,7 +211,7 @@ export async function lastApplied(connection: Connection, catalog = 'wh'): Promi
 
 function parametersOf(values: JournalEvent['values']): SqlParameters {
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]): [string, Scalar] => [
+    Object.entries(values).map(([name, value]): [string, EventScalar] => [
       name,
       typeof value === 'object' && value !== null ? JSON.stringify(value) : value,
     ]),

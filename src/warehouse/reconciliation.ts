@@ -1,7 +1,7 @@
 import { textOrUndefined } from '../optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import type { Connection, SqlParameters } from './connection.ts';
-import type { JournalEvent } from './journal.ts';
+import type { JournalEvent } from './journal-events.ts';
 import { readSql } from './sql-files.ts';
 
 /** A comparison with the platform's totals; cost and usage are decimal text. */

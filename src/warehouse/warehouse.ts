@@ -1,6 +1,8 @@
 import type { Log } from '../effects.ts';
 import { DamagedFileError } from '../errors.ts';
 import { type AccountRecords, accountRecords } from './accounts.ts';
+import { type AlertRecords, alertRecords } from './alert-records.ts';
+import { type ClockRecords, clockRecords } from './clock-records.ts';
 import { lastInstants } from './clocks.ts';
 import type { Database } from './connection.ts';
 import {
@@ -16,14 +18,7 @@ import { openDatabase } from './database.ts';
 import { journalFolder, openRecorder } from './journal.ts';
 import { type LoadRecords, loadRecords } from './load-records.ts';
 import { migrate, rememberPublished } from './migrate.ts';
-import {
-  type AlertRecords,
-  alertRecords,
-  type ClockRecords,
-  clockRecords,
-  type MonthRecords,
-  monthRecords,
-} from './records.ts';
+import { type MonthRecords, monthRecords } from './month-records.ts';
 import { type RunRecords, runRecords } from './runs.ts';
 import { copyBeforeMigrating, publishSnapshot, removeOldCopies } from './snapshot.ts';
 import { snapshotFile } from './snapshot-file.ts';

@@ -212,7 +212,7 @@ describe.concurrent('costbook run', () => {
       /mine\.yaml:\d+:\d+: --sink: "nobody" is invalid; expected one of hook/,
     ],
     ['steps: [ingest, chek]', /mine\.yaml:2:17: steps: found "chek"/],
-  ])('begins nothing where the job is wrong: %s', async (steps, words) => {
+  ])('starts nothing if the job is invalid: %s', async (steps, words) => {
     const of = await project(steps);
     for (const args of [[], ['--dry-run']]) {
       const { exitCode, stdout, stderr } = await run(of, 'mine', ...args);
@@ -453,7 +453,7 @@ describe('costbook schedule', () => {
     expect(stderr).toContain(words);
   });
 
-  test('--list lists the sound jobs and reports the mistakes of the others; without it nothing starts', async () => {
+  test('--list lists the valid jobs and reports the mistakes of the others; without it nothing starts', async () => {
     const of = await project('steps: [{ report: { name: nosuch } }]\n');
     await writeFile(join(of.dir, 'jobs', 'other.yaml'), 'schedule: "15 2 * * *"\n');
     await writeFile(join(of.dir, 'jobs', 'third.yml'), '');

@@ -164,7 +164,7 @@ async function replayed(dir: string, of: Budget, now: Instant, forecaster?: Fore
   }
 }
 
-test('a replay tells what books asked as of the end of each day would have told', async () => {
+test('a replay gives what the books as of the end of each day would have reported', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(aNight, { minLength: 2, maxLength: 5 }), async (nights) => {
       const { dir, first, now, instants } = await booksOf(nights);
@@ -247,7 +247,7 @@ const upToTheStartOfADay = [14, 1, 1, 30].map((afterHours) => ({
   truth: series.map(() => new Array<number>(hours).fill(50)),
 }));
 
-test('a replay of forecasts tells what books asked as of the end of each day would have told', async () => {
+test('a replay of forecasts gives what the books as of the end of each day would have reported', async () => {
   const [asking] = parseBudgets({
     file: 'jobs/budgets.yaml',
     now: begin,

@@ -61,14 +61,14 @@ describe.each(['chargeback', 'chargeback_summary', 'unallocated'])('%s', (name) 
     ]);
   });
 
-  test('accepts the dimensions of the rules in force, and all of them together', async () => {
+  test('accepts the dimensions of the active rules, and all of them together', async () => {
     expect(await refusals(name, plain, { dimension: 'environment' })).toEqual([]);
     expect(await refusals(name, ruled, { dimension: 'cost_center' })).toEqual([]);
     expect(await refusals(name, ruled, { dimension: '*' })).toEqual([]);
     expect(await refusals(name, ruled, {})).toEqual([]);
   });
 
-  test('refuses every wrong name of one question at once', async () => {
+  test('reports every wrong name of a command at once', async () => {
     expect(await refusals(name, plain, { dimension: 'tem', account: 'acc_on' })).toEqual([
       'the books have no account "acc_on": did you mean "acc_one"?',
       'owners have no dimension "tem": did you mean "team"?',
@@ -76,7 +76,7 @@ describe.each(['chargeback', 'chargeback_summary', 'unallocated'])('%s', (name) 
   });
 });
 
-test('an account without any cost is an account', async () => {
+test('an account without any cost is accepted', async () => {
   expect(await refusals('cost_by_workspace', plain, { account: 'acc_two' })).toEqual([]);
 });
 

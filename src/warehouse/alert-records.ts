@@ -1,0 +1,63 @@
+import type { Instant } from '../time.ts';
+import {
+  type DeliveryEnd,
+  type Evaluation,
+  type KnownAlert,
+  knownAlerts,
+  lastMessagesAbout,
+  type PendingMessage,
+  pendingMessages,
+  recordAcknowledgement,
+  recordDeliveryBegan,
+  recordDeliveryEnd,
+  recordEvaluation,
+  type StoredMessage,
+  sinksOfSummary,
+} from './alerts.ts';
+import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
+import type { Connection } from './connection.ts';
+import { type ForecastsMade, recordForecasts } from './forecasts.ts';
+import type { Recorder } from './journal.ts';
+import type { WriteClock } from './write-clock.ts';
+
+/** Alerts, their messages, and the results that they come from. */
+export interface AlertRecords {
+  /** The last time that every alert was raised. */
+  knownAlerts(): Promise<KnownAlert[]>;
+  /** Writes what an evaluation changes, in one transaction; does nothing if that is nothing. */
+  recordEvaluation(evaluation: Evaluation): Promise<void>;
+  /** Writes forecasts, except those that exist for the same complete-through instant; returns how many. */
+  recordForecasts(made: ForecastsMade): Promise<number>;
+  /** Writes the result of an evaluation of anomalies, in one transaction. */
+  recordAnomalies(evaluation: AnomalyEvaluation): Promise<void>;
+  /** The sinks that received a summary of this name, or are to receive it. */
+  sinksOfSummary(digest: string): Promise<string[]>;
+  /** The last message to each sink about a key. */
+  lastMessagesAbout(key: string): Promise<StoredMessage[]>;
+  /** Mutes an alert's key from now to an instant. */
+  acknowledge(key: string, until: Instant, runNumber: number, now: Instant): Promise<void>;
+  /** Messages that are not delivered yet, in order. */
+  pendingMessages(): Promise<PendingMessage[]>;
+  /** Records that a run is about to send a message, before it does. */
+  deliveryBegan(number: number, runNumber: number, now: Instant): Promise<void>;
+  /** Records a sink's receipt, or why there is none. */
+  deliveryEnded(delivery: DeliveryEnd, now: Instant): Promise<void>;
+}
+
+/** The writer's access to alerts. */
+export function alertRecords(connection: Connection, recorder: Recorder, clock: WriteClock): AlertRecords {
+  return {
+    knownAlerts: () => knownAlerts(connection),
+    recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
+    recordForecasts: (made) => recordForecasts(connection, recorder, made),
+    recordAnomalies: (evaluation) => recordAnomalies(recorder, evaluation),
+    sinksOfSummary: (digest) => sinksOfSummary(connection, digest),
+    lastMessagesAbout: (key) => lastMessagesAbout(connection, key),
+    acknowledge: async (key, until, runNumber, now) =>
+      recordAcknowledgement(recorder, { key, until, runNumber, at: clock.seenAt(now) }),
+    pendingMessages: () => pendingMessages(connection),
+    deliveryBegan: async (number, runNumber, now) =>
+      recordDeliveryBegan(recorder, { number, runNumber, at: clock.seenAt(now) }),
+    deliveryEnded: async (delivery, now) => recordDeliveryEnd(recorder, delivery, clock.seenAt(now)),
+  };
+}
