@@ -1,4 +1,4 @@
---! about: The resource types among the groups of a query; null where the platform names none.
+--! about: The resource types among the groups of a query; null if the platform names none.
 select distinct resource_type
 from staged_entries
 where query = $query

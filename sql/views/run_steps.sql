@@ -17,7 +17,7 @@ from ledger.steps;
 comment on view run_steps is 'Every step of every job run: outcome, duration and counts';
 comment on column run_steps.run_number is 'Run that the step belongs to';
 comment on column run_steps.position is 'Position of the step in the job, from 1';
-comment on column run_steps.step is 'Step: ingest, check, close, report, summary or alert';
+comment on column run_steps.step is 'Step: ingest, check, close, report, summarize or alert';
 comment on column run_steps.command_line is 'The step with its options, as you would type it after costbook';
 comment on column run_steps.outcome is 'running, done, failed, interrupted, or left_out: a step that it needs had failed, or the run ended first';
 comment on column run_steps.started_at is 'Start, UTC';

@@ -18,34 +18,35 @@ import type { BooksFact, RunFact } from './alert-fact.ts';
 import { withNews } from './causes.ts';
 import type { Message } from './message.ts';
 import { type AlertingContext, loadAlertingConfig } from './notify.ts';
+import { alertWords, type OpenAlert } from './open-alerts.ts';
 import { deliverWithoutBooks } from './without-books.ts';
 
-/** The alerts that are sent although the books cannot store them, by the name of their file. */
+/** The alerts that are sent even if the books cannot store them, by the name of their file. */
 const keys = { books: 'books', disk: 'run/disk' } as const;
 type Name = keyof typeof keys;
 const names: readonly Name[] = ['books', 'disk'];
 
-/** What came of a message to a sink; begun where nobody knows. */
+/** The outcome of a message to a sink; begun if unknown. */
 type SinkOutcome = 'begun' | 'failed' | 'delivered' | 'dead';
 
-/** An alert that was sent and that the ledger does not have yet. */
+/** An alert that was sent but is not in the ledger yet. */
 export interface UnstoredAlert {
   readonly occurrence: number;
   readonly fact: BooksFact | RunFact;
   readonly state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough'>;
   readonly sinks: Readonly<Record<string, SinkOutcome>>;
-  /** Whether the books were written since: the next failure is another one. */
+  /** Whether the books were written since; the next failure is then a new one. */
   readonly isMended?: boolean | undefined;
 }
 
-/** Failures that were reported where they were found first. */
+/** Failures that were already reported where they were found. */
 const reported = new WeakSet<object>();
 
 function fileOf(dir: string, name: Name): string {
   return join(dir, 'data', `.unstored-${name}.json`);
 }
 
-/** The alerts that wait for the ledger. `everybody` are the sinks that the alert of an empty file was sent to. */
+/** The alerts that wait for the ledger. `everybody` are the sinks that an alert with an empty file was sent to. */
 export async function unstoredAlerts(
   { dir }: Pick<AlertingContext, 'dir'>,
   everybody: readonly string[],
@@ -54,7 +55,7 @@ export async function unstoredAlerts(
   return read.filter((alert) => alert !== undefined);
 }
 
-/** An empty file takes no room on a full disk: it says that the sinks were notified, and nothing else. */
+/** An empty file needs no space on a full disk. It only says that the sinks were notified. */
 async function readUnstored(dir: string, name: Name, everybody: readonly string[]): Promise<UnstoredAlert | undefined> {
   const file = fileOf(dir, name);
   const text = await readFile(file, 'utf8').catch(() => undefined);
@@ -62,7 +63,7 @@ async function readUnstored(dir: string, name: Name, everybody: readonly string[
   if (text !== '') return parse(text);
   if (name !== 'disk') return undefined;
   const at = formatSecond((await stat(file)).mtimeMs);
-  const fact = diskFact({ command: 'run', error: `the disk with ${dir} was full`, at });
+  const fact = diskFact({ command: 'ingest', error: `the disk with ${dir} was full`, at });
   return { occurrence: 0, fact, state: stateAt(at), sinks: of(everybody, () => 'delivered') };
 }
 
@@ -70,20 +71,33 @@ function parse(text: string): UnstoredAlert | undefined {
   try {
     return JSON.parse(text) as UnstoredAlert;
   } catch {
-    return undefined; // what cannot be read was never written whole
+    return undefined; // an unreadable file was never written completely
   }
 }
 
-/** Forgets the alerts that waited: the ledger has them. */
+/** The full disk that a run found, in words, if nothing was stored since; the ledger cannot have it. */
+export async function diskStillFull(
+  dir: string,
+): Promise<(Pick<OpenAlert, 'title' | 'next'> & { readonly at: string }) | undefined> {
+  const alert = await readUnstored(dir, 'disk', []);
+  if (alert === undefined || alert.isMended === true) return undefined;
+  const { title, next } = alertWords({ key: keys.disk, fact: JSON.stringify(alert.fact) });
+  return { title, next, at: alert.state.at };
+}
+
+/** Removes the waiting alerts, because the ledger has them now. */
 export async function forgetUnstored(dir: string): Promise<void> {
   for (const name of names) await rm(fileOf(dir, name), { force: true });
 }
 
-/** Notes that the books were written: what fails from now on is reported again. Never throws. */
-export async function markMended({ dir, effects }: AlertingContext): Promise<void> {
+/** Records that the books were written, so that the next failure is reported again. Never throws. */
+export async function markMended(context: AlertingContext): Promise<void> {
+  const { dir, effects } = context;
   for (const name of names) {
     try {
-      const alert = await readUnstored(dir, name, []);
+      if ((await stat(fileOf(dir, name)).catch(() => undefined)) === undefined) continue;
+      // Who was notified is known from the configuration if the file is empty.
+      const alert = await readUnstored(dir, name, loadAlertingConfig(context).alerts.notify);
       if (alert !== undefined && alert.isMended !== true) await write(fileOf(dir, name), { ...alert, isMended: true });
     } catch (error) {
       effects.log.warn('alert.not_stored', 'Could not write the file of an alert', {
@@ -94,18 +108,18 @@ export async function markMended({ dir, effects }: AlertingContext): Promise<voi
   }
 }
 
-/** The alert as the ledger knows one that is open, so that the sinks that were notified get its end. */
+/** The alert as an open alert of the ledger, so that the notified sinks are also notified of its end. */
 export function asKnown({ occurrence, fact, state, sinks }: UnstoredAlert): KnownAlert {
   return {
     ...{ key: fact.key, occurrence, isOpen: true, isNotified: true, acknowledgedUntil: undefined },
     raisedAt: Date.parse(state.at),
     fact: JSON.stringify(fact),
-    // A sink that may have received it gets the end.
+    // A sink that may have received the alert is notified of its end.
     sinks: Object.keys(sinks).filter((sink) => sinks[sink] !== 'failed'),
   };
 }
 
-/** The alert as the ledger stores it when it can be written again. */
+/** The alert in the form in which the ledger stores it later. */
 export function asRaised(alert: UnstoredAlert): RaisedAlert {
   const { kind, account, severity } = alert.fact;
   const { key, occurrence, isNotified, fact, sinks } = asKnown(alert);
@@ -113,10 +127,10 @@ export function asRaised(alert: UnstoredAlert): RaisedAlert {
 }
 
 /**
- * Notifies the sinks that the disk is full, or that the books cannot be written and what of the published numbers can be
- * trusted; does nothing for other failures: where another run holds the books, or for a bug. Each sink is notified once
- * until the books are written again. A file beside them says who was, as the ledger cannot. Where that file cannot be
- * written, each run notifies. Never throws.
+ * Notifies the sinks that the disk is full, or that the books cannot be written and which published numbers can be
+ * trusted. Does nothing for other failures: if another run holds the books, or for a bug. Each sink is notified once
+ * until the books are written again. A file next to the books records who was notified, because the ledger cannot. If
+ * that file cannot be written, every run notifies. Never throws.
  */
 export async function alertWithoutBooks(
   command: string,
@@ -134,13 +148,13 @@ export async function alertWithoutBooks(
       await notifyOnce('books', () => presentBooks(command, error, context), 'the books cannot be written', context);
     }
   } catch (further) {
-    context.effects.log.warn('alert.failed', 'Could not notify the sinks of what the books cannot store', {
+    context.effects.log.warn('alert.failed', 'Could not send an alert that the books cannot store', {
       reason: messageOf(further),
     });
   }
 }
 
-/** Whether a failure is one of the books that somebody has to mend: what a lock or a signal stops, another run does. */
+/** Whether a failure concerns the books and somebody must fix it. After a lock or a signal, another run continues. */
 function isOfBooks(error: unknown): error is object {
   if (!(error instanceof Error) || error instanceof NoBooksError) return false;
   const exitCode = exitCodeOf(error);
@@ -166,10 +180,10 @@ async function notifyOnce(
   if (sinks.length === 0) return;
   const outcomes = await sendTo(sinks, name, alert, config, context);
   const delivered = [...outcomes.values()].filter((outcome) => outcome === 'delivered').length;
-  context.tell(`${what}: ${delivered} of ${sinks.length} sinks were notified of it`);
+  context.tell(`${what}: notified ${delivered} of ${sinks.length} sinks`);
 }
 
-/** Sends the alert to sinks; what came of it is stored before, as begun, and after. */
+/** Sends the alert to sinks. Stores the outcome as begun before sending, and the actual one afterwards. */
 async function sendTo(
   sinks: readonly string[],
   name: Name,
@@ -186,7 +200,7 @@ async function sendTo(
       sinks,
       state,
       queuedAt: Date.parse(state.at),
-      // Where no file says who was notified, an earlier run may have sent it.
+      // Without a record of who was notified, an earlier run may have sent it.
       mayBeRepeat: (sink) => !isNoted || alert.sinks[sink] === 'begun',
     },
     config,
@@ -197,7 +211,7 @@ async function sendTo(
   );
   const after = { ...begun.sinks, ...of(sinks, (sink) => outcomes.get(sink) ?? 'failed') };
   const isStored = await store(name, { ...begun, sinks: after }, context);
-  // An empty file says too much where a sink did not take it, and nothing would say too little.
+  // An empty file claims that every sink was notified; without a file, every run would notify again.
   if (!isStored && [...outcomes.values()].includes('delivered')) await touch(name, context);
   return outcomes;
 }
@@ -221,7 +235,9 @@ async function presentDisk(
   { dir, effects, redact, signal }: AlertingContext,
 ): Promise<Omit<UnstoredAlert, 'sinks'>> {
   const at = formatSecond(effects.now());
-  const error = redact(`The disk with ${dir} is full. Nothing can be loaded or stored until there is room. ${words}`);
+  const error = redact(
+    `The disk with ${dir} is full. Nothing can be loaded or stored until it has free space. ${words}`,
+  );
   const published = await publishedState(dir, keys.disk, signal).catch(() => undefined);
   const { occurrence = 0, completeThrough = null, settledThrough = null } = published ?? {};
   return {
@@ -231,7 +247,7 @@ async function presentDisk(
   };
 }
 
-/** What the published snapshot says: through when it is complete, and how often an alert was raised. */
+/** From the published snapshot: complete through, and how often an alert was raised. */
 async function publishedState(dir: string, key: string, signal: AbortSignal) {
   const books = await openBooks(dir, { lockedDown: true, signal });
   try {
@@ -243,7 +259,7 @@ async function publishedState(dir: string, key: string, signal: AbortSignal) {
   }
 }
 
-/** The alert as it is now: with what the published snapshot says where every row of it can be read. */
+/** The current alert, with the contents of the published snapshot if every row of it can be read. */
 async function presentBooks(
   command: string,
   error: unknown,
@@ -290,7 +306,7 @@ function of<T>(sinks: readonly string[], value: (sink: string) => T): Record<str
   return Object.fromEntries(sinks.map((sink) => [sink, value(sink)]));
 }
 
-/** Whether it could be written: on a full disk it cannot. */
+/** Returns whether it was written; on a full disk it is not. */
 async function store(name: Name, alert: UnstoredAlert, { dir, effects }: AlertingContext): Promise<boolean> {
   try {
     await write(fileOf(dir, name), alert);
@@ -312,7 +328,7 @@ async function write(file: string, alert: UnstoredAlert): Promise<void> {
   }
 }
 
-/** Makes the file, empty, where there is none. */
+/** Creates an empty file if there is none. */
 async function touch(name: Name, { dir, effects }: AlertingContext): Promise<void> {
   await writeFile(fileOf(dir, name), '', { flag: 'a' }).catch((error: unknown) =>
     effects.log.warn(

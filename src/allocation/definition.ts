@@ -1,25 +1,27 @@
 /**
- * Allocation rules as the books keep them: one JSON text, which the views take apart (sql/views/allocation_rules.sql).
- * Keys are those of the SQL, and their order is fixed: the same rules are the same text.
+ * Allocation rules as the books store them: one JSON text, which sql/views/allocation_rules.sql parses. The keys are
+ * those of the SQL. Their order is fixed, so the same rules are always the same text.
  */
 export interface Definition {
-  /** What every owner is told along, in order. */
+  /** The dimensions of an owner, such as team and product, in order. */
   readonly dimensions: readonly string[];
-  /** Misspelt values of labels, and what they stand for. */
+  /** Other spellings of label values, and the value that each means. */
   readonly aliases: readonly { readonly label: string; readonly alias: string; readonly value: string }[];
-  /** In their order; the last is `default`, which matches always. */
+  /** In order; the last is `default`, which always matches. */
   readonly rules: readonly Rule[];
 }
 
 export interface Rule {
   readonly name: string;
-  /** `2026-10-01T00:00:00Z`, half-open; null where it is valid always. */
+  /**
+   * `2026-10-01T00:00:00Z`, half-open; null if the rule is always valid.
+   */
   readonly from: string | null;
   readonly until: string | null;
-  /** A rule matches where of each number one condition is met. */
+  /** A rule matches if at least one condition of each number is met. */
   readonly conditions: readonly Condition[];
   readonly owner: readonly OwnerEntry[];
-  /** Null where what it catches has one owner. */
+  /** Null if the costs that it matches have one owner. */
   readonly split: Split | null;
 }
 
@@ -28,30 +30,30 @@ export interface Condition {
   /** `workspace`, … or `label:<key>`. */
   readonly field: string;
   readonly kind: 'is' | 'like' | 'absent';
-  /** A text, or a pattern of SQL's LIKE with `\` as its escape; null where the field must be absent. */
+  /** A text, or a LIKE pattern with `\` as its escape; null if the field must be absent. */
   readonly value: string | null;
-  /** The owner of a lookup table's line, as JSON; null elsewhere. */
+  /** The owner on this line of a lookup table, as JSON; null in other conditions. */
   readonly owner: string | null;
 }
 
 export interface OwnerEntry {
   readonly dimension: string;
-  /** The owner; where a label is read, what stands in its place where that is missing. */
+  /** The owner. If it comes from a label: the owner of costs without that label. */
   readonly value: string | null;
   readonly label: string | null;
 }
 
 export interface Split {
   readonly by: 'cost' | 'evenly' | 'weights' | 'usage';
-  /** The dimensions by which owners are told apart. */
+  /** The dimensions that distinguish owners. */
   readonly over: readonly string[];
-  /** Whose usage counts, where it is split by usage. */
+  /** With `by: usage`, the billing dimension whose usage counts. */
   readonly billing_dimension: string | null;
-  /** Whom it is split over by fixed weights: owners as JSON, weights as decimal text. */
+  /** With `by: weights`, the owners as JSON, with weights as decimal text. */
   readonly owners: readonly { readonly owner: string; readonly weight: string }[] | null;
 }
 
-/** What rules can look at, besides labels: the names of the books. */
+/** The fields, besides labels, that rules can match, named as in the books. */
 export const fields = [
   'account',
   'workspace',
@@ -64,10 +66,10 @@ export const fields = [
   'region',
 ] as const;
 
-/** The name of what no rule catches. */
+/** The name of the rule for costs that no other rule matches. */
 export const defaultRule = 'default';
 
-/** An owner as JSON: every dimension in order, each a text or null. */
+/** An owner as JSON: every dimension in order, each with a text or null. */
 export function ownerText(dimensions: readonly string[], values: ReadonlyMap<string, string | null>): string {
   return JSON.stringify(Object.fromEntries(dimensions.map((dimension) => [dimension, values.get(dimension) ?? null])));
 }

@@ -4,20 +4,20 @@ import type { Problems } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { fields } from './definition.ts';
 
-/** A lookup table: what its keys are, and whose each is. */
+/** A lookup table: one owner for each value of a field. */
 export interface Lookup {
-  /** The field that the keys are values of: `workspace`, … or `label:<key>`. */
+  /** The field whose values are looked up: `workspace`, … or `label:<key>`. */
   readonly field: string;
   readonly lines: readonly { readonly key: string; readonly owner: ReadonlyMap<string, string> }[];
-  /** The dimensions that it has columns for. */
+  /** The owner dimensions that have a column. */
   readonly dimensions: readonly string[];
 }
 
 const maxFileBytes = 8 * 1024 * 1024;
 
 /**
- * Reads a lookup table: CSV (RFC 4180, UTF-8) whose first line names a field and dimensions. Mistakes are reported with
- * file and line; then undefined is returned.
+ * Reads a lookup table: CSV (RFC 4180, UTF-8) whose header line names one field and some dimensions. Reports every
+ * mistake with file and line, and then returns undefined.
  */
 export function readLookup(file: string, dimensions: readonly string[], problems: Problems): Lookup | undefined {
   function report(line: number, text: string): void {
@@ -29,7 +29,7 @@ export function readLookup(file: string, dimensions: readonly string[], problems
   if (records === undefined) return undefined;
   const [head, ...lines] = records;
   if (head === undefined) {
-    report(1, `found nothing, expected a first line such as workspace,${dimensions[0]}`);
+    report(1, `found an empty file, expected a header line such as workspace,${dimensions[0]}`);
     return undefined;
   }
   const header = readHeader(head.cells, dimensions, (words) => report(head.line, words));
@@ -57,19 +57,19 @@ export function readLookup(file: string, dimensions: readonly string[], problems
   }
   function lineFault(_line: number, cells: readonly string[]): string | undefined {
     if (cells.length !== head?.cells.length) {
-      return `found ${cells.length} cells, expected ${head?.cells.length} as in the first line`;
+      return `found ${cells.length} cells, expected ${head?.cells.length} as in the header line`;
     }
     const key = cells[keyColumn] ?? '';
-    if (key === '') return `found no ${field}, expected a value in its column`;
+    if (key === '') return `found no ${field}, expected a value in that column`;
     const first = keys.get(key);
     if (first !== undefined) return `found ${quoted(key)} a second time, first on line ${first}; keep one`;
     if (owned.every(({ column }) => cells[column] === '')) {
-      return `found no owner of ${quoted(key)}, expected one of ${oneOf(owned.map(({ dimension }) => dimension))}`;
+      return `found no owner for ${quoted(key)}, expected a value for ${oneOf(owned.map(({ dimension }) => dimension))}`;
     }
     return undefined;
   }
   if (lines.length === 0) {
-    report(head.line, 'found no lines below the first, expected one for each value; write one or remove the rule');
+    report(head.line, 'found only a header line, expected a line for each value; add one, or remove the rule');
     return undefined;
   }
   return isSound ? { field, lines: read, dimensions: owned.map(({ dimension }) => dimension) } : undefined;
@@ -79,17 +79,17 @@ function readText(file: string, problems: Problems): string | undefined {
   try {
     const { size } = statSync(file);
     if (size > maxFileBytes) {
-      problems.report({ where: file }, `found ${size} bytes, expected at most 8 MiB; keep only what is looked up`);
+      problems.report({ where: file }, `found ${size} bytes, expected at most 8 MiB; remove values that no cost has`);
       return undefined;
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     const fault = code.startsWith('ERR_ENCODING')
-      ? 'found bytes that are no UTF-8, expected UTF-8; save it in that encoding'
+      ? 'found bytes that are not UTF-8; save the file as UTF-8'
       : code === 'ENOENT'
-        ? 'found no such file, expected the lookup table that a rule names; write it, or correct the name'
-        : `cannot be read (${code}); let the user who runs costbook read it`;
+        ? 'found no such file, expected the lookup table that a rule names; create it, or correct the name'
+        : `cannot be read (${code}); give the user who runs Costbook read access`;
     problems.report({ where: file }, fault);
     return undefined;
   }
@@ -121,18 +121,18 @@ function readHeader(
   if (!isSound) return undefined;
   const [key, second] = keyColumns;
   if (key === undefined || second !== undefined) {
-    const found = key === undefined ? 'no column' : `${keyColumns.length} columns`;
-    report(`found ${found} to look up by, expected one: label:<key>, ${oneOf(fields)}`);
+    const found = key === undefined ? 'no lookup column' : `${keyColumns.length} lookup columns`;
+    report(`found ${found}, expected exactly one: label:<key>, ${oneOf(fields)}`);
     return undefined;
   }
   if (owned.length === 0) {
-    report(`found no column for an owner, expected one of ${oneOf(dimensions)}`);
+    report(`found no owner column, expected at least one of ${oneOf(dimensions)}`);
     return undefined;
   }
   return { keyColumn: key.column, field: key.field, owned };
 }
 
-/** The records of a CSV text with the lines on which they begin; empty lines are none. Cells are trimmed. */
+/** The records of a CSV text, each with the line on which it starts. Skips empty lines and trims cells. */
 function csvRecords(
   text: string,
   report: (line: number, words: string) => void,
@@ -147,15 +147,17 @@ function csvRecords(
     const match = pattern.exec(text);
     if (match === null) {
       const rest = text.slice(at, text.indexOf('\n', at) === -1 ? undefined : text.indexOf('\n', at));
-      const fault = rest.startsWith('"') ? 'a quote that does not end, or text after it' : 'a quote inside a cell';
-      report(line, `found ${fault}, expected "…" around the whole cell and "" for a quote in it`);
+      const fault = rest.startsWith('"')
+        ? 'a quote that is not closed, or text after the closing quote'
+        : 'a quote inside a cell';
+      report(line, `found ${fault}, expected "…" around the whole cell and "" for a quote inside it`);
       return undefined;
     }
     const [whole, quotedCell, plain = '', end = ''] = match;
     cells.push((quotedCell === undefined ? plain : quotedCell.replaceAll('""', '"')).trim());
     line += (whole.match(/\r\n|\n|\r/g) ?? []).length;
     if (end === ',' && pattern.lastIndex < text.length) continue;
-    if (end === ',') cells.push(''); // the file ends behind a comma
+    if (end === ',') cells.push(''); // the file ends with a comma
     if (cells.length > 1 || cells[0] !== '') records.push({ line: begun, cells });
     cells = [];
     begun = line;

@@ -41,7 +41,7 @@ export interface Allocation {
 
 export interface AllocationInput {
   readonly text: string;
-  /** The file's path: problems are named by it, and lookup tables lie in its folder. */
+  /** The file's path. Errors name it, and lookup tables are in its folder. */
   readonly file: string;
 }
 
@@ -51,7 +51,7 @@ const whenKeys = [...fields, 'label'] as const;
 const splitKeys = ['by', 'over', 'billing_dimension', 'weights'] as const;
 const labelKeys = ['label', 'otherwise'] as const;
 
-/** The keys of a file of allocation rules, by where they stand: what its schema is made of. */
+/** The keys of an allocation file by level; its JSON schema is generated from them. */
 export const allocationKeys = {
   top: topKeys,
   rule: ruleKeys,
@@ -67,7 +67,7 @@ const topRule: MappingRule = {
 };
 const ruleRule: MappingRule = {
   keys: ruleKeys,
-  expected: 'an entry such as - name: …; write it so',
+  expected: 'an entry such as - name: …',
   elsewhere: [
     { keys: topKeys, place: 'the top level' },
     { keys: whenKeys, place: 'when' },
@@ -89,13 +89,13 @@ const labelRule: MappingRule = { keys: labelKeys, expected: 'a text, or label: <
 const usualDimensions = ['team', 'product', 'environment'];
 const maxRules = 1000;
 
-/** Where a project's allocation rules lie. */
+/** The path of a project's allocation rules. */
 export function allocationFile(dir: string): string {
   return join(dir, 'jobs', 'allocation.yaml');
 }
 
 /**
- * Reads allocation rules from a file, with the lookup tables beside it; undefined where there is no such file.
+ * Reads allocation rules from a file, and the lookup tables next to it. Returns undefined if the file does not exist.
  * Throws one UsageError that lists every mistake with file, line and column.
  */
 export function loadAllocation(file: string): Allocation | undefined {
@@ -105,13 +105,13 @@ export function loadAllocation(file: string): Allocation | undefined {
   return undefined;
 }
 
-/** As `init` writes the file: every rule is still to be taken out of its comment. */
+/** Whether every line is a comment, as in the file that `init` writes. */
 function isAllComment(text: string): boolean {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.length > 0 && lines.every((line) => /^\s*#/.test(line));
 }
 
-/** Reads allocation rules; the lookup tables that they name are read from the file's folder. Throws as `loadAllocation`. */
+/** Reads allocation rules, and their lookup tables from the file's folder. Throws as `loadAllocation` does. */
 export function parseAllocation({ text, file }: AllocationInput): Allocation {
   const problems = gatherProblems();
   const { root, isSound } = parseYaml(text, file, problems);
@@ -130,8 +130,8 @@ export function parseAllocation({ text, file }: AllocationInput): Allocation {
     definition = { dimensions, aliases, rules: [...written.map(({ rule }) => rule), fallback] };
     for (const { rule, by, place } of unreachableRules(written)) {
       warnings.push(
-        `${place.where}: the rule ${quoted(rule.name)} can never match: all that it asks for is caught before it by ` +
-          `${quoted(by.name)}; put it above that one, or remove it`,
+        `${place.where}: the rule ${quoted(rule.name)} can never match, because ${quoted(by.name)} above it matches ` +
+          `all of its costs; move ${quoted(rule.name)} above ${quoted(by.name)}, or remove it`,
       );
     }
   }
@@ -139,7 +139,7 @@ export function parseAllocation({ text, file }: AllocationInput): Allocation {
   return { definition, warnings };
 }
 
-/** What all the steps of one parse share. */
+/** State that all steps of one parse share. */
 interface Reading {
   readonly file: string;
   readonly problems: Problems;
@@ -157,17 +157,17 @@ function readDimensions(given: Given | undefined, problems: Problems): readonly 
       problems.report(item, `found ${quoted(name)} a second time; keep one`);
     }
   }
-  if (names.length > 20) problems.report(given, `found ${names.length} dimensions, expected at most 20; keep fewer`);
+  if (names.length > 20) problems.report(given, `found ${names.length} dimensions, expected at most 20; remove some`);
   return names.length === 0 ? usualDimensions : names.map(({ name }) => name);
 }
 
 const parseDimension: Parse<string> = (value) => {
   const name = parseText(value, 60);
   if (!/^[a-z][a-z0-9_]*$/.test(name)) {
-    throw new UsageError(`found ${quoted(name)}, expected a name of lower case letters, digits and _`);
+    throw new UsageError(`found ${quoted(name)}, expected a name of lowercase letters, digits and _`);
   }
   if (whenKeys.some((field) => field === name)) {
-    throw new UsageError(`found ${quoted(name)}, which is a field of the platform; choose another name`);
+    throw new UsageError(`found ${quoted(name)}, which is the name of a field of the platform; choose another name`);
   }
   return name;
 };
@@ -181,9 +181,13 @@ function readAliases(given: Given | undefined, { problems }: Reading): Definitio
       for (const { place, text } of readTexts(spellings, problems)) {
         if (text === null) continue;
         const other = aliases.find((known) => known.label === label && known.alias === text);
-        if (text === value) problems.report(place, `found ${quoted(text)}, which is the value itself; remove it`);
+        if (text === value)
+          problems.report(place, `found ${quoted(text)}, which is the value itself, not another spelling; remove it`);
         else if (other !== undefined) {
-          problems.report(place, `found ${quoted(text)}, which stands for ${quoted(other.value)} already; keep one`);
+          problems.report(
+            place,
+            `found ${quoted(text)}, which is already an alias of ${quoted(other.value)}; keep one`,
+          );
         } else aliases.push({ label, alias: text, value });
       }
     }
@@ -193,7 +197,7 @@ function readAliases(given: Given | undefined, { problems }: Reading): Definitio
     if (next !== undefined) {
       problems.report(
         given,
-        `found ${quoted(alias)} for ${quoted(value)}, which itself stands for ${quoted(next.value)}; write ${quoted(next.value)} for both`,
+        `found ${quoted(alias)} as an alias of ${quoted(value)}, which is itself an alias of ${quoted(next.value)}; list both under ${quoted(next.value)}`,
       );
     }
   }
@@ -257,7 +261,7 @@ function readRule(given: Given, reading: Reading): WrittenRule[] {
   const splitGiven = keys.get('split');
   const ownerGiven = keys.get('owner');
   if (splitGiven !== undefined && (ownerGiven ?? table) !== undefined) {
-    problems.report(splitGiven, 'found next to an owner, expected one of the two; remove one of them');
+    problems.report(splitGiven, 'found together with an owner or a table, expected only one; remove the other');
   }
   if ((splitGiven ?? ownerGiven ?? table) === undefined) {
     problems.report(place, `${what}: found no owner, table or split, expected one of them`);
@@ -267,10 +271,10 @@ function readRule(given: Given, reading: Reading): WrittenRule[] {
     if (lookup?.dimensions.includes(entry.dimension)) {
       problems.report(
         ownerGiven ?? place,
-        `found ${entry.dimension}, which is a column of the lookup table too; keep one`,
+        `found ${entry.dimension}, which is also a column of the lookup table; keep one`,
       );
     }
-    // A label that is read must be there, unless something stands in its place.
+    // The rule needs the label, unless otherwise: … replaces it.
     if (entry.label !== null && !entry.hasOtherwise) {
       add(`label:${entry.label}`, [{ kind: 'like', value: '%', owner: null }]);
     }
@@ -293,7 +297,7 @@ function readRule(given: Given, reading: Reading): WrittenRule[] {
   if (from !== null && until !== null && from >= until) {
     problems.report(
       keys.get('until') ?? place,
-      `found ${until}, expected an instant after from (${from}): it is exclusive`,
+      `found ${until}, expected an instant after from (${from}), because until is exclusive`,
     );
   }
   const split = splitGiven === undefined ? null : readSplit(splitGiven, { ...reading, file });
@@ -308,10 +312,12 @@ function readRule(given: Given, reading: Reading): WrittenRule[] {
 const parseRuleName: Parse<string> = (value) => {
   const name = parseText(value, 100);
   if (name === defaultRule) {
-    throw new UsageError(`found ${quoted(name)}, which is what no rule catches; choose another name`);
+    throw new UsageError(
+      `found ${quoted(name)}, which is reserved for costs that no rule matches; choose another name`,
+    );
   }
   if (/\p{Cc}/u.test(name) || name.trim() !== name) {
-    throw new UsageError(`found ${quoted(name)}, expected one line without spaces around it`);
+    throw new UsageError(`found ${quoted(name)}, expected one line without spaces before or after it`);
   }
   return name;
 };
@@ -324,14 +330,14 @@ function readTable(given: Given, { file, problems, dimensions }: Reading): Looku
 const parseTableName: Parse<string> = (value) => {
   const name = parseText(value, 200);
   if (/^[\w.-]+\.csv$/.test(name)) return name;
-  throw new UsageError(`found ${quoted(name)}, expected the name of a CSV file beside this one, such as owners.csv`);
+  throw new UsageError(`found ${quoted(name)}, expected the name of a CSV file in the same folder, such as owners.csv`);
 };
 
-/** A text, null for nothing there, or a list of them. */
+/** The texts of a single value or of a list; null means that the field must be absent. */
 function readTexts(given: Given, problems: Problems): { readonly place: Place; readonly text: string | null }[] {
   const { value } = given;
   const items =
-    typeof value === 'object' && value?.kind === 'list' ? itemsOf(given, 'a value or more of them', problems) : [given];
+    typeof value === 'object' && value?.kind === 'list' ? itemsOf(given, 'one or more values', problems) : [given];
   return items.flatMap((item): { readonly place: Place; readonly text: string | null }[] => {
     if (item.value === null) return [{ place: item, text: null }];
     const text = readValue(item, (untrusted) => parseText(untrusted, 1000), problems);
@@ -339,7 +345,7 @@ function readTexts(given: Given, problems: Problems): { readonly place: Place; r
   });
 }
 
-/** What a field must be: texts, in which `*` stands for any characters, or null where it must be absent. */
+/** The accepted values of a field: texts, in which `*` matches any characters, or null if the field must be absent. */
 function readPatterns(given: Given, problems: Problems): Omit<Condition, 'number' | 'field'>[] {
   return readTexts(given, problems).map(({ text }) => {
     if (text === null) return { kind: 'absent', value: null, owner: null };
@@ -348,7 +354,7 @@ function readPatterns(given: Given, problems: Problems): Omit<Condition, 'number
   });
 }
 
-/** Whether a mapping has no entries at all; one whose keys are all unknown is told by these. */
+/** Whether a mapping has no entries at all. Unknown keys are entries, and are reported on their own. */
 function isEmpty({ value }: Given): boolean {
   return typeof value === 'object' && value?.kind === 'mapping' && value.entries.length === 0;
 }
@@ -370,7 +376,7 @@ function readOwner(given: Given, { dimensions, problems }: Reading): ReadOwnerEn
     const otherwise = entry.get('otherwise');
     const fallback = otherwise?.value === null ? null : (readValue(otherwise, parseOwnerName, problems) ?? null);
     if (isEmpty(value) || (entry.has('otherwise') && !entry.has('label')))
-      problems.report(value, 'found no label, expected the key of one; write label: …');
+      problems.report(value, 'found no label, expected the key of a label; write label: …');
     return label === undefined ? [] : [{ dimension, label, value: fallback, hasOtherwise: otherwise !== undefined }];
   });
 }
@@ -381,13 +387,16 @@ function readDefault(given: Given | undefined, reading: Reading): OwnerEntry[] {
   if (given === undefined) return [];
   return readOwner(given, reading).map(({ dimension, value, label, hasOtherwise }) => {
     if (label !== null && !hasOtherwise) {
-      reading.problems.report(given, `found ${dimension} from a label, expected otherwise: … beside it`);
+      reading.problems.report(
+        given,
+        `found ${dimension} from a label alone, expected also otherwise: …, the owner of costs without that label`,
+      );
     }
     return { dimension, value, label };
   });
 }
 
-/** An instant from which or until which a rule is valid: a whole hour, `2026-10-01T00:00:00Z`; null where none is given. */
+/** The start or end of a rule's validity: a whole hour such as `2026-10-01T00:00:00Z`, or null if none is given. */
 function readInstantLimit(given: Given | undefined, problems: Problems): string | null {
   const instant = readValue(given, parseInstantLimit, problems);
   return instant ?? null;
@@ -409,14 +418,14 @@ const parseInstantLimit: Parse<string> = (value) => {
   return formatInstant(instant);
 };
 
-/** How shared cost can be split. */
+/** The ways to split shared cost. */
 export const ways = ['cost', 'evenly', 'weights', 'usage'] as const;
 
 function readSplit(given: Given, { dimensions, problems }: Reading): Split | null {
   const keys = keysOf(given, splitRule, problems);
   if (keys === undefined) return null;
   const by = readValue(keys.get('by'), choiceParser(ways), problems);
-  if (!keys.has('by')) problems.report(given, `found no by, expected one of ${oneOf(ways)}`);
+  if (!keys.has('by')) problems.report(given, `found no by, expected by: with one of ${oneOf(ways)}`);
   const overGiven = keys.get('over');
   const over =
     overGiven === undefined
@@ -432,13 +441,13 @@ function readSplit(given: Given, { dimensions, problems }: Reading): Split | nul
   ] as const) {
     const own = keys.get(key);
     if (by === needed && own === undefined)
-      problems.report(given, `found no ${key}, expected it where by is ${needed}`);
+      problems.report(given, `found no ${key}, which by: ${needed} needs; add it`);
     if (by !== needed && own !== undefined) {
-      problems.report(own, `found where by is ${by}, expected it only where by is ${needed}; remove one of them`);
+      problems.report(own, `found with by: ${by}, expected it only with by: ${needed}; remove it, or change by`);
     }
   }
   if (by === 'weights' && overGiven !== undefined) {
-    problems.report(overGiven, 'found where by is weights, which names its owners itself; remove it');
+    problems.report(overGiven, 'found with by: weights, where the weights name the owners; remove it');
   }
   const usage =
     by === 'usage' ? readValue(keys.get('billing_dimension'), (value) => parseText(value, 200), problems) : null;
@@ -470,16 +479,16 @@ function readWeights(
     if (!dimensions.some((dimension) => keys.has(dimension)))
       problems.report(item, `found no owner, expected ${example}`);
     else if (owners.some((other) => other.owner === owner))
-      problems.report(item, 'found an owner a second time; keep one');
+      problems.report(item, 'found the same owner a second time; keep one');
     else owners.push({ owner, weight: weight ?? '0' });
   }
   return owners;
 }
 
-/** A weight as decimal text: from 0, with at most six digits before the point and six behind it. */
+/** A weight as decimal text: at least 0, with at most six digits before the point and six after it. */
 const parseWeight: Parse<string> = (value) => {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text === 'string' && /^\d{1,6}(\.\d{1,6})?$/.test(text)) return text;
   const found = typeof value === 'string' ? quoted(value) : typeof value === 'number' ? value : 'no number';
-  throw new UsageError(`found ${found}, expected a number from 0 such as 2 or 0.5, with at most 6 decimals`);
+  throw new UsageError(`found ${found}, expected a number of at least 0 such as 2 or 0.5, with at most 6 decimals`);
 };

@@ -5,29 +5,29 @@ import { textOrNull } from '../optional-text.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
 import { type Condition, type Definition, defaultRule, type Rule } from './definition.ts';
 
-/** What a rule catches of the costs in the books; amounts are decimal text in USD, before anything is split. */
+/** The costs in the books that a rule matches. Amounts are decimal text in USD, before any split. */
 export interface RuleCatch {
   readonly rule: string;
-  /** How it splits what it catches: cost, evenly, weights or usage; null where that has one owner. */
+  /** How the rule splits its costs: cost, evenly, weights or usage; null if they have one owner. */
   readonly splitBy: string | null;
   readonly cost: string;
-  /** Of all cost, as decimal text; null where there is none. */
+  /** Share of all cost, as decimal text; null if there is no cost. */
   readonly share: string | null;
   readonly resources: number;
-  /** First and last hour that it catches; null where it catches nothing. */
+  /** First and last hour that the rule matches; null if it matches nothing. */
   readonly firstHour: string | null;
   readonly lastHour: string | null;
 }
 
-/** An owner that costs end up with. */
+/** An owner, and the cost allocated to it. */
 export interface OwnerCost {
-  /** A JSON object with the dimensions of the rules in their order. */
+  /** A JSON object with the owner dimensions, in the order of the rules. */
   readonly owner: string;
   /** USD as decimal text. */
   readonly cost: string;
 }
 
-/** Values of one dimension of owners that are probably one: the one that costs most, and the others. */
+/** Values of one owner dimension that are probably the same: the most expensive one, and the others. */
 export interface OwnerTwins {
   readonly dimension: string;
   readonly value: string;
@@ -35,16 +35,16 @@ export interface OwnerTwins {
   readonly twins: readonly { readonly value: string; readonly cost: string }[];
 }
 
-/** What allocation rules do to the costs in the books. */
+/** The effect of allocation rules on the costs in the books. */
 export interface AllocationTest {
-  /** In the order of the rules; the last is what stays for the default. */
+  /** In the order of the rules; the last entry is the default rule. */
   readonly rules: readonly RuleCatch[];
   readonly cost: string;
-  /** The same after allocation: equal, or there is a bug. */
+  /** The total after allocation. It must be equal; otherwise there is a bug. */
   readonly allocatedCost: string;
-  /** Of it, what ends up without any owner. */
+  /** The part that has no owner. */
   readonly unallocatedCost: string;
-  /** Whose costs they are then, the most expensive first. */
+  /** The cost of each owner, the most expensive first. */
   readonly owners: readonly OwnerCost[];
   readonly twins: readonly OwnerTwins[];
   /** Months of shared cost that was split evenly, as no owner weighed anything, or that nobody shares. */
@@ -83,7 +83,7 @@ export async function testAllocation(
   };
 }
 
-/** Values of each dimension that are probably one value, written in two ways. */
+/** Values of each dimension that are probably two spellings of one value. */
 function twinsOf(owners: readonly OwnerCost[]): OwnerTwins[] {
   const costs = new Map<string, Map<string, bigint>>();
   for (const { owner, cost } of owners) {
@@ -117,11 +117,11 @@ function twinsOf(owners: readonly OwnerCost[]): OwnerTwins[] {
 export interface RuleVerdict {
   readonly rule: string;
   readonly matched: boolean;
-  /** What was found; of a rule that did not match, and what it expected. */
+  /** What the rule found; if it did not match, also what it expected. */
   readonly reason: readonly string[];
 }
 
-/** Who owns costs of a resource, for some of its billing dimensions, from one instant to another. */
+/** The owner of a resource's costs in one time range, for some of its billing dimensions. */
 export interface OwnedWindow {
   readonly account: string;
   readonly workspace: string | null;
@@ -129,25 +129,25 @@ export interface OwnedWindow {
   readonly resourceName: string | null;
   readonly resourceUuid: string | null;
   readonly billingDimensions: readonly (string | null)[];
-  /** Null where it is so since ever, or for ever. */
+  /** Null if the range has no start or no end. */
   readonly from: string | null;
   readonly to: string | null;
   readonly labels: string | null;
   readonly rule: string;
   readonly isShared: boolean;
   readonly owner: string;
-  /** USD in the books, as decimal text for each billing dimension added up. */
+  /** USD in the books over all these billing dimensions, as decimal text. */
   readonly cost: string;
   /** The rules up to the one that matched. */
   readonly rules: readonly RuleVerdict[];
 }
 
-/** Pieces of a resource that are explained; a name that more have is not one resource. */
+/** Most windows that are explained; a name with more is not a single resource. */
 const maxWindows = 200;
 
 /**
- * Who owns the costs of resources of this name, uuid, display name or external id, and why, by time. Empty where the
- * books have no such resource.
+ * Returns who owns the costs of the resources with this name, uuid, display name or external id, and why, by time.
+ * Empty if the books have no such resource.
  */
 export async function explainAllocation(
   connection: Connection,
@@ -236,14 +236,14 @@ function reasons(rule: Rule, met: ReadonlySet<number>, matched: boolean, { facts
       `it is valid ${[rule.from && `from ${rule.from}`, rule.until && `until ${rule.until}`].filter(Boolean).join(' ')}`,
     );
   }
-  return words.length === 0 ? ['it asks for nothing'] : words;
+  return words.length === 0 ? ['it has no conditions'] : words;
 }
 
 function named(field: string): string {
   return field.startsWith('label:') ? `label ${field.slice('label:'.length)}` : field;
 }
 
-/** Values shown of a long list. */
+/** Number of values shown of a long list. */
 const maxValuesShown = 5;
 
 function expectedOf(alternatives: readonly Condition[]): string {
@@ -256,7 +256,7 @@ function expectedOf(alternatives: readonly Condition[]): string {
   return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}` : (shown[0] ?? '');
 }
 
-/** A pattern for LIKE as it is written in the rules. */
+/** A LIKE pattern, as the rules write it. */
 function asWritten(like: string): string {
   return like.replace(/\\(.)|%/gs, (found, escaped: string | undefined) => escaped ?? (found === '%' ? '*' : found));
 }

@@ -1,15 +1,15 @@
 import type { Place } from '../config/index.ts';
 import type { Condition, Rule } from './definition.ts';
 
-/** A rule with where it stands. */
+/** A rule and its place in the file. */
 export interface WrittenRule {
   readonly rule: Rule;
   readonly place: Place;
 }
 
 /**
- * Rules that can never match, because one rule before them catches all that they ask for, for as long as they are valid.
- * What only several earlier rules catch together is not found out.
+ * Returns the rules that can never match, because one earlier rule matches everything that they match, for as long as
+ * they are valid. Does not find rules that only several earlier rules cover together.
  */
 export function unreachableRules(rules: readonly WrittenRule[]): readonly (WrittenRule & { readonly by: Rule })[] {
   return rules.flatMap((written, index) => {
@@ -39,7 +39,7 @@ function keyOf(field: string, value: string | null): string {
   return JSON.stringify([field, value]);
 }
 
-/** The conditions of a rule, the alternatives of each number together. */
+/** The conditions of a rule, grouped by number; those of one number are alternatives. */
 function byNumber({ conditions }: Rule): readonly (readonly Condition[])[] {
   const groups = new Map<number, Condition[]>();
   for (const condition of conditions) {
@@ -50,7 +50,7 @@ function byNumber({ conditions }: Rule): readonly (readonly Condition[])[] {
   return [...groups.values()];
 }
 
-/** Whether everything that meets `narrow` meets `wide`, which is a pattern or asks for nothing. */
+/** Whether everything that meets `narrow` also meets `wide`, which is a pattern or an absent field. */
 function includes(wide: Condition, narrow: Condition): boolean {
   if (wide.field !== narrow.field) return false;
   if (wide.kind === narrow.kind && wide.value === narrow.value) return true;
@@ -59,7 +59,7 @@ function includes(wide: Condition, narrow: Condition): boolean {
   return narrow.kind === 'is' && isLike(narrow.value ?? '', wide.value ?? '');
 }
 
-/** Whether a text meets a pattern of ours for LIKE: `%` stands for any characters, `\` before one for itself. */
+/** Whether a text matches one of our LIKE patterns: `%` matches any characters, and `\` escapes the next one. */
 export function isLike(text: string, pattern: string): boolean {
   const [first = '', ...rest] = splitAtPercent(pattern).map((window) => window.replace(/\\(.)/gs, '$1'));
   const last = rest.pop();

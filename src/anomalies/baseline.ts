@@ -27,78 +27,81 @@ import {
   usualNoiseDays,
 } from './tuning.ts';
 
-/** What a scope cost and used on each UTC day, without a gap; a day without cost is 0. */
+/** Cost and usage of a scope on each UTC day, without gaps; a day without cost is 0. */
 export interface DailyCosts {
-  /** Number of the first day since 1970-01-01. The books of its account do not begin later. */
+  /** Number of the first day since 1970-01-01; not before the start of its account's books. */
   readonly firstDay: number;
-  /** USD, one a day. */
+  /** USD per day. */
   readonly costs: readonly number[];
-  /** In the unit of its billing dimension, one a day. */
+  /** Usage per day, in the unit of its billing dimension. */
   readonly usages: readonly number[];
 }
 
-/** A stretch of days, both among them. */
+/** A range of days, both ends inclusive. */
 export interface Days {
   readonly from: number;
   readonly to: number;
 }
 
-/** What is known to have moved a scope before a day, so that its usual cost is not learned from it. */
+/** Known events before a day, so that the usual cost is not learned from them. */
 export interface Disturbances {
-  /** Days that were not as usual: nothing is learned of them. */
+  /** Unusual days, which are not learned from. */
   readonly masked: readonly Days[];
-  /** Days from which on another level is the usual one. */
+  /** Days on which a new usual level starts. */
   readonly steps: readonly number[];
-  /** Days on which a unit cost so many times what it did before; they add up where they overlap. */
+  /** Days on which the unit price changed by a factor; factors multiply where they overlap. */
   readonly prices: readonly (Days & { readonly ratio: number })[];
-  /** Whether many scopes cost less at once on a day: of holidays neither level nor chance is learned. */
+  /** Whether many scopes cost less on a day. Level and noise are not learned from such holidays. */
   readonly isQuiet: (day: number) => boolean;
 }
 
-/** What a day is expected to cost, in USD. */
+/** The expected cost of a day, in USD. */
 export interface Expectation {
   readonly expected: number;
-  /** Between the two a day is as usual. */
+  /** A day between these bounds is usual. */
   readonly low: number;
   readonly high: number;
 }
 
-/** What is usual for a scope, learned of the days before one day. */
+/** The usual cost of a scope, learned from the days before one day. */
 export interface Baseline {
   /**
-   * steady: on the weekdays on which it costs at all it nearly always does. sparse: now and then, or too seldom to tell.
-   * empty: nothing at all so far. young: for less than the least history.
+   * steady: it nearly always costs on the weekdays on which it costs at all. sparse: it costs irregularly, or too
+   * rarely to tell. empty: no cost so far. young: less than the minimum history.
    */
   readonly nature: 'steady' | 'sparse' | 'empty' | 'young';
   /** Whether each of the last four weeks' days had a cost. */
   readonly isDaily: boolean;
-  /** The day of its first cost that is known. */
+  /** The day of its first known cost. */
   readonly firstCostDay: number | undefined;
-  /** How far single days lie from what is expected of them, as a share (a standard deviation of logarithms). */
+  /** Noise: how far single days are from their expected cost, as a share (standard deviation of logarithms). */
   readonly noise: number;
-  /** How uncertain what is expected is itself, in the same measure. */
+  /** The uncertainty of the expectation itself, in the same unit. */
   readonly error: number;
-  /** How far the mean of so many days may lie from what is expected of them, by chance and by its own error; in the same measure. */
+  /**
+   * How far the mean of this many days may be from its expectation, by noise and by the expectation's error, in the
+   * same unit.
+   */
   readonly errorOf: (days: number) => number;
-  /** What the day would cost as usual. */
+  /** The expected cost of a day if it is usual. */
   expectationOf(day: number): Expectation;
 }
 
-/** How a baseline is learned. */
+/** Parameters of learning a baseline. */
 export interface BaselineRules {
-  /** Least history in days before anything is expected of a scope. */
+  /** The minimum history in days; without it, a scope has no expectation. */
   readonly minDays: number;
 }
 
 interface KnownDay {
   readonly day: number;
   readonly weekday: number;
-  /** Between two steps: counted from the oldest. */
+  /** The range between two steps, counted from the oldest. */
   readonly segment: number;
   readonly isQuiet: boolean;
   readonly cost: number;
   readonly usage: number;
-  /** Logarithm of the ratio by which prices differed on it from those of the oldest day. */
+  /** Logarithm of the price relative to the oldest day. */
   readonly priceShift: number;
 }
 
@@ -107,7 +110,7 @@ function weekdayOf(day: number): number {
   return (day + 3) % 7;
 }
 
-/** What is usual for a scope on the days from `asOf` on, learned of the days before it alone. Pure. */
+/** The usual cost of a scope on the days from `asOf` on, learned only from earlier days. Pure. */
 export function learnBaseline(
   series: DailyCosts,
   asOf: number,
@@ -116,7 +119,7 @@ export function learnBaseline(
 ): Baseline {
   const known = knownDays(series, asOf, disturbances);
   const recent = known.filter(({ day }) => day >= asOf - learningDays);
-  // Before a scope's first cost there was nothing to learn.
+  // There is nothing to learn before a scope's first cost.
   const first = recent.findIndex(({ cost }) => cost > 0);
   const days = first === -1 ? [] : recent.slice(first);
   const firstCostDay = days[0]?.day;
@@ -169,7 +172,7 @@ export function learnBaseline(
   };
 }
 
-/** The days before `asOf` of which something is learned, oldest first. */
+/** The days before `asOf` to learn from, oldest first. */
 function knownDays(series: DailyCosts, asOf: number, { masked, steps, prices, isQuiet }: Disturbances): KnownDay[] {
   const days: KnownDay[] = [];
   const oldest = Math.max(series.firstDay, asOf - chanceDays);
@@ -193,9 +196,9 @@ function priceShiftAt({ prices }: Pick<Disturbances, 'prices'>, day: number): nu
   return prices.reduce((sum, { from, to, ratio }) => (day >= from && day <= to ? sum + Math.log(ratio) : sum), 0);
 }
 
-/** Level, weekdays, slope and noise of days that all cost something; logarithms throughout. */
+/** Level, weekdays, slope and noise of days that all have a cost, as logarithms. */
 function learnLevel(all: readonly KnownDay[], present: number) {
-  // After a step that many scopes made at once its days are all that is known of the level, though they look like holidays.
+  // After a step of many scopes at once, its days are the only ones at the new level, even if they look like holidays.
   const usual = all.filter(({ isQuiet }) => !isQuiet);
   const days = usual.filter(({ segment }) => segment === present).length >= leastLevelDays ? usual : all;
   const logs = days.map(({ cost, priceShift }) => Math.log(cost) - priceShift);
@@ -210,7 +213,7 @@ function learnLevel(all: readonly KnownDay[], present: number) {
     );
   }
   const flat = flattened();
-  // Of the levels around the days, not of those before them: these follow late where a level moved without being told.
+  // Deviations from the levels around the days. Levels from earlier days only would lag behind an unreported change.
   const around = localLevelOf(flat);
   const rest = flat.map((value, place) => value - (around[place] ?? 0));
   const spread = spreadOf(withoutLow(rest));
@@ -224,7 +227,7 @@ function learnLevel(all: readonly KnownDay[], present: number) {
   /** Of `count` days, behind which there are so many later ones. */
   const levelOf = (count: number, later: number) =>
     stretchOf(known.slice(Math.max(0, known.length - later - count), Math.max(0, known.length - later)), noise);
-  // Of the last four weeks; of their last half alone where that lies elsewhere than chance puts it.
+  // Uses the last four weeks, or only their last half if that differs by more than chance.
   let levelCount = levelDays;
   for (; levelCount > leastDays; levelCount /= 2) {
     const [newer, older] = [levelOf(levelCount / 2, 0), levelOf(levelCount / 2, levelCount / 2)];
@@ -239,7 +242,7 @@ function learnLevel(all: readonly KnownDay[], present: number) {
   const doubt = 1 + fewDays / flat.length;
   return {
     noise,
-    // Of the level, of a weekday, and of growth.
+    // The errors of the level, of the weekday effect, and of growth.
     error: Math.hypot(noise * levelError, noise / Math.sqrt(Math.max(1, flat.length / 7)), growthDoubt * grown),
     errorOf: (count: number) => noise * doubt * Math.hypot(meanError(count, memory), levelError),
     width: deviations * noise * doubt,
@@ -247,13 +250,16 @@ function learnLevel(all: readonly KnownDay[], present: number) {
   };
 }
 
-/** What deviates from a level, without what lies far below it: that is a holiday rather than chance, and of no day that is dearer. */
+/**
+ * Deviations from a level, without days far below it: those are holidays, not noise, and say nothing about more
+ * expensive days.
+ */
 function withoutLow(rest: readonly number[]): readonly number[] {
   const lowest = -lowReach * madScale * median(rest.map(Math.abs));
   return rest.filter((value) => value >= lowest);
 }
 
-/** Some days of a level: how many, the middle one, and where they lie. */
+/** Some days of a level: their number, median and position. */
 interface Stretch {
   readonly count: number;
   readonly day: number;
@@ -270,12 +276,15 @@ function stretchOf(days: readonly { readonly day: number; readonly value: number
   return { count, day, level };
 }
 
-/** By how much chance alone lets two stretches differ. */
+/** How far two ranges of days may differ by chance. */
 function errorBetween(one: Stretch, other: Stretch, noise: number): number {
   return noise * Math.sqrt(1 / Math.max(1, one.count) + 1 / Math.max(1, other.count));
 }
 
-/** How a level moves by the day: as far as both of the rises between three stretches show it, so that a step is no slope. */
+/**
+ * The slope of a level per day. It counts only as far as both increases between three ranges of days show it, so that a
+ * step is not a slope.
+ */
 function slopeOf(levelOf: (count: number, later: number) => Stretch, count: number, noise: number): number {
   if (count < leastDays) return 0;
   const [late, middle, early] = [levelOf(count, 0), levelOf(count, count), levelOf(count, 2 * count)];
@@ -285,9 +294,9 @@ function slopeOf(levelOf: (count: number, later: number) => Stretch, count: numb
   return drawn(shown, slopeErrors * errorBetween(late, middle, noise)) / (late.day - middle.day);
 }
 
-/** What is left of a day's deviation on the next one, as a share: as far as it shows, and never below none. */
+/** The share of a day's deviation that remains on the next day, as far as it is significant; at least 0. */
 function memoryOf(rest: readonly number[], noise: number): number {
-  // Single days far out say nothing of how days follow each other.
+  // Single outliers say nothing about how days depend on each other.
   const near = rest.map((value) => Math.max(-2 * noise, Math.min(2 * noise, value)));
   let together = 0;
   let alone = 0;
@@ -301,14 +310,14 @@ function memoryOf(rest: readonly number[], noise: number): number {
   return Math.max(0, Math.min(mostMemory, drawn(together / alone + levelMemory, 1 / Math.sqrt(near.length))));
 }
 
-/** How far the mean of so many days lies from what is true, where a day's own deviation is 1. */
+/** The error of the mean of this many days, if a single day has a deviation of 1. */
 function meanError(count: number, memory: number): number {
   let variance = 1;
   for (let apart = 1; apart < count; apart += 1) variance += 2 * (1 - apart / count) * memory ** apart;
   return Math.sqrt(variance / count);
 }
 
-/** Tells the levels around days: the median of those up to `aroundDays` before and after each, between two steps. */
+/** The level around each day: the median of up to `aroundDays` days before and after it, between two steps. */
 function localLevels(days: readonly KnownDay[]): (values: readonly number[]) => number[] {
   const firsts: number[] = [];
   const lasts: number[] = [];
@@ -326,7 +335,10 @@ function localLevels(days: readonly KnownDay[]): (values: readonly number[]) => 
   return (values) => medianOfEach(values, firsts, lasts);
 }
 
-/** What weekdays differ by from the level around them: first weekends from the rest, then each by itself; as far as it shows. */
+/**
+ * The differences of weekdays from the level around them, as far as significant: first weekends from the rest, then
+ * each weekday.
+ */
 function weekdayEffects(days: readonly KnownDay[], deviation: readonly number[]): number[] {
   const ofGroup: [number[], number[]] = [[], []];
   for (const [place, value] of deviation.entries()) ofGroup[groupOf(days[place]?.weekday)].push(value);
@@ -351,7 +363,7 @@ function groupOf(weekday = 0): 0 | 1 {
   return weekday >= 5 ? 1 : 0;
 }
 
-/** The middle of a few values; of three and fewer what all of them show, as one of them may have been a holiday. */
+/** The median of a few values; of three or fewer, what all of them show, because one may be a holiday. */
 function cautious(values: readonly number[], noise: number): number {
   if (values.length > 3) return centreOf(values, noise);
   if (values.length < 2) return 0;
@@ -360,12 +372,12 @@ function cautious(values: readonly number[], noise: number): number {
   return least > 0 ? least : Math.min(most, 0);
 }
 
-/** An effect as far as its own error leaves it. */
+/** An effect, shrunk by its own error. */
 function drawn(effect: number, error: number): number {
   return effect === 0 ? 0 : effect * Math.max(0, 1 - (error / effect) ** 2);
 }
 
-/** Where the days that cost something now and then end: as logarithms. */
+/** The bounds of irregular costs, as logarithms. */
 function learnSparse(days: readonly KnownDay[]) {
   const logs = days.map(({ cost, priceShift }) => Math.log(cost) - priceShift);
   const noise = Math.max(0.25, logs.length >= 4 ? spreadOf(logs) : 0.5);
@@ -377,8 +389,8 @@ function learnSparse(days: readonly KnownDay[]) {
 }
 
 /**
- * What a unit of usage costs on a day, in USD, learned of the days before it; undefined where it has no steady price, or
- * too few days had usage. `noise` is how far single days lie from it, as a share. Pure.
+ * The usual price of a unit on a day in USD, learned from earlier days; undefined without a steady price, or with too
+ * few days of usage. `noise` is the deviation of single days, as a share. Pure.
  */
 export function learnUnitPrice(
   series: DailyCosts,

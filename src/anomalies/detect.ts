@@ -281,26 +281,32 @@ function isGone({ cost, baseline, day }: View): boolean {
 }
 
 /**
- * Nothing on a day on which there always was something is told at once; where days without cost are usual, not on a
- * holiday, and not where a day's costs may still come.
+ * Whether a day without cost is certainly unusual. It is, if every earlier day had a cost. If days without cost are
+ * usual, it is not on a holiday, nor while costs of the day may still arrive.
  */
 function isDropSure({ baseline, isLate, day }: View, isQuiet: IsQuiet): boolean {
   return !isLate && (baseline.isDaily || !isQuiet(day));
 }
 
-/** What came a week, two or a month ago and was not much less is told once: it seems to come again and again. */
+/**
+ * Whether a similar or larger increase happened a week, two weeks or a month ago. A recurring increase is reported only
+ * once.
+ */
 function recurs(before: number, day: number): boolean {
   const apart = day - before;
   return apart === 7 || apart === 14 || (apart >= 28 && apart <= 31);
 }
 
-/** A level that noise hides on any single day, and that shows in several: a higher one in two or more, a lower one in a week. */
+/**
+ * Finds a new level that noise hides on single days but that shows over several: a higher one over two or more days, a
+ * lower one over a week.
+ */
 function staying(
   { series, episodes, day }: Pick<View, 'series' | 'episodes' | 'day'>,
   isQuiet: IsQuiet,
   rules: DetectionRules,
 ): Episode | undefined {
-  // Not of days that were told of already.
+  // Skips days that were reported already.
   const lastNotified = episodes.reduce(
     (last, { kind, lastDay, endedDay }) =>
       kind === 'price' || kind === 'dip' ? last : Math.max(last, lastDay, endedDay ?? lastDay),
@@ -318,7 +324,7 @@ function staying(
       const expectation = baseline.expectationOf(firstDay + place);
       return { cost, ...expectation, deviation: deviationOf(cost, expectation.expected) };
     });
-    // Holidays say nothing, nor do weekdays without costs.
+    // Holidays and weekdays without costs say nothing.
     const telling = days.filter(({ expected }, place) => expected > 0 && !isQuiet(firstDay + place));
     const middle = centreOf(
       telling.map(({ deviation }) => deviation),
@@ -365,7 +371,7 @@ function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: Detectio
   }
   const isStill = open.isUp ? isHigh(cost, day, baseline, rules, 0.5) : isLow(cost, day, baseline, rules, 0.5);
   if (!isStill) {
-    // A weekday on which nothing is expected says nothing, and neither does a holiday.
+    // Weekdays without expected cost and holidays say nothing.
     if (expected === 0 || (isQuiet(day) && cost < expected)) return open;
     const isTurned = open.isUp ? isLow(cost, day, baseline, rules) : isHigh(cost, day, baseline, rules);
     const isOver =
@@ -378,7 +384,7 @@ function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: Detectio
   }
   if (open.isUp) {
     const isLong = length >= stepDays;
-    // What was not told as it seemed to come again is another thing where it stays for longer than it ever did.
+    // An increase that was not reported as a recurring one is new if it lasts longer than it ever did.
     const isOther = isLong && open.notifiedDay === undefined && length > longestBefore(open, view);
     return {
       ...next,
@@ -392,20 +398,20 @@ function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: Detectio
   return length >= stayDays ? { ...next, kind: 'step', notifiedDay: day } : next;
 }
 
-/** Whether a day is so much more than an episode that nobody was notified of that it is another one. */
+/** Whether a day is so much larger than an unreported episode that it is a new one. */
 function isGrown(
   { isUp, notifiedDay, impacts, cost: firstCost, expected: firstExpected }: Episode,
   cost: number,
   expected: number,
 ) {
   if (!isUp || notifiedDay !== undefined) return false;
-  // Where nothing was expected of the first day it has no share.
+  // Without an expected cost on the first day there is no share.
   const isShareGrown =
     firstExpected <= 0 || (cost - expected) * firstExpected >= grownShares * (firstCost - firstExpected) * expected;
   return isShareGrown && cost - expected >= grownTimes * Math.max(...impacts);
 }
 
-/** For how many days what was dearer before an episode, and is over, had stayed at most. */
+/** The most days that earlier, finished increases lasted. */
 function longestBefore(open: Episode, { episodes }: View): number {
   return episodes.reduce(
     (longest, { kind, isUp, state, firstDay, lastDay }) =>
@@ -416,14 +422,14 @@ function longestBefore(open: Episode, { episodes }: View): number {
   );
 }
 
-/** The impacts of an episode with that of one more day; days between that were as usual have none. */
+/** The impacts of an episode plus one more day; usual days in between have none. */
 function withImpact({ impacts, firstDay }: Episode, day: number, impact: number): number[] {
   return Array.from({ length: day - firstDay + 1 }, (_, place) =>
     firstDay + place === day ? impact : (impacts[place] ?? 0),
   );
 }
 
-/** A unit that costs another amount than on the days before it. */
+/** Follows a unit price that differs from the days before. */
 function followPrice(
   series: DailyCosts,
   episodes: readonly Episode[],

@@ -17,15 +17,15 @@ import { noticesOf, severityAt } from './notices.ts';
 import type { AnomalyRules } from './rules.ts';
 import { type Scope, scopeKey, scopeOf } from './scope.ts';
 
-/** What is known of anomalies after an evaluation. */
+/** The known anomalies after an evaluation. */
 export interface AnomalyState extends Pick<AnomalyEvaluation, 'anomalies' | 'accounts'> {
-  /** All that are open, or were lately: those of `anomalies` and those of which nothing else is known than before. */
+  /** All that are open or ended recently: `anomalies`, and those without news. */
   readonly present: readonly AnomalyRow[];
 }
 
 /**
- * Looks at the days that became complete since the last evaluation, and at earlier ones whose numbers have changed; what
- * is known of anomalies then, and what of it is new. Only reads. An account is looked at as far as it is complete.
+ * Evaluates the days that became complete since the last evaluation, and earlier days whose numbers have changed.
+ * Returns the known anomalies and what is new. Only reads. Evaluates an account as far as it is complete.
  */
 export async function evaluateAnomalies(connection: Connection, rules: AnomalyRules): Promise<AnomalyState> {
   const evaluated = new Map(
@@ -49,7 +49,7 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
   );
   if (due.length === 0) return { anomalies: [], accounts: [], present: known };
 
-  // An account that fell behind long ago must not make the others read all that came since.
+  // One account that is far behind must not make the others read everything since then.
   const from = Math.min(...due.map(({ lastDay }) => lastDay)) - readDays + 1;
   const rowsOf = groupedBy(known, (row) => scopeKey(scopeOf({ ...row })));
   const costs = withScopesWithoutCosts(await readDailyCosts(connection, due, from), due, known, from);
@@ -80,7 +80,7 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
       }
     }
   }
-  // Explained is what somebody is notified of, and again when it has another day or its numbers have changed.
+  // Explains reported anomalies, and explains them again after another day or changed numbers.
   const toExplain = found.filter(
     ({ episode, before, isMoved }) =>
       episode.isNotified &&
@@ -107,7 +107,7 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
   };
 }
 
-/** An episode of a scope, and what was known of it before. */
+/** An episode of a scope, and its previous state. */
 interface Found {
   readonly scope: Scope;
   readonly episode: StoredEpisode;
@@ -117,7 +117,7 @@ interface Found {
   readonly expectedSoFar: number;
 }
 
-/** USD that all days of an episode so far were expected to cost. */
+/** Expected cost of all days of an episode so far, in USD. */
 function expectedSoFar({ firstDay, lastDay, impacts }: Episode, series: DailyCosts): number {
   const costs = series.costs.slice(Math.max(0, firstDay - series.firstDay), Math.max(0, lastDay - series.firstDay + 1));
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
@@ -137,18 +137,18 @@ function lookedAt(
 ): LookedAt[] {
   if (historyStart === undefined || completeThrough === undefined) return [];
   const lastDay = dayNumber(completeThrough) - 1;
-  // Books that are complete through less than before are not looked at again until they are where they were.
+  // If the books are complete through an earlier instant than before, they are evaluated again once they catch up.
   if (lastDay < dayNumber(historyStart) || (evaluatedDay !== undefined && lastDay < evaluatedDay)) return [];
   return [{ account, historyStart, lastDay, evaluatedDay }];
 }
 
-/** The first day of each scope whose numbers have changed since its account was evaluated. */
+/** The first day of each scope whose numbers have changed since the last evaluation of its account. */
 async function changedDays(connection: Connection, oldest: number): Promise<Map<string, number>> {
   const rows = await connection.rows(await readSql('anomalies', 'changed'), { from: formatInstant(oldest * dayMs) });
   return new Map(rows.map((row) => [scopeKey(scopeOf(row)), Number(row['first_day'])]));
 }
 
-/** By how much days of each scope became more after they had been loaded. */
+/** How much of each scope's days arrived after the day was loaded. */
 async function lateDays(connection: Connection, from: number): Promise<Map<string, { day: number; moved: number }[]>> {
   const days = new Map<string, { day: number; moved: number }[]>();
   const rows = await connection.rows(await readSql('anomalies', 'late'), { from: formatInstant(from * dayMs) });
@@ -160,7 +160,7 @@ async function lateDays(connection: Connection, from: number): Promise<Map<strin
   return days;
 }
 
-/** Every scope of these accounts with its days from `oldest` on, or from where its account's books begin. */
+/** Every scope of these accounts with its days from `oldest` on, or from the start of its account's books. */
 async function readDailyCosts(
   connection: Connection,
   accounts: readonly LookedAt[],
@@ -180,8 +180,8 @@ async function readDailyCosts(
 }
 
 /**
- * With the scopes of known anomalies of which no cost at all is left: restated away, or gone for longer than is read. Each
- * of their days costs nothing.
+ * Adds the scopes of known anomalies that have no cost left, because they were restated or ended before the days that
+ * are read. Each of their days costs nothing.
  */
 function withScopesWithoutCosts(
   costs: readonly { readonly scope: Scope; readonly series: DailyCosts }[],
@@ -229,7 +229,9 @@ function seriesOf(row: Readonly<Record<string, unknown>>, firstDay: number, last
   return { firstDay, costs, usages };
 }
 
-/** `anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-03`, with `/price` of a price. */
+/**
+ * `anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-03`, with `/price` for a price change.
+ */
 export function anomalyKey(
   { account, workspace, resourceType, billingDimension }: Scope,
   { firstDay, kind }: Episode,
@@ -240,7 +242,7 @@ export function anomalyKey(
   return ['anomaly', ...names, dayName(firstDay), ...(kind === 'price' ? ['price'] : [])].join('/');
 }
 
-/** Anomalies as they are known now: those that are open, and those that ended on a day or later. */
+/** The anomalies that are open, or that ended on a day or later. */
 export async function readKnownAnomalies(connection: Connection, from: string): Promise<AnomalyRow[]> {
   const rows = await connection.rows(await readSql('anomalies', 'known'), { from });
   return rows.map(

@@ -2,48 +2,48 @@ import type { DailyCosts } from './baseline.ts';
 import { type DetectionRules, type Episode, episodesBefore, follow } from './detect.ts';
 import { chanceDays } from './tuning.ts';
 
-/** An episode as the ledger keeps it. */
+/** An episode as stored in the ledger. */
 export interface StoredEpisode extends Episode {
-  /** The same for as long as it is known. */
+  /** The same as long as the episode is known. */
   readonly key: string;
-  /** Whether somebody is to be told of it, or was. */
+  /** Whether it is or was reported. */
   readonly isNotified: boolean;
-  /** Whether its days were restated so that nothing is left of it. */
+  /** Whether restatements removed it completely. */
   readonly isRestated: boolean;
 }
 
-/** What is asked of one scope. */
+/** The input of an evaluation of one scope. */
 export interface EvaluationOfScope {
   readonly series: DailyCosts;
   readonly known: readonly StoredEpisode[];
   /** The last day that is complete. */
   readonly lastDay: number;
-  /** The last day that was evaluated before; undefined where none ever was. */
+  /** The last day of the previous evaluation; undefined if there was none. */
   readonly evaluatedDay: number | undefined;
-  /** The first day whose numbers have changed since then; undefined where none have. */
+  /** The first day whose numbers have changed since then; undefined if none have. */
   readonly changedFrom: number | undefined;
   readonly isQuiet: (day: number) => boolean;
-  /** Whether a large part of some of its days came in after they were complete: see `lateShare`. */
+  /** Whether a large part of some of its days arrived after they were complete: see `lateShare`. */
   readonly isLate?: boolean | undefined;
   readonly rules: DetectionRules;
   readonly newKey: (episode: Episode) => string;
 }
 
-/** Days whose numbers have changed are looked at again as far back as this; earlier ones stay as they were told. */
+/** Changed days are evaluated again up to this far back; earlier days keep their reported result. */
 export const againDays = 28;
-/** How many days before the last one are read: those that are looked at again, and what is learned before the first of them. */
+/** Number of days to read: those to evaluate again, and those to learn from before the first of them. */
 export const readDays = againDays + chanceDays;
-/** Where so much of a day of the last weeks came in after it had been loaded, a day without costs may only be late. */
+/** If this share of a recent day arrived after the day was loaded, a day without costs may only be late. */
 export const lateShare = 0.3;
-/** The first time nobody is told what is longer ago and over. */
+/** The first evaluation does not report anomalies that ended longer ago than this. */
 export const firstTimeDays = 7;
-/** After an outage nobody is told what is longer ago than this. */
+/** After an outage, anomalies that ended longer ago than this are not reported. */
 const lateDays = 14;
 
 /**
- * What is known of a scope's episodes after the days that became complete since the last evaluation, and those whose
- * numbers have changed, are looked at. What was told stays told: an episode keeps its key, also where a restatement moves
- * its first day, and one of which nothing is left ends. Pure.
+ * Evaluates the days that became complete since the last evaluation, and those whose numbers have changed. Reported
+ * episodes stay reported: an episode keeps its key even if a restatement moves its first day, and it ends if a
+ * restatement removes it. Pure.
  */
 export function evaluateScope(asked: EvaluationOfScope): StoredEpisode[] {
   const { series, known, lastDay, evaluatedDay, changedFrom = Number.POSITIVE_INFINITY } = asked;
@@ -65,7 +65,7 @@ export function evaluateScope(asked: EvaluationOfScope): StoredEpisode[] {
   return [...known.filter(({ isRestated }) => isRestated), ...kept, ...gone];
 }
 
-/** Whether two are the same thing, told from restated numbers: their days meet. */
+/** Whether two episodes are the same, one of them from restated numbers: their days overlap. */
 function isSame(one: Episode, other: Episode): boolean {
   return (
     one.isUp === other.isUp &&

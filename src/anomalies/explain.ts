@@ -6,27 +6,27 @@ import type { Episode } from './detect.ts';
 import { type AnomalyDetail, usdText } from './fact.ts';
 import type { Scope } from './scope.ts';
 
-/** What explains an episode, and the exact cost of its first day. */
+/** The explanation of an episode, and the exact cost of its first day. */
 export interface Explained extends Omit<AnomalyDetail, 'impacts' | 'notices'> {
   /** USD, decimal text. */
   readonly cost: string;
 }
 
-/** An episode, and what all of its days so far were expected to cost in USD. */
+/** An episode, and the expected cost of all its days so far in USD. */
 export interface ToExplain {
   readonly scope: Scope;
   readonly episode: Episode;
   readonly expectedSoFar: number;
 }
 
-/** An anomaly names so many resources at most. */
+/** The most resources that an anomaly lists. */
 const driverCount = 5;
-/** Where one of price and usage makes so much of a difference, it alone is what moved. */
+/** If price or usage alone causes this share of the difference, only that one changed. */
 const alone = 0.75;
 
 /**
- * Explains episodes by the books, in their order: who drives their days so far, whether price or usage moved, and in which
- * hour of the first day they began.
+ * Explains episodes from the books, in order: which resources drive them, whether price or usage changed, and in which
+ * hour of the first day they started.
  */
 export async function explain(connection: Connection, asked: readonly ToExplain[]): Promise<Explained[]> {
   if (asked.length === 0) return [];
@@ -93,8 +93,8 @@ function explained(
 }
 
 /**
- * The hour from which on a day's hours, added up, differ most from those that were expected: those before it were as
- * usual. What is expected of a day is spread over its hours as in the weeks before.
+ * The hour from which the day's cumulated costs differ most from the expected ones; earlier hours were usual. The
+ * expected cost of the day is spread over its hours as in the weeks before.
  */
 function firstHour({ firstDay, expected, isUp }: Episode, rows: readonly SqlRow[]): string | null {
   const base = rows.reduce((sum, row) => sum + Number(row['base_cost']), 0);
@@ -105,7 +105,7 @@ function firstHour({ firstDay, expected, isUp }: Episode, rows: readonly SqlRow[
     const row = rows.find((candidate) => Number(candidate['hour']) === hour);
     const usual = base > 0 ? (expected * Number(row?.['base_cost'] ?? 0)) / base : 0;
     sum += (Number(row?.['cost'] ?? 0) - usual) * (isUp ? 1 : -1);
-    // The earliest of equals, but for hours that differ by nothing.
+    // The earliest of equal hours, except hours without a difference.
     if (sum > bestSum + 1e-9) {
       best = hour;
       bestSum = sum;
@@ -116,7 +116,7 @@ function firstHour({ firstDay, expected, isUp }: Episode, rows: readonly SqlRow[
 
 const noCost = '0.000000000000';
 
-/** How price and usage split the difference, as in the report price_volume. */
+/** The effects of price and usage on the difference, as in the report price_volume. */
 function effects(
   kind: Episode['kind'],
   { cost, expected }: { readonly cost: number; readonly expected: number },

@@ -8,49 +8,49 @@ import { dailyAt, type NoticeReason } from './notices.ts';
 
 /** A resource and its share of an anomaly's days so far. */
 export interface AnomalyDriver {
-  /** Null where the platform gives none. */
+  /** Null if the platform reports none. */
   readonly resourceName: string | null;
   readonly resourceUuid: string | null;
-  /** USD of all days so far, decimal text. */
+  /** Cost of all its days so far in USD, decimal text. */
   readonly cost: string;
-  /** USD that were expected of it, decimal text. */
+  /** Expected cost in USD, decimal text. */
   readonly expected: string;
-  /** Its share of the whole difference, in percent; below 0 where it went the other way. */
+  /** Its share of the whole difference in percent; negative if it went in the other direction. */
   readonly part: number;
 }
 
-/** A day with whose completion somebody is to be notified. */
+/** A day of an anomaly after which a notification is sent. */
 export interface AnomalyNotice {
   /** `2026-10-03`. */
   readonly day: string;
   readonly reason: NoticeReason;
   readonly severity: Severity;
-  /** USD by which its days up to then differ from what was expected, decimal text. */
+  /** Difference of its days up to then from the expected cost in USD, decimal text. */
   readonly impact: string;
 }
 
-/** What explains an anomaly, of all its days so far. */
+/** The explanation of an anomaly, over all its days so far. */
 export interface AnomalyDetail {
-  /** USD by which each of its days differs from what was expected. */
+  /** Difference of each of its days from the expected cost in USD. */
   readonly impacts: readonly number[];
   /** Oldest first; undefined in rows of earlier versions. */
   readonly notices?: readonly AnomalyNotice[] | undefined;
-  /** USD of all its days so far, decimal text; null where nobody is notified of it. */
+  /** Cost of all its days so far in USD, decimal text; null if it is not reported. */
   readonly costSoFar?: string | null | undefined;
-  /** The hour from which on the day differed: `2026-10-03T14:00:00Z`. */
+  /** The hour in which the difference started: `2026-10-03T14:00:00Z`. */
   readonly firstHour: string | null;
-  /** Whether the price of a unit or the usage moved, or both; null where that cannot be told. */
+  /** Whether the unit price or the usage changed, or both; null if unknown. */
   readonly moved: 'price' | 'usage' | 'both' | null;
-  /** USD that the price, and the usage, make of the difference, decimal text; as in the report price_volume. */
+  /** The effects of price and of usage on the difference in USD, decimal text; as in the report price_volume. */
   readonly priceEffect: string | null;
   readonly volumeEffect: string | null;
-  /** Those that moved most first. */
+  /** The largest changes first. */
   readonly drivers: readonly AnomalyDriver[];
 }
 
 /**
- * Something that was not as usual in the costs of a workspace's resource type along a billing dimension. What may be
- * undefined is missing in facts of earlier versions.
+ * An unusual cost of a resource type in a workspace, for one billing dimension. Fields that may be undefined are
+ * missing in facts of earlier versions.
  */
 export interface AnomalyFact extends Omit<AnomalyDetail, 'impacts' | 'notices'> {
   /** `anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-03`. */
@@ -59,10 +59,10 @@ export interface AnomalyFact extends Omit<AnomalyDetail, 'impacts' | 'notices'> 
   readonly account: string;
   readonly severity: Severity;
   readonly notify: readonly string[];
-  /** lapsed: it was over when it was reported, or is what is usual now, and nobody is notified of that. */
+  /** lapsed: it had ended, or had become usual, before anybody was notified, so nobody is. */
   readonly state: 'raised' | 'resolved' | 'withdrawn' | 'lapsed';
   readonly completeThrough: string | null;
-  /** The day of the last notice, but for the first one: a later day is reported again. */
+  /** The day of the last notice, except for the first one; a later day is reported again. */
   readonly revision?: string | undefined;
   readonly workspace: string | null;
   readonly resourceType: string | null;
@@ -71,30 +71,30 @@ export interface AnomalyFact extends Omit<AnomalyDetail, 'impacts' | 'notices'> 
   readonly isUp: boolean;
   readonly firstDay: string;
   readonly lastDay: string;
-  /** Whether it is over, or has become what is usual. */
+  /** Whether it has ended, or has become usual. */
   readonly isOver: boolean;
-  /** Whether nothing is left of it after a restatement. */
+  /** Whether a restatement removed it. */
   readonly isRestated: boolean;
-  /** Whether it lasted until it was what is expected. */
+  /** Whether it lasted until it became the expected cost. */
   readonly isUsual?: boolean | undefined;
   /** Why it is reported now. */
   readonly notice?: NoticeReason | undefined;
-  /** What was reported before; null where nothing was. */
+  /** The previous report; null if there was none. */
   readonly lastNotice?: { readonly day: string; readonly impact: string } | null | undefined;
-  /** USD a day by which it differs lately, decimal text; null where it has one day. */
+  /** Its recent difference in USD a day, decimal text; null if it has only one day. */
   readonly dailyImpact?: string | null | undefined;
-  /** What its impact comes to by the end of a month if it goes on, decimal text; null where it does not go on. */
+  /** Its expected impact by the end of the month if it continues, decimal text; null if it does not continue. */
   readonly monthEnd?: { readonly month: string; readonly impact: string } | null | undefined;
-  /** USD of the first day, and what was expected of it, decimal text. */
+  /** Cost of the first day and its expected cost in USD, decimal text. */
   readonly cost: string;
   readonly expected: string;
   readonly expectedLow: string;
   readonly expectedHigh: string;
-  /** USD by which its days so far differ from what was expected, decimal text. */
+  /** Difference of its days so far from the expected cost in USD, decimal text. */
   readonly impact: string;
 }
 
-/** What is known of the alert of an anomaly: the fact with which it was last raised. */
+/** The known alert of an anomaly: the fact with which it was last raised. */
 export interface KnownAnomaly {
   readonly isOpen: boolean;
   readonly fact: Pick<
@@ -103,16 +103,15 @@ export interface KnownAnomaly {
   >;
 }
 
-/** Where facts of anomalies are sent, and through when the books are complete. */
+/** The sinks for facts of anomalies, and complete through of the books. */
 export interface FactsOfAnomalies {
   readonly notify: readonly string[];
   completeThroughOf(account: string): string | null;
 }
 
 /**
- * The facts of anomalies that somebody is to be notified of, beside the alerts that are known. One that is over is
- * reported all the same where nobody was notified of it before. What became usual ends without a word, but where it is
- * dearer and worth a warning. Pure.
+ * The facts of anomalies to report, given the known alerts. An anomaly that has ended is still reported if nobody was
+ * notified before. One that became usual ends without a message, unless it costs more and is at least a warning. Pure.
  */
 export function anomalyFacts(
   rows: readonly AnomalyRow[],
@@ -123,7 +122,7 @@ export function anomalyFacts(
     const before = known.get(row.anomaly_key);
     const isEnded = row.state !== 'open';
     if (!row.is_notified || before?.isOpen === false) return [];
-    // Nobody is notified of what was restated away before it was reported.
+    // An anomaly that was restated away before it was reported is not reported.
     if (before === undefined && row.state === 'restated') return [];
     const isLargeChange = row.state === 'usual' && row.is_up && row.severity !== 'info';
     const isQuiet = before?.fact.isOver === true || row.state === 'grown' || (row.state === 'usual' && !isLargeChange);
@@ -169,7 +168,7 @@ function factOf(
   };
 }
 
-/** Why an anomaly is reported, and what was reported before: a notice later than that of the alert is a new one. */
+/** Why an anomaly is reported, and its previous report. A notice later than that of the alert is a new one. */
 function reported(
   notices: readonly AnomalyNotice[],
   before: KnownAnomaly['fact'] | undefined,
@@ -187,11 +186,11 @@ function reported(
   return { revision: last.day, notice: last.reason, lastNotice: { day: before.lastDay, impact: before.impact } };
 }
 
-/** What an anomaly that still goes on comes to by the end of the month in which the books are complete. */
+/** The impact of a continuing anomaly by the end of the month in which the books are complete. */
 function monthEndOf(row: AnomalyRow, daily: number, completeThrough: string | null): AnomalyFact['monthEnd'] {
   if (row.state !== 'open' || completeThrough === null) return null;
   const lastDay = dayNamed(row.last_day);
-  // It goes on where it was so on the last complete day.
+  // It continues if the last complete day is part of it.
   if (dayNamed(completeThrough.slice(0, 10)) - 1 !== lastDay) return null;
   const month = dayName(lastDay + 1).slice(0, 7);
   const [year = 0, number = 1] = month.split('-').map(Number);
@@ -200,10 +199,10 @@ function monthEndOf(row: AnomalyRow, daily: number, completeThrough: string | nu
   return { month, impact: decimalOfWhole(sum, decimals) };
 }
 
-/** Decimals that sums of the books have. */
+/** Decimals of sums in the books. */
 const decimals = 12;
 
-/** USD of an estimate as decimal text with the places that sums of the books have: to the millionth. */
+/** An estimate in USD as decimal text, with the decimals of sums in the books: to the millionth. */
 export function usdText(usd: number): string {
   const text = usd.toFixed(6);
   return `${text === '-0.000000' ? '0.000000' : text}000000`;

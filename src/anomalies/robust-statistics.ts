@@ -2,15 +2,15 @@ import { median, medianOfSorted } from '../median.ts';
 
 /** A median absolute deviation times this is the standard deviation of normal values. */
 export const madScale = 1.4826;
-/** Values further out than this many deviations count as if they lay there: they are what is looked for. */
+/** Values further out than this many deviations are clipped: they are what detection looks for. */
 const reachOfSpread = 5;
-/** The mean cube of normal values without a sign, in cubes of their deviation. */
+/** The mean absolute cube of normal values, in cubes of their deviation. */
 const normalCube = 1.5958;
 
 /**
- * How far values lie from their middle: the standard deviation where they are normal, more where some lie far out, as
- * cubes weigh those. It is nearly as exact as the usual deviation, which no median deviation is, and what lies further out
- * than chance puts it cannot blow it up.
+ * The spread of values around their center: the standard deviation if they are normal, and more if some are far out,
+ * because cubes weigh those. It is nearly as efficient as the standard deviation, which no median deviation is, and
+ * outliers beyond chance cannot inflate it.
  */
 export function spreadOf(values: readonly number[]): number {
   if (values.length < 2) return 0;
@@ -21,12 +21,12 @@ export function spreadOf(values: readonly number[]): number {
   return Math.cbrt(cubes / (values.length - 1) / normalCube);
 }
 
-/** Values further out than this many deviations count as if they lay there when their centre is sought. */
+/** Values further out than this many deviations are clipped when the center is computed. */
 const reachOfCentre = 1.5;
-/** And those further out than this many not at all: they are of something else. */
+/** Values further out than this many deviations are ignored: they have another cause. */
 const reachOfAny = 4;
 
-/** The centre of values whose spread is known: nearly as exact as a mean, and not moved by single ones far out. */
+/** The center of values with a known spread: nearly as efficient as a mean, and robust against outliers. */
 export function centreOf(values: readonly number[], spread: number): number {
   const middle = median(values);
   const near = values.filter((value) => Math.abs(value - middle) <= reachOfAny * spread);
@@ -35,9 +35,9 @@ export function centreOf(values: readonly number[], spread: number): number {
   return middle + sum / Math.max(1, near.length);
 }
 
-/** The median of each stretch of values: from each of `firsts` to each of `lasts`, neither of which ever goes back. */
+/** The median of each range of values, from each of `firsts` to each of `lasts`. Neither of them may decrease. */
 export function medianOfEach(values: readonly number[], firsts: readonly number[], lasts: readonly number[]): number[] {
-  // Kept in order from one stretch to the next, as they share most of what is in them.
+  // Stays sorted from one range to the next, because ranges share most of their values.
   const sorted: number[] = [];
   let from = 0;
   let to = -1;
@@ -50,7 +50,7 @@ export function medianOfEach(values: readonly number[], firsts: readonly number[
   });
 }
 
-/** The first place in ascending values that is not before a value. */
+/** The first position in ascending values that is not before a value. */
 function placeIn(sorted: readonly number[], value: number): number {
   let low = 0;
   let high = sorted.length;

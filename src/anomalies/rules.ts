@@ -15,18 +15,18 @@ import { decimalOfWhole } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import type { DetectionRules } from './detect.ts';
 
-/** What is an anomaly, and who is told. */
+/** The rules of anomalies, and the sinks to notify. */
 export interface AnomalyRules extends DetectionRules {
-  /** False where nobody wants to know. */
+  /** False if anomaly detection is off. */
   readonly isOn: boolean;
-  /** Names of the sinks that are told; none where nobody else is named than everybody. */
+  /** Names of the sinks to notify; empty means the default sinks. */
   readonly notify: readonly string[];
 }
 
-/** What holds where jobs/budgets.yaml says nothing. */
+/** The defaults, used if jobs/budgets.yaml sets nothing. */
 export const usualRules: AnomalyRules = { isOn: true, minAmount: 5, minShare: 0.3, minDays: 14, notify: [] };
 
-/** The keys of anomalies: what its schema is made of. */
+/** The keys of `anomalies`; the JSON schema is generated from them. */
 export const anomalyKeys = ['enabled', 'minAmount', 'minPercent', 'minDays', 'notify'] as const;
 const anomaliesRule: MappingRule = {
   keys: anomalyKeys,
@@ -42,19 +42,19 @@ const parseShare: Parse<number> = (value) => {
   return refuse(found, 'a share of what is expected from 5% to 1000%, such as 30%');
 };
 
-/** Fewer days tell too little of weekdays; of more than these nothing is learned. */
+/** Fewer days say too little about weekdays, and more days are not used for learning. */
 const parseDays = integerParser(14, 42);
 
 /**
- * What a project's file of budgets says of anomalies; the usual rules where it says nothing, or is not there. Throws one
- * UsageError that lists every problem of theirs, one a line: `file:line:column: …`.
+ * The anomaly rules in a project's budget file; the usual rules if it sets none or does not exist. Throws one
+ * UsageError that lists every mistake in them, one per line: `file:line:column: …`.
  */
 export function loadAnomalyRules(file: string, sinks: readonly string[] | undefined): AnomalyRules {
   const text = readYamlFile(file);
   return text === undefined ? usualRules : parseAnomalyRules({ text, file, sinks });
 }
 
-/** What a text says of anomalies. Pure. Throws as `loadAnomalyRules`. */
+/** Parses the anomaly rules of a text. Pure. Throws as `loadAnomalyRules` does. */
 export function parseAnomalyRules({
   text,
   file,
@@ -66,7 +66,7 @@ export function parseAnomalyRules({
 }): AnomalyRules {
   const problems = gatherProblems();
   const { root, isSound } = parseYaml(text, file, gatherProblems());
-  // What is wrong elsewhere in the file is told by who reads the budgets.
+  // Other mistakes in the file are reported when budgets are read.
   const given = isSound && root.value !== null ? keysOf(root, topRule, gatherProblems())?.get('anomalies') : undefined;
   const keys = given && keysOf(given, anomaliesRule, problems);
   const minAmount = readValue(keys?.get('minAmount'), parseUsd, problems);

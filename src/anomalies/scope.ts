@@ -1,4 +1,7 @@
-/** Whose costs are looked at as one: a workspace's resource type along a billing dimension. Null where the platform tells none. */
+/**
+ * The scope of one evaluation: the costs of a resource type in a workspace for one billing dimension. Null where the
+ * platform reports none.
+ */
 export interface Scope {
   readonly account: string;
   readonly workspace: string | null;
@@ -6,7 +9,7 @@ export interface Scope {
   readonly billingDimension: string | null;
 }
 
-/** One text for each scope. */
+/** A scope as a unique text. */
 export function scopeKey({ account, workspace, resourceType, billingDimension }: Scope): string {
   return JSON.stringify([account, workspace, resourceType, billingDimension]);
 }

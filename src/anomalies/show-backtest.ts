@@ -32,7 +32,7 @@ export function anomaliesToJson(
   };
 }
 
-/** What happens to the alert of an anomaly with each notice: the words of `budgets backtest --anomalies --json`. */
+/** The event of an anomaly's alert for each notice: the words of `budgets backtest --anomalies --json`. */
 const happenings: Readonly<Record<AnomalyBacktest['events'][number]['what'], string>> = {
   first: 'raised',
   worse: 'escalated',

@@ -1,97 +1,115 @@
 /**
- * The constants of anomaly detection, in one place: unit, what each does, and why it has its value. `deviations` are those
- * of single days, `errors` those of an expectation; a `share` and `times` have no unit. `npm run bench -- anomalies` measures
- * what a change of one does.
+ * The constants of anomaly detection in one place: unit, effect, and reason for the value. `deviations` are those of
+ * single days, `errors` those of an expectation; `share` and `times` have no unit. `npm run bench -- anomalies`
+ * measures the effect of a change.
  */
 
-// What the usual cost of a scope is learned from (baseline.ts)
+// How the usual cost of a scope is learned (baseline.ts)
 
 /** days. Whether and when a scope costs at all is learned from this many days: eight of each weekday. */
 export const learningDays = 56;
-/** days. Noise and weekdays are learned from this many days: half as many would give noise to 10 % only, these give 7 %. */
+/** days. Noise and weekdays are learned from this many days: this gives noise to 7 %, half as many only to 10 %. */
 export const chanceDays = 112;
-/** days. The level is that of this many last days: fewer add their own noise to it, over more of them it moves. */
+/**
+ * days. The level is that of this many last days. Fewer add their own noise; over more, the level itself may change.
+ */
 export const levelDays = 28;
 /** days. With fewer days there is no level. */
 export const leastLevelDays = 4;
-/** days. No level is that of fewer days than a week, where there are so many: weekdays would not cancel out. */
+/** days. A level uses at least a week if there is one, because otherwise weekdays would not cancel out. */
 export const leastDays = 7;
 /** deviations. A day outside this many is unusual: with fewer, noise alone alerts more than once a month per 100 scopes. */
 export const deviations = 4;
-/** days. This many days of history double the width: noise learned from few days may be too small. */
+/** days. With this few days of history the width is doubled, because noise learned from few days may be too small. */
 export const fewDays = 5;
-/** share. The least deviation of a cost: nothing is as regular as it looks in a few weeks. */
+/** share. The smallest deviation of a cost: no cost is as regular as it looks over a few weeks. */
 export const leastNoise = 0.02;
-/** share. The same for the price of a unit, which moves less than a cost. */
+/** share. The same for unit prices, which vary less than costs. */
 export const leastPriceNoise = 0.01;
-/** share. Noise learned from few days is drawn towards this one. */
+/** share. Noise learned from few days is shrunk towards this value. */
 export const usualNoise = 0.05;
-/** days. As strongly as this many days of it would. */
+/** days. The weight of that value, in days. */
 export const usualNoiseDays = 3;
 /** days. A scope is steady only if it had cost on this many days. */
 export const leastSteadyDays = 10;
-/** share. And on this share of the days on which it might have had cost. */
+/** share. And only if it had cost on this share of the days on which it could have. */
 export const steadyShare = 0.9;
 /** days. A scope is daily only if this many of the last four weeks' days are known. */
 export const leastDailyDays = 14;
-/** share. This much of what growth added since the middle of the level is uncertain: growth ends. */
+/** share. This share of the growth since the middle of the level is uncertain, because growth ends. */
 export const growthDoubt = 0.5;
-/** errors. A level that moved by this many errors has moved: every night tries it, so noise has many tries. */
+/** errors. A level that moved by this many errors has changed. The limit is high because it is tested every night. */
 export const movedErrors = 3.5;
-/** deviations. Days lower than this many are holidays, not noise, and say nothing about dearer days. */
+/** deviations. Days this far below are holidays, not noise, and say nothing about more expensive days. */
 export const lowReach = 3.5;
-/** errors. A slope is drawn towards zero as if levels were this much less exact than by noise alone: levels wander. */
+/**
+ * errors. A slope is shrunk towards zero as if levels were this much less exact than their noise, because levels
+ * wander.
+ */
 export const slopeErrors = 1.5;
-/** logarithm. The most growth from one stretch of days to the next. */
+/** logarithm. The most growth from one range of days to the next. */
 export const mostRise = 0.5;
-/** share. The levels around days follow the days and hide this much of how one day follows another. */
+/** share. Levels around days follow the days, which hides this much of the dependence between days. */
 export const levelMemory = 0.05;
-/** share. If more of a deviation stays on the next day, it is a level that moved. */
+/** share. If more than this of a deviation remains on the next day, the level has changed. */
 export const mostMemory = 0.7;
-/** days. The level around a day reaches this far to both sides: one day does not make it, and growth does not look like noise. */
+/**
+ * days. The level around a day uses this many days on both sides, so that a single day does not shape it and growth
+ * does not look like noise.
+ */
 export const aroundDays = 14;
 /** days. The price of a unit is learned from this many days. */
 export const priceDays = 28;
-/** days. Its level is that of this many last days: prices move at once. */
+/** days. The price level is that of this many last days, because prices change abruptly. */
 export const priceLevelDays = 14;
 
 // What counts as an anomaly and how long it lasts (detect.ts)
 
-/** days. A change that lasted this long is the usual. */
+/** days. A change that lasts this long becomes usual. */
 export const adoptionDays = 14;
-/** days. An anomaly is over after this many usual days: one may be chance. */
+/** days. An anomaly has ended after this many usual days; a single one may be chance. */
 export const daysBack = 2;
-/** days. A change that noise hides on single days shows over this many; a lower level is reported when it lasted for them. */
+/**
+ * days. A change that noise hides on single days is visible over this many. A lower level is reported after this many.
+ */
 export const stayDays = 7;
-/** days. All but this many of them must show it. */
+/** days. All but this many of them must show the change. */
 export const stayMisses = 1;
-/** days. Lengths of time that are looked at as one; the last is a week, in which holidays are the fewer days. */
+/** days. Lengths of the ranges that are tested as a whole. The last is a week, in which holidays are the minority. */
 export const stretches = [2, 3, 5, stayDays] as const;
-/** days. In a longer stretch this many days must show the change. */
+/** days. In a longer range, this many days must show the change. */
 export const leastInformativeDays = 4;
-/** errors. The mean of a stretch counts from this many errors on: every night and every stretch is a try. */
+/**
+ * errors. The mean of a range counts from this many errors on. The limit is high because every range is tested every
+ * night.
+ */
 export const stayDeviations = 4.5;
-/** days. What may end by itself after a day is a step from this many days on. */
+/** days. A change that could be a single event is a step from this many days on. */
 export const stepDays = 3;
-/** times. An anomaly that was not reported, as it seemed to recur, is a new one when it is this many times larger. */
+/** times. An anomaly that was not reported as a recurring one is new if it is this many times larger. */
 export const grownTimes = 4;
-/** times. Its share of the expected cost must be this many times larger too: a weekday costs more than a weekend. */
+/**
+ * times. Its share of the expected cost must also be this many times larger, because weekdays cost more than weekends.
+ */
 export const grownShares = 2;
-/** days. The baseline learns from anomalies that last no longer: medians bear them, and weekly ones are a pattern. */
+/** days. The baseline learns from anomalies up to this long: medians tolerate them, and weekly ones are a pattern. */
 export const shortDays = 2;
 /** share. A day below this share of the expected cost counts as no cost. */
 export const nothingShare = 0.02;
-/** errors. The expectation may be off by this many errors in favour of an alert, so that the least share is reported. */
+/**
+ * errors. The expectation is moved by this many errors in favor of an alert, so that a difference of exactly the
+ * minimum share is reported.
+ */
 export const benefit = 2;
-/** share. A day on which this share of scopes costs less is a holiday, or as good as one. */
+/** share. A day on which this share of scopes costs less is a holiday, or similar. */
 export const quietShare = 0.25;
 /** scopes. And at least this many. */
 export const quietScopes = 3;
-/** times. What recurs is not reported unless it is this many times what it was. */
+/** times. A recurring increase is not reported unless it is this many times the earlier one. */
 export const again = 1.3;
-/** times. What came this often within `oftenDays` is known to recur. */
+/** times. An increase that happened this often within `oftenDays` is recurring. */
 export const often = 2;
 /** days. See `often`. */
 export const oftenDays = 28;
-/** deviations. A price of a unit that moved by this many is no chance. */
+/** deviations. A unit price that moved by this much did not move by chance. */
 export const priceDeviations = 4;

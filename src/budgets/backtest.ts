@@ -309,7 +309,7 @@ async function readKnownHistory(connection: Connection, budget: Budget, lagHours
     gapsIn: (period) =>
       states.flatMap(({ account, start, knownUntil }) => {
         if (knownUntil !== undefined || start === undefined || start <= period.start) return [];
-        return [`the books of ${account} begin ${formatInstant(start)}`];
+        return [`the books of ${account} start at ${formatInstant(start)}`];
       }),
     hasHoursAt(period, instant) {
       return accounts.some(({ windows: own, recordedSince }) => {

@@ -1,13 +1,13 @@
 import type { Instant, Window } from '../time.ts';
 import { type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
 
-/** What the books know, and knew before, of how far they are. */
+/** How far the books were complete at each instant, as they knew it then. */
 export interface KnownCoverage {
   readonly windows: readonly Known[];
   readonly states: readonly Known[];
 }
 
-/** The coverage of some accounts with its past. */
+/** The coverage of some accounts, with its history. */
 export async function readKnown(connection: Connection, isAsked: (account: string) => boolean): Promise<KnownCoverage> {
   const rowsOf = async (name: string) => {
     const rows = await connection.rows(await readSql('budgets', name));
@@ -18,15 +18,15 @@ export async function readKnown(connection: Connection, isAsked: (account: strin
   return { windows, states };
 }
 
-/** A piece of coverage or the state of an account, and from when to when the books knew it so. */
+/** A window of coverage or the state of an account, and from when to when the books recorded it. */
 export interface Known {
   readonly account: string;
   readonly knownFrom: Instant;
   readonly knownUntil: Instant | undefined;
   readonly start: Instant | undefined;
-  /** Through when its hours may be claimed; undefined of an account. */
+  /** The end of its complete hours; undefined for an account. */
   readonly end: Instant | undefined;
-  /** Through when there are hours of it, those that are too young to be claimed included; undefined of an account. */
+  /** The end of its loaded hours, including those that are too recent to be complete; undefined for an account. */
   readonly readEnd: Instant | undefined;
 }
 
@@ -46,13 +46,13 @@ function isKnownAt({ knownFrom, knownUntil }: Pick<Known, 'knownFrom' | 'knownUn
   return knownFrom <= instant && (knownUntil === undefined || knownUntil > instant);
 }
 
-/** Through when the books of an account were complete as they were at an instant; undefined where they were not. */
+/** Complete through of an account, as the books knew it at an instant; undefined if no hour was complete. */
 export function reachedAt({ windows, states }: KnownCoverage, instant: Instant): Instant | undefined {
   const begin = states.find((state) => isKnownAt(state, instant))?.start;
   return begin === undefined ? undefined : reachedFrom(begin, windows, instant);
 }
 
-/** Whether any hour of a stretch was in the books as they were at an instant. */
+/** Whether the books had any hour of a window at an instant. */
 export function hasHoursAt(
   { windows }: Pick<KnownCoverage, 'windows'>,
   { start, end }: Window,
@@ -63,7 +63,7 @@ export function hasHoursAt(
   );
 }
 
-/** The end of the hours that are there without a hole from an instant on; undefined where not even the first one is. */
+/** The end of the hours without a gap from an instant on; undefined if the first hour is missing. */
 function reachedFrom(begin: Instant, windows: readonly Known[], instant: Instant): Instant | undefined {
   let reached = begin;
   for (const { start = reached, end = reached, ...known } of windows) {

@@ -1,6 +1,6 @@
 import type { MappingRule } from '../config/index.ts';
 
-/** What is an anomaly stands in the same file, and is read by src/anomalies. */
+/** The anomaly rules are in the same file; src/anomalies reads them. */
 export const topRule: MappingRule = { keys: ['budgets', 'anomalies'], expected: 'budgets: and a list of them' };
 export const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const;
 /** Dimensions that an allocation without its own has: where they stand elsewhere it is known what was meant. */
@@ -8,7 +8,7 @@ const usualOwners = ['team', 'product', 'environment'];
 const budgetKeys = ['name', 'scope', 'period', 'timeZone', 'amount', 'limits', 'parent', 'thresholds', 'notify'];
 const scopeKeys = [...scopeTexts, 'owner', 'label'];
 const thresholdKeys = ['at', 'of', 'severity', 'notify'];
-/** The keys of a file of budgets, by where they stand: what its schema is made of. */
+/** The keys of a budget file by level; its JSON schema is generated from them. */
 export const budgetFileKeys = {
   top: topRule.keys,
   budget: budgetKeys,
@@ -23,7 +23,7 @@ const places = {
 };
 export const budgetRule: MappingRule = {
   keys: budgetKeys,
-  expected: 'a budget such as - name: everything; write it so',
+  expected: 'a budget such as - name: everything',
   elsewhere: [places.scope, places.owner, places.threshold],
 };
 export const scopeRule: MappingRule = {
@@ -33,6 +33,6 @@ export const scopeRule: MappingRule = {
 };
 export const thresholdRule: MappingRule = {
   keys: thresholdKeys,
-  expected: 'a threshold such as { at: 80% }; write it so',
+  expected: 'a threshold such as { at: 80% }',
   elsewhere: [places.budget],
 };

@@ -28,7 +28,7 @@ import { readNames, readScope, refuse } from './read-scope.ts';
 
 export interface BudgetsInput {
   readonly text: string;
-  /** Its name in problems. */
+  /** The file's name in error messages. */
   readonly file: string;
   /** The time zone must put the boundaries of the period at this instant on whole hours of UTC. */
   readonly now: Instant;
@@ -81,7 +81,7 @@ function readBudget(
   const here: Place = { where: item.where, position: item.position };
   function required<T>(key: string, parse: Parse<T>, expected: string): T | undefined {
     const given = keys?.get(key);
-    if (given === undefined) problems.report(here, `found no ${key}, expected ${expected}; write it`);
+    if (given === undefined) problems.report(here, `found no ${key}, expected ${expected}; add it`);
     return readValue(given, parse, problems);
   }
   const name = required('name', parseBudgetName, 'a name such as name: everything');
@@ -131,7 +131,10 @@ export const parseUsd: Parse<bigint> = (value) => {
   const [, digits] = typeof value === 'string' ? (/^(\d{1,15}(?:\.\d{1,12})?) USD$/.exec(value) ?? []) : [];
   const usd = digits === undefined ? 0n : wholeOfDecimal(digits, usdDecimals);
   if (usd > 0n) return usd;
-  return refuse(found, 'an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits');
+  return refuse(
+    found,
+    'an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
+  );
 };
 
 function readTimeZone(
@@ -204,7 +207,7 @@ function readThresholds(
     const keys = keysOf(item, thresholdRule, problems);
     if (keys === undefined) continue;
     const at = keys.get('at');
-    if (at === undefined) problems.report(item, 'found no at, expected one such as at: 80% or at: 4500 USD; write it');
+    if (at === undefined) problems.report(item, 'found no at, expected one such as at: 80% or at: 4500 USD; add it');
     const read = readValue(at, parseAt, problems);
     const of = keys.has('of') ? readValue(keys.get('of'), parseSubject, problems) : 'spent';
     const severity = readValue(keys.get('severity'), parseSeverity, problems) ?? 'warning';
@@ -226,7 +229,10 @@ function parseAt(value: Parameters<Parse<unknown>>[0]): Pick<Threshold, 'code' |
   const percent = percentText === undefined ? 0n : wholeOfDecimal(percentText, percentDecimals);
   if (percent > 0n) return { code: `${shortest(percent, percentDecimals)}%`, at: { percent } };
   if (!/^\d.* USD$/.test(found)) {
-    return refuse(quoted(found), 'a share of the amount, up to 9999%, or an amount, above 0: 80%, 82.5% or 4500 USD');
+    return refuse(
+      quoted(found),
+      'a share of the amount up to 9999%, or an amount, both above 0, such as 80%, 82.5% or 4500 USD',
+    );
   }
   const usd = parseUsd(found);
   return { code: `${shortest(usd, usdDecimals)} USD`, at: { usd } };

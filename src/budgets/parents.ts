@@ -4,7 +4,7 @@ import { nearest } from '../did-you-mean.ts';
 import { amountIn, type Budget, type BudgetScope, usdText } from './budget.ts';
 import { scopeTexts } from './file-keys.ts';
 
-/** A budget as it was written, with the places of what is compared with other budgets. */
+/** A budget from the file, with the places of the values that are compared with other budgets. */
 export interface Written {
   readonly budget: Budget;
   readonly places: Readonly<Record<'parent' | 'amount', Place>>;
@@ -12,7 +12,7 @@ export interface Written {
   readonly scopePlaces: ReadonlyMap<string, Place>;
 }
 
-/** What budgets are named, and name their parents, also those with a mistake. */
+/** The names of budgets and of their parents, including budgets with a mistake. */
 export interface Named {
   readonly names: Map<string, Place>;
   readonly parents: { readonly name: string; readonly place: Place }[];
@@ -23,15 +23,15 @@ export function reportUnknownParents(parents: Named['parents'], names: readonly 
     if (names.includes(name)) continue;
     const guess = nearest(name, names);
     const hint = guess === undefined ? `expected one of ${oneOf(names)}` : `did you mean ${guess}?`;
-    problems.report(place, `found ${quoted(name)}, which is no budget of this file; ${hint}`);
+    problems.report(place, `found ${quoted(name)}, which is not a budget in this file; ${hint}`);
   }
 }
 
-/** The budgets with the scopes of their parents, after everything was looked at that concerns two of them. */
+/** Adds the scopes of parents to their children, and reports every conflict between two budgets. */
 export function withParents(written: readonly Written[], problems: Problems): readonly Budget[] {
   const byName = new Map<string, Written>();
   for (const one of written) if (!byName.has(one.budget.name)) byName.set(one.budget.name, one);
-  /** The parents of a budget, the nearest first; none where they go round in a circle, which is reported. */
+  /** The parents of a budget, the nearest first. Reports a circle of parents and returns none. */
   function ancestors(child: Written): readonly Written[] {
     const found: Written[] = [];
     let current = child;
@@ -40,10 +40,10 @@ export function withParents(written: readonly Written[], problems: Problems): re
       if (parent === undefined) return found;
       if (parent === child) {
         const circle = [child, ...found].map(({ budget }) => budget.name).join(', ');
-        problems.report(child.places.parent, `found a circle of parents: ${circle}; remove one of them`);
+        problems.report(child.places.parent, `found a circle of parents: ${circle}; remove one of these parents`);
         return [];
       }
-      if (found.includes(parent)) return []; // another budget's circle, reported there
+      if (found.includes(parent)) return []; // the circle of another budget, which reports it
       found.push(parent);
       current = parent;
     }
@@ -87,12 +87,12 @@ function comparePeriods(child: Written, parent: Written, problems: Problems): vo
   const [own, other] = [child, parent].map(({ budget }) => `${budget.period} in ${budget.timeZone}`);
   problems.report(
     child.places.parent,
-    `found ${own} below ${quoted(parent.budget.name)}, which is ${other}, expected the same periods; only then can ` +
-      'amounts be compared',
+    `found ${own} below ${quoted(parent.budget.name)}, which is ${other}, expected the same periods, so that ` +
+      'amounts can be compared',
   );
 }
 
-/** A child is a part of its parent: of what the parent names it may name nothing else. */
+/** A child is a part of its parent, so it may only name values that the parent also names. */
 function compareScopes(child: Written, parent: Written, problems: Problems): void {
   for (const [own, other] of [
     ['owner', 'label'],
@@ -101,8 +101,8 @@ function compareScopes(child: Written, parent: Written, problems: Problems): voi
     if (child.budget.scope[own] === undefined || parent.budget.scope[other] === undefined) continue;
     problems.report(
       child.scopePlaces.get(own) ?? child.places.parent,
-      `found below ${quoted(parent.budget.name)}, which is of ${other}, expected ${other}, as a budget is of one of the two; ` +
-        'an allocation rule can be about labels',
+      `found ${own}, but the parent ${quoted(parent.budget.name)} uses ${other}; use ${other} here too, because a budget has one of the two; ` +
+        'an allocation rule can match labels',
     );
   }
   for (const key of scopeTexts) {
@@ -123,20 +123,20 @@ function compareScopes(child: Written, parent: Written, problems: Problems): voi
     if (outside.length === 0) return;
     problems.report(
       child.scopePlaces.get(key) ?? child.places.parent,
-      `found ${outside.map(quoted).join(', ')}, which the parent ${quoted(parent.budget.name)} does not have, expected a part of ` +
-        `${oneOf(outer.map(quoted))}; a child's costs are among its parent's`,
+      `found ${outside.map(quoted).join(', ')}, which the parent ${quoted(parent.budget.name)} does not include, expected only ` +
+        `${oneOf(outer.map(quoted))}; a parent includes all costs of its children`,
     );
   }
 }
 
-/** Whether all that a value stands for is also what another stands for. */
+/** Whether everything that a value matches is also matched by another value. */
 function isCovered(key: string, value: string, other: string): boolean {
   if (key !== 'resource_name') return value === other;
   const pattern = other.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return new RegExp(`^${pattern.join('.*')}$`, 's').test(value);
 }
 
-/** What the children of a budget have together may not be more than it has, in no period that any of them names. */
+/** The amounts of children may not add up to more than their parent's, in any period that one of them names. */
 function compareLimits(parent: Written, children: readonly Written[], problems: Problems): void {
   if (children.length === 0) return;
   const family = [parent, ...children];
@@ -148,8 +148,8 @@ function compareLimits(parent: Written, children: readonly Written[], problems: 
     const place = (period !== undefined && parent.amountPlaces.get(period)) || parent.places.amount;
     problems.report(
       place,
-      `found ${usdText(own)}${period === undefined ? '' : ` in ${period}`}, expected at least ${usdText(together)}, which its ` +
-        `children have together (${children.map(({ budget }) => budget.name).join(', ')}); raise it, or lower theirs`,
+      `found ${usdText(own)}${period === undefined ? '' : ` in ${period}`}, expected at least ${usdText(together)}, the sum of its ` +
+        `children (${children.map(({ budget }) => budget.name).join(', ')}); raise it, or lower theirs`,
     );
   }
 }

@@ -72,7 +72,7 @@ export interface NoPeriodForecast {
 /** Forecasts a series: the engine, or a replacement in a test. */
 export type Forecaster = (history: CostHistory, horizon: number, options: ForecastOptions) => Promise<Forecast>;
 
-/** A history cannot forecast a future this many times as long. */
+/** The longest horizon, as a multiple of the history. */
 const reach = 4;
 
 /**

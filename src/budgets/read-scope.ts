@@ -14,7 +14,7 @@ import { UsageError } from '../errors.ts';
 import type { BudgetScope } from './budget.ts';
 import { scopeRule, scopeTexts } from './file-keys.ts';
 
-/** One text, or a list of them; repeated ones are reported. Undefined where nothing was given. */
+/** One text, or a list of texts. Reports repeated ones. Undefined if the key is missing. */
 export function readNames(
   given: Given | undefined,
   parse: Parse<string>,
@@ -33,18 +33,18 @@ export function readNames(
   return names;
 }
 
-/** Refuses a value: what was found and what was expected. */
+/** Refuses a value with what was found and what was expected. */
 export function refuse(found: string, expected: string): never {
   throw new UsageError(`found ${found}, expected ${expected}`);
 }
 
 const parseScopeText: Parse<string> = (value) => parseText(value, 500);
 
-/** A name without a pattern: where one is not understood, a star would look for itself. */
+/** A name without a pattern. In this field, a star would only match a star. */
 const parseExactText: Parse<string> = (value) => {
   const text = parseScopeText(value);
   if (!text.includes('*')) return text;
-  return refuse(quoted(text), 'a name without *, which only resource_name understands; list the names');
+  return refuse(quoted(text), 'a name without *, which only resource_name supports; list the names');
 };
 
 const examples = {
@@ -65,7 +65,7 @@ export function readScope(given: Given | undefined, scopePlaces: Map<string, Pla
     const named = keys.get(group);
     const entries = named && entriesOf(named, examples[group], problems);
     if (named === undefined || entries === undefined) continue;
-    if (entries.size === 0) problems.report(named, `found nothing in it, expected ${examples[group]}`);
+    if (entries.size === 0) problems.report(named, `found no entry, expected ${examples[group]}`);
     scope[group] = Object.fromEntries(
       [...entries].map(([name, entry]) => {
         scopePlaces.set(`${group}.${name}`, entry);
@@ -75,7 +75,10 @@ export function readScope(given: Given | undefined, scopePlaces: Map<string, Pla
   }
   const label = keys.get('label');
   if (label !== undefined && keys.has('owner')) {
-    problems.report(label, 'found next to owner, expected one of the two; an allocation rule can be about labels');
+    problems.report(
+      label,
+      'found together with owner, expected only one of the two; an allocation rule can match labels',
+    );
   }
   for (const [key, entry] of keys) scopePlaces.set(key, entry);
   return scope as BudgetScope;

@@ -85,28 +85,28 @@ export function describeBacktest(
   }
   const { owner, label } = budget.scope;
   if (isForecastAsked(budget)) {
-    sentences.push('A forecast is what would have been forecast then; its USD are those of the whole period.');
+    sentences.push('A forecast is the one that Costbook would have made then, in USD for the whole period.');
   }
   if (owner !== undefined || label !== undefined) {
     sentences.push(
-      `${owner === undefined ? 'Labels' : 'Owners'} are those that the books now have for each hour${owner === undefined ? '' : '; of shared cost an owner has its share of the whole month'}.`,
+      `${owner === undefined ? 'Labels' : 'Owners'} are the current ones of each hour${owner === undefined ? '' : '; an owner has its share of shared cost over the whole month'}.`,
     );
   }
   for (const { period, spent, gaps } of periods) {
     if (spent === undefined || gaps.length === 0) continue;
-    sentences.push(`${period.name} is not whole: ${gaps.join('; ')}.`);
+    sentences.push(`${period.name} is incomplete: ${gaps.join('; ')}.`);
   }
   return [...(events.length === 0 ? [] : [table]), ...sentences.map((words) => wrapped(words, layout))].join('\n');
 }
 
 const whatHappens = { raised: 'fires', resolved: 'resolves', reached: 'comes true' } as const;
 
-/** The UTC day that ends at an instant, or in which it lies. */
+/** The UTC day that ends at an instant, or that contains it. */
 export function dayOf(at: Instant): string {
   return formatInstant(at - 1).slice(0, 10);
 }
 
-/** Whether what was known at an instant was kept then, and is not only what would have been known. */
+/** Whether the books recorded at that instant what they knew, so that it needs no assumption. */
 export function wasRecorded(at: Instant, recordedSince: Instant | undefined): boolean {
   return recordedSince !== undefined && at >= recordedSince;
 }

@@ -90,7 +90,7 @@ const modelWords: Readonly<Record<string, string>> = {
   'level-since-change': 'level since it changed',
   ets: 'exponential smoothing',
   'mstl-ets': 'smoothing of several seasons',
-  stopped: 'nothing more',
+  stopped: 'no further cost',
 };
 
 /** Forecasts as a table and sentences. */
@@ -134,7 +134,7 @@ export function describeForecasts(forecasts: readonly ScopeForecast[], layout: T
   return [
     table,
     ...[
-      `USD spent: in complete hours. forecast: USD of the whole period. low, high: ${forecastLevel} of 100 periods should end between them. Each line is forecast on its own, so lines do not add up.`,
+      `USD spent: in complete hours. forecast: USD of the whole period. low, high: ${forecastLevel} of 100 periods should end between them. Each line has its own forecast, so lines do not add up.`,
       ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
     ].map((words) => wrapped(words, layout)),
   ].join('\n');

@@ -9,30 +9,30 @@ import { forecastLevel } from './period-forecast.ts';
 import type { SpendNow } from './spend.ts';
 import { type BudgetState, isForecastAsked, isReached, limitOf, shareOf, thresholdKey } from './thresholds.ts';
 
-/** Through when the numbers of an answer are complete and settled; null where nothing is. */
+/** Complete through and settled through of an answer; null if nothing is. */
 export interface CompleteThrough {
   readonly completeThrough: string | null;
   readonly settledThrough: string | null;
 }
 
-/** A budget's present period. */
+/** A budget in its current period. */
 export interface BudgetNow {
   readonly budget: Budget;
   readonly spend: SpendNow;
   readonly forecast: ScopeForecast['forecast'];
   readonly recent: ScopeForecast['recent'];
-  /** The day on which the amount is expected to be reached; undefined where it is not, or was already. */
+  /** The day on which the amount is expected to be reached; undefined if it is not, or was reached already. */
   readonly exceedsOn: string | undefined;
   readonly state: BudgetState | undefined;
 }
 
-/** Where no forecast can be made: the books do not reach into the period yet. */
+/** Why there is no forecast: the books do not reach into the period yet. */
 export function notBegun({ name }: CalendarPeriod, completeThrough: Instant | undefined): ScopeForecast['forecast'] {
   const through = completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough);
-  return { kind: 'none', reason: `the books are complete through ${through}, before ${name} begins` };
+  return { kind: 'none', reason: `the books are complete through ${through}, before ${name} starts` };
 }
 
-/** What is spent of every budget, as data. */
+/** The spend of every budget, as data. */
 export function budgetsToJson(
   lines: readonly BudgetNow[],
   state: CompleteThrough,
@@ -53,10 +53,10 @@ export function budgetsToJson(
         periodEnd: formatInstant(period.end),
         timeZone: budget.timeZone,
         spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
-        /** What of it lies in hours after completeThrough, of which there may be more. */
+        /** The part in hours after completeThrough, which may still grow. */
         spentSince: spentSince === undefined ? null : decimalOfWhole(spentSince, usdDecimals),
         amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
-        /** Percent of the amount. */
+        /** Percent of the budget's amount. */
         share: spent === undefined ? null : shareOf(budget, period, spent),
         daysLeft: daysLeft(period.end, now),
         burnRate:
@@ -77,14 +77,14 @@ export function budgetsToJson(
                 low: decimalOfWhole(forecast.low, usdDecimals),
                 high: decimalOfWhole(forecast.high, usdDecimals),
                 level: forecastLevel,
-                /** Day on which the amount is expected to be reached, by the budget's clocks. */
+                /** Day on which the amount is expected to be reached, in the budget's time zone. */
                 exceedsOn: exceedsOn ?? null,
                 model: forecast.model,
               },
         noForecastReason: forecast.kind === 'none' ? forecast.reason : null,
         completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
         gaps,
-        /** The resources that cost most of it. */
+        /** The most expensive resources. */
         drivers,
         thresholds: budget.thresholds.map((threshold) => ({
           key: thresholdKey(budget, period.name, threshold),
@@ -100,7 +100,7 @@ export function budgetsToJson(
   };
 }
 
-/** Whether a threshold is reached; null where it is not known. */
+/** Whether a threshold is reached; null if unknown. */
 function isThresholdReached(
   budget: Budget,
   threshold: Threshold,
@@ -119,10 +119,10 @@ function daysLeft(end: Instant, now: Instant): number {
   return Math.floor(((end - now) / dayMs) * 10) / 10;
 }
 
-/** Columns of the table by what a reader asks first. */
+/** The most important columns, which a narrow terminal shows. */
 const importantColumns = ['budget', 'USD spent', 'of USD', 'state', '%', 'USD forecast', 'period', 'lately'];
 
-/** What is spent of every budget, as a table and sentences. */
+/** The spend of every budget, as a table and sentences. */
 export function describeBudgets(lines: readonly BudgetNow[], now: Instant, layout: TableLayout): string {
   const amount = (usd: bigint) => (layout.isExact === true ? decimalOfWhole(usd, usdDecimals) : cents(usd));
   const text = (name: string) => ({ name, type: 'VARCHAR' });
@@ -165,22 +165,22 @@ export function describeBudgets(lines: readonly BudgetNow[], now: Instant, layou
   return [table, ...words.map((sentence) => wrapped(sentence, layout))].join('\n');
 }
 
-/** What the bars are of. */
+/** What the bars show. */
 function barsOf(lines: readonly BudgetNow[]): string {
   const hourly = lines.filter(({ recent }) => recent?.stepHours === 1).map(({ budget }) => budget.name);
-  return `lately: cost of the last 14 complete days${hourly.length === 0 ? '' : `, hours for ${hourly.join(', ')}`}; each line has its own scale`;
+  return `lately: costs of the last 14 complete days${hourly.length === 0 ? '' : `, hours for ${hourly.join(', ')}`}; each line has its own scale`;
 }
 
-/** What of the spends lies in hours that are not complete yet: a forecast does not count them as spent. */
+/** The part of each spend in incomplete hours, which a forecast does not count as spent. */
 function describeSince(lines: readonly BudgetNow[]): string[] {
   const parts = lines.flatMap(({ budget, spend: { spentSince = 0n } }) =>
     spentSince === 0n ? [] : [`${cents(spentSince)} of ${budget.name}`],
   );
   if (parts.length === 0) return [];
-  return [`USD spent: also in hours after complete through, of which there may be more: ${parts.join(', ')}`];
+  return [`USD spent includes hours after complete through, whose costs may still grow: ${parts.join(', ')}`];
 }
 
-/** What is worth saying of forecasts: of budgets that will be exceeded when, and why there is none. */
+/** Sentences about forecasts: which budgets will be exceeded and when, and why a forecast is missing. */
 function describeForecasts(lines: readonly BudgetNow[]): string[] {
   const sentences = lines.flatMap(({ budget, spend: { period }, forecast, exceedsOn }) => {
     if (forecast.kind === 'none' || exceedsOn === undefined) return [];
@@ -197,6 +197,8 @@ function describeForecasts(lines: readonly BudgetNow[]): string[] {
     return `no forecast of ${names.join(', ')}: ${reason}`;
   });
   const isFitted = lines.some(({ forecast }) => forecast.kind === 'forecast');
-  const basis = isFitted ? ['USD forecast: of each budget by itself, so parts do not add up to their whole'] : [];
+  const basis = isFitted
+    ? ['USD forecast: each budget has its own forecast, so the parts of a budget do not add up to it']
+    : [];
   return [...basis, ...sentences, ...none];
 }

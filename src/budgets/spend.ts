@@ -194,7 +194,7 @@ function gapsOf({ account, historyStart, completeThrough }: Completeness, period
     gaps.push(
       historyStart === undefined
         ? `the start of the books of ${account} is unknown`
-        : `the books of ${account} begin ${formatInstant(historyStart)}`,
+        : `the books of ${account} start at ${formatInstant(historyStart)}`,
     );
   }
   if (completeThrough < due) gaps.push(`${account} is complete through ${formatInstant(completeThrough)} only`);
@@ -341,12 +341,12 @@ function jsonPointer(key: string): string {
 const entryGroups = {
   label: {
     file: 'labels_known',
-    words: 'scope.label needs an inventory of resources with labels, and these books have none',
-    whatToDo: 'run "costbook ingest" with a token that may list resources',
+    words: 'scope.label needs an inventory with labels, and these books have none',
+    whatToDo: 'run "costbook ingest" with a token that can list resources',
   },
   owner: {
     file: 'owners_known',
-    words: 'scope.owner needs an allocation, and no cost in these books has an owner',
+    words: 'scope.owner needs an allocation, but no cost in these books has an owner',
     whatToDo: 'write jobs/allocation.yaml and run "costbook allocation apply"',
   },
 } as const;
@@ -428,5 +428,5 @@ export async function namesNotFound(connection: Connection, budgets: readonly Bu
 function notFound(budget: string, key: string, value: string, known: readonly string[]): string {
   const guess = nearest(value, known);
   const hint = guess === undefined ? '' : `; did you mean ${JSON.stringify(guess)}?`;
-  return `budget ${budget}: nothing in the books has the ${key} ${JSON.stringify(value)}${hint}`;
+  return `budget ${budget}: no cost in the books has the ${key} ${JSON.stringify(value)}${hint}`;
 }

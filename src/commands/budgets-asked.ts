@@ -3,22 +3,23 @@ import { type Budget, budgetsFile, loadBudgets } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import type { CommandContext } from './command.ts';
+import type { ChildContext } from './run-in-child.ts';
 
 export function fileAsked(given: string | undefined, { dir }: Pick<CommandContext, 'dir'>): string {
   return given === undefined ? budgetsFile(dir) : resolve(given);
 }
 
-/** The budgets of the file that is asked for. Throws UsageError where there is none. */
+/** The budgets of the requested file. Throws UsageError if there are none. */
 export function budgetsAsked(
   given: string | undefined,
   { sinks }: LocalConfig,
-  { dir, effects }: CommandContext,
+  { dir, effects }: Pick<ChildContext, 'dir' | 'effects'>,
 ): readonly Budget[] {
   const file = fileAsked(given, { dir });
   const budgets = loadBudgets(file, { now: effects.now(), sinks: sinks.map(({ name }) => name) });
   if (budgets !== undefined && budgets.length > 0) return budgets;
   throw new UsageError(
-    `${file}: found ${budgets === undefined ? 'no such file' : 'no budget in it'}, expected budgets such as\n${exampleBudget}`,
+    `${file}: found ${budgets === undefined ? 'no such file' : 'no budgets'}, expected budgets such as\n${exampleBudget}`,
   );
 }
 

@@ -16,15 +16,16 @@ import { openBooks } from '../warehouse/index.ts';
 import { budgetsAsked, fileAsked } from './budgets-asked.ts';
 import type { CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
+import type { ChildContext } from './run-in-child.ts';
 
 const usualDays = 400;
 
-/** Says what the rules of anomalies would have told, and when. */
+/** Shows which notifications the anomaly rules would have sent, and when. */
 export async function backtestAnomalyRules(input: CommandInput, context: CommandContext): Promise<number> {
   const now = context.effects.now();
   const options = optionReader(input, now);
   const overMs = overAsked(options);
-  if (input.arguments[1] !== undefined) options.problem('--anomalies is of no single budget: leave its name out');
+  if (input.arguments[1] !== undefined) options.problem('--anomalies applies to no single budget: leave out the name');
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
   const rules = loadAnomalyRules(
@@ -49,12 +50,18 @@ function overAsked(options: ReturnType<typeof optionReader>): number {
   const overMs = options.duration('lookback') ?? usualDays * dayMs;
   if (overMs < dayMs || overMs > 36_500 * dayMs)
     options.problem('--lookback: expected from 1 to 36500 days, such as 400d');
-  if (options.flag('exitCode')) options.problem('--exit-code is for "costbook budgets" without test');
+  if (options.flag('exitCode')) options.problem('--exit-code applies only to "costbook budgets" without backtest');
   return overMs;
 }
 
-/** Says what the thresholds of a budget would have sent, and when. */
-export async function backtestOne(input: CommandInput, context: CommandContext): Promise<number> {
+/** What a back-test needs; a child process has all of it. */
+type BacktestContext = Pick<
+  ChildContext,
+  'dir' | 'env' | 'json' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'effects'
+>;
+
+/** Shows which notifications a budget's thresholds would have sent, and when. */
+export async function backtestOne(input: CommandInput, context: BacktestContext): Promise<number> {
   const now = context.effects.now();
   const options = optionReader(input, now);
   const overMs = overAsked(options);
@@ -71,7 +78,7 @@ export async function backtestOne(input: CommandInput, context: CommandContext):
       signal: context.signal,
       progress: context.progress,
     };
-    context.progress(`trying ${budget.name} on what the books knew each day`);
+    context.progress(`testing ${budget.name} on each past day`);
     const replay = await backtestBudget(connection, budget, asked);
     const state = await completenessOf(connection);
     const { signal } = context;
@@ -90,7 +97,7 @@ export async function backtestOne(input: CommandInput, context: CommandContext):
   }
 }
 
-/** The budget of a name; without one, the only one. Throws UsageError where there is none of it. */
+/** The budget with a name, or the only budget if no name is given. Throws UsageError if there is none. */
 function budgetNamed(name: string | undefined, budgets: readonly Budget[]): Budget {
   const names = budgets.map((budget) => budget.name);
   const found =

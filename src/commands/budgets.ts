@@ -50,15 +50,18 @@ export const budgetsCommand: Command = {
     if (action === undefined) return showAll(input, context);
     if (action === 'backtest')
       return input.options['anomalies'] === true ? backtestAnomalyRules(input, context) : backtestOne(input, context);
-    throw new UsageError(`budgets: "${action}" is no action; expected backtest, or nothing to see every budget`);
+    throw new UsageError(
+      `there is no "costbook budgets ${action}"; expected backtest, or nothing to show every budget`,
+    );
   },
 };
 
 async function showAll(input: CommandInput, context: CommandContext): Promise<number> {
   const now = context.effects.now();
   const options = optionReader(input, now);
-  if (options.text('lookback') !== undefined) options.problem('--lookback is for "costbook budgets backtest <name>"');
-  if (options.flag('anomalies')) options.problem('--anomalies is for "costbook budgets backtest"');
+  if (options.text('lookback') !== undefined)
+    options.problem('--lookback applies only to "costbook budgets backtest <name>"');
+  if (options.flag('anomalies')) options.problem('--anomalies applies only to "costbook budgets backtest"');
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
   loadAnomalyRules(fileAsked(options.text('file'), context), undefined); // reports mistakes there as well
@@ -103,7 +106,7 @@ async function showAll(input: CommandInput, context: CommandContext): Promise<nu
   }
 }
 
-/** A project without budgets has not done anything wrong: it is told how they begin. */
+/** A project without budgets is not an error: explains how to write the first one. */
 async function sayHowToBegin(context: CommandContext): Promise<number> {
   expectProject(context);
   if (context.json) {

@@ -58,7 +58,7 @@ export async function forecastOfBooks(input: CommandInput, context: CommandConte
     const known = forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? (scope.workspace ?? []) : []));
     for (const name of workspaces) {
       if (!known.includes(name)) {
-        context.tell(`warning: the workspace ${JSON.stringify(name)} has no recent costs in the books`);
+        context.tell(`warning: the books have no recent costs of the workspace ${JSON.stringify(name)}`);
       }
     }
     return 0;

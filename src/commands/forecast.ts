@@ -53,7 +53,7 @@ export const forecastCommand: Command = {
     const strangers = (isOfFile ? forecastOfBooksOptions : fileOptions).map(({ flags }) => flags.replace(/ .*/, ''));
     const given = strangers.filter((flag) => isGiven(input, flag));
     if (given.length > 0) {
-      const they = `${given.join(', ')}: only for forecasts`;
+      const they = `${given.join(', ')} can only be used for forecasts`;
       throw new UsageError(
         isOfFile ? `${they} from the books; leave out --input` : `${they} from a file; add --input <file>`,
       );
@@ -99,7 +99,7 @@ async function forecastOfFile(input: CommandInput, context: CommandContext): Pro
 type Asked = { readonly horizon: number; readonly level: number; readonly seasons: readonly number[] | undefined };
 
 async function forecastOf({ start, step, values }: GivenSeries, { horizon, level, seasons }: Asked): Promise<Forecast> {
-  if (step === undefined) return { kind: 'none', reason: 'too little history: a single value' };
+  if (step === undefined) return { kind: 'none', reason: 'too little history: only one value' };
   const nonNegative = values.every((value) => value === null || value >= 0);
   return forecastSeries({ start, step, values }, horizon, {
     level,

@@ -57,10 +57,10 @@ import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import type { ChildContext } from './run-in-child.ts';
 
-/** Options that give a parameter of another name. */
+/** Options that set a parameter of another name. */
 const shorthands = { focusVersion: 'focus_version', grain: 'grain', by: 'dimension', labels: 'labels' } as const;
 
-/** Answers a report and writes it as files, in a process of its own: its SQL may be the user's. */
+/** Runs a report and writes its files, in a child process: its SQL may be the user's. */
 export async function answerReport(input: CommandInput, context: ChildContext): Promise<number> {
   const month = input.options['month'];
   const months = typeof month === 'string' ? monthsOfRange(month, '--month', context.effects.now()) : undefined;
@@ -71,7 +71,7 @@ export async function answerReport(input: CommandInput, context: ChildContext): 
   return isMonthly ? answerMonths(months, input, context) : answerOnce(input, context);
 }
 
-/** Answers a report for each month: each is an export of its own, as of its close where it is closed. */
+/** Runs a report for each month. Each month is its own export, as of its close if it is closed. */
 async function answerMonths(months: readonly string[], input: CommandInput, context: ChildContext): Promise<number> {
   await expectAnswers(months, input, context);
   const counted = { rows: 0, files: 0, unchanged: true };
@@ -93,7 +93,7 @@ async function answerMonths(months: readonly string[], input: CommandInput, cont
           display.add(words);
         },
         async write(data) {
-          // One JSON value: a list of answers.
+          // One JSON value: a list with an answer per month.
           if (!isBegun) await context.write(context.json ? lead : `${lead === '[' ? '' : '\n'}${month}\n`);
           isBegun = true;
           lead = ',';
@@ -108,7 +108,7 @@ async function answerMonths(months: readonly string[], input: CommandInput, cont
   return exitCodes.done;
 }
 
-/** Throws where any of the months cannot be answered, and names all of those: before the first of them is written. */
+/** Throws if a month cannot be answered, and names all such months, before anything is written. */
 async function expectAnswers(months: readonly string[], input: CommandInput, context: ChildContext): Promise<void> {
   const reports = await readReports(join(context.dir, 'sql'));
   const obstacles: Obstacles[] = [];
@@ -121,15 +121,18 @@ async function expectAnswers(months: readonly string[], input: CommandInput, con
   expectAnswerable(obstacles, optionReader(input, context.effects.now()));
 }
 
-/** What keeps a question from being answered. */
+/** Reasons why a report cannot run. */
 interface Obstacles {
-  /** What is not complete, a sentence each. */
+  /** Incomplete data, one sentence each. */
   readonly missing: readonly string[];
-  /** What the books cannot hold, or do not know. */
+  /** Periods that the books cannot contain, and unknown names. */
   readonly refusals: Awaited<ReturnType<typeof unanswerable>>;
 }
 
-/** Throws UnprovenError for what is not complete where it must be, and UsageError for what has no answer. */
+/**
+ * Throws UnprovenError for incomplete data if completeness is required, and UsageError for a question without an
+ * answer.
+ */
 function expectAnswerable(obstacles: readonly Obstacles[], options: ReturnType<typeof optionReader>): void {
   const missing = [...new Set(obstacles.flatMap((one) => one.missing))];
   if (options.flag('requireComplete') && missing.length > 0) {
@@ -140,8 +143,8 @@ function expectAnswerable(obstacles: readonly Obstacles[], options: ReturnType<t
   throw new UsageError(`${refusals.join('\n')}\nnothing was written; see --allow-empty`);
 }
 
-/** Opens the books that answer a question, as of the instant that it is about, and finds out what keeps it from an answer. */
-async function openQuestion(
+/** Opens the books as of the right instant, and finds the reasons why the report cannot run. */
+export async function openQuestion(
   { report, asked, read, isRequired }: Awaited<ReturnType<typeof readQuestion>>,
   context: ChildContext,
 ) {
@@ -158,7 +161,7 @@ async function openQuestion(
       asOf = resolved;
       books = await openBooks(dir, { lockedDown: false, asOf, reader, signal });
       state = await completenessOf(books.connection, asOf);
-      // Nobody asked for an instant: it is that of a close.
+      // Without --as-of, the instant is that of a close.
       state = { ...state, closedAt: state.asOf };
     }
     const { connection } = books;
@@ -170,7 +173,7 @@ async function openQuestion(
     const refusals = await unanswerable(connection, report, values, {
       accounts,
       now: asOf ?? now,
-      // A forecast is of what is yet to come.
+      // A forecast is about the future.
       isOfFuture: report.evaluated !== undefined,
       budgets: isOfBudget ? (loadBudgets(budgetsFile(dir), { now }) ?? []).map(({ name }) => name) : [],
     });
@@ -182,8 +185,8 @@ async function openQuestion(
   }
 }
 
-/** What a command line asks for. Throws UsageError that lists everything wrong with it; nothing is read of the books. */
-async function readQuestion(
+/** Parses the command line. Throws UsageError that lists every mistake. Reads nothing from the books. */
+export async function readQuestion(
   input: CommandInput,
   context: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
   reports: readonly Report[],
@@ -217,10 +220,10 @@ async function readQuestion(
   for (const text of options.texts('param')) {
     const [, parameter, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
     if (parameter === undefined || value === undefined) {
-      options.problem(`--param: found "${text}", expected name=value`);
+      options.problem(`--param: "${text}" is invalid; expected name=value`);
     } else given.push({ name: parameter, text: value, what: `--param ${parameter}` });
   }
-  // Relative dates count from the instant at which the question is put.
+  // Relative dates count from the time of the command.
   const folders = options.texts('allowFiles').map((folder) => resolve(folder));
   const reading = { now: instantOf(asked) ?? now, dir: context.dir, folders, problem: options.problem };
   const read = report === undefined ? [] : await readParameters(report, given, reading);
@@ -230,7 +233,7 @@ async function readQuestion(
   return { report, excel, formats, parquetDecimals, asked, read, isRequired: options.flag('requireComplete') };
 }
 
-/** Adds to the problems what FOCUS cannot be asked for: a version or grain that there is not. */
+/** Reports a FOCUS version or grain that does not exist. */
 function checkFocus(read: ReadParameters, problem: (text: string) => void): void {
   const values = read.flatMap(({ parameter: { name }, value }) =>
     typeof value === 'string' ? [] : [{ name, sqlValue: value.sqlValue }],
@@ -243,7 +246,7 @@ function checkFocus(read: ReadParameters, problem: (text: string) => void): void
   }
 }
 
-/** Throws UsageError for what is wrong with a command line, before anything is read of the books. */
+/** Throws UsageError for mistakes on the command line, before reading the books. */
 export async function checkQuestion(
   input: CommandInput,
   context: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
@@ -253,7 +256,7 @@ export async function checkQuestion(
   options.choice('grain', focusGrains);
   options.check();
   const { month } = input.options;
-  // Of a range its first month stands for all: they are read the same way.
+  // The first month of a range is enough: all months are parsed the same way.
   const [first] = (typeof month === 'string' ? monthsOfRange(month, '--month', context.effects.now()) : undefined) ?? [
     month,
   ];
@@ -292,7 +295,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
     const isUsual = (await resolveAsOf(connection, undefined, periods)) === asOf;
     const root = resolve(options.text('out') ?? join(context.dir, 'exports'));
     const place = placeOf({ report, values, asOf, isUsual, root });
-    // From here on SQL runs that may be the user's.
+    // From here on, the SQL may be the user's.
     await books.lockDown({ files: filesNamed(values), folders: [await realFolder(place.reportFolder)] });
     return await blamingReport(report, async () => {
       const { report: shaped, parameters } = await shape(connection, report, sqlParameters(values));
@@ -324,7 +327,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
         onProgress: context.progress,
         signal: context.signal,
       });
-      context.progress('reading it for the answer');
+      context.progress('reading the answer');
       const answer = {
         report: shaped,
         values,
@@ -348,7 +351,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
   }
 }
 
-/** A report whose defaults are those of the project: the names of FOCUS, and the budgets to compare with. */
+/** A report with the project's defaults: the FOCUS names, and the budgets to compare with. */
 function withConfiguredNames(
   report: Report,
   { dir, env, effects }: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
@@ -363,30 +366,30 @@ function withConfiguredNames(
   return report;
 }
 
-/** How to begin, for a report by owner over books whose rules give no cost an owner: a sentence, or none. */
-async function adviceOnOwners(connection: Connection, dir: string): Promise<string[]> {
-  // The default is a rule, too.
+/** Advice for a report by owner, if the rules in the books give no cost an owner; otherwise undefined. */
+export async function adviceOnOwners(connection: Connection, dir: string): Promise<string[]> {
+  // The default rule counts as a rule.
   const [row] = await connection.rows(await readSql('allocation', 'rule_count'));
   if (Number(row?.['rules']) > 1) return [];
   return [
-    `the books have no allocation rules, so no cost has an owner: write rules into ${allocationFile(dir)} ` +
-      '(allocation.example.yaml explains them), try them with "costbook allocation test", and apply them with ' +
+    `the books have no allocation rules, so no cost has an owner: write rules in ${allocationFile(dir)} ` +
+      '(allocation.example.yaml explains them), test them with "costbook allocation test", and apply them with ' +
       '"costbook allocation apply"',
   ];
 }
 
-/** One name of an account cannot be that of several: each has its own in the configuration. */
+/** Refuses a single account name for several accounts; each account has its own name in the configuration. */
 function refuseOneNameForSeveral(values: readonly ParameterValue[], accounts: readonly { account: string }[]): void {
   const name = values.find((value) => value.name === 'account_name')?.sqlValue ?? null;
   if (name === null || accounts.length < 2) return;
   const ids = accounts.map(({ account }) => account).join(', ');
   throw new UsageError(
-    `focus.accountName is "${name}", and the books have ${accounts.length} accounts: ${ids}; ` +
-      'remove it and write name in each entry of accounts, which the next ingest puts into the books',
+    `focus.accountName is "${name}", but the books have ${accounts.length} accounts: ${ids}; ` +
+      'remove it and set name in each entry of accounts; the next ingest stores these names in the books',
   );
 }
 
-/** Adds to the problems what a report cannot be written as, and doubles where nothing would hold them. */
+/** Reports formats that a report cannot be written in, and doubles if no format can contain them. */
 function checkForm(
   report: Report,
   {
@@ -399,32 +402,36 @@ function checkForm(
   if (isPartitioned(report)) {
     const others = formats.filter((format) => format !== 'parquet');
     if (others.length > 0) {
-      problem(`--format: the report ${report.name} is written as parquet alone, found ${others.join(', ')}`);
+      problem(`--format: the report ${report.name} is only written as parquet, found ${others.join(', ')}`);
     }
-    if (isExcel) problem(`--excel: the report ${report.name} is written as parquet alone; leave it out`);
+    if (isExcel) problem(`--excel: the report ${report.name} is only written as parquet; leave out --excel`);
     if (parquetDecimals === 'double') {
-      problem(`--parquet-decimals: the report ${report.name} is written with exact decimals alone; leave it out`);
+      problem(
+        `--parquet-decimals: the report ${report.name} is only written with exact decimals; leave out --parquet-decimals`,
+      );
     }
   } else if (parquetDecimals === 'double' && !formats.includes('parquet')) {
-    problem(`--parquet-decimals: parquet is none of the formats asked for, which are ${formats.join(', ')}`);
+    problem(`--parquet-decimals applies only to parquet, but the requested formats are ${formats.join(', ')}`);
   }
 }
 
-/** The columns that are added up. Throws UsageError where there is none. */
+/** The columns with totals. Throws UsageError if there are none. */
 function expectTotals(report: Report, columns: readonly SqlColumn[]): readonly string[] {
   const totals = totalsOf(report, columns, costColumnOf(columns, report.file.header['cost']));
   if (totals.length > 0) return totals;
   throw new UsageError(
-    `--totals: the report ${report.name} has no amount to add up; expected a column cost, or "--! totals:" in ${report.file.path}`,
+    `--totals: the report ${report.name} has no column to sum; expected a column cost, or "--! totals:" in ${report.file.path}`,
   );
 }
 
-/** Columns as they are where decimals are made doubles: some of the files have no precision to be promised. */
+/** The columns after decimals were converted to doubles, which have no exact precision. */
 function withDoubles(columns: readonly SqlColumn[]): SqlColumn[] {
   return columns.map(({ name, type }) => ({ name, type: type.startsWith('DECIMAL') ? 'DOUBLE' : type }));
 }
 
-/** The columns that are answered with: those of FOCUS in its order, or all. Throws UsageError where the SQL lacks one. */
+/**
+ * The columns to write: those of FOCUS in its order, or all. Throws UsageError if the SQL does not return one of them.
+ */
 function chosenColumns(answered: readonly SqlColumn[], focus: FocusAsked | undefined): readonly SqlColumn[] {
   if (focus === undefined) return answered;
   const missing = focus.columns.filter((name) => !answered.some((column) => column.name === name));
@@ -434,7 +441,7 @@ function chosenColumns(answered: readonly SqlColumn[], focus: FocusAsked | undef
   return focus.columns.flatMap((name) => answered.filter((column) => column.name === name));
 }
 
-/** Reports that had the name of a command, which answers something else. */
+/** Former reports whose names are now commands. */
 const formerNames: Readonly<Record<string, string>> = { forecast: 'stored_forecasts', restatements: 'restated_days' };
 
 function unknownReport(name: string | undefined, reports: readonly Report[]): string {
@@ -444,7 +451,7 @@ function unknownReport(name: string | undefined, reports: readonly Report[]): st
   return `there is no report "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected one of ${names.join(', ')}`;
 }
 
-/** The values of the parameters. Where completeness is required, books that cannot say what is complete do not meet that. */
+/** The values of the parameters. If completeness is required, throws when the books cannot say what is complete. */
 function settle(read: ReadParameters, state: CompletenessState, isRequired: boolean): ParameterValue[] {
   const isWaiting = read.some(({ value }) => typeof value === 'string');
   try {

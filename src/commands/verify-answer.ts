@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { counted } from '../counted.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { findExports, openExportVerifier, readReports, type VerifiedExport, verifyExport } from '../reports/index.ts';
@@ -57,7 +58,7 @@ function describe(one: VerifiedExport): string {
   const what =
     asOf === null
       ? ''
-      : `  ${files} file${files === 1 ? '' : 's'}, ${rows} rows${cost === null ? '' : `, ${cost} USD`}, as of ${asOf}`;
+      : `  ${files} file${files === 1 ? '' : 's'}, ${counted(rows ?? 0, 'row')}${cost === null ? '' : `, ${cost} USD`}, as of ${asOf}`;
   return [
     `${outcome}  ${folder}${what}`,
     ...differences.map(({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`),

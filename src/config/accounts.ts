@@ -130,7 +130,7 @@ function environmentTarget(entries: readonly Entry[], env: Layer, { file, proble
     if (!given) continue;
     problems.report(
       given,
-      `found it set, but ${file} lists ${entries.length} accounts; set COSTBOOK_ACCOUNT to the account that it is ` +
+      `found a value, but ${file} lists ${entries.length} accounts; set COSTBOOK_ACCOUNT to the account that it is ` +
         `for (${expected}), or unset it`,
     );
   }
@@ -245,7 +245,7 @@ function readTokenSource(layer: Layer, reading: Reading): TokenSource | undefine
   if (first === undefined) return undefined;
   const name = layer.get(first)?.position ? first : variableOf(first);
   for (const key of others) {
-    const text = `found next to ${name}, expected one source of the token; remove one of them`;
+    const text = `found together with ${name}, expected only one token source; remove one of them`;
     reading.problems.report(layer.get(key) ?? endOf(reading.file), text);
   }
   const parsers = { token: parseToken, tokenFile: tokenFileParser(reading.file), tokenCommand: parseTokenCommand };

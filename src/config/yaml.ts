@@ -136,7 +136,7 @@ export function readYamlFile(file: string): string | undefined {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     const fault = code.startsWith('ERR_ENCODING')
       ? 'found bytes that are not UTF-8; save the file as UTF-8'
-      : `cannot be read (${code}); let the user who runs costbook read it`;
+      : `cannot be read (${code}); give the user who runs Costbook read access`;
     throw new UsageError(`${file}: ${fault}`, { cause: error });
   }
 }
@@ -156,7 +156,7 @@ function namedAlike(file: string): string[] {
 }
 
 function tooLarge(bytes: number): string {
-  return `found ${bytes} bytes, expected at most 1 MiB; remove everything but the configuration`;
+  return `found ${bytes} bytes, expected at most 1 MiB; remove everything except the configuration`;
 }
 
 /**
@@ -218,10 +218,10 @@ function tooDeepAt(text: string): number | undefined {
 const yamlFaults: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'found an alias with an anchor or a tag, expected it alone',
   BAD_ALIAS: 'found an invalid anchor or alias, expected letters and digits',
-  BAD_COLLECTION_TYPE: 'found a tag that does not fit what follows it; remove the tag',
+  BAD_COLLECTION_TYPE: 'found a tag that does not match its value; remove the tag',
   BAD_DIRECTIVE: 'found a line with % that is not a YAML directive; remove it',
   BAD_DQ_ESCAPE: 'found an escape that YAML does not know between double quotes; use single quotes',
-  BAD_INDENT: 'found an indentation that does not fit the lines above; align it with its siblings',
+  BAD_INDENT: 'found an indentation that does not match the lines above; align it with them',
   BAD_PROP_ORDER: 'found an anchor or tag in the wrong place; put it before the value',
   BAD_SCALAR_START: 'found a character that cannot start an unquoted value; put the value in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'found a second colon in one line, expected one key and its value; put the value in quotes',

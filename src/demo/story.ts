@@ -116,11 +116,11 @@ Biggest change in the last seven days: ${mover['resource_type']} ${mover['resour
   ${mover['week_before']} USD in the week before, ${mover['this_week']} USD this week.
 `
 }
-Charged back, the last whole month in USD, by the rules of jobs/allocation.yaml:
+Chargeback of the last whole month in USD, by the rules in jobs/allocation.yaml:
 ${chargeback}
 Team labels have several spellings (paymnets, PAYMENTS); the aliases in that file merge them.
 
-What its budgets will come to: what complete hours cost, and a forecast of those that are left; 80 of 100 should end between low and high:
+Budget forecasts: the cost of complete hours plus a forecast of the rest. 80 of 100 periods should end between low and high:
 ${forecasts}
 
 Files:

@@ -3,19 +3,22 @@ import { createRequire } from 'node:module';
 import type { AutoETS } from '@bsull/augurs/ets';
 import type { MSTL } from '@bsull/augurs/mstl';
 
-/** The models of augurs, as plain functions over numbers. */
+/** The models of the package augurs, as plain functions over numbers. */
 export interface Augurs {
-  /** Exponential smoothing of a series without seasons; trend, damping and parameters by the information criterion. */
+  /**
+   * Exponential smoothing of a series without seasons. Chooses trend, damping and parameters by the information
+   * criterion.
+   */
   ets(values: readonly number[], horizon: number): number[] | undefined;
-  /** Decomposes by the seasons (in steps), then smooths what remains as `ets` does. */
+  /** Removes the seasons (lengths in steps), then smooths the rest as `ets` does. */
   mstl(values: readonly number[], horizon: number, seasons: readonly number[]): number[] | undefined;
 }
 
 let loading: Promise<Augurs> | undefined;
 
 /**
- * The models, loaded when first asked for: only what forecasts pays for them. The WebAssembly is read from the
- * package's own files, as its own loader would fetch it by URL.
+ * Loads the models when first used, so that only forecasts pay for them. Reads the WebAssembly from the package's own
+ * files; the package's loader would fetch it by URL.
  */
 export function loadAugurs(): Promise<Augurs> {
   loading ??= load();
@@ -32,13 +35,13 @@ async function load(): Promise<Augurs> {
   };
 }
 
-/** The bytes of the module that a subpath of the package is glue for: `ets.js` has `ets_bg.wasm` beside it. */
+/** The bytes of the WebAssembly module next to a file of the package: `ets_bg.wasm` for `ets.js`. */
 function wasmBeside(specifier: string): Uint8Array<ArrayBuffer> {
   const glue = createRequire(import.meta.url).resolve(specifier);
   return new Uint8Array(readFileSync(glue.replace(/\.js$/, '_bg.wasm')));
 }
 
-/** What the model expects, or undefined where it cannot be fitted to these values. */
+/** The model's forecast; undefined if it cannot be fitted to these values. */
 function fitted(make: () => AutoETS | MSTL, values: readonly number[], horizon: number): number[] | undefined {
   const model = make();
   try {
@@ -46,7 +49,7 @@ function fitted(make: () => AutoETS | MSTL, values: readonly number[], horizon: 
     const point = Array.from(model.predict(horizon).point);
     return point.length === horizon && point.every(Number.isFinite) ? point : undefined;
   } catch {
-    // The package throws plain errors for values that a form does not fit; other models have something to say of them.
+    // The package throws plain errors for values that a model cannot fit; the other models still forecast.
     return undefined;
   } finally {
     model.free();

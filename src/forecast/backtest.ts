@@ -29,8 +29,8 @@ export interface Trial extends PredictedPaths {
 const mostOrigins = 26;
 
 /**
- * Origins at equal distances, the newest first: at least a season apart, and together longer than several horizons. Each
- * has at least `least` steps before it.
+ * Origins at equal distances, the newest first: at least a season apart, and spread over several horizons. Each has at
+ * least `least` earlier steps.
  */
 export function originsOf(
   series: Prepared,
@@ -55,7 +55,7 @@ export function originsOf(
   return origins;
 }
 
-/** Steps from one origin to the next. */
+/** Steps between two origins. */
 function strideOf(seasons: readonly number[], horizon: number): number {
   const shortest = seasons[0] ?? 1;
   const season = shortest <= 31 ? shortest : 1;

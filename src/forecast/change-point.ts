@@ -5,34 +5,34 @@ import type { Past } from './models.ts';
 import { mean, studentQuantile, sum } from './numbers.ts';
 import { type Ranges, rangesAround } from './ranges.ts';
 
-/** An end of a series that is unlike anything before it: it may stay so, or be over tomorrow. */
+/** The end of a series that is unlike anything before it. It may last, or be over tomorrow. */
 export interface ChangePoint {
-  /** How many steps it has lasted. */
+  /** Number of steps so far. */
   readonly steps: number;
-  /** How many times as much as expected they were. */
+  /** Ratio of the actual to the expected values. */
   readonly factor: number;
-  /** What was expected of the horizon before it began. */
+  /** The forecast of the horizon from before it started. */
   readonly before: readonly number[];
-  /** How much smaller the series was before it than it is with it. */
+  /** Ratio of the series' size before it to its size with it. */
   readonly sizeBefore: number;
-  /** What it was at each of its steps, where that follows no profile of before: it is a level of its own. */
+  /** Its values, if they follow no earlier profile: it is a level of its own. */
   readonly ownLevel: readonly number[] | undefined;
 }
 
-/** So many margins away lies what is unlike anything before. */
+/** Values this many margins away are unlike anything before. */
 const farMargins = 3;
-/** What is less than so many times as much, or as little, is no turn. */
+/** A smaller change than this factor is not a change point. */
 const leastFactor = 1.4;
-/** What erred by this share of it before is like it. */
+/** An earlier error of at least this share counts as similar. */
 const likeness = 0.6;
-/** With fewer steps nobody knows whether a turn is a level of its own. */
+/** With fewer steps, a level of its own cannot be recognized. */
 const leastOfLevel = 3;
-/** With fewer origins nobody knows what is unusual. */
+/** With fewer origins, it is unknown what is unusual. */
 const leastOrigins = 5;
 
 /**
- * The turn at the end of a series, as seen from the newest origin; undefined where its last step is as expected. A
- * turn that has lasted longer than to that origin is known to the models.
+ * The change point at the end of a series, seen from the newest origin; undefined if the last step is as expected. The
+ * models already know a change that happened before that origin.
  */
 export function findChangePoint(tried: Tried, past: Past, horizon: number, level: number): ChangePoint | undefined {
   const { chosen, origins } = tried;
@@ -66,7 +66,7 @@ export function findChangePoint(tried: Tried, past: Past, horizon: number, level
   );
 }
 
-/** The steps of a turn where they lie nearer to one level than to what was expected, times so much. */
+/** The steps after a change point, if they are nearer to one level than to a multiple of the forecast. */
 function ownLevelOf(turned: readonly { outcome: number; path: number }[], factor: number): number[] | undefined {
   if (turned.length < leastOfLevel) return undefined;
   const outcomes = turned.map(({ outcome }) => outcome);
@@ -76,12 +76,12 @@ function ownLevelOf(turned: readonly { outcome: number; path: number }[], factor
   return fromLevel < fromProfile ? outcomes : undefined;
 }
 
-/** Whether so many steps in a row erred about as much in the same direction at an older origin. */
+/** Whether an older origin had about the same errors in the same direction for as many steps in a row. */
 function hasHappenedBefore({ chosen, origins }: Tried, steps: number, error: number): boolean {
   return origins.slice(1).some(({ past, outcomes, isKnown }, index) => {
     const size = sizeOf(past);
     const path = chosen.pathAt(index + 1);
-    // Outcomes that the newest origin is asked about are not before it.
+    // Skips outcomes that belong to the newest origin.
     const seen = outcomes.slice(0, (index + 1) * (origins[0]?.back ?? 1));
     const errors = seen.map((outcome, h) => (isKnown[h] ? (outcome - (path[h] ?? 0)) / size : 0));
     return errors.some((_, first) => {
@@ -92,7 +92,10 @@ function hasHappenedBefore({ chosen, origins }: Tried, steps: number, error: num
   });
 }
 
-/** Ranges that hold both that the turn stays and that it is over, their mean half way: nothing tells which. */
+/**
+ * Ranges that include both outcomes: the change lasts, or it ends. The mean is half way, because nothing decides
+ * between them.
+ */
 export function rangesAfterChangePoint(
   { before, factor, sizeBefore, ownLevel }: ChangePoint,
   margins: Margins,
@@ -111,7 +114,7 @@ export function rangesAfterChangePoint(
   return { points: both(over.points, stays.points), cumulative: both(over.cumulative, stays.cumulative) };
 }
 
-/** Ranges of a level of which nothing is known but these values: as of numbers that lie around it by chance. */
+/** Ranges of a level that is known only from these values, which vary by chance. */
 function rangesOfLevel(
   values: readonly number[],
   horizon: number,
@@ -122,7 +125,7 @@ function rangesOfLevel(
   const deviation = Math.sqrt(sum(values.map((value) => (value - middle) ** 2)) / (count - 1));
   const wide = studentQuantile((1 + level) / 2, count - 1) * deviation;
   const marginOf = (steps: number): Margin => {
-    // The steps differ by chance, and all of them by how far the level itself is known.
+    // Steps vary by chance, and the level itself is uncertain.
     const half = wide * Math.sqrt(steps + steps ** 2 / count);
     return [-half, half];
   };

@@ -31,7 +31,10 @@ export interface Tried {
   readonly chosenAt: readonly (PredictedPaths | undefined)[];
 }
 
-/** Tries every model at every origin and chooses. Slow models are tried only if they are better at a few origins. */
+/**
+ * Tries every model at every origin and chooses one. Slow models are tried everywhere only if they are good at a few
+ * origins.
+ */
 export async function tryModels(
   series: Prepared,
   past: Past,
@@ -39,7 +42,7 @@ export async function tryModels(
   seasons: readonly number[],
   floor: number,
 ): Promise<Tried> {
-  // With much less history than now, a model's errors say little about now.
+  // With much less history, a model has different errors than now.
   const least = Math.max(seasons[0] === undefined ? leastPast : 2 * seasons[0], leastPastShare * series.values.length);
   const origins = originsOf(series, horizon, seasons, least, floor === 0);
   const models = modelsWith(await loadAugurs());
@@ -53,7 +56,7 @@ export async function tryModels(
   for (const model of models)
     if (model.isDear && isWorthTrying(model, trials, past, origins, some, horizon, floor)) add(model);
   const chosen = chooseAt(trials, origins, 0, horizon);
-  if (chosen === undefined) throw new Error('the seasonal naive model has nothing to say');
+  if (chosen === undefined) throw new Error('the seasonal naive model has no forecast');
   return { origins, chosen, chosenAt: origins.map(({ back }) => chooseAt(trials, origins, back, horizon)) };
 }
 
@@ -109,7 +112,7 @@ export function chooseAt(
   return others.length === 0 ? trial : together(trial, others);
 }
 
-/** The weighted mean of the best model and the near-ties: `trend-26-1+2` is one of three. */
+/** The weighted mean of the best model and its near-ties: `trend-26-1+2` has three models. */
 function together(best: Trial, others: readonly { readonly trial: Trial; readonly weight: number }[]): PredictedPaths {
   const all = [{ trial: best, weight: 1 }, ...others];
   const total = sum(all.map(({ weight }) => weight));

@@ -8,7 +8,7 @@ import { type Backtest, backtestOf } from './scores.ts';
 import { type Prepared, prepare } from './series.ts';
 import { type Step, stepsAfter, usualSeasons } from './step.ts';
 
-/** The values of one series at a regular step, without holes in time: a value that is not known is null. */
+/** The values of one series at a regular step, without gaps in time. An unknown value is null. */
 export interface CostHistory {
   /** UTC instant of the first value's bucket: `2026-10-01T00:00:00Z`. */
   readonly start: string;
@@ -19,52 +19,55 @@ export interface CostHistory {
 export interface ForecastOptions {
   /** Lengths of the seasons in steps; by default 7 for days, 24 and 168 for hours. */
   readonly seasons?: readonly number[];
-  /** The share of outcomes that the intervals should hold; 0.8 by default. */
+  /** The share of outcomes that the intervals should contain; 0.8 by default. */
   readonly level?: number;
-  /** True (the default) where the series cannot be below zero. */
+  /** True (the default) if the series cannot be below zero. */
   readonly nonNegative?: boolean;
 }
 
 export interface SeriesForecast {
   readonly kind: 'forecast';
-  /** The name of the model, for people and for the books: `level-4`, `mstl-ets`, `stopped`, …; `level-4+2` with two others. */
+  /**
+   * The name of the model, for people and for the books: `level-4`, `mstl-ets`, `stopped`, …; `level-4+2` is averaged
+   * with two others.
+   */
   readonly model: string;
   readonly transform: Transform;
   /** The seasons that the model follows, in steps. */
   readonly seasons: readonly number[];
-  /** What a person should know of how it came about; empty where there is nothing. */
+  /** Remarks on the forecast; may be empty. */
   readonly notes: readonly string[];
   /** One for each step of the horizon. */
   readonly points: readonly Range[];
   /**
-   * The sum of the first k points, for k from 1 to the horizon. The intervals are those of the sum, calibrated on sums:
-   * not sums of bounds.
+   * The sum of the first k points, for k from 1 to the horizon. Their intervals are calibrated on sums; they are not
+   * sums of bounds.
    */
   readonly cumulative: readonly Range[];
   readonly backtest: Backtest;
-  /** Where the history begins that the model was fitted to, a UTC instant. */
+  /** The start of the history that the model was fitted to, a UTC instant. */
   readonly from: string;
-  /** Where the history ends and the forecast begins, a UTC instant. */
+  /** The end of the history and start of the forecast, a UTC instant. */
   readonly through: string;
 }
 
 export interface NoForecast {
   readonly kind: 'none';
-  /** Why there is none, in plain words. */
+  /** Why there is no forecast, as a sentence. */
   readonly reason: string;
 }
 
 export type Forecast = SeriesForecast | NoForecast;
 
-/** Seasons that must be known before anything is said of what comes. */
+/** The least number of known seasons. */
 const leastSeasons = 3;
-/** Steps that must be known where there is no season. */
+/** The least number of known steps, if there is no season. */
 const leastSteps = 12;
 
 /**
- * Forecasts the next `horizon` steps of a series from its own past: the model is chosen by rolling backtest, and the
- * intervals are calibrated on what that way of choosing erred there. The same history gives the same bytes; values
- * need no unit, and all that comes out has theirs. Throws UsageError where the horizon or an option makes no sense.
+ * Forecasts the next `horizon` steps of a series from its past. A rolling back-test chooses the model, and the errors
+ * of these choices calibrate the intervals. The same history gives the same bytes. The result has the unit of the
+ * values. Throws UsageError if the horizon or an option is invalid.
  */
 export async function forecastSeries(
   history: CostHistory,
@@ -94,7 +97,7 @@ export async function forecastSeries(
   const margins = marginsFor({ back: 0, past, chosen }, tried, horizon, level);
   const changePoint = nonNegative ? findChangePoint(tried, past, horizon, level) : undefined;
   const notes = [
-    ...(series.values.length < 2 * horizon ? ['little history for so long a horizon: the intervals are wide'] : []),
+    ...(series.values.length < 2 * horizon ? ['the history is short for this horizon, so the intervals are wide'] : []),
     ...(changePoint === undefined ? [] : [noteOf(changePoint)]),
   ];
   return {
@@ -113,23 +116,25 @@ export async function forecastSeries(
 }
 
 function noteOf({ steps, factor }: ChangePoint): string {
-  const last = steps === 1 ? 'the last step is' : `the last ${steps} steps are`;
+  const last = steps === 1 ? 'the last step was' : `the last ${steps} steps were`;
   const times = factor >= 0.1 && factor < 100 ? factor.toFixed(1) : factor.toPrecision(2);
-  return `${last} ${times} times what was expected: the interval holds both that it stays so and that it is over`;
+  return `${last} ${times} times the expected value: the interval includes both outcomes, that it lasts and that it ends`;
 }
 
 function checkAsked(horizon: number, level: number, seasons: readonly number[]): void {
   const problems = [
-    ...(Number.isSafeInteger(horizon) && horizon > 0 ? [] : [`horizon: ${horizon} is no whole number of at least 1`]),
-    ...(level > 0 && level < 1 ? [] : [`level: ${level} does not lie between 0 and 1`]),
+    ...(Number.isSafeInteger(horizon) && horizon > 0
+      ? []
+      : [`horizon: ${horizon} is not a whole number of at least 1`]),
+    ...(level > 0 && level < 1 ? [] : [`level: ${level} is not between 0 and 1`]),
     ...seasons
       .filter((season) => !(Number.isSafeInteger(season) && season > 1))
-      .map((season) => `seasons: ${season} is no whole number of at least 2`),
+      .map((season) => `seasons: ${season} is not a whole number of at least 2`),
   ];
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
 }
 
-/** Whether it is zero for so long that it will not be otherwise: longer than twice any pause that it ever made. */
+/** Whether the series has stopped: it has been zero for more than twice its longest pause. */
 function isStill(series: Prepared, season: number | undefined): boolean {
   const least = season !== undefined && season >= 24 ? 2 * season : (season ?? 7);
   return series.zerosAtEnd >= Math.max(least, 2 * series.longestPause + 1);
@@ -153,15 +158,15 @@ function still(horizon: number, note: string, from: string, through: string): Se
 
 function reasonForNone(series: Prepared, season: number | undefined, horizon: number): string | undefined {
   const { known, values } = series;
-  if (known === 0) return 'no value is known';
+  if (known === 0) return 'it has no values';
   const needed = season === undefined ? leastSteps : leastSeasons * season;
-  const since = series.skipped > 0 ? ' since it began' : '';
-  if (known < needed) return `too little history: ${known} steps are known${since}, and it takes ${needed}`;
+  const since = series.skipped > 0 ? ' since its first value' : '';
+  if (known < needed) return `too little history: ${known} known steps${since}, at least ${needed} needed`;
   if (2 * known < values.length) {
-    return `too many gaps: ${values.length - known} of ${values.length} steps are not known`;
+    return `too many gaps: ${values.length - known} of ${values.length} steps are unknown`;
   }
   if (horizon > 2 * values.length) {
-    return `too little history: ${values.length} steps${since} are too few to look ${horizon} ahead; at most ${2 * values.length}`;
+    return `too little history: ${values.length} steps${since} allow a horizon of at most ${2 * values.length}, not ${horizon}`;
   }
   return undefined;
 }

@@ -1,55 +1,57 @@
 import { normalQuantile, quantilesByWeight, studentQuantile } from './numbers.ts';
 
-/** What was erred from one origin on, in units of how large errors were to be expected there. */
+/** The errors after one origin, in units of the expected error there. */
 export interface Fold {
-  /** How many steps the origin lies before the moment of the forecast. */
+  /** Steps from the origin to the time of the forecast. */
   readonly back: number;
-  /** Outcome less forecast, by step or summed up to it; not a number where the outcome is not known. */
+  /** Outcome minus forecast, per step or summed up to it; NaN if the outcome is unknown. */
   readonly errors: readonly number[];
   readonly weight: number;
 }
 
-/** How far outcomes lie around what is expected: below (at most 0) and above (at least 0). */
+/** How far outcomes are from the forecast: below (at most 0) and above (at least 0). */
 export type Margin = readonly [below: number, above: number];
 
 /**
- * What is believed of errors before any is seen, and what is possible. The beliefs were set by what series that were
- * made for it (eleven families, by seed) held of their last months.
+ * Assumptions about errors before any is known, and their limits. They were fitted to the last months of synthetic
+ * series (eleven families, by seed).
  */
 interface Belief {
-  /** The power of the step with which the mean square grows: 1 for sums of errors by chance, 3 for a wandering level. */
+  /**
+   * The power of the step with which the mean square grows: 1 for sums of independent errors, 3 for a wandering level.
+   */
   readonly power: number;
   readonly leastPower: number;
   readonly mostPower: number;
-  /** So many independent folds weigh as much as the belief that errors are normal. */
+  /** The assumption that errors are normal weighs as much as this many independent folds. */
   readonly normalFolds: number;
 }
 
 const ofPoints: Belief = { power: 0.15, leastPower: 0, mostPower: 1.5, normalFolds: 1 };
 const ofSums: Belief = { power: 2, leastPower: 0.8, mostPower: 3.2, normalFolds: 5 };
 
-/** What is known of the spread before any fold, as degrees of freedom. */
+/** Degrees of freedom of the spread before any fold. */
 const priorDegrees = 0.5;
 
-/** Margins of single steps, from what was erred at each. */
+/** Margins of single steps, from the errors at each. */
 export function pointMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {
   return marginsAlong(folds, horizon, level, ofPoints, () => independentOf(folds, 1));
 }
 
-/** Margins of the sum of the first steps, from what was erred by the sum up to each. */
+/** Margins of the sum of the first steps, from the errors of the sum up to each. */
 export function sumMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {
   return marginsAlong(folds, horizon, level, ofSums, (step) => independentOf(folds, step + 1));
 }
 
-/** How many stretches of so many steps there are that do not overlap. */
+/** The number of windows of this many steps that do not overlap. */
 function independentOf(folds: readonly Fold[], length: number): number {
   const origins = new Set(folds.map(({ back }) => back)).size;
   return Math.min(origins, Math.max(0, ...folds.map(({ back }) => back)) / length);
 }
 
 /**
- * Calibrates intervals on what was erred before (split conformal, normalised): the size of errors is smoothed over the
- * horizon, and the quantiles are taken of all errors in units of those sizes. Folds overlap, so that their number says
+ * Calibrates intervals on past errors (normalized split conformal prediction). The size of errors is smoothed over the
+ * horizon, and the quantiles are those of all errors in units of these sizes. Because folds overlap, their number means
  * little: the fewer independent ones there are, the wider the intervals.
  */
 function marginsAlong(
@@ -83,9 +85,9 @@ function marginsAlong(
   });
 }
 
-/** The root mean square of errors at each step, as a power of the step; undefined where nothing was erred. */
+/** The root mean square of errors at each step, as a power of the step; undefined if all errors are 0. */
 function sizesOf(folds: readonly Fold[], horizon: number, belief: Belief, independent: number): number[] | undefined {
-  // The line log(mean square) = start + power × log(step + 1), by least squares. Steps lie the closer the further out.
+  // The line log(mean square) = start + power × log(step + 1), by least squares. Later steps are closer together on it.
   let [weights, x1, y1, xx, xy] = [0, 0, 0, 0, 0];
   for (let step = 0; step < horizon; step += 1) {
     const { square, count } = meanSquareAt(folds, step);

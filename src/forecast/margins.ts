@@ -4,37 +4,39 @@ import { type Fold, type Margin, pointMargins, sumMargins } from './intervals.ts
 import type { Past } from './models.ts';
 import { mean } from './numbers.ts';
 
-/** Errors grow with the size of a series, but less. */
+/** Errors grow with the size of a series, but less than it does. */
 const sizePower = 0.75;
-/** A step that is quieter than this by its season errs as if it were not. */
+/** A step that is quieter than this by its season has errors of this size. */
 const leastShare = 0.1;
 
-/** What the chosen model erred counts for so much: it was chosen for having erred little there. */
+/**
+ * The weight of the chosen model's own errors. It was chosen because they were small, so they alone are too optimistic.
+ */
 const chosenShare = 1 / 3;
-/** What was erred counts half as much after so many origins more: series calm down and grow restless. */
+/** An origin's errors count half as much after this many newer origins, because the noise of series changes. */
 const errorsHalveAfter = 8;
 
-/** Margins by step, of the single steps and of their sums up to there. */
+/** Margins by step, of single steps and of sums up to them. */
 export interface Margins {
   readonly points: readonly Margin[];
   readonly sums: readonly Margin[];
 }
 
-/** How large a series is before an origin; what a model errs there is counted in this. */
+/** The size of a series before an origin; errors there are measured in it. */
 export function sizeOf(past: Past): number {
   const { values, cycle } = past;
   const recent = mean(values.slice(-8 * cycle).map(Math.abs));
   return Math.max(recent, 0.2 * mean(values.map(Math.abs)), 1e-9) ** sizePower;
 }
 
-/** How much of that size the next steps have by their seasons: what is busy errs by more than what is quiet. */
+/** The share of that size in each of the next steps, by season: busy steps have larger errors than quiet ones. */
 function sharesOf({ factors, values }: Past, horizon: number): number[] {
   return Array.from({ length: horizon }, (_, h) =>
     factors.action === 'factor' ? Math.max(leastShare, factors.seasonAt(values.length + h)) ** sizePower : 1,
   );
 }
 
-/** A forecast that is made, or could have been made, `back` steps before the end of the series. */
+/** A forecast from `back` steps before the end of the series, real or hypothetical. */
 export interface MarginInputs {
   readonly back: number;
   readonly past: Past;
@@ -42,9 +44,9 @@ export interface MarginInputs {
 }
 
 /**
- * Margins for a forecast: from older origins alone, as far as their outcomes were known by then, the newer the more. A
- * third of what counts is what the chosen model erred, and the rest what the models erred that would have been chosen at
- * those origins, which knew less.
+ * Margins for a forecast. They use only older origins and the outcomes known by then; recent ones weigh more. A third
+ * of the weight is on the chosen model's errors, the rest on those of the models that would have been chosen at these
+ * origins with less knowledge.
  */
 export function marginsFor(
   { back, past, chosen }: MarginInputs,
@@ -81,7 +83,7 @@ export function marginsFor(
   };
 }
 
-/** The same margins around something that is so many times as large. */
+/** The margins scaled by a factor. */
 export function timesAll({ points, sums }: Margins, factor: number): Margins {
   return { points: points.map((margin) => times(margin, factor)), sums: sums.map((margin) => times(margin, factor)) };
 }
@@ -90,7 +92,7 @@ function times([below, above]: Margin, factor: number): Margin {
   return [below * factor, above * factor];
 }
 
-/** A step whose outcome is not known adds nothing. */
+/** Sums of errors; unknown outcomes add nothing. */
 function runningSums(errors: readonly number[]): number[] {
   let total = 0;
   return errors.map((error) => {

@@ -5,36 +5,36 @@ import { type Decomposed, decompose, withSeason } from './season.ts';
 
 export type Transform = 'none' | 'log1p' | 'sqrt';
 
-/** What a model sees of a series: nothing after its end, and no more of its past than can matter. */
+/** The past that a model sees: nothing after its end, and no more than can matter. */
 export interface Past {
   readonly values: readonly number[];
   readonly seasons: readonly number[];
-  /** The steps that make one cycle of the shortest season: what levels and slopes are measured over. */
+  /** The steps of one cycle of the shortest season; levels and slopes are measured per cycle. */
   readonly cycle: number;
   readonly nonNegative: boolean;
   readonly factors: Decomposed;
   readonly additions: Decomposed;
-  /** Of the last cycles alone: what repeats may change, where what costs is replaced by something else. */
+  /** Seasons of the last cycles only, because a pattern may change when resources are replaced. */
   readonly recent: Decomposed;
 }
 
-/** One way to go on from a past. */
+/** A way to forecast from a past. */
 export interface Model {
   readonly name: string;
   readonly transform: Transform;
-  /** True where it takes so long that it is tried at few origins first. */
+  /** True if it is slow, and is therefore first tried at few origins. */
   readonly isDear: boolean;
-  /** What it expects of the next steps; undefined where it has nothing to say of such a past. */
+  /** Its forecast of the next steps; undefined if it cannot forecast from this past. */
   forecast(past: Past, horizon: number): number[] | undefined;
 }
 
-/** The cycles that are recent. */
+/** The number of recent cycles. */
 const recentCycles = 8;
 
-/** Of a longer season a part is taken as the cycle. */
+/** The most steps of a cycle; a longer season is cut. */
 const mostInCycle = 48;
 
-/** The past of a series up to its first `end` values. */
+/** The past of a series, which is its first `end` values. */
 export function pastOf(values: readonly number[], end: number, seasons: readonly number[], nonNegative: boolean): Past {
   const cycle = Math.min(seasons[0] ?? 7, mostInCycle);
   const reach = Math.max(26 * Math.min(cycle, 14), 5 * (seasons.at(-1) ?? 1));
@@ -52,10 +52,10 @@ export function pastOf(values: readonly number[], end: number, seasons: readonly
   };
 }
 
-/** The name of the model that repeats the last season as it was. */
+/** The name of the model that repeats the last season. */
 export const lastSeason = 'seasonal-naive';
 
-/** Every model, the plainest first: of equals the plainer one is chosen. */
+/** Every model, the simplest first; of equal ones the simplest is chosen. */
 export function modelsWith(augurs: Augurs): readonly Model[] {
   return [
     plain(lastSeason, ({ values, seasons }, horizon) => {
@@ -105,7 +105,7 @@ export function modelsWith(augurs: Augurs): readonly Model[] {
         forecast: (past, horizon) => smoothedByAugurs(augurs, past, horizon, transform),
       }),
     ),
-    // Taking one season out at a time does as well as doing so again and again, but not where there are several.
+    // With a single season, one pass of removal does as well as repeated passes; with several, it does not.
     {
       name: 'mstl-ets',
       transform: 'log1p',
@@ -123,7 +123,7 @@ function steps(horizon: number, value: (h: number) => number): number[] {
   return Array.from({ length: horizon }, (_, h) => value(h));
 }
 
-/** A model of the level alone; the seasons are put back on what it says. */
+/** A model of the level, to whose forecast the seasons are added again. */
 function onRest(
   name: string,
   parts: 'factors' | 'additions' | 'recent',
@@ -140,7 +140,7 @@ function onRest(
 
 const smoothings = [0.03, 0.07, 0.15, 0.3, 0.5, 0.8];
 
-/** The last level of simple exponential smoothing, its parameter chosen by the squared errors of one step ahead. */
+/** The last level of simple exponential smoothing. The parameter minimizes the squared one-step errors. */
 function smoothed(rest: readonly number[]): number {
   let best = { error: Number.POSITIVE_INFINITY, level: 0 };
   for (const alpha of smoothings) {
@@ -156,8 +156,8 @@ function smoothed(rest: readonly number[]): number {
 }
 
 /**
- * A line through the means of the last `cycles` cycles: their median slope (Theil and Sen), of which `share` is
- * believed, from the mean of the last four.
+ * A line from the mean of the last four cycles, with `share` times the median slope (Theil-Sen) of the means of the
+ * last `cycles` cycles.
  */
 function trend(
   rest: readonly number[],
@@ -175,13 +175,16 @@ function trend(
   for (let a = 0; a < count; a += 1) {
     for (let b = a + 1; b < count; b += 1) slopes.push(((means[a] ?? 0) - (means[b] ?? 0)) / (b - a));
   }
-  // Fewer cycles than four tell no slope.
+  // Fewer than four cycles show no slope.
   const slope = count < 4 ? 0 : (median(slopes) / cycle) * share;
   const level = mean(means.slice(0, 4).map((value, back) => value + slope * (back + 0.5) * cycle));
   return (h) => level + slope * (h + 0.5);
 }
 
-/** Where the level changed last and stayed: the split of the last cycles that explains most, while it explains much. */
+/**
+ * The start of the last lasting level: the split of the last cycles that explains most of the variation, if it explains
+ * enough.
+ */
 function lastChange(rest: readonly number[], cycle: number): number {
   let from = Math.max(0, rest.length - 26 * cycle);
   const least = Math.max(3, Math.round(cycle / 2));
@@ -192,12 +195,12 @@ function lastChange(rest: readonly number[], cycle: number): number {
   }
 }
 
-/** The split of `rest` from `from` on into two levels, where they differ by more than chance would have them. */
+/** The best split of `rest` from `from` on into two levels, if they differ by more than chance. */
 function bestSplit(rest: readonly number[], from: number, least: number): number | undefined {
   const values = rest.slice(from);
   const n = values.length;
   if (n < 3 * least) return undefined;
-  // Squares of deviations are swayed by single days: what lies far out counts as lying at the edge.
+  // Outliers dominate squared deviations, so they are clipped.
   const center = median(values);
   const spread = median(values.map((value) => Math.abs(value - center))) * 1.4826;
   const edge = Math.max(4 * spread, 1e-12);
@@ -214,7 +217,7 @@ function bestSplit(rest: readonly number[], from: number, least: number): number
     const left = squares - (before * before) / at - (after * after) / (n - at);
     if (left < best.left) best = { left, at };
   }
-  // A wandering level has splits too: only one that explains most of what there is counts.
+  // A wandering level has splits too, so a split must explain most of the variation.
   if (best.at === -1 || best.left > 0.5 * whole || best.left > whole - 12 * (best.left / n)) return undefined;
   return from + best.at;
 }
@@ -223,7 +226,7 @@ const transforms: Readonly<
   Record<Transform, { to(value: number): number; back(value: number): number; bend(value: number): number }>
 > = {
   none: { to: (value) => value, back: (value) => value, bend: () => 0 },
-  // Ten times the usual size: so the logarithm bends where values are, and bears zero.
+  // Ten times the usual size: so the logarithm is curved at the values, and accepts zero.
   log1p: {
     to: (value) => Math.log1p(10 * Math.max(0, value)),
     back: (value) => Math.expm1(Math.min(value, 50)) / 10,
@@ -236,7 +239,7 @@ const transforms: Readonly<
   },
 };
 
-/** Cycles that what takes long is shown: of more it does not gain. */
+/** The most cycles for slow models; more do not improve them. */
 const dearCycles = 14;
 
 function smoothedByAugurs(augurs: Augurs, past: Past, horizon: number, transform: Transform): number[] | undefined {
@@ -274,8 +277,7 @@ function decomposedByAugurs(augurs: Augurs, past: Past, horizon: number): number
 }
 
 /**
- * The way back from a transform. What is expected lies above what lies in the middle where the way back bends upwards:
- * by half the variance times the bend.
+ * Inverts a transform. Because of its curvature, the mean is above the median by half the variance times the curvature.
  */
 function backFrom(path: readonly number[], rest: readonly number[], cycle: number, transform: Transform): number[] {
   const { back, bend } = transforms[transform];

@@ -8,7 +8,7 @@ export function sum(values: readonly number[]): number {
   return total;
 }
 
-/** The value below which a share of them lies, between neighbours in proportion; 0 of nothing. */
+/** The quantile of values at a share, interpolated linearly; 0 if there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
   const place = (sorted.length - 1) * share;
@@ -17,7 +17,7 @@ export function quantile(values: readonly number[], share: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** As `quantile` for several shares in ascending order, where each value counts by its weight. */
+/** Weighted quantiles at several shares in ascending order. */
 export function quantilesByWeight(
   values: readonly number[],
   weights: readonly number[],
@@ -42,7 +42,7 @@ export function quantilesByWeight(
   return found;
 }
 
-/** The point below which a standard normal outcome lies with this chance (Acklam's approximation, error below 1e-8). */
+/** The quantile of the standard normal distribution (Acklam's approximation, error below 1e-8). */
 export function normalQuantile(share: number): number {
   if (share > 0.5) return -normalQuantile(1 - share);
   if (share < 0.02425) {
@@ -71,7 +71,7 @@ export function normalQuantile(share: number): number {
   );
 }
 
-/** The same for Student's t with this many degrees of freedom, which may be a fraction (Hill's expansion). */
+/** The quantile of Student's t distribution with this many degrees of freedom, also fractional (Hill's expansion). */
 export function studentQuantile(share: number, degrees: number): number {
   const z = normalQuantile(share);
   const n = Math.max(1, degrees);

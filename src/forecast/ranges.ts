@@ -1,23 +1,23 @@
 import type { Margin } from './intervals.ts';
 import type { Margins } from './margins.ts';
 
-/** As a share of what is expected. */
+/** As a share of the expected value. */
 const rounding = 1e-9;
 
-/** A number that is expected, and the interval that holds the outcome as often as the level says. */
+/** An expected value, and the interval that contains the outcome with the given probability. */
 export interface Range {
   readonly mean: number;
   readonly lower: number;
   readonly upper: number;
 }
 
-/** One range for each step, and one for the sum up to each. */
+/** One range per step, and one per sum up to it. */
 export interface Ranges {
   readonly points: readonly Range[];
   readonly cumulative: readonly Range[];
 }
 
-/** Ranges of the steps and of their sums, around a path that counts in `scale`. */
+/** Ranges of the steps and of their sums, around a path in units of `scale`. */
 export function rangesAround(path: readonly number[], margins: Margins, floor: number, scale: number): Ranges {
   const points = path.map((value, h) => rangeAround(value, margins.points[h] ?? [0, 0], floor));
   let total = 0;
@@ -26,7 +26,7 @@ export function rangesAround(path: readonly number[], margins: Margins, floor: n
     total += value;
     const own = h === 0 ? points[0] : undefined;
     const range = own ?? rangeAround(total, margins.sums[h] ?? [0, 0], floor);
-    // What cannot be below zero cannot grow less in sum.
+    // If values cannot be negative, sums cannot decrease.
     if (floor === 0 && before !== undefined) {
       before = { ...range, lower: Math.max(range.lower, before.lower), upper: Math.max(range.upper, before.upper) };
     } else before = range;
@@ -41,7 +41,7 @@ export function rangesAround(path: readonly number[], margins: Margins, floor: n
 }
 
 function rangeAround(value: number, [below, above]: Margin, floor: number): Range {
-  // Sums of the same numbers differ by the order in which they are added: no interval is narrower than that.
+  // The order of addition changes sums slightly, so no interval is narrower than that.
   const least = rounding * Math.abs(value);
   return {
     mean: value,
@@ -50,7 +50,7 @@ function rangeAround(value: number, [below, above]: Margin, floor: number): Rang
   };
 }
 
-/** Sums of the largest numbers there are stay numbers; and there is one zero. */
+/** Keeps sums of very large numbers finite, and turns -0 into 0. */
 function finite(value: number): number {
   return Math.min(Number.MAX_VALUE, Math.max(-Number.MAX_VALUE, value)) + 0;
 }

@@ -3,24 +3,24 @@ import { UsageError } from '../errors.ts';
 import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant, parseRfc3339 } from '../time.ts';
 import type { Step } from './step.ts';
 
-/** One series of a file, at its step. */
+/** One series of a file, with its step. */
 export interface GivenSeries {
   readonly id: string;
   /** UTC instant of the first value. */
   readonly start: string;
-  /** Undefined where there is a single value, so that nothing tells the step. */
+  /** Undefined for a single value, which has no step. */
   readonly step: Step | undefined;
-  /** A step that the file leaves out, or gives without a value, is null. */
+  /** Null for a step that is missing or has no value. */
   readonly values: readonly (number | null)[];
 }
 
 const columns = ['id', 'timestamp', 'value'] as const;
-/** Mistakes that are told; of more only the number is. */
+/** The most mistakes listed; of the others only the number. */
 const maxProblemsShown = 20;
-/** More rows than this do not fit into the memory that a command may take. */
+/** The most rows that fit into the memory of a command. */
 const mostRows = 20_000_000;
 const mostRecordBytes = 65_536;
-/** A series that has fewer than one value in so many steps has a wrong timestamp in it, or a wrong step. */
+/** A series with fewer than one value per this many steps has a wrong timestamp or step. */
 const mostStepsPerValue = 50;
 
 /** The rows of one id, in the order of the file. */
@@ -31,15 +31,15 @@ interface Rows {
 }
 
 /**
- * The series of a CSV file with the columns id, timestamp and value, in the order of their first rows. Timestamps are
- * UTC where they name no offset, and ascend within an id; an empty value is not known. Throws UsageError that lists
- * what is wrong by file and line.
+ * Reads the series of a CSV file with the columns id, timestamp and value, in the order of their first rows. Timestamps
+ * without an offset are UTC; they ascend within an id. An empty value is unknown. Throws UsageError that lists every
+ * mistake by file and line.
  */
 export async function readSeriesFile(path: string, signal: AbortSignal): Promise<GivenSeries[]> {
   const problems = new Problems(path);
   const rows = await readRows(path, problems, signal);
   problems.check();
-  if (rows.size === 0) throw new UsageError(`${path}: found no row below the header, expected ${columns.join(',')}`);
+  if (rows.size === 0) throw new UsageError(`${path}: found no row after the header, expected ${columns.join(',')}`);
   const series = [...rows].map(([id, found]) => regularSeries(id, found, problems));
   problems.check();
   return series;
@@ -56,12 +56,12 @@ class Problems {
     this.#count += 1;
     if (this.#told.length < maxProblemsShown) this.#told.push(`${this.#path}:${line}: ${words}`);
   }
-  /** Throws where there was one. */
+  /** Throws if there was a mistake. */
   check(): void {
     if (this.#count === 0) return;
     const more = this.#count - this.#told.length;
     throw new UsageError(
-      [...this.#told, ...(more > 0 ? [`and ${more} mistake${more === 1 ? '' : 's'} more`] : [])].join('\n'),
+      [...this.#told, ...(more > 0 ? [`and ${more} more mistake${more === 1 ? '' : 's'}`] : [])].join('\n'),
     );
   }
 }
@@ -98,7 +98,7 @@ async function readRows(path: string, problems: Problems, signal: AbortSignal): 
     }
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof CsvError) throw new UsageError(`${path}: ${error.message}; expected CSV as RFC 4180 has it`);
+    if (error instanceof CsvError) throw new UsageError(`${path}: ${error.message}; expected CSV (RFC 4180)`);
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'EISDIR') {
       throw new UsageError(`${path}: found ${code === 'ENOENT' ? 'no such file' : 'a folder'}, expected a CSV file`);
@@ -107,11 +107,12 @@ async function readRows(path: string, problems: Problems, signal: AbortSignal): 
   } finally {
     file.destroy();
   }
-  if (places === undefined) throw new UsageError(`${path}: found nothing, expected the header ${columns.join(',')}`);
+  if (places === undefined)
+    throw new UsageError(`${path}: found an empty file, expected the header ${columns.join(',')}`);
   return byId;
 }
 
-/** Where in a record the columns are. */
+/** The positions of the columns in a record. */
 function placesOf(header: readonly string[], path: string): number[] {
   const names = header.map((name) => name.trim().toLowerCase());
   const places = columns.map((column) => names.indexOf(column));
@@ -135,7 +136,7 @@ function addRow(
     problems.add(line, `timestamp: found ${shown(timestamp)}, expected 2026-10-01 or 2026-10-01T00:00:00Z`);
   }
   if (number === undefined)
-    problems.add(line, `value: found ${shown(value)}, expected a number, or nothing where it is not known`);
+    problems.add(line, `value: found ${shown(value)}, expected a number, or nothing if it is unknown`);
   if (id === '' || instant === undefined || number === undefined) return;
   let rows = byId.get(id);
   if (rows === undefined) {
@@ -148,8 +149,8 @@ function addRow(
     problems.add(
       line,
       before === undefined
-        ? `${formatInstant(instant)} of ${shown(id)} stands below ${formatInstant(last)} (line ${rows.lines.at(-1)}), expected ascending timestamps`
-        : `${formatInstant(instant)} of ${shown(id)} is given again, first in line ${before}`,
+        ? `${formatInstant(instant)} of ${shown(id)} is earlier than ${formatInstant(last)} above it (line ${rows.lines.at(-1)}), expected ascending timestamps`
+        : `${formatInstant(instant)} of ${shown(id)} is there twice, first on line ${before}`,
     );
     return;
   }
@@ -160,7 +161,7 @@ function addRow(
 
 const timestampForm = /^(\d{4}-\d{2}(?:-\d{2})?)(?:[Tt ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(Z|z|[+-]\d{2}:\d{2})?)?$/;
 
-/** The instant of a timestamp that may leave out what is zero: the offset, the seconds, the clock, the day. */
+/** The instant of a timestamp; offset, seconds, time and day may be omitted. */
 function instantIn(text: string): Instant | undefined {
   const [, date = '', clock = '00:00', seconds = ':00', offset = 'Z'] = timestampForm.exec(text) ?? [];
   if (date === '') return undefined;
@@ -169,7 +170,7 @@ function instantIn(text: string): Instant | undefined {
 
 const numberForm = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
-/** Null where nothing is given; undefined where it is no number that a double can hold. */
+/** Null if empty; undefined if it is not a number that a double can represent. */
 function numberIn(text: string): number | null | undefined {
   if (text === '') return null;
   const number = numberForm.test(text) ? Number(text) : Number.NaN;
@@ -180,7 +181,7 @@ function shown(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
 
-/** Puts the rows of an id at equal distances; what lies between two steps is a mistake. */
+/** Places the rows of an id at regular steps; a row between two steps is a mistake. */
 function regularSeries(id: string, { instants, values, lines }: Rows, problems: Problems): GivenSeries {
   const [first = 0] = instants;
   const start = formatInstant(first);
@@ -201,7 +202,7 @@ function regularSeries(id: string, { instants, values, lines }: Rows, problems: 
     if (!Number.isInteger(index)) {
       problems.add(
         lines[row] ?? 0,
-        `${formatInstant(instant)} of ${shown(id)} lies between two steps of ${describeStep(step)} from ${start} on`,
+        `${formatInstant(instant)} of ${shown(id)} is between two steps of ${describeStep(step)} from ${start} on`,
       );
       continue;
     }
@@ -216,13 +217,13 @@ function placeBy(first: Instant, step: Exclude<Step, 'month'>): (instant: Instan
   return (instant) => (instant - first) / length;
 }
 
-/** Whole months where both are at the same place of theirs; otherwise no whole number. */
+/** The number of months between two instants; not a whole number if they are at different positions in their months. */
 function monthsBetween(first: Instant, instant: Instant): number {
   const months = Math.round((instant - first) / (30.436875 * dayMs));
   return addCalendarMonths(first, months) === instant ? months : months + 0.5;
 }
 
-/** A calendar month where the distances are those of months; otherwise the distance that occurs most. */
+/** The most frequent distance; a calendar month if the distances are months. */
 function stepOf(instants: readonly Instant[]): Step {
   const counts = new Map<number, number>();
   for (const [index, instant] of instants.entries()) {

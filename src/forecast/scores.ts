@@ -4,23 +4,23 @@ import { mean } from './numbers.ts';
 import { type Range, rangesAround } from './ranges.ts';
 import type { Prepared } from './series.ts';
 
-/** How the chosen model did on the series' own past, at origins after which the outcome is known. */
+/** The accuracy of the chosen model on the series' past, at origins with known outcomes. */
 export interface Backtest {
   readonly folds: number;
-  /** Mean absolute error as a multiple of what the season before, repeated, would have erred; null where that is 0. */
+  /** Mean absolute error as a multiple of that of repeating the previous season; null if that is 0. */
   readonly mase: number | null;
-  /** Symmetric mean absolute percentage error, 0 to 200; null where there is nothing to divide by. */
+  /** Symmetric mean absolute percentage error, 0 to 200; null if undefined. */
   readonly smape: number | null;
-  /** Share of the outcomes that the intervals would have held, made from what was known before them; 0 to 1. */
+  /** Share of the outcomes that the intervals contained, with intervals from earlier data only; 0 to 1. */
   readonly coverage: number | null;
-  /** The same of the sums over the horizon (or what was known of it). */
+  /** The same for sums over the horizon, or over the known part of it. */
   readonly sumCoverage: number | null;
 }
 
-/** How many origins, the newest first, the intervals themselves are tried at. */
+/** Number of newest origins at which intervals are tested. */
 const coverageOrigins = 8;
 
-/** Scores what the chosen model said at the origins, and the intervals as they would have been made there. */
+/** Scores the chosen model's forecasts at the origins, with the intervals as of these origins. */
 export function backtestOf(
   tried: Tried,
   series: Prepared,
@@ -58,7 +58,7 @@ export function backtestOf(
   };
 }
 
-/** Makes the intervals as they would have been made at some origins, and counts what they held. */
+/** Computes the intervals as of some origins, and counts the outcomes that they contain. */
 function coverageOf(
   tried: Tried,
   horizon: number,

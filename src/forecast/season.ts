@@ -1,21 +1,21 @@
 import { mean, sum } from './numbers.ts';
 
-/** How a season acts on the level: as a factor, or as something added. */
+/** How a season changes the level: as a factor, or as a summand. */
 export type Action = 'factor' | 'addition';
 
-/** A series taken apart into what repeats with its seasons and the rest. */
+/** A series split into its seasons and the rest. */
 export interface Decomposed {
   readonly action: Action;
-  /** What the seasons do to step `index` of the series, also after its end. */
+  /** The effect of the seasons on step `index` of the series, also after its end. */
   seasonAt(index: number): number;
   /** The series without its seasons. */
   readonly rest: readonly number[];
 }
 
 /**
- * Takes the seasons out, the shortest first. What repeats at a place of a season is the trimmed mean of how that place
- * differs from the moving average, drawn towards no season at all by as much as it may be chance (James and Stein): a
- * season that is not there adds no noise.
+ * Removes the seasons, the shortest first. The effect at a position of a season is the trimmed mean of its differences
+ * from the moving average, shrunk towards zero by as much as it may be chance (James-Stein), so a season that does not
+ * exist adds no noise.
  */
 export function decompose(values: readonly number[], seasons: readonly number[], action: Action): Decomposed {
   const none = action === 'factor' ? 1 : 0;
@@ -45,15 +45,15 @@ export function decompose(values: readonly number[], seasons: readonly number[],
   };
 }
 
-/** A level with what a season does to it. */
+/** A level with the effect of a season. */
 export function withSeason(level: number, season: number, action: Action): number {
   return action === 'factor' ? level * season : level + season;
 }
 
-/** A step whose factor is below this says little of the level, and the less the smaller it is. */
+/** Steps with a factor below this say little about the level; smaller factors say less. */
 const quietFactor = 0.3;
 
-/** What a step says of the level; where it is quiet, the level around it says the rest. */
+/** The level that a step implies; for a quiet step, partly that of its neighbours. */
 function withoutSeason(value: number, season: number, action: Action, level: number): number {
   if (action === 'addition') return value - season;
   const missing = Math.max(0, quietFactor - season);
@@ -71,7 +71,7 @@ function profileOf(values: readonly number[], levels: readonly number[], season:
   const places = at.map((found) => (found.length === 0 ? none : trimmedMean(found)));
   const middle = mean(places);
   const between = mean(places.map((place) => (place - middle) ** 2)) * (season / Math.max(1, season - 1));
-  // The variance of each place's mean, from how its own values differ.
+  // The variance of the mean at each position, from the spread of its values.
   const within = mean(
     at.map((found, place) => {
       if (found.length < 2) return between;
@@ -86,14 +86,14 @@ function profileOf(values: readonly number[], levels: readonly number[], season:
   });
 }
 
-/** The level around each step: the moving average, or the nearest one where there is none. */
+/** The level around each step: the moving average, or the nearest one if there is none. */
 function levelsOf(values: readonly number[], season: number): number[] {
   const averages = movingAverage(values, season);
   const first = Math.floor(season / 2);
   return values.map((_, index) => averages[Math.min(averages.length - 1, Math.max(0, index - first))] ?? 0);
 }
 
-/** The mean of a season's length around each step that has one; where the length is even, the ends count half. */
+/** The mean over one season around each step that has one. With an even length, the two ends count half. */
 function movingAverage(values: readonly number[], season: number): number[] {
   const half = Math.floor(season / 2);
   const isEven = season % 2 === 0;
@@ -101,7 +101,7 @@ function movingAverage(values: readonly number[], season: number): number[] {
   let total = sum(values.slice(0, season));
   for (let index = half; index + half < values.length; index += 1) {
     if (isEven) {
-      // total holds [index - half, index + half); the window slides by one, and the two ends count half.
+      // total is the sum of [index - half, index + half). The window moves by one step, and the two ends count half.
       const next = total - (values[index - half] ?? 0) + (values[index + half] ?? 0);
       averages.push((total + next) / 2 / season);
       total = next;

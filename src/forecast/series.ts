@@ -1,8 +1,8 @@
-/** A series made ready for models: without leading nothing, without holes, near 1 in size. */
+/** A series prepared for models: without leading zeros and gaps, and scaled to about 1. */
 export interface Prepared {
-  /** How many steps were left out before the first value that is not zero. */
+  /** Number of steps left out before the first value that is not zero. */
   readonly skipped: number;
-  /** Every step from there on, divided by `scale`; a step that is not known repeats the season before it. */
+  /** Every step from there on, divided by `scale`; an unknown step repeats the season before it. */
   readonly values: readonly number[];
   /** Whether the value of a step is known. */
   readonly isKnown: readonly boolean[];
@@ -10,14 +10,14 @@ export interface Prepared {
   readonly scale: number;
   /** The number of zeros at the end. */
   readonly zerosAtEnd: number;
-  /** The longest run of zeros between values that are not. */
+  /** The longest run of zeros between other values. */
   readonly longestPause: number;
 }
 
-/** Sums of some hundred squares of anything below this stay finite. */
+/** Sums of several hundred squares of smaller values stay finite. */
 const largest = 2 ** 400;
 
-/** What is no finite number counts as not known. */
+/** Values that are not finite count as unknown. */
 export function prepare(history: readonly (number | null)[], season: number): Prepared {
   const given = history.map((value) => (value !== null && Number.isFinite(value) ? value : undefined));
   const begin = given.findIndex((value) => value !== undefined && value !== 0);
@@ -41,7 +41,7 @@ export function prepare(history: readonly (number | null)[], season: number): Pr
   };
 }
 
-/** The median size of what is not zero; 1 where nothing is. */
+/** The median size of the values that are not zero; 1 if there are none. */
 function scaleOf(values: readonly (number | undefined)[]): number {
   const sizes = values.flatMap((value) => (value === undefined || value === 0 ? [] : [Math.abs(value)]));
   if (sizes.length === 0) return 1;

@@ -6,15 +6,15 @@ export type Step = 'hour' | 'day' | 'week' | 'month' | number;
 
 const lengths = { hour: hourMs, day: dayMs, week: 7 * dayMs } as const;
 
-/** The UTC instant that lies `count` steps after `start`. Throws UsageError where `start` is no instant. */
+/** The UTC instant `count` steps after `start`. Throws UsageError if `start` is not an instant. */
 export function stepsAfter(start: string, step: Step, count: number): string {
   const instant = parseRfc3339(start);
-  if (instant === undefined) throw new UsageError(`start: "${start}" is no instant; expected 2026-10-01T00:00:00Z`);
+  if (instant === undefined) throw new UsageError(`start: "${start}" is not an instant; expected 2026-10-01T00:00:00Z`);
   if (step === 'month') return formatInstant(addCalendarMonths(instant, count));
   return formatInstant(instant + count * (typeof step === 'number' ? step : lengths[step]));
 }
 
-/** The seasons, in steps, that a series of this step has where nobody says otherwise. */
+/** The default seasons of a step, in steps. */
 export function usualSeasons(step: Step): readonly number[] {
   if (step === 'month') return [12];
   const length = typeof step === 'number' ? step : lengths[step];

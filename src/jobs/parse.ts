@@ -102,7 +102,7 @@ function readWhole(input: JobInput, steps: Step[]): Job {
   for (const key of ['schedule', 'steps'] as const) {
     if (!keys.has(key)) {
       const such = key === 'schedule' ? 'schedule: "15 2 * * *"' : 'steps: [ingest, check, alert]';
-      problems.report({ where: root.where, position: root.position }, `found no ${key}, expected ${such}; write it`);
+      problems.report({ where: root.where, position: root.position }, `found no ${key}, expected ${such}; add it`);
     }
   }
   const due = readValue(
@@ -184,7 +184,7 @@ function readStep(item: Given, input: JobInput, problems: Problems): Step | unde
     if (name === undefined) return undefined;
     const { required = [] } = stepRules[name];
     for (const key of required) {
-      problems.report(item, `found ${name} without ${key}, expected ${name}: { ${key}: … }; write it so`);
+      problems.report(item, `found ${name} without ${key}, expected ${name}: { ${key}: … }`);
     }
     return { name, options: {} };
   }

@@ -44,7 +44,7 @@ const longestDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 export function parseTimetable(text: string): Timetable {
   const found = text.trim().split(/\s+/);
   if (text.trim().startsWith('@')) {
-    throw new UsageError(`found ${JSON.stringify(text)}, expected five fields such as "15 2 * * *"; write them out`);
+    throw new UsageError(`found ${JSON.stringify(text)}, expected five fields such as "15 2 * * *"`);
   }
   if (found.length !== fields.length) {
     const what = found.length === 6 ? '6 fields (seconds are not supported)' : `${found.length} fields`;
@@ -59,7 +59,7 @@ export function parseTimetable(text: string): Timetable {
   if (days.length < anyDay && weekdays.length < 7) {
     throw new UsageError(
       `found both a day of the month ("${found[2]}") and a weekday ("${found[4]}"), which programs interpret ` +
-        'differently; expected * for one of them: for either of the two, write two jobs',
+        'differently; expected * for one of them; to run on both, write two jobs',
     );
   }
   if (!months.some((month) => days.some((day) => day <= (longestDays[month - 1] ?? 0)))) {

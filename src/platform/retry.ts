@@ -41,7 +41,7 @@ function attemptsFor(code: string | undefined): number {
   return code === 'timeout' || code === 'slow' ? maxSilentAttempts : maxAttempts;
 }
 
-/** A shorter Retry-After does not postpone: a platform that says "at once" forever is failing. */
+/** A shorter Retry-After does not postpone, because a platform that always says "at once" is failing. */
 const shortestPutOffMs = 1000;
 
 /** Whether a failure only asks to come back later. */

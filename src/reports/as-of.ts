@@ -27,7 +27,9 @@ export function resolveAsOfAmong(
   return instants.length > 0 && instants.length === periods.length ? Math.max(...instants) : undefined;
 }
 
-/** `momentAmong` the months that are closed in the present books. */
+/**
+ * `resolveAsOfAmong` the months that are closed in the current books.
+ */
 export async function resolveAsOf(
   connection: Connection,
   asked: AsOf | undefined,

@@ -52,14 +52,19 @@ export interface Screen {
   readonly sparkline: { readonly of: string; readonly over: string } | undefined;
 }
 
-/** Reads the reports, a project's own `sql/reports` over the built-in ones. What is wrong with one is in its `problem`. */
+/**
+ * Reads the reports; those in a project's `sql/reports` override built-in ones. Errors of a report are in its
+ * `problem`.
+ */
 export async function readReports(overlay: string): Promise<Report[]> {
   const files = await readSqlFolder('reports', overlay);
   return files.map((file): Report => {
     const problems = [...(file.problems ?? [])];
     const grain = list(file.header['grain']);
     if (grain.length === 0)
-      problems.push(`${file.path}:1:1: the header has no "--! grain:" line; a report is ordered by its grain`);
+      problems.push(
+        `${file.path}:1:1: the header has no "--! grain:" line; add one, because a report is ordered by its grain`,
+      );
     const formats = list(file.header['formats'] ?? 'csv, parquet');
     for (const format of formats) {
       if (!exportFormats.includes(format)) {
@@ -147,7 +152,7 @@ function checkCost({ file }: Report, columns: readonly SqlColumn[]): void {
   const found = columns.find(({ name }) => name.toLowerCase() === declared.toLowerCase());
   if (found !== undefined) {
     throw new UsageError(
-      `${at}: the cost "${declared}" is ${found.type}, expected a DECIMAL or an integer, which can be added up exactly`,
+      `${at}: the cost "${declared}" is ${found.type}, expected a DECIMAL or an integer, which have exact sums`,
     );
   }
   const names = columns.map(({ name }) => name);
@@ -177,7 +182,10 @@ function checkScreen({ file, screen }: Report, columns: readonly SqlColumn[]): v
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
 }
 
-/** What a header says of the screen: `--! top:` (or none, for the order of the grain), `--! important:` and `--! sparkline: cost over usage_date`. */
+/**
+ * The screen settings of a header: `--! top:` (or none, for the order of the grain), `--! important:` and `--!
+ * sparkline: cost over usage_date`.
+ */
 function screenOf({ path, header }: SqlFile, problems: string[]): Screen {
   const given = header['sparkline'];
   const [, of, over] = /^(\S+) over (\S+)$/.exec(given ?? '') ?? [];
@@ -204,8 +212,8 @@ export function topOf({ file, screen }: Report, columns: readonly SqlColumn[]): 
 }
 
 /**
- * The numbers of a report's sparkline: a row for each of its lines, with the columns of the grain that name it, and its
- * first and last time. Undefined where the report has none.
+ * The query for a report's sparklines: a row per line, with the grain columns that name it, and its first and last
+ * time. Undefined if the report has no sparkline.
  */
 export function sparklineQuery(report: Report): string | undefined {
   const { screen, grain } = report;
@@ -215,13 +223,16 @@ export function sparklineQuery(report: Report): string | undefined {
   return sparklineOf(selectOf(report), names, of, over);
 }
 
-/** Runs work with `orderedQuery`, which begins on its first line; a mistake in its SQL becomes a UsageError in DuckDB's words, with the file and line. */
+/**
+ * Runs work with `orderedQuery`. Turns an error in the report's SQL into a UsageError with DuckDB's message, the file
+ * and the line.
+ */
 export async function blamingReport<T>(report: Report, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof SqlError)) throw error;
-    throw sqlProblem(report.file, error, 1); // the wrapping puts one line before the file's first
+    throw sqlProblem(report.file, error, 1); // the wrapping adds one line before the file's first line
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Connection, noRowsOf, type SqlColumn, type SqlParameters } from '../warehouse/index.ts';
 
-/** The columns of a SELECT, which is parsed and bound but not run. Throws SqlError if it is wrong. */
+/** The columns of a SELECT. Parses and binds it, but does not run it. Throws SqlError if it is invalid. */
 export async function columnsOf(
   connection: Connection,
   query: string,

@@ -75,7 +75,7 @@ export function incompleteness(
       const { historyStart, completeThrough } = account;
       if (completeThrough === undefined || completeThrough < period.end) return [through(account)];
       if (historyStart === undefined || historyStart <= period.start) return [];
-      return [`the books of ${account.account} begin ${formatInstant(historyStart)}`];
+      return [`the books of ${account.account} start at ${formatInstant(historyStart)}`];
     });
     const window = formatWindow(period);
     return sentence(period.label === window ? window : `${period.label} (${window})`, gaps);

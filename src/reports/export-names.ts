@@ -16,7 +16,7 @@ export interface AskedParameter {
 
 /** The folders of an export. */
 export interface ExportPlace {
-  /** The folder of the report: of all its periods. */
+  /** The folder of the report, with all its periods. */
   readonly reportFolder: string;
   /** The folder of the manifest. */
   readonly folder: string;
@@ -108,7 +108,7 @@ export function isDataName(report: string, name: string): boolean {
   return stem === report || (stem.startsWith(`${report}-`) && /^[a-z]+$/.test(stem.slice(report.length + 1)));
 }
 
-/** The real path of a folder that need not exist yet: SQL is allowed files by their real names. */
+/** The real path of a folder, which may not exist yet. SQL is granted access to files by their real paths. */
 export async function realFolder(folder: string): Promise<string> {
   return realpath(folder).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' || dirname(folder) === folder) throw error;

@@ -52,7 +52,7 @@ export async function figuresOfFile(
   column: CostColumn | undefined,
 ): Promise<Figures> {
   const read = readers[format];
-  if (read === undefined) throw new Error(`files of the format ${format} cannot be read again`);
+  if (read === undefined) throw new Error(`cannot read back files of the format ${format}`);
   return read(connection, path, column);
 }
 

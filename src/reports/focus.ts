@@ -3,16 +3,16 @@ import { UsageError } from '../errors.ts';
 import { type Connection, readSql, type SqlColumn } from '../warehouse/index.ts';
 import type { ParameterValue } from './parameters.ts';
 
-/** The versions of FOCUS that can be asked for; the first is what is written where none is named. */
+/** The FOCUS versions to choose from; the first is the default. */
 export const focusVersions = ['1.4', '1.3', '1.2'] as const;
 export type FocusVersion = (typeof focusVersions)[number];
 
-/** What a row of an export can be of; the first is what is written where none is named. */
+/** The charge periods to choose from; the first is the default. */
 export const focusGrains = ['hourly', 'daily'] as const;
 
 /**
- * The version of the mapping in sql/reports/focus.sql: it grows when the same books are told otherwise. The program's
- * own version is no part of an export: a newer program must give the same bytes.
+ * The version of the mapping in sql/reports/focus.sql. Increase it when the same books give different values. An export
+ * does not contain the program's version, because a newer program must write the same bytes.
  */
 const mappingVersion = '3';
 
@@ -86,10 +86,10 @@ const columnsSince13 = [
   'HostProviderName',
   'ServiceProviderName',
 ] as const;
-/** Columns that 1.4 deprecated, though its rule model still asks for them. */
+/** Columns that 1.4 deprecated, although its rule model still requires them. */
 const deprecatedIn14 = ['ProviderName', 'PublisherName'] as const;
 
-/** Columns that a version has beside the shared ones, and those that it deprecated but its readers may still ask for. */
+/** Columns that a version adds to the shared ones, and deprecated columns that its readers may still need. */
 const versionColumns: Readonly<Record<FocusVersion, { own: readonly string[]; deprecated: readonly string[] }>> = {
   '1.4': {
     own: [...columnsSince13, 'CommitmentProgramEligibilityDetails', 'InvoiceDetailId'],
@@ -99,7 +99,7 @@ const versionColumns: Readonly<Record<FocusVersion, { own: readonly string[]; de
   '1.2': { own: deprecatedIn14, deprecated: [] },
 };
 
-/** What the platform itself tells and FOCUS has no column for, as it was told; FOCUS wants such names to begin with x_. */
+/** Values of the platform without a FOCUS column, unchanged. FOCUS requires such names to start with x_. */
 const customColumns = [
   'x_BillingDimension',
   'x_DisplayName',
@@ -125,17 +125,16 @@ const withDeprecatedColumns = focusVersions
   .filter((version) => versionColumns[version].deprecated.length > 0)
   .join(', ');
 
-/** What is asked of a report that is told in FOCUS. */
+/** The settings of a report in FOCUS format. */
 export interface FocusAsked {
   readonly version: FocusVersion;
-  /** Of all that the report's SQL answers with, in the order in which they are written. */
+  /** The columns of the report's SQL to write, in order. */
   readonly columns: readonly string[];
 }
 
 /**
- * What a report's parameters ask of FOCUS: a report with a parameter `focus_version` is told in it, others are not
- * (undefined). Throws UsageError for a version that there is not, for deprecated columns of one that has none, and for
- * no provider.
+ * The FOCUS settings in a report's parameters; undefined for a report without a parameter `focus_version`. Throws
+ * UsageError for an unknown version, for deprecated columns of a version that has none, and for a missing provider.
  */
 export function focusAsked(values: readonly Pick<ParameterValue, 'name' | 'sqlValue'>[]): FocusAsked | undefined {
   const asked = values.find(({ name }) => name === 'focus_version');
@@ -149,18 +148,18 @@ export function focusAsked(values: readonly Pick<ParameterValue, 'name' | 'sqlVa
     throw new UsageError(`grain is ${grain.sqlValue ?? 'none'}, expected ${focusGrains.join(' or ')}`);
   }
   if (values.some(({ name, sqlValue }) => name === 'provider' && sqlValue === null)) {
-    throw new UsageError('provider is *, expected a name: FOCUS wants one in every row');
+    throw new UsageError('provider is *, expected a name: FOCUS requires one in every row');
   }
   const withDeprecated = values.some(({ name, sqlValue }) => name === 'deprecated_columns' && sqlValue === true);
   if (withDeprecated && versionColumns[version].deprecated.length === 0) {
     throw new UsageError(
-      `FOCUS ${version} has no deprecated columns: leave --with-deprecated-columns out; only ${withDeprecatedColumns} has any`,
+      `FOCUS ${version} has no deprecated columns, only ${withDeprecatedColumns} does: leave out --with-deprecated-columns`,
     );
   }
   return { version, columns: focusColumns(version, { withDeprecated }) };
 }
 
-/** The defaults of a report's provider and account name, as the configuration has them. */
+/** The defaults of a report's provider and account name, from the configuration. */
 export function namesOfFocus({
   provider,
   accountName,
@@ -171,7 +170,7 @@ export function namesOfFocus({
   return { provider, account_name: accountName };
 }
 
-/** The columns of a version in the order in which they are written: FOCUS's own by the alphabet, then the custom ones. */
+/** The columns of a version in the order of the file: those of FOCUS alphabetically, then the custom ones. */
 export function focusColumns(
   version: FocusVersion,
   { withDeprecated }: { withDeprecated: boolean },
@@ -180,16 +179,17 @@ export function focusColumns(
   return [...[...sharedColumns, ...own, ...(withDeprecated ? deprecated : [])].sort(), ...customColumns];
 }
 
-/** When the platform told the newest of what a month's export holds, `2026-11-04T02:00:00Z`; undefined where it told nothing. */
+/** When the newest data in a month's export was loaded, `2026-11-04T02:00:00Z`; undefined if there is none. */
 export async function newestLoad(connection: Connection, month: string): Promise<string | undefined> {
-  // Corrections lie in hours of earlier months, and those were read again after the month was closed.
+  // Corrections are in hours of earlier months, which were fetched again after the month was closed.
   const [row] = await connection.rows(await readSql('publish', 'newest_load'), { month });
   return typeof row?.['seen_at'] === 'string' ? row['seen_at'] : undefined;
 }
 
 /**
- * The metadata that goes with an export of these columns, as one JSON text: FOCUS's data generator and schema objects
- * in one. `createdAt` is the newest load in it, so that the same books give the same text; without any load it is left out.
+ * The metadata of an export with these columns, as one JSON text that combines FOCUS's data generator and schema
+ * objects. `createdAt` is the time of its newest load, so that the same books give the same text; without a load it is
+ * left out.
  */
 export function focusMetadata(
   version: FocusVersion,
@@ -217,7 +217,7 @@ function definitionOf(name: string, type: string): Readonly<Record<string, strin
   if (decimal) return { DataType: 'DECIMAL', NumericPrecision: Number(decimal[1]), NumberScale: Number(decimal[2]) };
   // An integer of 32 bits has at most ten digits.
   if (type === 'INTEGER') return { DataType: 'DECIMAL', NumericPrecision: 10, NumberScale: 0 };
-  // Asked as doubles (--parquet-decimals double), a column has no precision that could be promised.
+  // With --parquet-decimals double, a column has no exact precision.
   if (type === 'DOUBLE') return { DataType: 'DECIMAL' };
   if (type.startsWith('TIMESTAMP')) return { DataType: 'DATETIME' };
   return {

@@ -28,7 +28,7 @@ export { jsonLines } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
 export { partitionsFolder } from './lake.ts';
 export { described, listOf } from './list.ts';
-export { manifestName } from './manifest.ts';
+export { manifestName, readManifest } from './manifest.ts';
 export {
   displayParameters,
   type GivenParameter,

@@ -32,21 +32,21 @@ import {
 } from './manifest.ts';
 import { type ExportFacts, ownManifest, type Published, patienceMs } from './publish.ts';
 
-/** The manifest that is about to come true: while it lies there a partition's file is that of either manifest. */
+/** The manifest of a publication in progress. While it exists, a partition's file may belong to either manifest. */
 export const nextManifestName = '.manifest.next.json';
 
-/** The root for whoever reads partitions: nothing else is below it. */
+/** The folder for readers of partitions; it contains nothing else. */
 export const partitionsFolder = 'costs';
 const fileName = 'costs.parquet';
-/** Changes with how a partition is written from the same rows, so that all of them are written anew. */
+/** Change it when the same rows are written differently, so that all partitions are written again. */
 const partitionForm = 'instants are UTC';
 
 /**
- * Writes a report over all costs as Parquet, a file for each account and month below `costs/account=…/month=…/`, the
- * two columns in the folders' names as Hive has them. Only months that a load has touched since the last time are
- * written. A partition's file has one name for ever and is swapped by rename, so that whoever lists the folder and
- * opens what it lists always finds each row once. Where this process dies among the swaps, the next run ends them: the
- * new manifest lies beside the old one until then. Throws as `publishFiles` does.
+ * Writes a report over all costs as Parquet, one file per account and month below `costs/account=…/month=…/`, with Hive
+ * names for the folders. Writes only months with new loads since the last run. The name of a partition's file never
+ * changes and the file is replaced by rename, so a reader that lists the folder and opens the files always finds each
+ * row once. If this process dies between two renames, the next run completes them; until then the new manifest is next
+ * to the old one. Throws as `publishFiles` does.
  */
 export async function publishLake(
   place: ExportPlace,
@@ -84,7 +84,7 @@ export async function publishLake(
       toWrite = [...changed, ...lost.filter((partition) => !written.has(nameOf(partition)))];
     } else {
       toWrite = await costPartitions(connection);
-      // What was there of other books is emptied rather than taken away from under a reader.
+      // Partitions of other books become empty instead of disappearing while a reader has them open.
       const names = new Set(toWrite.map(nameOf));
       toWrite.push(...(current?.manifest.files ?? []).map(partitionOf).filter((one) => !names.has(nameOf(one))));
     }
@@ -95,7 +95,7 @@ export async function publishLake(
       const one = await stage(folder, report, partition, options);
       const name = one.entry.name;
       kept.set(name, one.entry);
-      // Restated to and fro: it is what lies there.
+      // Restated back to the old values, so the file is already correct.
       const isThere =
         (await statOf(join(folder, name)))?.size === one.entry.bytes &&
         (await sha256OfFile(join(folder, name))) === one.entry.sha256;
@@ -106,7 +106,7 @@ export async function publishLake(
     const sums = await sumOf(connection, files, options.column);
     return await commit(folder, { ...facts, ...sums, basis }, files, staged, current);
   } finally {
-    // Once the next manifest lies there, the next run takes them from here.
+    // Once the next manifest exists, the next run can continue from these files.
     if ((await statOf(join(folder, nextManifestName))) === undefined) {
       for (const { part } of staged) await rm(part, { force: true });
     }
@@ -115,7 +115,7 @@ export async function publishLake(
   }
 }
 
-/** A partition that is written under its temporary name. */
+/** A partition under its temporary name. */
 interface Staged {
   readonly part: string;
   readonly entry: ManifestFile;
@@ -129,7 +129,7 @@ function partitionOf({ partition }: ManifestFile): CostPartition {
   return { account: partition?.account ?? '', month: Date.parse(`${partition?.month}-01T00:00:00Z`) };
 }
 
-/** The rows of one partition, without the two columns that are the names of its folders. */
+/** The rows of one partition, without the two columns that the folder names contain. */
 export function partitionQuery(report: Report, columns: readonly SqlColumn[]): string {
   const grain = report.grain.filter((column) => column !== 'account' && column !== 'month');
   const cells = columns
@@ -138,7 +138,7 @@ export function partitionQuery(report: Report, columns: readonly SqlColumn[]): s
   return rowsOfPartition(selectOf(report), cells, grain);
 }
 
-/** What `partitionQuery` is bound to. */
+/** The parameters of `partitionQuery`. */
 export function partitionParameters({ account, month }: CostPartition): Record<string, string> {
   return {
     account,
@@ -168,8 +168,8 @@ async function stage(
     const asked = await figuresOfQuery(connection, query, parameters, column);
     if (written.rows !== asked.rows || written.cost !== asked.cost) {
       throw new UnprovenError(
-        `${report.name} was not published: account ${partition.account}, ${formatMonth(partition.month)}: the file holds ` +
-          `${written.rows} rows of ${written.cost} cost, the books answered ${asked.rows} rows of ${asked.cost} cost`,
+        `${report.name} was not published: account ${partition.account}, ${formatMonth(partition.month)}: the file has ` +
+          `${written.rows} rows and ${written.cost} cost, the books have ${asked.rows} rows and ${asked.cost} cost`,
       );
     }
     const { account } = partition;
@@ -190,7 +190,7 @@ async function stage(
   }
 }
 
-/** Whether the partitions that lie there are of these books: then only what was loaded since is written. */
+/** Whether the existing partitions belong to these books; if so, only months with new loads are written. */
 async function isContinued(
   current: StoredManifest | undefined,
   basis: { lastLoad: number; sha256: string },
@@ -225,7 +225,7 @@ async function commit(
 ): Promise<Published> {
   const same: Manifest = { manifest: 1, ...facts, files, previous: current?.manifest.previous ?? null };
   if (current !== undefined && sha256OfText(manifestText(same)) === current.sha256) {
-    for (const { part, entry } of staged) await rename(part, join(folder, entry.name)); // what had been damaged
+    for (const { part, entry } of staged) await rename(part, join(folder, entry.name)); // it was damaged
     return { folder, manifest: same, isUnchanged: true };
   }
   const manifest: Manifest = {
@@ -238,7 +238,7 @@ async function commit(
   return { folder, manifest, isUnchanged: false };
 }
 
-/** From here on there is no way back: what is staged gets its name, then the next manifest becomes the manifest. */
+/** The point of no return: renames the staged files, then the next manifest. */
 async function swap(folder: string, staged: readonly Staged[]): Promise<void> {
   for (const { part, entry } of staged) await rename(part, join(folder, entry.name));
   for (const { part } of staged) await syncPath(dirname(part));
@@ -247,9 +247,8 @@ async function swap(folder: string, staged: readonly Staged[]): Promise<void> {
 }
 
 /**
- * Ends what a run that died had begun: where every file of the next manifest is there, under its own name or a temporary
- * one, it comes true. Otherwise somebody took files away, and what lies there is not to be relied on. Removes what is
- * left of it.
+ * Completes the publication of a killed run, if every file of the next manifest exists under its own or a temporary
+ * name. Otherwise somebody removed files, so the next manifest cannot be trusted. Removes all leftovers.
  */
 async function recover(
   folder: string,
@@ -296,7 +295,7 @@ async function findAsync<T>(candidates: readonly T[], meets: (one: T) => Promise
   return undefined;
 }
 
-/** Folders in which a run that failed had meant to put a partition. */
+/** Removes the empty folders that a failed run created for partitions. */
 async function removeEmptyFolders(root: string): Promise<void> {
   for (const account of await namesIn(root)) {
     for (const month of await namesIn(join(root, account))) await rmdir(join(root, account, month)).catch(() => {});

@@ -13,7 +13,7 @@ export function described({ name, about, grain, parameters, formats }: Report): 
   };
 }
 
-/** The reports: side by side where nobody's terminal is too narrow for it, otherwise a paragraph each. */
+/** Lists the reports: as a table in a pipe, and as paragraphs on a terminal, which may be too narrow for a table. */
 export function listOf(reports: readonly Report[], { width }: TableLayout): string {
   if (width !== undefined) {
     return reports

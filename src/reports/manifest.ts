@@ -99,7 +99,7 @@ export function parseManifest(text: string): Manifest {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new NoManifestError(`it is no JSON: ${messageOf(error)}`);
+    throw new NoManifestError(`it is not JSON: ${messageOf(error)}`);
   }
   const found = record(value, 'it');
   if (found['manifest'] !== 1) throw new NoManifestError('it has no "manifest": 1');
@@ -115,18 +115,18 @@ export function parseManifest(text: string): Manifest {
   ]) {
     if (found[key] !== null) expectText(found[key], `"${key}"`);
   }
-  if (Number.isNaN(Date.parse(String(found['asOf'])))) throw new NoManifestError('"asOf" is no instant');
-  if (!Number.isSafeInteger(found['rows'])) throw new NoManifestError('"rows" is no integer');
+  if (Number.isNaN(Date.parse(String(found['asOf'])))) throw new NoManifestError('"asOf" is not an instant');
+  if (!Number.isSafeInteger(found['rows'])) throw new NoManifestError('"rows" is not an integer');
   record(found['parameters'], '"parameters"');
-  if (!Array.isArray(found['files'])) throw new NoManifestError('"files" is no list');
+  if (!Array.isArray(found['files'])) throw new NoManifestError('"files" is not a list');
   for (const [index, entry] of found['files'].entries()) {
     const where = `"files"[${index}]`;
     const file = record(entry, where);
     for (const key of ['name', 'format', 'sha256']) expectText(file[key], `${where}."${key}"`);
-    if (!isBelow(String(file['name']))) throw new NoManifestError(`${where}."name" leads out of its folder`);
-    if (!Number.isSafeInteger(file['bytes'])) throw new NoManifestError(`${where}."bytes" is no integer`);
+    if (!isBelow(String(file['name']))) throw new NoManifestError(`${where}."name" points outside its folder`);
+    if (!Number.isSafeInteger(file['bytes'])) throw new NoManifestError(`${where}."bytes" is not an integer`);
     if (file['rows'] !== null && !Number.isSafeInteger(file['rows'])) {
-      throw new NoManifestError(`${where}."rows" is no integer`);
+      throw new NoManifestError(`${where}."rows" is not an integer`);
     }
     if (file['cost'] !== null) expectText(file['cost'], `${where}."cost"`);
     if (file['partition'] !== undefined) {
@@ -155,13 +155,13 @@ export function sha256OfText(text: string): string {
 
 function record(value: unknown, what: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new NoManifestError(`${what} is no object`);
+    throw new NoManifestError(`${what} is not an object`);
   }
   return value as Record<string, unknown>;
 }
 
 function expectText(value: unknown, what: string): void {
-  if (typeof value !== 'string') throw new NoManifestError(`${what} is no text`);
+  if (typeof value !== 'string') throw new NoManifestError(`${what} is not a text`);
 }
 
 /** Whether a path stays below its folder: a manifest may come from anybody. */

@@ -18,15 +18,15 @@ import {
 import type { SqlFile, SqlParameters, SqlValue } from '../warehouse/index.ts';
 import { type CompletenessState, lastCompleteMonth } from './completeness.ts';
 
-/** A parameter of a report as its header declares it: `--! params: month month = last-complete, workspace text = *`. */
+/** A parameter that the header of a report declares: `--! params: month month = last-complete, workspace text = *`. */
 export interface ReportParameter {
   readonly name: string;
   readonly type: ParameterType;
-  /** The default as text, read like a value of the command line; undefined where a value must be given. */
+  /** The default as text, in the syntax of the command line; undefined if a value is required. */
   readonly default: string | undefined;
 }
 
-/** A report with these defaults in the place of its own, by the name of the parameter; undefined leaves its own. */
+/** A report with some defaults replaced, by the name of the parameter; undefined keeps the report's own. */
 export function withDefaults<R extends { readonly parameters: readonly ReportParameter[] }>(
   report: R,
   defaults: Readonly<Record<string, string | undefined>>,
@@ -38,11 +38,11 @@ export function withDefaults<R extends { readonly parameters: readonly ReportPar
   return { ...report, parameters };
 }
 
-/** A value of the command line, or of a job, for one parameter. */
+/** A value for one parameter, from the command line or a job. */
 export interface GivenParameter {
   readonly name: string;
   readonly text: string;
-  /** How it was given, for messages: `--month`, `--param workspace`. */
+  /** The option that set it, for messages: `--month`, `--param workspace`. */
   readonly what: string;
 }
 
@@ -50,9 +50,12 @@ export interface GivenParameter {
 export interface ParameterValue {
   readonly name: string;
   readonly type: ParameterType;
-  /** What `$name` is bound to: months and dates as `2026-10-01`, all and none as NULL, a file as its absolute path. */
+  /**
+   * The value that is bound to `$name`: months and dates as `2026-10-01`, "all" and "none" as NULL, a file as its
+   * absolute path.
+   */
   readonly sqlValue: SqlValue;
-  /** The value as it leaves the house: months as `2026-10`, a file as it was given. */
+  /** The value as people see it: months as `2026-10`, a file as it was written. */
   readonly display: string | number | boolean | null;
   readonly isDefault: boolean;
 }
@@ -64,9 +67,9 @@ interface Value {
 
 interface TypeRules {
   readonly expected: string;
-  /** Values that only the books, or another parameter, can give. */
+  /** Words whose value depends on the books, or on another parameter. */
   readonly words: readonly string[];
-  /** The value of a text; undefined, or a UsageError, where it is none. */
+  /** Parses a text; undefined, or a UsageError, if it is not a value of this type. */
   read(text: string, now: Instant): Value | undefined;
 }
 
@@ -112,7 +115,7 @@ const types = {
   file: { expected: 'a file, its path relative to the project folder', words: [], read: plain },
 } as const satisfies Readonly<Record<string, TypeRules>>;
 
-/** The types that a header may name; each is written as the design's date forms, numbers and words say. */
+/** The types that a header can name. */
 export type ParameterType = keyof typeof types;
 
 function rulesOf(type: ParameterType): TypeRules {
@@ -127,7 +130,7 @@ function ofDate(instant: Instant): Value {
   return plain(formatInstant(instant).slice(0, 10));
 }
 
-/** The parameters that make a report's period; the first is given with `--month`, the others with `--from` and `--to`. */
+/** The parameters that set a report's period: `--month`, or `--from` and `--to`. */
 const periodTypes: Readonly<Record<string, readonly ParameterType[]>> = {
   month: ['month'],
   from: ['date', 'instant'],
@@ -135,8 +138,8 @@ const periodTypes: Readonly<Record<string, readonly ParameterType[]>> = {
 };
 
 /**
- * The parameters of a report's header, in its order. What is wrong with them, and what the SQL and the header do not
- * have in common, is added to `problems` with file, line and column.
+ * Reads the parameters of a report's header, in order. Adds every mistake, and every difference between header and SQL,
+ * to `problems` with file, line and column.
  */
 export function parseParameters(file: SqlFile, problems: string[]): ReportParameter[] {
   const parameters: (ReportParameter & { readonly at: string })[] = [];
@@ -148,21 +151,21 @@ export function parseParameters(file: SqlFile, problems: string[]): ReportParame
     }
     const [, name = '', type = '', written] = match;
     if (!/^[a-z][a-z0-9_]*$/.test(name)) {
-      problems.push(`${at}: "${name}" is no name of a parameter; expected lower case letters, digits and _`);
+      problems.push(`${at}: "${name}" is not a valid parameter name; expected lowercase letters, digits and _`);
       continue;
     }
     if (parameters.some((parameter) => parameter.name === name)) {
-      problems.push(`${at}: the parameter "${name}" is there twice`);
+      problems.push(`${at}: the parameter "${name}" is declared twice`);
       continue;
     }
     if (!isParameterType(type)) {
       const known = Object.keys(types);
-      problems.push(`${at}: "${type}" is no type of a parameter${guess(type, known)}; expected ${known.join(', ')}`);
+      problems.push(`${at}: "${type}" is not a parameter type${guess(type, known)}; expected ${known.join(', ')}`);
       continue;
     }
     const allowed = (Object.hasOwn(periodTypes, name) ? periodTypes[name] : undefined) ?? [type];
     if (!allowed.includes(type)) {
-      problems.push(`${at}: the parameter "${name}" is a ${type}, expected ${allowed.join(' or ')}`);
+      problems.push(`${at}: the parameter "${name}" has the type ${type}, expected ${allowed.join(' or ')}`);
     }
     if (written !== undefined && readValue(type, written, 0) === undefined) {
       problems.push(`${at}: the default of "${name}" is "${written}", expected ${expectedOf(type)}`);
@@ -182,20 +185,22 @@ export function parseParameters(file: SqlFile, problems: string[]): ReportParame
   }
   for (const { name, at } of parameters) {
     if (!named.has(name))
-      problems.push(`${at}: the parameter "${name}" is declared, but $${name} is nowhere in the SQL`);
+      problems.push(`${at}: the parameter "${name}" is declared, but the SQL does not use $${name}`);
     const other = { from: 'to', to: 'from' }[name];
     if (other !== undefined && !parameters.some((parameter) => parameter.name === other)) {
-      problems.push(`${at}: the parameter "${name}" is there without "${other}"; a period has both`);
+      problems.push(`${at}: the parameter "${name}" is declared without "${other}"; a period needs both`);
     }
     const isBefore = parameters.some((parameter) => parameter.name === name && parameter.default === 'month-before');
     if (isBefore && (name === 'month' || !parameters.some((parameter) => parameter.name === 'month'))) {
-      problems.push(`${at}: "month-before" is the month before the parameter "month", which must be another one`);
+      problems.push(
+        `${at}: "month-before" is the month before the parameter "month"; declare "month" as another parameter`,
+      );
     }
   }
   return parameters.map(({ at: _, ...parameter }) => parameter);
 }
 
-/** The comma-separated pieces of the `--! params:` lines, each with its file, line and column. */
+/** The comma-separated declarations in the `--! params:` lines, each with its file, line and column. */
 function declarations(file: SqlFile): { text: string; at: string }[] {
   const chunks: { text: string; at: string }[] = [];
   for (const [index, line] of file.text.split('\n').entries()) {
@@ -203,7 +208,7 @@ function declarations(file: SqlFile): { text: string; at: string }[] {
     const lead = /^--! *params: */.exec(line)?.[0];
     if (lead === undefined) continue;
     const parts = line.slice(lead.length).split(',');
-    // A line may end with the comma before the next one's first parameter.
+    // A line may end with a comma, before the first parameter of the next line.
     if (parts.at(-1)?.trim() === '') parts.pop();
     let column = lead.length + 1;
     for (const part of parts) {
@@ -218,7 +223,7 @@ function declarations(file: SqlFile): { text: string; at: string }[] {
 const sqlTokens =
   /--[^\n]*|\/\*[\s\S]*?\*\/|(?<!\w)[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$([A-Za-z_]\w*)?\$[\s\S]*?\$\1\$|(?<![\w$])\$(?<name>\w+)/g;
 
-/** The `$name`s of an SQL text outside of comments and quotes, each with its first place. */
+/** The `$name`s of an SQL text outside comments and quotes, each with its first position. */
 function parametersNamedIn(sql: string): Map<string, { line: number; column: number }> {
   const named = new Map<string, { line: number; column: number }>();
   for (const match of sql.matchAll(sqlTokens)) {
@@ -238,7 +243,7 @@ function expectedOf(type: ParameterType): string {
   return rulesOf(type).expected;
 }
 
-/** The value of a text, the word where only the books have the value, undefined where it is neither. */
+/** The value of a text; the word itself if its value depends on the books; undefined if it is neither. */
 function readValue(type: ParameterType, text: string, now: Instant): Value | string | undefined {
   const { words, read } = rulesOf(type);
   if (words.includes(text)) return text;
@@ -257,7 +262,7 @@ function guess(name: string, known: readonly string[]): string {
   return near === undefined ? '' : ` (did you mean "${near}"?)`;
 }
 
-/** Parameters of which some wait for the books: `last-complete` is not known before they are open. */
+/** Parameters, some of which need the books: `last-complete` is unknown until they are open. */
 export type ReadParameters = readonly {
   readonly parameter: ReportParameter;
   readonly value: Value | string;
@@ -265,8 +270,8 @@ export type ReadParameters = readonly {
 }[];
 
 /**
- * Reads what was given for a report's parameters, and the defaults of the others. `now` is the instant that relative
- * dates count from. What is unknown, malformed, given twice or missing is added to `problems`.
+ * Reads the given values of a report's parameters, and the defaults of the others. Relative dates count from `now`.
+ * Reports unknown, malformed, repeated and missing values with `problem`.
  */
 export async function readParameters(
   report: { readonly name: string; readonly parameters: readonly ReportParameter[] },
@@ -292,8 +297,8 @@ export async function readParameters(
     if (first !== undefined && second !== undefined) {
       problem(
         first.what === second.what
-          ? `${first.what} is given twice`
-          : `${first.what} and ${second.what} are the same parameter: give one of them`,
+          ? `${first.what} is set twice`
+          : `${first.what} and ${second.what} set the same parameter: use only one`,
       );
     }
     const text = first?.text ?? parameter.default;
@@ -304,7 +309,7 @@ export async function readParameters(
     }
     const value = readValue(type, text, now);
     if (value === undefined || (value === 'month-before' && (name === 'month' || !known.includes('month')))) {
-      problem(`${what}: "${text}" is not what the report ${report.name} takes there; expected ${expectedOf(type)}`);
+      problem(`${what}: "${text}" is not a valid value for the report ${report.name}; expected ${expectedOf(type)}`);
     } else if (type === 'file') {
       const path = resolve(dir, text);
       const words = await fileProblem(path, [dir, ...folders]);
@@ -316,19 +321,19 @@ export async function readParameters(
   return read;
 }
 
-/** What keeps a path from being read as one file below one of the folders; undefined where nothing does. */
+/** Why a path cannot be read as one file below one of the folders; undefined if it can. */
 async function fileProblem(path: string, folders: readonly string[]): Promise<string | undefined> {
-  // DuckDB would read every file that the pattern fits.
-  if (/[*?[\]{}]/.test(path)) return 'has one of * ? [ ] { } in it, which make it a pattern for several files';
+  // DuckDB would read every file that matches the pattern.
+  if (/[*?[\]{}]/.test(path)) return 'contains one of * ? [ ] { }, which would make it a pattern for several files';
   try {
-    if (!(await stat(path)).isFile()) return 'is no file';
+    if (!(await stat(path)).isFile()) return 'is not a file';
     const real = await realpath(path);
     for (const folder of folders) {
       const root = await realpath(folder).catch(() => resolve(folder));
       const below = relative(root, real);
       if (below.split(sep)[0] !== '..' && !isAbsolute(below)) return undefined;
     }
-    return 'is outside of the project folder: move it there, or allow its folder with --allow-files';
+    return 'is outside the project folder: move it there, or allow its folder with --allow-files';
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
@@ -336,24 +341,27 @@ async function fileProblem(path: string, folders: readonly string[]): Promise<st
   }
 }
 
-/** How a parameter is given on the command line. */
+/** The option that sets a parameter. */
 function optionOf({ name, type }: ReportParameter): string {
   return Object.hasOwn(periodTypes, name) ? `--${name} <${type}>` : `--param ${name}=<${type}>`;
 }
 
-/** How a parameter is given on the command line, with its default where it has one. */
+/** The option that sets a parameter, with its default if it has one. */
 export function parameterOption(parameter: ReportParameter): string {
   return optionOf(parameter).replace(`<${parameter.type}>`, parameter.default ?? `<${parameter.type}>`);
 }
 
-/** The values of all parameters, those that waited for the books included. Throws UsageError where the books cannot say, or where a period is empty. */
+/**
+ * The values of all parameters, including those that need the books. Throws UsageError if the books cannot provide one,
+ * or if a period is empty.
+ */
 export function settleParameters(read: ReadParameters, state: CompletenessState): ParameterValue[] {
   function wordValue(word: string, { name, type }: ReportParameter): Value {
     if (word === 'last' || word === 'last-complete') {
       const month = lastCompleteMonth(state);
       if (month === undefined) {
         throw new UsageError(
-          'no month is complete in every account: name one with --month; "costbook status" shows how far each account is',
+          'no month is complete in every account yet: choose one with --month; "costbook status" shows how far each account is complete',
         );
       }
       if (type === 'month') return ofMonth(month.start);
@@ -368,13 +376,13 @@ export function settleParameters(read: ReadParameters, state: CompletenessState)
     }
     if (state.completeThrough === null) {
       throw new UsageError(
-        'nothing is complete in every account yet: name dates with --from and --to; "costbook status" shows how far each account is',
+        'nothing is complete in every account yet: choose dates with --from and --to; "costbook status" shows how far each account is complete',
       );
     }
     const instant = Date.parse(state.completeThrough);
     return type === 'date' ? ofDate(floorDay(instant)) : plain(formatInstant(instant));
   }
-  /** A default of so many days ago counts from the end of the complete hours: old books still have a last month. */
+  /** A default such as -30d counts from the end of the complete hours, so that old books still have a last month. */
   function asOfBooks(value: Value, { type, default: written = '' }: ReportParameter): Value {
     if ((type !== 'date' && type !== 'instant') || !isRelative(written) || state.completeThrough === null) return value;
     const inBooks = readValue(type, written, Date.parse(state.completeThrough));
@@ -393,34 +401,37 @@ export function settleParameters(read: ReadParameters, state: CompletenessState)
   return values;
 }
 
-/** What is bound to a report's SQL. */
+/** The values to bind to a report's SQL. */
 export function sqlParameters(values: readonly ParameterValue[]): SqlParameters {
   return Object.fromEntries(values.map(({ name, sqlValue }) => [name, sqlValue]));
 }
 
-/** The parameters as they leave the house, in a manifest or an answer in JSON. */
+/** The parameters for people: in a manifest, or in a JSON answer. */
 export function displayParameters(values: readonly ParameterValue[]): Record<string, string | number | boolean | null> {
   return Object.fromEntries(values.map(({ name, display }) => [name, display]));
 }
 
-/** Ten years of months: more in one call is a mistake. */
+/** The most months in one call: ten years. */
 const maxMonths = 120;
 
-/** The months of `2026-01..2026-10`, or with `now` of `2026-01..last`, both included; undefined where a text is no range. Throws UsageError for a range that ends before it begins. */
+/**
+ * The months of `2026-01..2026-10`, or with `now` of `2026-01..last`, both inclusive; undefined if a text is not a
+ * range. Throws UsageError for a range that ends before it starts.
+ */
 export function monthsOfRange(text: string, what: string, now?: Instant): readonly string[] | undefined {
   const [, first = '', last = ''] = /^(.*?)\.\.(.*)$/.exec(text) ?? [];
   if (first === '' && last === '') return undefined;
   const [start, end] = [parseMonth(first, what, now).start, parseMonth(last, what, now).start];
-  if (start > end) throw new UsageError(`${what}: the range ${text} ends before it begins`);
+  if (start > end) throw new UsageError(`${what}: the range ${text} ends before it starts`);
   const months: string[] = [];
   for (let month = start; month <= end && months.length <= maxMonths; month = addCalendarMonths(month, 1)) {
     months.push(formatMonth(month));
   }
-  if (months.length > maxMonths) throw new UsageError(`${what}: ${text} is more than ${maxMonths} months`);
+  if (months.length > maxMonths) throw new UsageError(`${what}: ${text} has more than ${maxMonths} months`);
   return months;
 }
 
-/** What was given, with months in the place of days where a report has days alone: `--month 2026-10` is `--from` and `--to`. */
+/** The given values, with `--month` converted to `--from` and `--to` for a report that only takes days. */
 export function withDaysOfMonths(
   report: { readonly parameters: readonly ReportParameter[] },
   given: readonly GivenParameter[],
@@ -445,12 +456,12 @@ export function withDaysOfMonths(
   });
 }
 
-/** A stretch of time that a report is about, and how it was named. */
+/** A window that a report covers, and its label. */
 export interface Period extends Window {
   readonly label: string;
 }
 
-/** The stretches that a report is about: each of its months, and what lies from `from` to `to`; none where it has neither. */
+/** The windows that a report covers: each of its months, and `from` to `to`; none if it has neither. */
 export function periodsOf(values: readonly ParameterValue[]): Period[] {
   const periods: Period[] = values
     .filter(({ type, display }) => type === 'month' && display !== null)

@@ -15,34 +15,34 @@ import { type Manifest, sha256OfFile, sha256OfText } from './manifest.ts';
 import { displayParameters, type ParameterValue } from './parameters.ts';
 import { type FileToWrite, type Published, publishFiles } from './publish.ts';
 
-/** An answer of a report that is to be published. */
+/** A report's answer to publish. */
 export interface Publication {
   readonly report: Report;
   readonly question: Question;
-  /** What it answers with. */
+  /** The columns of the answer. */
   readonly columns: readonly SqlColumn[];
   readonly values: readonly ParameterValue[];
   readonly state: CompletenessState;
-  /** How far it was looked at, of a report of what only `costbook alert` finds out. */
+  /** How far `costbook alert` has evaluated the data, for a report that needs it. */
   readonly evaluated: Evaluated | undefined;
-  /** The instant as of which the books answer; undefined where they answer as they are. */
+  /** The as-of instant; undefined for the current books. */
   readonly asOf: Instant | undefined;
-  /** Those asked for; others that lie there from before are written with them. */
+  /** The requested formats; formats of an earlier export are written too. */
   readonly formats: readonly string[];
   readonly raw: boolean;
-  /** Whether the CSV for people is asked for, and whether it ends in a row of totals. */
+  /** Whether the CSV for people is requested, and whether it ends with a total row. */
   readonly excel: { readonly totals: boolean } | undefined;
   readonly parquetDecimals: FormatOptions['parquetDecimals'];
-  /** Of a report that is told in FOCUS: its version, and the metadata that goes with it. */
+  /** For a report in FOCUS format: its version and metadata. */
   readonly focus: { readonly version: string; readonly metadata: string } | undefined;
-  /** Where the files go. */
+  /** The folders of the files. */
   readonly place: ExportPlace;
   readonly signal: AbortSignal;
-  /** Told what is being written. */
+  /** Called with the name of each file that is being written. */
   readonly onProgress?: ((words: string) => void) | undefined;
 }
 
-/** Where an answer goes, below the folder of all exports. */
+/** Chooses the folders of an answer below the folder of all exports. */
 export function placeOf({
   report,
   values,
@@ -50,9 +50,9 @@ export function placeOf({
   isUsual,
   root,
 }: Pick<Publication, 'report' | 'values' | 'asOf'> & {
-  /** Whether it would also be answered as of then where nobody says as of when. */
+  /** Whether the as-of instant is the usual one, without `--as-of`. */
   readonly isUsual: boolean;
-  /** The folder below which all exports lie. */
+  /** The folder of all exports. */
   readonly root: string;
 }): ExportPlace {
   const defaults = new Map(report.parameters.map((parameter) => [parameter.name, parameter.default]));
@@ -128,7 +128,7 @@ export async function publishReport(publication: Publication): Promise<Published
     stem: `${report.name}-${excelKind}`,
     extension: 'csv',
     isAsked: excel !== undefined,
-    // Rounded amounts do not add up to the books': they are compared as the file is written.
+    // Rounded amounts differ from the books, so they are compared while the file is written.
     holdsRows: false,
     ...(excel?.totals ? { totals: true } : {}),
     write: (path, { totals }) =>
@@ -136,7 +136,7 @@ export async function publishReport(publication: Publication): Promise<Published
         totals: totals ? totalsOf(report, columns, column) : [],
         column,
         cost: figures.cost,
-        // The columns that are made of rows are amounts, named by their values.
+        // Columns made from rows contain amounts, and values are their names.
         isNamedByData: ({ name, type }) =>
           report.spread !== undefined && name !== column?.name && type.startsWith('DECIMAL'),
       }),
@@ -154,12 +154,12 @@ export async function publishReport(publication: Publication): Promise<Published
   return publishFiles(place, { ...facts, ...figures }, files, { connection, column, signal, onProgress });
 }
 
-/** The files that parameters name: the only ones that the SQL reads. */
+/** The files in the parameters; the SQL can read no others. */
 export function filesNamed(values: readonly ParameterValue[]): string[] {
   return values.flatMap(({ type, sqlValue }) => (type === 'file' && typeof sqlValue === 'string' ? [sqlValue] : []));
 }
 
-/** The columns of a report that may be added up: those that its header names, its cost, and those made of rows. */
+/** The columns of a report that can be summed: those in its header, its cost, and those made from rows. */
 export function totalsOf(
   { totals, spread }: Report,
   columns: readonly SqlColumn[],
@@ -171,7 +171,7 @@ export function totalsOf(
   ];
 }
 
-/** The hashes of the files that the SQL reads: with another file the same question has another answer. */
+/** The hashes of the files that the SQL reads; a changed file can change the answer. */
 export async function inputsOf(values: readonly ParameterValue[]): Promise<Pick<Manifest, 'inputs'>> {
   const inputs: Record<string, string> = {};
   for (const { name, type, sqlValue } of values) {
@@ -180,10 +180,10 @@ export async function inputsOf(values: readonly ParameterValue[]): Promise<Pick<
   return Object.keys(inputs).length === 0 ? {} : { inputs };
 }
 
-/** What the rows of a partition are found by. */
+/** The columns that identify the rows of a partition. */
 const partitionColumns = ['account', 'month', 'bucket_start'];
 
-/** Whether a report is written as partitions. Throws UsageError where its header names other columns than can be. */
+/** Whether a report is written as partitions. Throws UsageError if its header names unsupported partition columns. */
 export function isPartitioned({ file }: Report): boolean {
   const found = file.header['partition'];
   if (found === undefined) return false;

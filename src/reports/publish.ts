@@ -132,8 +132,8 @@ async function writePart(
     const figures = file.holdsRows ? await figuresOfFile(connection, part, format, column) : null;
     if (figures !== null && (figures.rows !== facts.rows || (figures.cost !== facts.cost && !file.inexact))) {
       throw new UnprovenError(
-        `${facts.report} as ${format} was not published: the file holds ${figures.rows} rows of ${figures.cost ?? 'no'} cost, ` +
-          `the books answered ${facts.rows} rows of ${facts.cost ?? 'no'} cost; the previous export is unchanged`,
+        `${facts.report} as ${format} was not published: the file has ${figures.rows} rows and ${figures.cost ?? 'no'} cost, ` +
+          `the books have ${facts.rows} rows and ${facts.cost ?? 'no'} cost; the previous export is unchanged`,
       );
     }
     const entry: ManifestFile = {

@@ -64,7 +64,7 @@ export async function openExportVerifier(
       if (reason !== undefined) return notCompared(reason);
       if (end === undefined || end < Date.parse(manifest.asOf)) {
         const found = end === undefined ? 'no data' : formatInstant(end);
-        return { notCompared: undefined, facts: [{ what: 'books end', found, expected: manifest.asOf }] };
+        return { notCompared: undefined, facts: [{ what: 'end of the books', found, expected: manifest.asOf }] };
       }
       const report = reports.find(({ name }) => name === manifest.report);
       if (report === undefined) return notCompared(`the report ${manifest.report} no longer exists`);

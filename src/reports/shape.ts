@@ -14,13 +14,13 @@ import { admitReport, type Report, selectOf } from './catalogue.ts';
 import { columnsOf } from './columns.ts';
 import type { Spread } from './spread.ts';
 
-/** More columns than this are no table; the amounts of the least are added up in one. */
+/** The most columns made from values; the smallest amounts share one column. */
 const maxSpreadColumns = 100;
 
 /**
- * A report whose columns depend on the books, with these columns and the values that they are bound to: a report with
- * `--! spread:` gets a column for each value, one with a parameter `labels` a column for each label that is asked for.
- * Others stay as they are. Throws UsageError for a label that no resource has, SqlError where the report's SQL is wrong.
+ * Adds columns that depend on the books, with their bound values: a column per value for a report with `--! spread:`,
+ * and a column per requested label for one with a parameter `labels`. Other reports do not change. Throws UsageError
+ * for a label that no resource has, and SqlError if the report's SQL is invalid.
  */
 export async function shape(
   connection: Connection,
@@ -72,7 +72,7 @@ async function withLabels(
   const keys = [...new Set(asked.split(',').map((key) => key.trim()))].filter((key) => key !== '');
   if (keys.length > 0) await expectLabels(connection, keys);
   const wrapping = aroundLabels(keys.map((key, index) => ({ parameter: `_label_${index}`, name: `label_${key}` })));
-  // A JSON pointer (RFC 6901), which may hold any name.
+  // A JSON pointer (RFC 6901) can contain any name.
   const pointers = keys.map((key, index) => [`_label_${index}`, `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`]);
   return {
     report: { ...report, wrapping },
@@ -98,7 +98,7 @@ function nullsLast(a: string | null, b: string | null): number {
   return a < b ? -1 : 1;
 }
 
-/** A column's name that no other column has yet: DuckDB compares names without their case. */
+/** A column name that is still free; DuckDB ignores case in names. */
 function free(name: string, taken: Set<string>): string {
   let candidate = name;
   for (let number = 2; taken.has(plain(candidate)); number += 1) candidate = `${name} (${number})`;

@@ -12,7 +12,7 @@ import { manifestName } from './manifest.ts';
 import { displayParameters, type ParameterValue } from './parameters.ts';
 import { filesOf, type Published } from './publish.ts';
 
-/** A report that was answered, and where it was written to. */
+/** A report's answer, and the files that it was written to. */
 export interface Answer {
   readonly report: Report;
   readonly values: readonly ParameterValue[];
@@ -20,13 +20,13 @@ export interface Answer {
   readonly evaluated: Evaluated | undefined;
   readonly columns: readonly SqlColumn[];
   readonly published: Published;
-  /** The columns that the table adds up in a last row. */
+  /** The columns with a sum in the total row. */
   readonly totals: readonly string[];
-  /** Whether the CSV for people was asked for. */
+  /** Whether the CSV for people was requested. */
   readonly isExcel: boolean;
 }
 
-/** What shows an answer: stdout, and how it is laid out there. */
+/** Where and how to show an answer. */
 interface Output {
   readonly layout: TableLayout;
   /** Whether the command is a step of a job: it then prints the names of its files, not their rows. */
@@ -49,11 +49,11 @@ export async function writeJson(context: Output, question: Question, answer: Ans
     files: filesOf(published),
   };
   if (manifest.basis !== undefined) {
-    // All costs by hour are for files.
+    // Partitioned reports contain all hourly costs, so their rows are only in files.
     await context.write(`${JSON.stringify({ ...head, rowCount: manifest.rows, cost: manifest.cost })}\n`);
     return;
   }
-  // Written with the first rows: what fails at once must not leave half a JSON value on stdout.
+  // Written with the first rows, so that an early error leaves no partial JSON value on stdout.
   let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
   const { chunks } = await question.connection.stream(question.query, question.parameters);
   for await (const rows of chunks) {
@@ -67,12 +67,12 @@ export async function writeJson(context: Output, question: Question, answer: Ans
   await context.write(`${lead === ',' ? '\n' : lead}]}\n`);
 }
 
-/** A screenful for a look; the files have all. */
+/** Rows shown on a screen; the files have all rows. */
 const maxShownRows = 40;
-/** Rows that are blocks of lines take more room. */
+/** Fewer if each row is a block of lines. */
 const maxShownBlocks = 10;
 
-/** Writes an answer as a table for a person, with the files that hold all of it. */
+/** Writes an answer as a table, with the paths of the files that contain all rows. */
 export async function writeTable(context: Output, question: Question, answer: Answer): Promise<void> {
   const { report, published, state, evaluated } = answer;
   const { manifest } = published;
@@ -112,9 +112,9 @@ export async function writeTable(context: Output, question: Question, answer: An
 }
 
 const roundingNote =
-  'Amounts in the CSV for people are rounded to cents, each by itself; its total is rounded from the exact total.';
+  'Each amount in the CSV for people is rounded to cents; its total is rounded from the exact total.';
 
-/** The last row of a table: what the columns that may be added up come to, over all rows of the answer. */
+/** The total row of a table: sums over all rows of the answer. */
 async function totalRow(
   { connection, query, parameters }: Question,
   columns: readonly SqlColumn[],
@@ -128,7 +128,7 @@ async function totalRow(
   });
 }
 
-/** The columns by their importance, with those that were asked for by name among the first. */
+/** The columns by importance; requested columns come first. */
 function importantOf({ screen, parameters }: Report, columns: readonly SqlColumn[]): readonly string[] | undefined {
   if (screen.important === undefined) return undefined;
   const hasLabels = parameters.some(({ name }) => name === 'labels');
@@ -136,7 +136,7 @@ function importantOf({ screen, parameters }: Report, columns: readonly SqlColumn
   return [...screen.important.slice(0, 2), ...labels, ...screen.important.slice(2)];
 }
 
-/** The rows that a person looks at first, as text: what costs most, or is newest. */
+/** The first rows for a person, as text: the most expensive, or the newest. */
 async function firstRows(
   { parameters, connection }: Question,
   { report, columns }: Answer,
@@ -150,7 +150,7 @@ async function firstRows(
   return { columns: answered.columns, rows };
 }
 
-/** The report's lines of small bars on a terminal, each with what it is of and its days; none elsewhere. */
+/** The report's sparklines, each with its name and days; empty if not on a terminal. */
 async function sparklines(
   { layout: { width } }: Output,
   { parameters, connection }: Question,
@@ -175,7 +175,7 @@ async function sparklines(
   return lines;
 }
 
-/** The path as a person in this folder would write it. */
+/** The shorter of the relative and the absolute path. */
 function shortest(path: string): string {
   const fromHere = relative('.', path);
   return isAbsolute(fromHere) || fromHere.startsWith('..') ? path : fromHere;

@@ -1,13 +1,16 @@
 import type { SqlFile } from '../warehouse/index.ts';
 
-/** Columns made of rows: the values of `column` become columns that add up `amount`, with a last one of them all. */
+/**
+ * Columns made from rows: each value of `column` becomes a column with the sum of `amount`, and the last one is the
+ * total.
+ */
 export interface Spread {
   readonly column: string;
   readonly amount: string;
   readonly total: string;
 }
 
-/** A header's `--! spread: workspace, cost, total`; undefined where it has none. What is wrong goes to `problems`. */
+/** Reads a header's `--! spread: workspace, cost, total`; undefined if it has none. Adds mistakes to `problems`. */
 export function parseSpread({ path, header }: SqlFile, problems: string[]): Spread | undefined {
   const found = header['spread'];
   if (found === undefined) return undefined;

@@ -1,6 +1,6 @@
 const bars = '▁▂▃▄▅▆▇█';
 
-/** Numbers as small bars, from nothing to the largest; what is not known is a space. */
+/** Numbers as small bars, from zero to the largest. An unknown number is a space. */
 export function sparkline(values: readonly (number | null | undefined)[]): string {
   const known = values.filter((value) => value !== null && value !== undefined);
   const largest = Math.max(0, ...known);
@@ -13,7 +13,7 @@ export function sparkline(values: readonly (number | null | undefined)[]): strin
     .join('');
 }
 
-/** The newest of the numbers, as many as fit into so many cells. */
+/** The newest numbers that fit into this many cells. */
 export function newestThatFit<T>(values: readonly T[], width: number): readonly T[] {
   return values.slice(Math.max(0, values.length - Math.max(1, width)));
 }

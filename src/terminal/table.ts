@@ -8,59 +8,64 @@ export interface TableColumn {
   readonly type: string;
 }
 
-/** Where a table is shown. Without a width nothing is cut, rounded, moved or left out: that is what a pipe gets. */
+/** How to lay out a table. Without a width, as in a pipe, nothing is cut, rounded, moved or left out. */
 export interface TableLayout {
   /** Columns of the terminal. */
   readonly width?: number | undefined;
-  /** On a terminal: every decimal, every column and the whole of each text. */
+  /** On a terminal: show every decimal, every column and every text in full. */
   readonly isExact?: boolean;
-  /** Texts are cut to so many cells, for a message that somebody else lays out. */
+  /** Texts are cut to this many cells, for a message that another program lays out. */
   readonly maxCellWidth?: number;
   /**
-   * Names of columns, the most important first. Where a table is too wide for its terminal, columns that are not named
-   * leave first, then those at the end of this list; the first two stay. Without it no column leaves.
+   * Names of columns, the most important first. If a table is too wide for the terminal, columns that are not listed
+   * are left out first, then those at the end of this list; the first two always stay. Without this list, no column is
+   * left out.
    */
   readonly important?: readonly string[] | undefined;
 }
 
 type Cells = readonly (string | undefined)[];
 
-/** A table that is laid out: its head, and its rows one by one. Each is one or several lines, without a line feed at the end. */
+/**
+ * A laid-out table: its head, and its rows one by one. Each has one or several lines, without a line feed at the end.
+ */
 export interface Table {
   readonly head: string;
   row(cells: Cells): string;
-  /** True where each row is a block of lines, because the columns do not fit side by side. */
+  /** True if each row is a block of lines, because the columns do not fit next to each other. */
   readonly isVertical: boolean;
 }
 
-/** A column as it is shown. */
+/** A column on the screen. */
 interface Shown {
   readonly index: number;
   readonly name: string;
-  /** The name, in lines. */
+  /** The name, split into lines. */
   readonly head: readonly string[];
   readonly isText: boolean;
-  /** Cells of the widest value. */
+  /** Width of the widest value, in cells. */
   readonly dataWidth: number;
 }
 
-/** A column with its share of the line. */
+/** A column and its width on the line. */
 interface Placed extends Shown {
   readonly width: number;
 }
 
 const usualGap = 2;
-/** Texts are cut to the first width before any column is left out, to the second before an important one is. */
+/** Texts are cut to the first width before any column is left out, and to the second before an important one is. */
 const comfortableWidth = 24;
 const readableWidth = 18;
 /** Texts are cut to this width before rows become blocks. */
 const leastWidth = 12;
-/** In a pipe the rule below the names is no longer than this where a column is wider. */
+/** In a pipe, the line below a wide column's name is at most this long. */
 const mostRuler = 80;
-/** Of so many columns that are not shown the names are said. */
+/** Up to this many omitted columns are listed by name. */
 const mostNames = 8;
 
-/** Rows as a table: numbers to the right, NULL as nothing. On a terminal it fits, as `openTable` says. */
+/**
+ * Formats rows as a table: numbers to the right, NULL as an empty cell. On a terminal it fits, as `openTable` explains.
+ */
 export function formatTable(columns: readonly TableColumn[], rows: readonly Cells[], layout: TableLayout = {}): string {
   const table = openTable(columns, rows, { ...layout, isWhole: true });
   const separator = table.isVertical ? '\n\n' : '\n';
@@ -68,12 +73,11 @@ export function formatTable(columns: readonly TableColumn[], rows: readonly Cell
 }
 
 /**
- * Lays a table out by a sample of its rows; `isWhole` says that these are all of them.
- *
- * On a terminal numbers are rounded to two decimals (more where a column holds nothing but small ones). A table that is
- * too wide is made narrower, as far as it takes: what is the same in every row goes into a line above it, names of
- * columns take several lines, texts are cut, and columns that are not important are left out, which is said. What is too wide then is shown
- * as a block of lines for each row.
+ * Lays out a table from a sample of its rows; `isWhole` means that these are all rows. On a terminal, numbers are
+ * rounded to two decimals (more if a column has only small ones). A table that is too wide becomes narrower step by
+ * step: values that are the same in every row move to a line above it, column names are split into several lines, texts
+ * are cut, and less important columns are left out, with a note. If it is still too wide, each row becomes a block of
+ * lines.
  */
 export function openTable(
   columns: readonly TableColumn[],
@@ -123,7 +127,7 @@ export function openTable(
   return oneBelowTheOther(varied, read, above, width);
 }
 
-/** Ways to make a table narrower, from the one that takes least away. */
+/** Ways to make a table narrower, from the one that loses the least. */
 function attempts(
   names: readonly string[],
   important: readonly string[] | 'exact' | undefined,
@@ -147,7 +151,7 @@ function attempts(
   ];
 }
 
-/** Columns whose texts are cut as little as it takes; undefined where they do not fit even so. */
+/** Cuts texts as little as necessary; undefined if the columns do not fit even then. */
 function squeeze(
   columns: readonly Shown[],
   { width, least, gap }: { readonly width: number; readonly least: number; readonly gap: number },
@@ -175,7 +179,7 @@ function fits(columns: readonly Placed[], width: number, gap = usualGap): boolea
   return columns.reduce((sum, column) => sum + column.width + gap, -gap) <= width;
 }
 
-/** Takes away columns that hold the same in every row, as words that are said once; amounts stay. */
+/** Removes columns with the same value in every row, and returns these values as text. Amounts stay. */
 function withoutConstants(
   columns: readonly Shown[],
   rows: readonly (readonly string[])[],
@@ -200,7 +204,7 @@ function withoutConstants(
   };
 }
 
-/** Facts in lines that fit, each fact whole where it can be. */
+/** Wraps facts into lines, keeping each fact on one line if possible. */
 function wrapFacts(facts: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const fact of facts) {
@@ -217,12 +221,12 @@ function leftOut(names: readonly string[], width: number): string[] {
   return wrapWords(`Not shown here: ${which} (--exact shows all).`, width);
 }
 
-/** The words in lines that fit the terminal; as they are where there is none. */
+/** Wraps text to the terminal; unchanged without one. */
 export function wrapped(text: string, { width }: TableLayout): string {
   return width === undefined ? text : wrapWords(text, width).join('\n');
 }
 
-/** Words in lines of at most so many cells; a word that is longer stays whole. */
+/** Wraps words into lines of at most this many cells; a longer word stays whole. */
 export function wrapWords(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -233,7 +237,7 @@ export function wrapWords(text: string, width: number): string[] {
   return lines;
 }
 
-/** The column with its name in several lines, where that is wider than what it holds. */
+/** Splits a column's name into several lines if it is wider than the values. */
 function withNarrowHead(column: Shown): Shown {
   const words = column.name.split(/(?<=[_ ])/).map((word) => word.trimEnd());
   const width = Math.max(column.dataWidth, ...words.map(textWidth));
@@ -264,10 +268,10 @@ function sideBySide(
       .join(between)
       .trimEnd();
   const height = Math.max(0, ...columns.map(({ head }) => head.length));
-  // Names of fewer lines stand at the bottom, above their column.
+  // Shorter names are at the bottom, directly above their column.
   const names = Array.from({ length: height }, (_, row) => line(({ head }) => head[row - height + head.length] ?? ''));
   const rule = columns.map(({ width }) => '─'.repeat(width)).join(between);
-  // One cell may be a page of text.
+  // A single cell may have a page of text.
   const isLong = columns.some(({ width }) => width > Math.max(mostRuler, lineWidth));
   const ruler = isLong ? rule.slice(0, Math.max(mostRuler, lineWidth)).trimEnd() : rule;
   return {
@@ -308,8 +312,8 @@ function oneBelowTheOther(
 }
 
 /**
- * How a column's numbers are rounded for a person: to two decimals, or to as many as show three digits of its largest
- * number. Rates, of which small ones are no less true, are rounded to three digits each. Undefined for other columns.
+ * How to round a column's numbers for people: to two decimals, or to as many as show three digits of the largest one.
+ * Rates are rounded to three digits each, because small ones matter too. Undefined for other columns.
  */
 function rounderOf(
   { type }: TableColumn,
@@ -321,22 +325,22 @@ function rounderOf(
   const largest = Math.max(0, ...sizes);
   if (largest === 0 || largest >= 1) return (cell) => roundDecimal(cell, 2);
   if (Number(scale ?? mostDecimals) > moneyDecimals) return (cell) => roundDecimal(cell, digitsFor(Number(cell)));
-  // A share of a dollar is an amount all the same.
+  // A fraction of a dollar is still an amount.
   const isAmount = Number(scale) === moneyDecimals && largest >= 0.01;
   return (cell) => roundDecimal(cell, isAmount ? 2 : digitsFor(largest));
 }
 
-/** Decimals that amounts of the books have; rates have more, shares fewer. */
+/** The decimals of amounts in the books; rates have more, shares fewer. */
 const moneyDecimals = 12;
 const mostDecimals = 18;
 
-/** Decimals that show three digits of a number, at least two. */
+/** The decimals that show three digits of a number; at least two. */
 function digitsFor(value: number): number {
   const size = Math.abs(value);
   return size === 0 || size >= 1 ? 2 : Math.min(mostDecimals, Math.max(2, 2 - Math.floor(Math.log10(size))));
 }
 
-/** True where a column's cells are text that somebody could have chosen: names, labels, lists of them. */
+/** True if a column contains free text: names, labels, or lists of them. */
 export function isTextType(type: string): boolean {
   return (
     !/^(DECIMAL|TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U\w*INT|FLOAT|DOUBLE|DATE|TIME|TIMESTAMP|BOOLEAN|INTERVAL|UUID)/.test(

@@ -34,8 +34,8 @@ export async function setAsOf(connection: Connection, asOf: Instant): Promise<vo
 }
 
 /**
- * The instant as of which these books will later answer as they do now: the last at which they recorded anything.
- * Undefined if they never did.
+ * The last instant at which these books recorded anything; as of it, they will later give the same answers as now.
+ * Undefined if they never recorded anything.
  */
 export async function lastSeen(connection: Connection): Promise<Instant | undefined> {
   const [row] = await connection.rows(lastSeenOf(ledgerTables));

@@ -67,14 +67,14 @@ export async function refuseOlder(connection: Connection, warehouse: string, tra
 }
 
 /**
- * Throws ChangedFileError where a warehouse of the snapshot's last load and journal event has other rows or costs than
+ * Throws ChangedFileError if a warehouse has the snapshot's last load and journal event, but other rows or costs than
  * were published: another program wrote to it.
  */
 export async function refuseChanged(connection: Connection, warehouse: string, traces: Traces): Promise<void> {
   const { seal, isSnapshotIntact } = traces;
   if (seal === undefined || !isSnapshotIntact) return;
   const has = await factsOf(connection, 'wh').catch((error: unknown) => {
-    if (error instanceof SqlError) return undefined; // an older schema; what migrates it keeps rows and costs
+    if (error instanceof SqlError) return undefined; // an older schema; its migration preserves rows and costs
     throw error;
   });
   if (has === undefined || has.loadNumber !== seal.loadNumber || has.lastEvent !== seal.lastEvent) return;

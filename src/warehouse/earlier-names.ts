@@ -41,12 +41,12 @@ const documents: readonly string[] = ['fact', 'message'];
 export function withPresentNames({ number, event, values }: EarlierEvent): EarlierEvent {
   // In a close it is a SHA-256, in a message the name of a summary.
   const all = { ...keys, digest: event === 'month_closed' ? 'sha256' : 'summary' };
-  // A sentence had what a window differs by; nothing else had it.
+  // Only a sentence contained the difference of a window.
   const added: Values = event === 'window_read' ? { cost_difference: null } : {};
   return { number, event: presentWord(events, event), values: { ...added, ...renamed(values, all) } };
 }
 
-/** The table's word for a name; the name where the table has none. */
+/** Looks a name up in a table; returns it unchanged if it is not there. */
 function presentWord(table: Readonly<Record<string, string>>, name: string): string {
   return (Object.hasOwn(table, name) ? table[name] : undefined) ?? name;
 }

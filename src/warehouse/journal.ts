@@ -136,7 +136,7 @@ export async function eventWriter(
   connection: Connection,
 ): Promise<(events: readonly NumberedEvent[]) => Promise<void>> {
   const files = new Map((await readSqlFolder('journal')).map((file) => [file.name, file.text]));
-  // The event's file says what a corrected instant is; which columns have one, the list of tables says.
+  // The event's SQL file defines the correction; the list of tables defines the columns to correct.
   const corrections = ledgerTables.flatMap((table) => correctInstantsOf(table) ?? []);
   const applyEvent = await readSql('ledger', 'record_applied_event');
   return async (events) => {

@@ -1,20 +1,25 @@
 /**
- * What an instant of the ledger is. `seen`: when the writer saw or recorded the row, or saw it end. `ran`: when a run or
- * step began or ended. `load`: seen with the load of that number; it stays as it is. `platform`: by the platform's clock.
- * `slot`: for which slot a job ran. `valid`: since and until when a state held, which is no moment of writing.
+ * The meaning of an instant in the ledger. `seen`: when the writer saw or recorded the row, or saw it end. `ran`: when
+ * a run or step started or ended. `load`: the instant of the load with that number, which never changes. `platform`: by
+ * the platform's clock. `slot`: the scheduled time of a job run. `valid`: from and until when a state was true; it is
+ * not the time of writing.
  */
 type Instant = 'seen' | 'ran' | 'load' | 'platform' | 'slot' | 'valid';
 
-/** A table of the ledger: its instants, and its rows as of one. */
+/** A table of the ledger: its instants, and how to read its rows as of an instant. */
 export interface LedgerTable {
   readonly name: string;
-  /** Its columns that say when something was written or done; its other instants are facts, such as the start of an hour. */
+  /**
+   * The columns with the time at which something was written or done. Other instants are facts, such as the start of an
+   * hour.
+   */
   readonly instants?: Readonly<Record<string, Instant>>;
-  /** The rows whose instants count, where the others have those of their load. */
+  /** The rows with instants of their own, if the others have those of their load. */
   readonly where?: string;
   /**
-   * Its rows as of an instant: those written `from` then on, `ends` named only once they had ended. `always`: all rows.
-   * `own`: by a view in `sql/as_of/ledger.sql`. `never`: only the present has the table.
+   * How to read its rows as of an instant: those written up to then by the column `from`; the columns `ends` are null
+   * until they happened. `always`: all rows. `own`: a view in `sql/as_of/ledger.sql`. `never`: only the current books
+   * have the table.
    */
   readonly asOf:
     | 'always'
@@ -24,8 +29,8 @@ export interface LedgerTable {
 }
 
 /**
- * Every table of the ledger. From this list come the views as of an instant, the last instant of the books, and what is
- * corrected after a fast clock. A test holds it against DuckDB's catalog.
+ * Every table of the ledger. The as-of views, the last instant of the books, and the correction of a fast clock are
+ * derived from this list. A test compares it with DuckDB's catalog.
  */
 export const ledgerTables: readonly LedgerTable[] = [
   written('accounts', 'recorded_at', 'replaced_at'),
@@ -55,18 +60,18 @@ export const ledgerTables: readonly LedgerTable[] = [
   { name: 'account_runs', asOf: 'own' },
   { name: 'covered', asOf: 'own' },
   { name: 'hourly_costs', asOf: 'own' },
-  // What carries no number: a name is shown with the costs that it belongs to, a unit is what the program knows today.
+  // These contain no amounts: a name is shown with its costs, and a unit is what the program knows today.
   { name: 'series', asOf: 'always' },
   { name: 'billing_dimensions', asOf: 'always' },
   { name: 'unit_suffixes', asOf: 'always' },
-  // What has proven since is forgotten there, and no answer is better than a wrong one.
+  // Proven windows are removed from it, so past states are unknown; no answer is better than a wrong one.
   { name: 'unproven', instants: { seen_at: 'seen' }, asOf: 'never' },
   { name: 'contradictions', instants: { seen_at: 'seen' }, asOf: 'never' },
   { name: 'journal', asOf: 'never' },
   { name: 'applied_files', asOf: 'never' },
 ];
 
-/** A table whose rows are written at one instant and may end at another, with the columns that say how they ended. */
+/** A table whose rows are written at one instant and may end at another, with the columns that describe the end. */
 function written(name: string, from: string, end?: string, ends: readonly string[] = []): LedgerTable {
   if (end === undefined) return { name, instants: { [from]: 'seen' }, asOf: { from } };
   return { name, instants: { [from]: 'seen', [end]: 'seen' }, asOf: { from, end, ends: [...ends, end] } };

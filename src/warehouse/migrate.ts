@@ -89,7 +89,7 @@ export async function migrateTables(
 const publishedFolder = 'published';
 const madeFolder = 'made views';
 
-/** DuckDB prints a view in another way until the file is opened again; then its digest is stored. */
+/** DuckDB prints a view differently until the file is opened again; its hash is stored then. */
 const notYetRead = '';
 
 /** Whether the views are those that were stored last: another program may have replaced or dropped one. */

@@ -117,7 +117,7 @@ async function giveName(part: string, file: string): Promise<void> {
     await unlink(part);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new UsageError(`${file} exists already: another process has created it meanwhile`);
+    if (code === 'EEXIST') throw new UsageError(`${file} already exists: another process created it in the meantime`);
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(code)) throw error;
     await rename(part, file); // file system without hard links
   }

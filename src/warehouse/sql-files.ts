@@ -32,6 +32,7 @@ export type SqlFolder =
   | 'publish'
   | 'restatements'
   | 'status'
+  | 'serve'
   | 'demo';
 
 /** One SQL file: its header and its text. */

@@ -321,7 +321,7 @@ function knownValues(column: string, { isOfResources, isOfAccounts }: ValueSourc
   return `select ${quoted(column)} as value from series${ofResources}${ofAccounts}`;
 }
 
-/** Makes the view of a table as of the instant of the connection; undefined where a file makes it, or where there is none. */
+/** Creates the as-of view of a table; undefined if a file defines it, or if there is none. */
 export function makeAsOfView({ name, asOf }: LedgerTable): string | undefined {
   if (asOf === 'own' || asOf === 'never') return undefined;
   const view = `create view ledger.${quoted(name)} as select`;
@@ -336,7 +336,10 @@ export function makeAsOfView({ name, asOf }: LedgerTable): string | undefined {
   return `${view} *${replaced} ${source} where ${quoted(from)} <= getvariable('as_of')`;
 }
 
-/** The last instant at which anything in the ledger was seen or done, in milliseconds since 1970. Loads are in the order of their numbers. */
+/**
+ * The last instant at which anything in the ledger was seen or done, in milliseconds since 1970. Loads are ordered by
+ * number.
+ */
 export function lastSeenOf(tables: readonly LedgerTable[]): string {
   const instants = tables
     .filter(({ asOf }) => asOf !== 'never')
@@ -348,8 +351,8 @@ export function lastSeenOf(tables: readonly LedgerTable[]): string {
 }
 
 /**
- * The last instants that the books have, in milliseconds since 1970: of all, of those up to `$after`, and after it. When
- * runs and steps began and ended counts only there: it was never put after what an earlier run saw.
+ * The last instants in the books, in milliseconds since 1970: overall, up to `$after`, and after it. Start and end
+ * times of runs and steps only count for the last one, because they were never adjusted to follow earlier instants.
  */
 export function lastInstantsOf(tables: readonly LedgerTable[]): string {
   const seen = tables.flatMap((table) => instantsOf(table, ['seen'], '$after'));
@@ -371,7 +374,7 @@ export function lastInstantsOf(tables: readonly LedgerTable[]): string {
     from seen cross join done cross join loads_before`;
 }
 
-/** The last instant of each column of these kinds; with `after` also the last that is not after that parameter. */
+/** The last instant of each column of these kinds; with `after`, also the last one up to that parameter. */
 function instantsOf({ name, instants = {}, where }: LedgerTable, kinds: readonly string[], after?: string): string[] {
   return Object.entries(instants)
     .filter(([, kind]) => kinds.includes(kind))
@@ -384,8 +387,8 @@ function instantsOf({ name, instants = {}, where }: LedgerTable, kinds: readonly
 }
 
 /**
- * Corrects the instants of a table that are after the variable `false_after`, with the macro `corrected`. A slot that has
- * not come is taken off its run: it is still to be run when it comes. Undefined for a table without such instants.
+ * Corrects the instants of a table that are after the variable `false_after`, with the macro `corrected`. A future slot
+ * is removed from its run, so that it runs when it is due. Undefined for a table without such instants.
  */
 export function correctInstantsOf({ name, instants = {}, where }: LedgerTable): string | undefined {
   const columns = Object.entries(instants).filter(([, kind]) => kind !== 'load' && kind !== 'platform');

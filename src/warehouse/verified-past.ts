@@ -55,16 +55,16 @@ export interface PastComparison {
   readonly differences: readonly PastDifference[];
   /** Why the answer itself proves nothing: its pages do not add up to its total. Undefined if they do. */
   readonly answerFault: string | undefined;
-  /** What the answer's costs differ by, where they contradict each other: USD, decimal text without sign. */
+  /** The difference of costs that contradict each other: USD, decimal text without sign. */
   readonly costDifference: string | undefined;
 }
 
-/** Where the platform's totals contradict its hours, or each other. */
+/** A contradiction between the platform's totals and its hours, or between its totals. */
 export interface Contradiction {
   readonly billingDimension: string | undefined;
   readonly window: Window;
   readonly reason: string;
-  /** The largest difference in cost: USD, decimal text without sign; undefined where no cost differs. */
+  /** The largest difference in cost: USD, decimal text without sign; undefined if no cost differs. */
   readonly costDifference: string | undefined;
 }
 
@@ -88,7 +88,7 @@ export interface Verification {
   totals(accessDays: number): Promise<ComparedTotals>;
   /** The connection that it owns, for reading. */
   readonly connection: Connection;
-  /** Records what a query found to contradict the hours; replaces what it found before. */
+  /** Records the contradictions that a query found; replaces its earlier ones. */
   recordAsked(
     question: PastQuery,
     found: readonly Contradiction[],
@@ -242,7 +242,7 @@ function faultWords(fault: SqlRow): string {
   return (
     `check "${checkWords(String(fault['check_code']))}" (${fault['measure']}): found ${fault['ours']}, expected ${fault['theirs']}, ` +
     `difference ${fault['difference']}, rounding explains ${tolerance}; ` +
-    'the answer contradicts itself, so it proves nothing'
+    'the answer contradicts itself, so it cannot prove the books'
   );
 }
 
@@ -281,7 +281,7 @@ async function totalsCompared(
   };
 }
 
-/** Replaces what a query found to contradict the hours; records nothing if there was and is nothing. */
+/** Replaces the contradictions that a query found earlier; writes nothing if there were and are none. */
 async function recordContradictions(
   { connection, recorder, account, sql }: VerificationState,
   { purpose, unit, window, billingDimension }: PastQuery,

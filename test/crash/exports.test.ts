@@ -70,7 +70,7 @@ async function overwrite(
   return { dir, folder, exitCode, changes };
 }
 
-describe.each(reports)('an export of %s that is killed', (...report) => {
+describe.each(reports)('a killed export of %s', (...report) => {
   const [name, args] = report;
   let changesInAll = 0;
   beforeAll(async () => {
@@ -95,7 +95,7 @@ describe.each(reports)('an export of %s that is killed', (...report) => {
   }
 
   test.each(Array.from({ length: rounds }, (_, round) => round))(
-    'anywhere on its way (%i) is the one before or the new one, whole; after the next run it is the new one',
+    'is completely the old or the new one (kill %i); after the next run it is the new one',
     async (round) => {
       const share = (round + ((seed * 0.37) % 1)) / rounds;
       const moment = 1 + Math.floor(changesInAll * share);
@@ -105,13 +105,13 @@ describe.each(reports)('an export of %s that is killed', (...report) => {
     },
   );
 
-  test('while its files are written is the one before', async () => {
+  test('is the old one if killed while files are written', async () => {
     const killed = await overwrite(report, (count, _, kill) => count === 1 && kill());
     expect(killed.exitCode).toBe(137);
     expect(await expectWhole(killed)).toBe('2026-10-01T12:30:00Z');
   });
 
-  test('when its manifest has its name is the new one', async () => {
+  test('is the new one if killed after its manifest was renamed', async () => {
     const killed = await overwrite(report, (_, file, kill) => file === 'manifest.json' && kill());
     expect(await expectWhole(killed)).toBe('2026-10-02T12:30:00Z');
   });

@@ -100,45 +100,42 @@ async function started(): Promise<{ dir: string; platform: ScriptedPlatform }> {
   return { dir, platform: await startScriptedPlatform(facts) };
 }
 
-describe.concurrent('an ingest that is killed', () => {
+describe.concurrent('a killed ingest', () => {
   // One window after another, so that a request's number is a place in the run.
   const env = { COSTBOOK_CONCURRENCY: '1' };
 
-  test.each([1, 3, 5, 7])(
-    'when the platform has seen request %i leaves books that the next run makes whole',
-    async (k) => {
-      const { dir, platform } = await started();
-      const run = startCli(...ingestCommandLine(dir, platform, { now, args: ['--refetch'], env }));
-      const snapshots: unknown[] = [];
-      platform.onRequest = async ({ number }) => {
-        if (number > k) return;
-        // Readers are never kept waiting by the writer, and see nothing but what was published.
-        snapshots.push((await askSnapshot(dir, 'select count(*) as rows from costs'))[0]);
-        if (number < k) return;
-        run.process.kill('SIGKILL');
-        await run.ended;
-      };
-      expect((await run.ended).exitCode).toBe(137);
-      expect(snapshots).toEqual(Array.from({ length: k }, () => ({ rows: '3' })));
-      expect(await costsIn(dir)).toEqual(expectedCosts(old, 'admin'));
+  test.each([1, 3, 5, 7])('after request %i leaves books that the next run completes', async (k) => {
+    const { dir, platform } = await started();
+    const run = startCli(...ingestCommandLine(dir, platform, { now, args: ['--refetch'], env }));
+    const snapshots: unknown[] = [];
+    platform.onRequest = async ({ number }) => {
+      if (number > k) return;
+      // Readers are never kept waiting by the writer, and see nothing but what was published.
+      snapshots.push((await askSnapshot(dir, 'select count(*) as rows from costs'))[0]);
+      if (number < k) return;
+      run.process.kill('SIGKILL');
+      await run.ended;
+    };
+    expect((await run.ended).exitCode).toBe(137);
+    expect(snapshots).toEqual(Array.from({ length: k }, () => ({ rows: '3' })));
+    expect(await costsIn(dir)).toEqual(expectedCosts(old, 'admin'));
 
-      platform.onRequest = () => undefined;
-      const again = await ingest(dir, platform, { now, args: ['--refetch'], env });
-      expect({ exitCode: again.exitCode, unproven: again.account.unproven }).toEqual({ exitCode: 0, unproven: [] });
-      await expectTruth(dir);
-      expect(await askSnapshot(dir, 'select outcome from runs order by run_number')).toEqual([
-        { outcome: 'done' },
-        { outcome: 'interrupted' },
-        { outcome: 'done' },
-      ]);
-    },
-  );
+    platform.onRequest = () => undefined;
+    const again = await ingest(dir, platform, { now, args: ['--refetch'], env });
+    expect({ exitCode: again.exitCode, unproven: again.account.unproven }).toEqual({ exitCode: 0, unproven: [] });
+    await expectTruth(dir);
+    expect(await askSnapshot(dir, 'select outcome from runs order by run_number')).toEqual([
+      { outcome: 'done' },
+      { outcome: 'interrupted' },
+      { outcome: 'done' },
+    ]);
+  });
 
   test.each([
     ['files the folder of its first load', 'landing/acc_one', /^load-000000002$/],
     ['files the folder of its last load', 'landing/acc_one', /^load-000000004$/],
     ['copies the snapshot', '.', /^costbook\.duckdb\.\d+\.part$/],
-  ])('as it %s leaves books that the next run makes whole', async (_, below, name) => {
+  ])('as it %s leaves books that the next run completes', async (_, below, name) => {
     const { dir, platform } = await started();
     const folder = join(dir, 'data', below);
     await mkdir(folder, { recursive: true });
@@ -157,7 +154,7 @@ describe.concurrent('an ingest that is killed', () => {
     await expectTruth(dir);
   });
 
-  test('keeps the windows that it had loaded: the next run does not ask for them again', async () => {
+  test('keeps its loaded windows: the next run does not fetch them again', async () => {
     const { dir, platform } = await started();
     // Nothing is young, and the past is left alone: only what is missing is asked for.
     const quiet = { COSTBOOK_SETTLE_DAYS: '0', COSTBOOK_VERIFY_DAYS: '0', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
@@ -191,7 +188,7 @@ describe.concurrent('an ingest that is killed', () => {
   });
 });
 
-describe.concurrent('an ingest that is asked to end', () => {
+describe.concurrent('an interrupted ingest', () => {
   test.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
@@ -218,7 +215,7 @@ describe.concurrent('an ingest that is asked to end', () => {
     await expectTruth(dir);
   });
 
-  test('while it waits for the platform ends without waiting', async () => {
+  test('ends at once while it waits for the platform', async () => {
     const { dir, platform } = await started();
     platform.failures = [{ times: 1, status: 429, headers: { 'retry-after': '300' } }];
     const run = startCli(...ingestCommandLine(dir, platform, { now }));
@@ -228,7 +225,7 @@ describe.concurrent('an ingest that is asked to end', () => {
     expect((await run.ended).exitCode).toBe(143);
   });
 
-  test('while a body trickles in ends without waiting for the rest', async () => {
+  test('ends at once while a slow body arrives', async () => {
     const { dir, platform } = await started();
     const run = startCli(...ingestCommandLine(dir, platform, { now, args: ['--refetch'] }));
     platform.onHalf = async () => {
@@ -243,7 +240,7 @@ describe.concurrent('an ingest that is asked to end', () => {
     await expectTruth(dir);
   });
 
-  test('within the transaction of a load brings that to an end', async () => {
+  test('completes the transaction of a load first', async () => {
     const { dir, platform } = await started();
     const run = startCli(
       ...ingestCommandLine(dir, platform, { now, args: ['--refetch'], env: { COSTBOOK_CONCURRENCY: '1' } }),
@@ -292,7 +289,7 @@ describe.concurrent('an ingest that is asked to end', () => {
     throw new Error('no copy could be caught');
   }
 
-  test('while the snapshot is copied gives the copy up, and readers keep what they have', async () => {
+  test('stops copying the snapshot, and readers keep the old one', async () => {
     const { dir, platform, run, copy } = await copying();
     run.process.kill('SIGTERM');
     await sleepFor(500); // the copy must not be over before the writer has heard of it
@@ -304,7 +301,7 @@ describe.concurrent('an ingest that is asked to end', () => {
     await expectTruth(dir);
   });
 
-  test('while a disk hangs ends at once when it is asked again', async () => {
+  test('ends at once at the second signal while a disk hangs', async () => {
     const { dir, platform, run, copy } = await copying();
     run.process.kill('SIGINT');
     const again = setInterval(() => run.process.kill('SIGINT'), 100);

@@ -11,9 +11,9 @@ import { expectedCosts, startScriptedPlatform } from '../support/scripted-platfo
 const rounds = Number(process.env['COSTBOOK_CRASH_ROUNDS'] ?? 50);
 const seeds = Array.from({ length: rounds }, (_, round) => inject('seed') + round);
 
-describe.concurrent('runs killed at moments drawn by chance', () => {
+describe.concurrent('runs killed at random times', () => {
   test.each([0, 1])(
-    'leave books that the next run makes the truth (project %i of 2)',
+    'leave books that the next run makes correct (project %i of 2)',
     async (project) => {
       const own = seeds.filter((seed) => seed % 2 === project);
       const struck = await liveThroughKills(own);
@@ -24,7 +24,7 @@ describe.concurrent('runs killed at moments drawn by chance', () => {
   );
 });
 
-test.concurrent('a long ingest keeps its lock right after each snapshot that it publishes on its way', async () => {
+test.concurrent('a long ingest keeps its lock after each snapshot that it publishes', async () => {
   const dir = await newProject();
   const now = Date.parse('2026-10-20T00:30:00Z');
   const platform = await startScriptedPlatform(toldBy(now, factsOf(0)));

@@ -50,7 +50,7 @@ async function fickle() {
   };
 }
 
-test.concurrent('books of runs that are killed at any moment can be made again as they are', async () => {
+test.concurrent('books of runs killed at any time can be rebuilt exactly', async () => {
   const dir = await newProject();
   const { platform, next, calm } = await fickle();
   await ingest(dir, platform, { now: next() });

@@ -94,7 +94,7 @@ describe.concurrent('costbook sql --as-of', () => {
   test.each([
     ['2026-10-04', '--as-of: 2026-10-04T00:00:00Z is in the future; expected an instant up to 2026-10-03T08:00:00Z'],
     ['yesterday', '--as-of: "yesterday" is not a date'],
-  ])('cannot tell %s', async (asOf, words) => {
+  ])('ends with 2 for %s', async (asOf, words) => {
     const { exitCode, stderr } = await ask('sql', total, '--as-of', asOf);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(words);

@@ -153,8 +153,8 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
     expect(stdout).toMatch(/^other +2026-10-08 +not known +5.00 +0.8 +not known +none +not known +nothing yet$/m);
     expect(stderr).toBe(
       'warning: budget other, 2026-10-08 is not complete: account acc_two is not in the books\n' +
-        'warning: budget other: nothing in the books has the account "acc_two"\n' +
-        'warning: budget today: nothing in the books has the workspace "noth"; did you mean "north"?\n',
+        'warning: budget other: no cost in the books has the account "acc_two"\n' +
+        'warning: budget today: no cost in the books has the workspace "noth"; did you mean "north"?\n',
     );
     expect(exitCode).toBe(4);
   });
@@ -168,7 +168,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
     expect(stdout).toMatch(/^team +2026-10 +not known +5.00 +23.8 +not known +none +not known +2026-10-08T00:00:00Z$/m);
     expect(stdout).toMatch(/^all +2026-10 +69.00 +500.00 +13.80 /m);
     expect(stderr).toContain(
-      'warning: budget team, 2026-10 is not complete: scope.owner needs an allocation, and no cost in these books has an owner; write jobs/allocation.yaml',
+      'warning: budget team, 2026-10 is not complete: scope.owner needs an allocation, but no cost in these books has an owner; write jobs/allocation.yaml',
     );
     expect(exitCode).toBe(4);
     expect((await run('backtest', 'team', '--file', file)).exitCode).toBe(2);
@@ -198,7 +198,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
         'there is no budget "evrything" (did you mean "everything"?): expected one of everything, north',
       ],
       [['backtest'], 'name a budget: everything, north'],
-      [['show'], 'budgets: "show" is no action; expected backtest, or nothing to see every budget'],
+      [['show'], 'budgets: "show" expected backtest, or nothing to show every budget'],
       [['backtest', 'north', '--lookback', '3h'], '--lookback: expected from 1 to 36500 days, such as 400d'],
       [['--lookback', '3d'], '--lookback is for "costbook budgets backtest <name>"'],
     ];

@@ -126,14 +126,14 @@ describe('costbook doctor', () => {
     ['books that are too old', { now: '2026-09-08T12:30:00Z' }, 4, 'books', 'older than 26 h'],
     ['a mistake in the file', { yaml: 'settleDay: 3\n' }, 2, 'configuration', 'settleDay'],
     [
-      'a token file that is not there',
+      'a missing token file',
       { env: { COSTBOOK_TOKEN: '', COSTBOOK_TOKEN_FILE: '/nowhere' } },
       2,
       'token acc_one',
       'no such file',
     ],
     [
-      'a sink where nobody listens',
+      'a sink that does not listen',
       {
         yaml: 'sinks: { hook: { type: webhook, url: "http://127.0.0.1:1/secret-path", secret: a-secret-that-is-long, allowPrivateNetwork: true } }\n',
       },
@@ -194,9 +194,9 @@ describe('costbook doctor', () => {
     ['this machine, by minutes', -600_000, undefined, 'warn', /clock is 10 minutes behind/],
     ['nothing', 0, undefined, 'ok', /clock agrees/],
     ['--now alone', 0, 30 * dayMs, 'warn', /^--now is 30 days ahead/],
-    ['nothing, where --now lies in the past', 0, -30 * dayMs, 'ok', /--now is 30 days behind/],
-    ['nothing, where --now is what the platform says', 30 * dayMs, -30 * dayMs, 'ok', /--now agrees/],
-    ['--now, where this machine is wrong as well', 30 * dayMs, 9 * dayMs, 'warn', /^--now is 39 days ahead/],
+    ['nothing, if --now is in the past', 0, -30 * dayMs, 'ok', /--now is 30 days behind/],
+    ['nothing, if --now equals the platform’s time', 30 * dayMs, -30 * dayMs, 'ok', /--now agrees/],
+    ['--now, if this machine is wrong as well', 30 * dayMs, 9 * dayMs, 'warn', /^--now is 39 days ahead/],
   ])('blames the clock of %s', (_, aheadMs, nowAheadMs, state, words) => {
     const given = nowAheadMs === undefined ? undefined : Date.now() + nowAheadMs;
     expect(clockFound(aheadMs, given)).toMatchObject({ state, found: expect.stringMatching(words) });

@@ -91,11 +91,11 @@ describe.concurrent('exit 2', () => {
   });
 
   test.each([
-    ['a window that ends before it begins', ['ingest', '--from', '2026-09-02', '--to', '2026-09-01']],
+    ['a window that ends before it starts', ['ingest', '--from', '2026-09-02', '--to', '2026-09-01']],
     ['a command that does not exist', ['ingset']],
     ['an option that does not exist', ['ingest', '--since', '2026-09']],
-    ['an instant that is none', ['ingest', '--now', 'noon']],
-    ['a format that is none', ['sql', 'select 1', '--format', 'xml']],
+    ['an invalid instant', ['ingest', '--now', 'noon']],
+    ['an unknown format', ['sql', 'select 1', '--format', 'xml']],
     ['books that do not exist yet', ['sql', 'select 1']],
     ['a report that does not exist', ['report', 'cost_by_wrokspace']],
   ])('is for %s', async (_, args) => {
@@ -168,6 +168,15 @@ test.each([
   expect(exitCode).toBe(2);
   expect(stderr).toMatch(/^costbook: .* is not a Costbook project: .*\n$/);
   expect(stderr).toContain(dir);
+});
+
+test('help lists every command with its arguments, itself too, and says where to start', async () => {
+  const { exitCode, stdout } = await runCli(['--help']);
+  expect(exitCode).toBe(0);
+  for (const term of ['init [dir]', 'budgets [action] [name]', 'close <month>', 'status', 'help [command]'])
+    expect(stdout).toContain(`\n  ${term} `);
+  expect(stdout).not.toContain('display help');
+  expect(stdout).toMatch(/costbook demo\n.*costbook init/);
 });
 
 test('help shows the options of a command before the common options', async () => {
@@ -409,7 +418,7 @@ describe('a folder that is no project', () => {
     ],
     ...['rebuild', 'rebuild --into rebuilt.duckdb', 'close 2026-09', 'reopen 2026-09 --reason late', 'allocation test'],
     ...['allocation apply', 'report chargeback', 'ingest', 'doctor'],
-  ])('is refused by %s, which leaves it as it is and says how to begin', async (command) => {
+  ])('is refused by %s, which does not change it and explains how to start', async (command) => {
     const dir = await newProject();
     await mkdir(join(dir, 'books'));
     await writeFile(join(dir, 'books', 'costbook.yaml'), '');

@@ -298,7 +298,7 @@ describe.concurrent('costbook verify', () => {
     await nights.publish(dir, 'first');
     const { exitCode, differences } = await verify(dir);
     expect(exitCode).toBe(4);
-    expect(differences[0]).toContain('books end: 2026-10-01T12:30:00Z / 2026-10-02T12:30:00Z');
+    expect(differences[0]).toContain('end of the books: 2026-10-01T12:30:00Z / 2026-10-02T12:30:00Z');
   });
 
   test('finds a stable name that links to another file', async () => {

@@ -238,10 +238,10 @@ describe.concurrent('no alert about the clock is raised', () => {
 
   test.each([
     ['no Date', undefined],
-    ['a Date that cannot be read', 'yesterday'],
+    ['an invalid Date', 'yesterday'],
     ['the Date of a clock that was never set', 'Thu, 01 Jan 1970 00:00:10 GMT'],
-    ['a Date before the costs that it tells', httpDate('2026-09-02T00:00:00Z')],
-  ])('where the platform sends %s', async (_, date) => {
+    ['a Date before the costs in the response', httpDate('2026-09-02T00:00:00Z')],
+  ])('if the platform sends %s', async (_, date) => {
     const dir = await newProject();
     const { platform } = await platformAt('2026-09-05T03:30:00Z');
     platform.date = date;

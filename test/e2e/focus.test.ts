@@ -142,8 +142,8 @@ describe.concurrent('costbook report focus', () => {
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
       stderr:
-        'costbook: focus.accountName is "Ours", and the books have 2 accounts: acc_one, acc_two; ' +
-        'remove it and write name in each entry of accounts, which the next ingest puts into the books\n',
+        'costbook: focus.accountName is "Ours", but the books have 2 accounts: acc_one, acc_two; ' +
+        'remove it and set name in each entry of accounts; the next ingest stores these names in the books\n',
     });
     expect(await readdir(dir)).toEqual(['data']);
   });

@@ -130,13 +130,13 @@ describe('costbook forecast --input', () => {
     const { exitCode, json } = await forecast(path, '--horizon', '7', '--json');
     expect(exitCode).toBe(0);
     expect(json.series).toMatchObject([
-      { id: 'short', kind: 'none', reason: 'too little history: 3 steps are known, and it takes 21' },
-      { id: 'single', kind: 'none', reason: 'too little history: a single value', step: null },
+      { id: 'short', kind: 'none', reason: 'too little history: 3 known steps, at least 21 needed' },
+      { id: 'single', kind: 'none', reason: 'too little history: only one value', step: null },
       { id: 'stopped', kind: 'forecast', model: 'stopped', notes: ['stopped: zero since 2026-03-12T00:00:00Z'] },
       { id: 'one', kind: 'forecast' },
     ]);
     const { stdout } = await forecast(path, '--horizon', '7');
-    expect(stdout).toContain('short: no forecast: too little history: 3 steps are known, and it takes 21\n');
+    expect(stdout).toContain('short: no forecast: too little history: 3 known steps, at least 21 needed\n');
   });
 
   test('ids may be any text, and their rows may alternate', async () => {
@@ -205,15 +205,15 @@ describe('every mistake in a file is reported with its line, and nothing is fore
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr.trim().split('\n')).toEqual(
       [
-        '3: value: found "x", expected a number, or nothing where it is not known',
-        '5: 2026-01-02T00:00:00Z of "a" is given again, first in line 4',
+        '3: value: found "x", expected a number, or nothing if it is unknown',
+        '5: 2026-01-02T00:00:00Z of "a" is there twice, first on line 4',
         '6: found no id, expected the name of the series',
         '7: timestamp: found "2026-02-30", expected 2026-10-01 or 2026-10-01T00:00:00Z',
         '8: found 2 fields, expected 3: id,timestamp,value',
-        '9: value: found "1e999", expected a number, or nothing where it is not known',
-        '10: 2026-01-01T00:00:00Z of "a" is given again, first in line 2',
+        '9: value: found "1e999", expected a number, or nothing if it is unknown',
+        '10: 2026-01-01T00:00:00Z of "a" is there twice, first on line 2',
         '11: timestamp: found "yesterday", expected 2026-10-01 or 2026-10-01T00:00:00Z',
-        '11: value: found "NaN", expected a number, or nothing where it is not known',
+        '11: value: found "NaN", expected a number, or nothing if it is unknown',
       ].map((words) => `costbook: ${path}:${words}`),
     );
   });
@@ -227,11 +227,11 @@ describe('every mistake in a file is reported with its line, and nothing is fore
       'a,2026-01-05,1',
     ]);
     expect((await forecast(irregular, '--horizon', '3')).stderr).toBe(
-      `costbook: ${irregular}:5: 2026-01-03T05:00:00Z of "a" lies between two steps of one day from 2026-01-01T00:00:00Z on\n`,
+      `costbook: ${irregular}:5: 2026-01-03T05:00:00Z of "a" is between two steps of one day from 2026-01-01T00:00:00Z on\n`,
     );
     const unsorted = await csvOf(['a,2026-01-05,1', 'a,2026-01-02,1']);
     expect((await forecast(unsorted, '--horizon', '3')).stderr).toBe(
-      `costbook: ${unsorted}:3: 2026-01-02T00:00:00Z of "a" stands below 2026-01-05T00:00:00Z (line 2), expected ascending timestamps\n`,
+      `costbook: ${unsorted}:3: 2026-01-02T00:00:00Z of "a" is earlier than 2026-01-05T00:00:00Z above it (line 2), expected ascending timestamps\n`,
     );
     const typo = await csvOf([...linesOf('a', [1, 2, 3]), 'a,2925-01-01,4']);
     expect((await forecast(typo, '--horizon', '3')).stderr).toContain(`${typo}:5: "a" has 4 values in 328`);
@@ -242,12 +242,12 @@ describe('every mistake in a file is reported with its line, and nothing is fore
     const { exitCode, stderr } = await forecast(path, '--horizon', '3');
     expect(exitCode).toBe(2);
     expect(stderr.trim().split('\n')).toHaveLength(21);
-    expect(stderr).toContain('and 480 mistakes more');
+    expect(stderr).toContain('and 480 more mistakes');
   });
 
   test.each([
-    ['nothing', '', 'found nothing, expected the header id,timestamp,value'],
-    ['a header alone', 'id,timestamp,value\n', 'found no row below the header'],
+    ['no content', '', 'found an empty file, expected the header id,timestamp,value'],
+    ['only a header', 'id,timestamp,value\n', 'found no row after the header'],
     [
       'other columns',
       'name,date,cost\na,2026-01-01,1\n',
@@ -255,7 +255,7 @@ describe('every mistake in a file is reported with its line, and nothing is fore
     ],
     ['an open quote', 'id,timestamp,value\n"a,2026-01-01,1\n', 'Quote Not Closed'],
     ['no text', `\u0000\u0001\u0002${'\u0000'.repeat(100)}`, ':1: found the columns'],
-    ['one endless line', `id,timestamp,value\n${'x'.repeat(100_000)}\n`, 'expected CSV as RFC 4180 has it'],
+    ['one endless line', `id,timestamp,value\n${'x'.repeat(100_000)}\n`, 'expected CSV (RFC 4180)'],
   ])('a file of %s', async (_, text, words) => {
     const path = join(await newProject(), 'series.csv');
     await writeFile(path, text);
@@ -287,11 +287,11 @@ test('every mistake of the command line is reported at once', async () => {
   }
   expect((await forecast(path, '--horizon', '99999')).stderr).toContain('--horizon: at most 10000 steps');
   expect((await forecast(path, '--horizon', '3', '--as-of', '2026-01-01')).stderr).toContain(
-    '--as-of: only for forecasts from the books; leave out --input',
+    '--as-of can only be used for forecasts from the books; leave out --input',
   );
   const ofBooks = await runCli(['forecast', '--horizon', '3', '--level', '0.9']);
   expect(ofBooks.exitCode).toBe(2);
-  expect(ofBooks.stderr).toContain('--horizon, --level: only for forecasts from a file; add --input');
+  expect(ofBooks.stderr).toContain('--horizon, --level can only be used for forecasts from a file; add --input');
 });
 
 test('is ended by a signal between two series', async () => {

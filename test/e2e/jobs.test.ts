@@ -209,7 +209,7 @@ describe.concurrent('costbook run', () => {
     ['steps: [{ ingest: { from: "2026-09-02", to: "2026-09-01" } }]', /mine\.yaml:\d+:\d+: --from must be before --to/],
     ['steps: [{ summarize: { sink: nobody } }]', /mine\.yaml:\d+:\d+: --sink: found "nobody", expected hook/],
     ['steps: [ingest, chek]', /mine\.yaml:2:17: steps: found "chek"/],
-  ])('begins nothing where the job is wrong: %s', async (steps, words) => {
+  ])('starts nothing if the job is invalid: %s', async (steps, words) => {
     const of = await project(steps);
     for (const args of [[], ['--dry-run']]) {
       const { exitCode, stdout, stderr } = await run(of, 'mine', ...args);
@@ -450,7 +450,7 @@ describe('costbook schedule', () => {
     expect(stderr).toContain(words);
   });
 
-  test('--list lists the sound jobs and reports the mistakes of the others; without it nothing starts', async () => {
+  test('--list lists the valid jobs and reports the mistakes of the others; without it nothing starts', async () => {
     const of = await project('steps: [{ report: { name: nosuch } }]\n');
     await writeFile(join(of.dir, 'jobs', 'other.yaml'), 'schedule: "15 2 * * *"\n');
     await writeFile(join(of.dir, 'jobs', 'third.yml'), '');

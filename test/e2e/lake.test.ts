@@ -81,8 +81,8 @@ describe.concurrent('the lake', () => {
     const { dir } = await laidOut();
     const { exitCode, stderr } = await lake(dir, '--format', 'csv,parquet', '--parquet-decimals', 'double');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('--format: the report lake is written as parquet alone, found csv');
-    expect(stderr).toContain('--parquet-decimals: the report lake is written with exact decimals alone');
+    expect(stderr).toContain('--format: the report lake is only written as parquet, found csv');
+    expect(stderr).toContain('--parquet-decimals: the report lake is only written with exact decimals');
   });
 
   test('rewrites only months that a load has changed', async () => {

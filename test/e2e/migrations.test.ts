@@ -335,7 +335,7 @@ drop table ledger.slow;
 
   describe.each([
     ['while it copies', /^warehouse\.before-9000\.duckdb\.\d+\.part$/, 0],
-    ['when the copy is there', /^warehouse\.before-9000\.duckdb$/, 0],
+    ['when the copy is complete', /^warehouse\.before-9000\.duckdb$/, 0],
     ['in the middle of the migration', /^warehouse\.before-9000\.duckdb$/, 300],
     ['later', /^warehouse\.before-9000\.duckdb$/, 900],
   ])('that is killed %s', (_, file, afterMs) => {

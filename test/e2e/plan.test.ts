@@ -76,7 +76,7 @@ describe.concurrent('the plan', () => {
   test.each<[string, Record<string, string>]>([
     ['nothing', {}],
     ['a token', { COSTBOOK_TOKEN: 'tok-1' }],
-    ['when the books begin', { COSTBOOK_SINCE: '2026-09' }],
+    ['the start of the books', { COSTBOOK_SINCE: '2026-09' }],
   ])('with %s alone says what is missing', async (_, env) => {
     const dir = await newProject();
     await mkdir(join(dir, 'jobs'));

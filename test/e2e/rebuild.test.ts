@@ -256,27 +256,27 @@ describe.concurrent('rebuild', () => {
 
   test.each([
     [
-      'an amount that is another',
+      'a changed amount',
       'update ledger.hourly_costs set cost = cost + 0.01 where rowid = (select min(rowid) from ledger.hourly_costs)',
       { hourly_costs: [1, 1] },
     ],
     [
-      'a restatement that is no more',
+      'a removed restatement',
       'delete from ledger.restatements where load_number = (select max(load_number) from ledger.restatements)',
       'restatements',
     ],
     [
-      'a run that never was',
+      'an added run',
       "insert into ledger.runs select 99, 'ingest', started_at, ended_at, outcome, 0, null from ledger.runs limit 1",
       { runs: [1, 0] },
     ],
     [
-      'a proof with another tolerance',
+      'a comparison with another tolerance',
       'update ledger.reconciliation set tolerance = tolerance * 2 where load_number = 1',
       'reconciliation',
     ],
     [
-      'a row that is there twice',
+      'a duplicate row',
       'insert into ledger.covered select * from ledger.covered where load_number = 1 limit 1',
       { covered: [1, 0] },
     ],

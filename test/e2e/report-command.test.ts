@@ -131,7 +131,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const ended = await report(dir, 'cost_by_workspace', '--format', 'csv', '--parquet-decimals', 'double');
     expect([ended.exitCode, ended.stderr]).toEqual([
       2,
-      expect.stringContaining('--parquet-decimals: parquet is none of the formats asked for, which are csv'),
+      expect.stringContaining('--parquet-decimals applies only to parquet, but the requested formats are csv'),
     ]);
   });
 
@@ -222,15 +222,15 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const dir = await projectOfOurs();
     const { exitCode, stderr } = await report(dir, 'cost_by_workspace', '--month', '2026-08', '--require-complete');
     expect(exitCode).toBe(4);
-    expect(stderr).toContain('the books of acc_one begin 2026-09-01T00:00:00Z');
+    expect(stderr).toContain('the books of acc_one start at 2026-09-01T00:00:00Z');
     expect(await readdir(dir)).toEqual(['data']);
   });
 
   test.each([
-    ['a month that is yet to come', ['--month', '2027-03'], '2027-03 is in the future'],
+    ['a future month', ['--month', '2027-03'], '2027-03 is in the future'],
     ['a month before the books', ['--month', '2019-03'], '2019-03 is before the books'],
-    ['a workspace that is misspelt', ['--param', 'workspace=nroth'], 'did you mean "north"?'],
-    ['an account that there is none of', ['--param', 'account=zzz'], 'expected one of acc_one'],
+    ['a misspelled workspace', ['--param', 'workspace=nroth'], 'did you mean "north"?'],
+    ['an unknown account', ['--param', 'account=zzz'], 'expected one of acc_one'],
   ])('refuses %s and writes nothing, unless --allow-empty', async (_, args, words) => {
     const dir = await projectOfOurs();
     const { exitCode, stdout, stderr } = await report(dir, 'cost_by_workspace', ...args);
@@ -365,14 +365,14 @@ describe.concurrent('a report of the project', () => {
   });
 
   test.each([
-    ['a header that is wrong', '--! abuot: x\nselect 1\n', 'broken.sql:1:1: unknown header key "abuot"'],
+    ['a wrong header', '--! abuot: x\nselect 1\n', 'broken.sql:1:1: unknown header key "abuot"'],
     ['no grain', '--! about: x\nselect 1\n', 'no "--! grain:" line'],
     [
-      'parameters that its SQL lacks, and the reverse',
+      'parameters that only the SQL or only the header has',
       '--! about: x\n--! grain: a\n--! params: mnth month\nselect 1 as a\nwhere $month is null\n',
       [
         'broken.sql:5:7: $month is not declared in the header (did you mean "mnth"?)',
-        'broken.sql:3:13: the parameter "mnth" is declared, but $mnth is nowhere in the SQL',
+        'broken.sql:3:13: the parameter "mnth" is declared, but the SQL does not use $mnth',
       ],
     ],
     [
@@ -381,26 +381,26 @@ describe.concurrent('a report of the project', () => {
       'broken.sql: the query has 2 statements',
     ],
     [
-      'several statements behind a parenthesis that closes too much',
+      'several statements after an extra closing parenthesis',
       `--! about: x\n--! grain: a\nselect 1 as a) as r; copy (select 1) to '${join(tmpdir(), 'costbook-never')}'; select * from (select 1 as a\n`,
       'broken.sql:3: Parser Error',
     ],
-    ['a parenthesis that is open', '--! about: x\n--! grain: a\nselect (1 as a\n', 'broken.sql:3: Parser Error'],
-    ['a format that there is none of', '--! about: x\n--! grain: a\n--! formats: csv, xlsx\nselect 1 as a\n', 'xlsx'],
+    ['an unclosed parenthesis', '--! about: x\n--! grain: a\nselect (1 as a\n', 'broken.sql:3: Parser Error'],
+    ['an unknown format', '--! about: x\n--! grain: a\n--! formats: csv, xlsx\nselect 1 as a\n', 'xlsx'],
     [
-      'a grain that is no column',
+      'a grain that is not a column',
       '--! about: x\n--! grain: workspce\nselect workspace from costs\n',
       'broken.sql:2:1: the grain names "workspce" (did you mean "workspace"?), expected columns of the report: workspace',
     ],
     [
-      'a cost that is no column',
+      'a cost that is not a column',
       '--! about: x\n--! grain: a\n--! cost: spnt\nselect 1 as a, 2 as spent\n',
       'broken.sql:3:1: the cost is "spnt" (did you mean "spent"?), expected a column of the report: a, spent',
     ],
     [
-      'a cost that cannot be added up exactly',
+      'a cost without an exact sum',
       '--! about: x\n--! grain: a\n--! cost: spent\nselect 1 as a, 0.5::double as spent\n',
-      'broken.sql:3:1: the cost "spent" is DOUBLE, expected a DECIMAL or an integer, which can be added up exactly',
+      'broken.sql:3:1: the cost "spent" is DOUBLE, expected a DECIMAL or an integer, which have exact sums',
     ],
   ])('with %s ends with 2 and says so', async (_, text, words) => {
     const dir = await projectWith('broken.sql', text);
@@ -561,14 +561,14 @@ describe.concurrent('a report about days', () => {
     expect(exitCode).toBe(2);
     expect(stderr.split('\n')).toEqual([
       'costbook: --format: found "xls", expected csv, parquet, arrow or json',
-      'costbook: --param: found "floor", expected name=value',
+      'costbook: --param: "floor" is invalid; expected name=value',
       expect.stringContaining(
         '--month: the report spent has no parameter "month"; expected one of --from <date>, --to',
       ),
       expect.stringContaining(
         '--param workspce: the report spent has no parameter "workspce" (did you mean "workspace"?)',
       ),
-      expect.stringContaining('--from: "soon" is not what the report spent takes there; expected a date such as'),
+      expect.stringContaining('--from: "soon" is not a valid value for the report spent; expected a date such as'),
       'costbook: the report spent needs --param users=<file>: expected a file, its path relative to the project folder',
       '',
     ]);
@@ -657,7 +657,7 @@ describe.concurrent('a report for people', () => {
     const dir = await projectWith('names.sql', '--! about: x\n--! grain: name\nselect 1.5::double as name\n');
     const { exitCode, stderr } = await report(dir, 'names', '--totals');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('the report names has no amount to add up');
+    expect(stderr).toContain('the report names has no column to sum');
   });
 
   test('a report of the project makes columns of rows with --! spread:', async () => {

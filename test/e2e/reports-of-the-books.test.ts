@@ -54,7 +54,7 @@ const asked: Readonly<Record<string, readonly string[]>> = {
   focus: september,
 };
 
-describe('to the byte what was agreed:', () => {
+describe('each report equals its golden file:', () => {
   test.each(Object.entries(asked))('%s', async (report, args) => {
     const csv = await csvOf(report, ...args);
     // Windows are loaded as they come: which load had which number is no part of what was agreed.

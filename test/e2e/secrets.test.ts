@@ -173,7 +173,7 @@ describe.concurrent('the token', () => {
   test.each([
     ['whole', 0],
     ['in part', 60],
-  ])('is not told %s where a value that is refused is shown and kept', async (_, length) => {
+  ])('is not shown %s if a refused value is quoted and stored', async (_, length) => {
     const seen = await observe(
       await platformWith((platform) => {
         platform.echo = (request: Seen) => ({
@@ -204,7 +204,7 @@ describe.concurrent('the token', () => {
   test.each([
     ['a space in it', `${token} x`],
     ['the word Bearer before it', `Bearer ${token}`],
-  ])('is not told when it is refused for %s', async (_, wrong) => {
+  ])('is not shown when it is refused for %s', async (_, wrong) => {
     const seen = await observe(undefined, { env: { COSTBOOK_URL: 'http://127.0.0.1:9', COSTBOOK_TOKEN: wrong } });
     expect(seen.exitCode).toBe(2);
     expect(seen.stderr).toContain('COSTBOOK_TOKEN');

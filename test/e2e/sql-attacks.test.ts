@@ -159,19 +159,16 @@ describe('typed SQL writes nothing and changes nothing', () => {
 
 describe('typed SQL ends', () => {
   test.each([
+    ['an endless recursion', 'with recursive r(i) as (select 1 union all select i + 1 from r) select count(*) from r'],
     [
-      'a recursion without end',
-      'with recursive r(i) as (select 1 union all select i + 1 from r) select count(*) from r',
-    ],
-    [
-      'a product that spills',
+      'a product that spills to disk',
       'select a.i from range(1e7::bigint) a(i), range(1e7::bigint) b(i) order by hash(a.i, b.i)',
     ],
     [
-      'what does not listen to an interruption',
+      'a query that ignores interruption',
       `select sum(length(format('{:>1000000000}', i::varchar))) from range(1000) t(i)`,
     ],
-    ['what sleeps', 'select sleep_ms(60000)'],
+    ['a query that sleeps', 'select sleep_ms(60000)'],
   ])('%s, after --timeout', async (_, query) => {
     const begun = performance.now();
     const { exitCode, stdout, stderr } = await attack(query, '--timeout', '2s');
@@ -188,7 +185,7 @@ describe('typed SQL ends', () => {
     [`select repeat('x', 600000000) as x`],
     [`select ${'('.repeat(20_000)}1${')'.repeat(20_000)}`],
     [`select ${'-1 + '.repeat(100_000)}1`],
-  ])('with an error where it needs too much, of memory or of time: %#', async (query) => {
+  ])('with an error if it needs too much memory or time: %#', async (query) => {
     const { exitCode, stdout, stderr } = await attackThroughStdin(query);
     expect({ exitCode: [2, 7].includes(exitCode), stdout }).toEqual({ exitCode: true, stdout: '' });
     expect(stderr).toMatch(/^costbook: /);

@@ -123,10 +123,10 @@ describe.concurrent('costbook sql', () => {
   });
 
   test.each([
-    ['a column that is not there', 'select nosuch from costs', 'Binder Error'],
-    ['what is no SQL', 'selct 1', 'Parser Error'],
+    ['a missing column', 'select nosuch from costs', 'Binder Error'],
+    ['text that is not SQL', 'selct 1', 'Parser Error'],
     [
-      'what fails in the middle',
+      'a query that fails halfway',
       `select cast(if(i < 5000, '1', 'x') as integer) from range(9000) t(i)`,
       'Conversion Error',
     ],

@@ -65,7 +65,7 @@ describe('the query of costbook sql', () => {
     [['select 1', '--out', 'answer.xls'], '"answer.xls" does not end in .csv, .json, .ndjson, .parquet, .arrow'],
     [['select 1', '--out', '/nowhere/answer.csv'], 'the folder /nowhere does not exist'],
     [['select 1', '--open-with', 'excel'], '--open-with: found "excel", expected duckdb, python or notebook'],
-  ])('is asked for where it or an option is wrong: %j', async (args, words) => {
+  ])('is refused if it or an option is wrong: %j', async (args, words) => {
     const { exitCode, stdout, stderr } = await sql(...args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(words);
@@ -217,8 +217,8 @@ describe('the process that answers', () => {
 
   test.each([
     ['by the kernel', true],
-    ['by the process that started it, where the kernel does not', false],
-  ])('is held to its memory %s', async (_, hasKernelLimit) => {
+    ['by the process that started it, if the kernel does not', false],
+  ])('is limited in memory %s', async (_, hasKernelLimit) => {
     // As it was built: the child is a program that Node runs without a compiler.
     const built = new URL('../../dist/query/ask.js', import.meta.url).href;
     const { ask } = (await import(built)) as typeof import('../../src/query/run-query.ts');

@@ -53,7 +53,7 @@ describe.concurrent('an answer that cannot be true', () => {
       }),
     ],
     [
-      'with an entry of the page before once more',
+      'with a repeated entry of the previous page',
       /unproven|difference/i,
       detail((page, { query }) => {
         if (query['cursor'] === undefined) firstPage = page;
@@ -61,7 +61,7 @@ describe.concurrent('an answer that cannot be true', () => {
       }),
     ],
     [
-      'whose cursors go round in a circle',
+      'whose cursors repeat',
       'form a loop',
       detail((page, { query }) => {
         if (query['cursor'] === undefined) firstCursor = page.meta.nextCursor;
@@ -83,14 +83,14 @@ describe.concurrent('an answer that cannot be true', () => {
       }),
     ],
     [
-      'with a cost beyond all measure',
+      'with a cost that is far too large',
       'data[0].timeseries[53].cost',
       detail((page) => {
         (page.data[0]?.timeseries[53] ?? {})['cost'] = 1e20;
       }),
     ],
     [
-      'with a number that is none',
+      'with an invalid number',
       'summary.totalCost',
       (request, body) => (isDetail(request) ? body.replace(/"totalCost":[^,}]+/, '"totalCost":1e999') : body),
     ],

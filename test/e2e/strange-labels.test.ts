@@ -134,7 +134,7 @@ rules:
 
 describe.each([
   ['in pages', ['2026-04-16', '2026-04-28']],
-  ['at once, as before there were pages', ['2026-04-16']],
+  ['at once, as in versions without pages', ['2026-04-16']],
 ])('strange labels, listed %s', (_, versions) => {
   let platform: ScriptedPlatform;
   let dir: string;

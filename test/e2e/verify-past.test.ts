@@ -311,7 +311,7 @@ describe.concurrent('a platform whose totals of the past contradict its hours', 
     ['daily', '2026-07-20T00:00:00Z', '2026-07-21T00:00:00Z'],
     ['monthly', '2026-07-12T00:00:00Z', '2026-08-01T00:00:00Z'],
   ])(
-    '(%s) is told with exit 4, where and by how much, and the books stay as the hours prove',
+    '(%s) is reported with exit 4, with place and amount, and the books keep the proven hours',
     async (resolution, start, end) => {
       const { dir, platform } = await afterOneNight();
       platform.tells = lieAbout(resolution);

@@ -108,8 +108,8 @@ async function run(
   await warehouse.beginRun('alert', now).then((ended) => ended.end(0, undefined, now));
 }
 
-describe('whatever is evaluated, restated and unknown', () => {
-  test('each crossing is told once, and each resolution once', async () => {
+describe('for any evaluations, restatements and unknown amounts', () => {
+  test('each crossing is reported once, and each resolution once', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ spent: anyNight, step: fc.constantFrom(...steps), again: fc.nat(2) }), { maxLength: 8 }),
@@ -160,7 +160,7 @@ describe('whatever is evaluated, restated and unknown', () => {
   });
 });
 
-test('two sinks are told the same, each in order, and one that fails does not keep the other from being told', async () => {
+test('two sinks get the same messages in order, even if one of them fails', async () => {
   const dir = await newProject();
   const warehouse = await openWarehouse(dir);
   try {
@@ -203,7 +203,7 @@ test('two sinks are told the same, each in order, and one that fails does not ke
   }
 });
 
-test('a sink gets what was open before it came, once and in one message, and hears of its end', async () => {
+test('a new sink gets alerts that are already open once, in one message, and is notified of their end', async () => {
   const dir = await newProject();
   const warehouse = await openWarehouse(dir);
   try {

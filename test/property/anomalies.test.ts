@@ -38,7 +38,7 @@ function shapeOf(episodes: readonly Episode[]) {
   }));
 }
 
-test('no number is none, whatever the costs are', () => {
+test('every number is finite, for any costs', () => {
   fc.assert(
     fc.property(
       costs,
@@ -57,7 +57,7 @@ test('no number is none, whatever the costs are', () => {
   );
 });
 
-test('ten times the costs are the same anomalies', () => {
+test('ten times the costs give the same anomalies', () => {
   fc.assert(
     fc.property(costs, fc.constantFrom(2, 1024, 0.125), (some, times) => {
       expect(
@@ -73,7 +73,7 @@ test('ten times the costs are the same anomalies', () => {
   );
 });
 
-test('a day is told by what was there before it alone', () => {
+test('a day is judged only by the days before it', () => {
   fc.assert(
     fc.property(costs, fc.integer({ min: 30, max: 59 }), (some, days) => {
       const until = (episodes: readonly Episode[]) =>
@@ -86,7 +86,7 @@ test('a day is told by what was there before it alone', () => {
   );
 });
 
-test('night by night, at once, or again after a restatement that changed nothing: the same', () => {
+test('evaluations night by night, at once, or after an empty restatement give the same result', () => {
   fc.assert(
     fc.property(costs, fc.integer({ min: 1, max: 20 }), (some, again) => {
       const series = { firstDay, costs: some, usages: some };
@@ -129,7 +129,7 @@ test('night by night, at once, or again after a restatement that changed nothing
   );
 });
 
-test('what was reported of a day stays so when later days are known, and none is less urgent than the one before', () => {
+test('reports about a day do not change when later days are known, and never become less urgent', () => {
   fc.assert(
     fc.property(costs, fc.integer({ min: 40, max: 90 }), (some, days) => {
       const upTo = (of: readonly Episode[]) =>
@@ -148,7 +148,7 @@ test('what was reported of a day stays so when later days are known, and none is
 });
 const severities = ['info', 'warning', 'critical'];
 
-test('the order of the scopes says nothing of a holiday', () => {
+test('the order of scopes does not affect holidays', () => {
   fc.assert(
     fc.property(fc.array(costs, { minLength: 1, maxLength: 8 }), (all) => {
       const scopes = all.map((some) => ({ firstDay, costs: some, usages: some }));

@@ -194,7 +194,7 @@ async function play(
   stage.close();
 }
 
-test('as of any instant the books answer what a copy taken then answers, and no check finds fault with them', async () => {
+test('as of any instant the books answer like a copy from that instant, and every check passes', async () => {
   let restated = 0;
   await fc.assert(
     fc.asyncProperty(anyStory, async (story) => {
@@ -224,7 +224,7 @@ test('as of any instant the books answer what a copy taken then answers, and no 
   expect(restated).toBeGreaterThan(0);
 }, 600_000);
 
-test('before anything was seen the books answer nothing, and say that nothing is complete', async () => {
+test('before their first load the books return nothing, and report nothing as complete', async () => {
   const dir = await newProject();
   const warehouse = await openWarehouse(dir);
   try {

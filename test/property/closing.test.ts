@@ -144,7 +144,7 @@ async function offenders(dir: string): Promise<unknown[]> {
   });
 }
 
-test('closed months and their corrections are always the present truth, and what was billed in them never changes', async () => {
+test('closed months plus corrections always equal the current numbers, and billed amounts never change', async () => {
   let corrections = 0;
   let correctionsInClosedMonths = 0;
   let firstWrites = 0;

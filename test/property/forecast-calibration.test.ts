@@ -27,7 +27,7 @@ for (const family of familyNames) {
 }
 const all = [...scores.values()].flat();
 
-test('80 % intervals of a held-out month hold 76 to 84 % of its sums, and of its days', () => {
+test('80 % intervals of a held-out month contain 76 to 84 % of its sums, and of its days', () => {
   const held = mean(all.map(({ isSumHeld }) => (isSumHeld ? 1 : 0)));
   expect(held).toBeGreaterThanOrEqual(0.76);
   expect(held).toBeLessThanOrEqual(0.84);
@@ -36,13 +36,13 @@ test('80 % intervals of a held-out month hold 76 to 84 % of its sums, and of its
   expect(points).toBeLessThanOrEqual(0.84);
 });
 
-test.each(familyNames)('%s: they are not far off in this family alone either', (family) => {
+test.each(familyNames)('80 % intervals are nearly calibrated in the family %s alone', (family) => {
   const ofFamily = scores.get(family) ?? [];
   // Of 24 series 80 % are 19, and one family in a hundred holds 13 or fewer by chance.
   expect(mean(ofFamily.map(({ isSumHeld }) => (isSumHeld ? 1 : 0)))).toBeGreaterThanOrEqual(0.5);
   expect(mean(ofFamily.map(({ pointsHeld }) => pointsHeld))).toBeGreaterThanOrEqual(0.66);
 });
 
-test('forecasts err less than the season before, repeated, on at least 70 % of series', () => {
+test('forecasts are more accurate than repeating the last season on at least 70 % of series', () => {
   expect(mean(all.map((score) => (beatsNaive(score) ? 1 : 0)))).toBeGreaterThanOrEqual(0.7);
 });

@@ -32,7 +32,7 @@ function rangesOf(forecast: Forecast): Range[] {
   return forecast.kind === 'none' ? [] : [...forecast.points, ...forecast.cumulative];
 }
 
-test('whatever the history, every number is one, and intervals hold their mean', async () => {
+test('every number is finite and intervals contain their mean, for any history', async () => {
   await fc.assert(
     fc.asyncProperty(
       anyHistory,
@@ -59,7 +59,7 @@ test('whatever the history, every number is one, and intervals hold their mean',
   );
 });
 
-test('what cannot be below zero never grows less in sum', async () => {
+test('sums of values that cannot be negative never decrease', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(anyHistory, familyHistory), async (values) => {
       const forecast = await forecastSeries({ start, step: 'day', values }, 31);
@@ -73,7 +73,7 @@ test('what cannot be below zero never grows less in sum', async () => {
   );
 });
 
-test('ten times the cost is ten times the forecast', async () => {
+test('ten times the cost gives ten times the forecast', async () => {
   await fc.assert(
     fc.asyncProperty(familyHistory, fc.constantFrom(10, 0.001, 1e6, 7), async (values, factor) => {
       const [one, other] = await Promise.all(
@@ -96,7 +96,7 @@ test('ten times the cost is ten times the forecast', async () => {
   );
 });
 
-test('a week later, or in another year, the same values say the same', async () => {
+test('the same values a week later or in another year give the same forecast', async () => {
   await fc.assert(
     fc.asyncProperty(
       familyHistory,
@@ -111,7 +111,7 @@ test('a week later, or in another year, the same values say the same', async () 
   );
 });
 
-test('the same history gives the same bytes, whatever was forecast before', async () => {
+test('the same history gives the same bytes, independent of earlier forecasts', async () => {
   await fc.assert(
     fc.asyncProperty(familyHistory, anyHistory, async (values, between) => {
       const once = JSON.stringify(await forecastSeries({ start, step: 'day', values }, 31));

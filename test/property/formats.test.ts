@@ -143,7 +143,7 @@ const readers: Readonly<Record<string, (path: string) => Promise<Cell[][]>>> = {
   parquet: readParquet,
 };
 
-test('an instant says that it is UTC in Parquet and Arrow, as it does in CSV and JSON', async () => {
+test('instants are marked as UTC in Parquet and Arrow, as in CSV and JSON', async () => {
   const query = `select timestamp '2026-10-01 00:00:00' as at, timestamp_s '2026-10-01 00:00:00' as second,
     timestamp_ms '2026-10-01 00:00:00' as milli, timestamptz '2026-10-01 00:00:00Z' as zoned`;
   for (const format of ['parquet', 'arrow']) {
@@ -161,7 +161,7 @@ test('an instant says that it is UTC in Parquet and Arrow, as it does in CSV and
   expect(schema.fields.map(({ type }) => String(type))).toEqual(Array(4).fill('Timestamp<MICROSECOND, UTC>'));
 });
 
-test('every format carries the same rows, to the last digit, and writes them to the same bytes again', async () => {
+test('every format contains the same rows to the last digit, and the same bytes each time', async () => {
   expect(Object.keys(readers).sort()).toEqual([...exportFormats].sort());
   let number = 0;
   await fc.assert(

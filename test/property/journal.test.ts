@@ -80,12 +80,12 @@ describe('the journal', () => {
 
   test.each([
     [
-      'a line that is no JSON',
+      'a line that is not JSON',
       '{"number":2,"event":"run_began","val\n',
       /events-000000001\.ndjson:2: .*it is not an event/,
     ],
-    ['a number that was there', '{"number":1,"event":"x","values":{}}\n', /:2: .*it is event 1, expected 2/],
-    ['a number too far', '{"number":3,"event":"x","values":{}}\n', /:2: .*it is event 3, expected 2/],
+    ['a repeated number', '{"number":1,"event":"x","values":{}}\n', /:2: .*it is event 1, expected 2/],
+    ['a skipped number', '{"number":3,"event":"x","values":{}}\n', /:2: .*it is event 3, expected 2/],
   ])('with %s in it is damaged, which is reported with file and line', async (_, line, message) => {
     const folder = await newFolder();
     await write(folder, [{ event: 'run_began', values: {} }]);

@@ -110,7 +110,7 @@ const places = fc.constantFrom(...turns).chain(([zone, days]) =>
 );
 
 describe('slots', () => {
-  test('are those that looking at every minute finds', { timeout: 240_000 }, () => {
+  test('equal those found by checking every minute', { timeout: 240_000 }, () => {
     fc.assert(
       fc.property(schedules, places, fc.integer({ min: 0, max: 1439 }), (text, [name, day], minute) => {
         const timetable = parseTimetable(text);
@@ -130,7 +130,7 @@ describe('slots', () => {
     );
   });
 
-  test('of two stretches are those of both together', () => {
+  test('of two adjacent windows equal those of both together', () => {
     fc.assert(
       fc.property(schedules, places, fc.integer({ min: 0, max: 4000 }), (text, [name, day], minute) => {
         const [timetable, zone] = [parseTimetable(text), zoneOf(name)];

@@ -14,15 +14,19 @@ const asked = {
   signal: new AbortController().signal,
 };
 
-/** The facts of given books, but those of checks of no concern here. */
+/** The facts of given books, except those of checks. */
 async function factsOf(given: Given, configured: readonly string[] = []): Promise<AlertFact[]> {
+  return (await allFactsOf(given, configured)).filter(({ kind }) => kind !== 'check');
+}
+
+async function allFactsOf(given: Given, configured: readonly string[] = []): Promise<AlertFact[]> {
   const books = await givenBooks(given);
   try {
     const { facts } = await readAlertFacts(books.connection, await knownAlerts(books.connection), {
       ...asked,
       configured,
     });
-    return facts.filter(({ kind }) => kind !== 'check');
+    return [...facts];
   } finally {
     books.close();
   }
@@ -31,11 +35,11 @@ async function factsOf(given: Given, configured: readonly string[] = []): Promis
 const fresh: Given = { accounts: [{}], loads: [{}], covered: [{}] };
 
 describe('facts about the data', () => {
-  test('none hold of books that are fresh and proven', async () => {
+  test('there are none for books that are fresh and proven', async () => {
     expect(await factsOf(fresh)).toEqual([]);
   });
 
-  test('books that are complete through too long ago are stale, where something is expected of them', async () => {
+  test('books that are too old are stale, unless no new data is expected', async () => {
     const old = { ...fresh, covered: [{ window_end: '2026-09-07', claimed_end: '2026-09-07' }] };
     expect(await factsOf(old)).toEqual([
       {
@@ -54,7 +58,7 @@ describe('facts about the data', () => {
     expect(await factsOf({ accounts: [{}] })).toMatchObject([{ kind: 'stale', completeThrough: null }]);
   });
 
-  test('windows that differ from the totals of the platform are one fact of an account; young ones may still agree', async () => {
+  test("windows that differ from the platform's totals make one fact per account; young windows do not", async () => {
     const unproven = [
       { window_start: '2026-08-01', window_end: '2026-08-02' },
       { window_start: '2026-08-03', window_end: '2026-08-04', reason: 'the later one' },
@@ -72,7 +76,7 @@ describe('facts about the data', () => {
     ]);
   });
 
-  test('the last ingest that failed is one, until another one ends well', async () => {
+  test('a failed ingest is a fact until a later one succeeds', async () => {
     const run = { command: 'ingest', started_at: '2026-09-08', ended_at: '2026-09-08 00:01:00' };
     const failed = { ...run, run_number: 1, outcome: 'failed', exit_code: 3, error: 'no answer' };
     const check = { ...failed, run_number: 3, command: 'close' };
@@ -95,14 +99,14 @@ describe('facts about the data', () => {
     ]);
   });
 
-  test('a window of a year is of all of its months, and has the largest difference in cost', async () => {
+  test('a window of a year names all of its months and the largest difference in cost', async () => {
     const unproven = [{ window_start: '2025-01-01', window_end: '2026-01-01', reason: 'x', cost_difference: '0.5' }];
     const [fact] = await factsOf({ ...fresh, unproven });
     expect(fact).toMatchObject({ difference: '0.500000000000', count: 1 });
     expect(fact?.kind === 'unproven' && fact.months).toHaveLength(12);
   });
 
-  test('a failed close of a job is over when its month is closed, and not when another one is', async () => {
+  test('a failed close of a job ends when that month is closed, not when another one is', async () => {
     const step = { run_number: 3, step: 'close', outcome: 'failed', exit_code: 4, error: 'not complete' };
     const steps = [{ ...step, command_line: 'close 2026-08' }];
     expect(await factsOf({ ...fresh, steps })).toMatchObject([{ key: 'run/close', error: 'not complete' }]);
@@ -111,7 +115,7 @@ describe('facts about the data', () => {
     expect(await factsOf({ ...fresh, steps, closes: closed('2026-08-01') })).toEqual([]);
   });
 
-  test('a failed summary of a job is over when one succeeds by itself', async () => {
+  test('a failed summary of a job ends when one succeeds on its own', async () => {
     const steps = [
       { run_number: 3, step: 'summarize', command_line: 'summarize', outcome: 'failed', exit_code: 6, error: 'x' },
     ];
@@ -121,7 +125,7 @@ describe('facts about the data', () => {
     expect(await factsOf({ ...fresh, steps, runs: [{ ...run, run_number: 4 }] })).toEqual([]);
   });
 
-  test('one cause is one fact: what follows from it is left out', async () => {
+  test('one cause makes one fact, without its consequences', async () => {
     const reason = 'pages of months = their total: 12.5 and 13';
     const unproven = [{ window_start: '2026-08-01', window_end: '2026-08-02', reason }];
     const run = { command: 'ingest', outcome: 'failed', exit_code: 4, error: `account acc_one, window x: ${reason}` };
@@ -150,7 +154,25 @@ describe('facts about the data', () => {
     expect(await factsOf({ ...fresh, runs: [down] })).toMatchObject([{ key: 'run/ingest', outOfDate: [] }]);
   });
 
-  test('what is open stays open while it holds, whatever else has the cause now', async () => {
+  test('holes that unproven windows leave, and listings that a failed ingest left unread, are no facts of their own', async () => {
+    const covered = [
+      { window_end: '2026-09-03', claimed_end: '2026-09-03' },
+      { window_start: '2026-09-05', since_load: 2, load_number: 2 },
+    ];
+    const holes: Given = { ...fresh, loads: [{}, { load_number: 2, window_start: '2026-09-05' }], covered };
+    const keys = async (given: Given) =>
+      (await allFactsOf(given)).map(({ key }) => key).filter((key) => /hole|listings|unproven|run/.test(key));
+    expect(await keys(holes)).toEqual(['check/coverage_has_no_hole']);
+    const unproven = [{ window_start: '2026-09-03', window_end: '2026-09-05', reason: 'x' }];
+    expect(await keys({ ...holes, unproven })).toEqual(['unproven/acc_one']);
+
+    const listings = [{ outcome: 'failed', reason: 'no answer' }];
+    expect(await keys({ ...fresh, listings })).toEqual(['check/listings_are_complete']);
+    const runs = [{ command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' }];
+    expect(await keys({ ...fresh, listings, runs })).toEqual(['run/ingest']);
+  });
+
+  test('an open alert stays open while its fact holds, even if it follows from another one now', async () => {
     const stale = exampleFacts['stale'] as AlertFact;
     const open = { key: 'stale/acc_one', fact: JSON.stringify({ ...stale, key: 'stale/acc_one', account: 'acc_one' }) };
     const books = await givenBooks({
@@ -166,7 +188,7 @@ describe('facts about the data', () => {
     }
   });
 
-  test('severities are those of the configuration', async () => {
+  test('severities come from the configuration', async () => {
     const books = await givenBooks({ accounts: [{}] });
     try {
       const { facts } = await readAlertFacts(books.connection, [], { ...asked, severities: { stale: 'info' } });
@@ -176,7 +198,7 @@ describe('facts about the data', () => {
     }
   });
 
-  test('a step of a job that failed is one, until it goes well; one that was left out is none', async () => {
+  test('a failed step of a job is a fact until it succeeds; a step that was left out is none', async () => {
     const report = { step: 'report', command_line: 'report focus', position: 2 };
     const failed = { outcome: 'failed', exit_code: 3, error: 'no answer' };
     const leftOut = { ...report, outcome: 'left_out', exit_code: null };
@@ -195,7 +217,7 @@ describe('facts about the data', () => {
     ]);
   });
 
-  test('a billing dimension that is on no list is one, with what it costs', async () => {
+  test('a billing dimension that the platform does not list is a fact with its cost', async () => {
     const costs = [
       { billing_dimension: 'quantum_seconds', bucket_start: '2026-09-02 05:00:00', cost: '1.5' },
       { billing_dimension: 'quantum_seconds', bucket_start: '2026-09-03 05:00:00', cost: '2' },
@@ -211,7 +233,7 @@ describe('facts about the data', () => {
     ]);
   });
 
-  test('a closed month that moved is one, with by how much and what moved most', async () => {
+  test('a closed month that changed is a fact with the amount and the largest changes', async () => {
     const hour = { bucket_start: '2026-08-03 05:00:00' };
     const given: Given = {
       accounts: [{ history_start: '2026-08-01' }],
@@ -243,7 +265,7 @@ describe('facts about the data', () => {
     ]);
   });
 
-  test('a check that finds something is one, by its severity', async () => {
+  test('a check that finds rows is a fact with the severity of the check', async () => {
     const books = await givenBooks({ ...fresh, costs: [{ usage: '-1', cost: '1' }] });
     try {
       const { facts } = await readAlertFacts(books.connection, [], {
@@ -265,7 +287,7 @@ describe('facts about the data', () => {
     }
   });
 
-  test('where nothing can be forecast for a bug, what is spent is told all the same', async () => {
+  test('spend is still reported if a bug prevents forecasts', async () => {
     const text =
       'budgets: [{ name: some, period: monthly, amount: 2 USD, thresholds: [{ at: 100% }, { at: 200%, of: forecast }] }]';
     const books = await givenBooks({ ...fresh, costs: [{ cost: '3' }] });
@@ -291,7 +313,7 @@ describe('facts about the data', () => {
     }
   });
 
-  test('what is forecast and kept is forecast once, unless a threshold asks for it', async () => {
+  test('a stored forecast is not made again, unless a threshold needs it', async () => {
     const text = `budgets:
   - { name: asked, period: monthly, amount: 9 USD, thresholds: [{ at: 100%, of: forecast }] }
   - { name: kept, period: monthly, amount: 9 USD, thresholds: [{ at: 100% }] }
@@ -346,7 +368,7 @@ describe('facts about the data', () => {
     expect(await read(before.map((row) => ({ ...row, complete_through: '2026-09-07' })))).toEqual(first);
   });
 
-  test('what held and does not any more is resolved; what nobody looks for is withdrawn', async () => {
+  test('a fact that no longer holds is resolved; one that is no longer evaluated is withdrawn', async () => {
     const stale = {
       key: 'stale/acc_one',
       kind: 'stale',
@@ -384,11 +406,11 @@ describe('facts about the data', () => {
 });
 
 test.each([
-  ['as it was', 'period: monthly', []],
+  ['unchanged', 'period: monthly', []],
   ['of other periods', 'period: daily', ['withdrawn']],
   ['of another account', 'scope: { account: acc_one }, period: monthly', ['withdrawn']],
   ['without the threshold', 'period: monthly, thresholds: [{ at: 90% }]', ['withdrawn']],
-])('what was told of a budget that is %s now', async (_, keys, states) => {
+])('the alert of a budget that is %s now is withdrawn unless it still applies', async (_, keys, states) => {
   const key = 'budget/@all/all/2026-08/100%';
   const fact = {
     key,
@@ -420,7 +442,7 @@ test.each([
   }
 });
 
-test('the view alerts: an alert each time it was raised, and what its sinks heard', async () => {
+test('the view alerts has a row each time an alert is raised, and the sinks that were notified', async () => {
   const rows = await answer(
     {
       alerts: [
@@ -459,7 +481,7 @@ test('the view alerts: an alert each time it was raised, and what its sinks hear
   ]);
 });
 
-test('the view messages: a message with all that was tried', async () => {
+test('the view messages has each message with all of its attempts', async () => {
   const rows = await answer(
     {
       outbox: [
@@ -493,7 +515,7 @@ test('the view messages: a message with all that was tried', async () => {
   ]);
 });
 
-test('a summary tells a week against the one before, what moved most, and what is missing', async () => {
+test('a summary compares a week with the one before, and names the largest changes and missing data', async () => {
   const books = await givenBooks({
     accounts: [{ history_start: '2026-08-24' }],
     loads: [{}],
@@ -534,8 +556,8 @@ test('a summary tells a week against the one before, what moved most, and what i
     // Against a month that is not in the books nothing moved: what is missing is no 0.
     expect(month.movers).toEqual([]);
     expect(month.gaps).toEqual([
-      'The month (2026-08-01T00:00:00Z/2026-09-01T00:00:00Z) is not complete: the books of acc_one begin 2026-08-24T00:00:00Z',
-      'The month before (2026-07-01T00:00:00Z/2026-08-01T00:00:00Z) is not complete: the books of acc_one begin 2026-08-24T00:00:00Z',
+      'The month (2026-08-01T00:00:00Z/2026-09-01T00:00:00Z) is not complete: the books of acc_one start at 2026-08-24T00:00:00Z',
+      'The month before (2026-07-01T00:00:00Z/2026-08-01T00:00:00Z) is not complete: the books of acc_one start at 2026-08-24T00:00:00Z',
     ]);
   } finally {
     books.close();
@@ -574,7 +596,7 @@ describe('a summary', () => {
     }
   }
 
-  test('of a week that is not complete compares nothing with the week before', async () => {
+  test('of an incomplete week compares nothing with the week before', async () => {
     const end = '2026-09-03';
     const { title, text, spent, movers } = await digestOf({
       covered: [{ ...covered, window_end: end, claimed_end: end }],
@@ -585,7 +607,7 @@ describe('a summary', () => {
     expect(movers).toEqual([]);
   });
 
-  test('says what a budget is forecast to come to that is to exceed it, and when', async () => {
+  test('names a budget that is forecast to be exceeded, with the amount and the day', async () => {
     const { budgets, text } = await digestOf({});
     expect(budgets.map(({ budget, state }) => [budget, state])).toEqual([
       ['tight', 'FORECAST'],
@@ -601,7 +623,7 @@ describe('a summary', () => {
     expect(text).toContain(`\n${budgets[0]?.forecast}\n`);
   });
 
-  test('counts the anomalies that are open, and those that ended since its week began', async () => {
+  test('counts open anomalies, and those that ended since its week started', async () => {
     const anomalies = [
       {},
       { anomaly_key: 'a2', impact: '-5.5' },
@@ -625,7 +647,7 @@ describe('a summary', () => {
     );
   });
 
-  test('says nothing of anomalies where there are none, and that nobody looked where that is why', async () => {
+  test('leaves anomalies out if there are none, and says so if they were never evaluated', async () => {
     expect((await digestOf({ anomaly_evaluations: [{}] })).text).not.toContain('Anomalies');
     expect(await digestOf({})).toMatchObject({
       anomalies: null,

@@ -25,7 +25,7 @@ function owned(team: string, rule: string, cost: string, isShared = false): Row 
 }
 
 describe('costs_allocated', () => {
-  test('without rules every row is there once, without an owner', async () => {
+  test('has every row once and without an owner if there are no rules', async () => {
     const rows = await answer(
       {
         costs: [
@@ -47,7 +47,7 @@ describe('costs_allocated', () => {
     ]);
   });
 
-  test('the first rule that matches decides; what none catches is the default’s', async () => {
+  test('uses the first rule that matches, and the default if none does', async () => {
     const allocation = `
 rules:
   - {name: boxes, when: {resource_name: 'box-*', workspace: [north, south]}, owner: {team: a}}
@@ -72,7 +72,7 @@ default: {team: e}
     ]);
   });
 
-  test('an owner from a label: spelt otherwise, missing, and with something in its place', async () => {
+  test('takes an owner from a label, with aliases, a missing label and a fallback', async () => {
     const allocation = `
 aliases: {team: {checkout: [chekout]}}
 rules:
@@ -103,7 +103,7 @@ rules:
     ]);
   });
 
-  test('by the labels that were valid in the hour, and by the rules that were', async () => {
+  test('uses the labels that were valid in the hour, and rules that are valid then', async () => {
     const hours = ['2026-09-01 05:00:00', '2026-09-02 05:00:00', '2026-09-03 05:00:00', '2026-09-04 05:00:00'];
     const rows = await answer(
       {
@@ -148,7 +148,7 @@ rules:
     // Nobody weighs anything: evenly.
     ['{by: usage, billing_dimension: unheard_of}', '5', '5'],
     ['{by: weights, weights: [{team: a, weight: 0}, {team: b, weight: 0}]}', '5', '5'],
-  ])('shared cost is split %s', async (split, a, b) => {
+  ])('splits shared cost %s', async (split, a, b) => {
     expect(await allocated({ costs: [...direct, pool], allocation: splitting(split) })).toEqual([
       owned('a', 'a', '1'),
       owned('a', 'shared', a, true),
@@ -157,7 +157,7 @@ rules:
     ]);
   });
 
-  test('an owner whose credits exceed its cost gets none; where all are so it is split evenly', async () => {
+  test('gives an owner nothing if its credits exceed its cost; if that is true of all, it splits evenly', async () => {
     const allocation = splitting('{by: cost}');
     const credit = { workspace: 'c', cost: '-5' };
     expect(await allocated({ costs: [...direct, credit, pool], allocation })).toContainEqual(
@@ -174,7 +174,7 @@ rules:
     expect(await answer({ costs: only, allocation }, splits)).toEqual([{ is_evenly_instead: true }]);
   });
 
-  test('where nobody owns anything in the month and account, shared cost stays without an owner', async () => {
+  test('leaves shared cost without an owner if nobody owns any cost of the account in the month', async () => {
     const other = [
       { workspace: 'a', cost: '1', bucket_start: '2026-10-01 00:00:00' },
       { workspace: 'b', cost: '1', account: 'acc_two' },
@@ -184,7 +184,7 @@ rules:
     expect(rows).toHaveLength(3);
   });
 
-  test('what is left over goes to the largest remainders, over the month and not the hour', async () => {
+  test('gives what rounding leaves to the largest remainders, per month and not per hour', async () => {
     const costs = [
       ...['a', 'b', 'c'].map((workspace) => ({ workspace, cost: '1' })),
       ...['01', '02', '03', '04'].map((hour) => ({
@@ -205,7 +205,7 @@ rules:
     ]);
   });
 
-  test('owners are told apart by the dimensions of the split', async () => {
+  test('distinguishes owners by the dimensions of the split', async () => {
     const allocation = `
 rules:
   - {name: a, when: {workspace: a}, owner: {team: t, product: p}}
@@ -219,7 +219,7 @@ rules:
     expect(rows).toEqual([{ owner: '{"team":"t","product":null,"environment":null}', cost: '10.000000000000' }]);
   });
 
-  test('dimensions of one’s own stand in owner', async () => {
+  test("has the project's own dimensions in the column owner", async () => {
     const allocation = 'dimensions: [cost_center]\nrules:\n  - {name: all, owner: {cost_center: "42"}}\n';
     expect(await answer({ costs: [pool], allocation }, 'select owner, team from costs_allocated')).toEqual([
       { owner: '{"cost_center":"42"}', team: null },
@@ -255,7 +255,7 @@ rules:
     ],
   };
 
-  test('chargeback: direct and shared apart, by owner and billing dimension, adding up to the month', async () => {
+  test('chargeback lists direct and shared cost by owner and billing dimension, and adds up to the month', async () => {
     const rows = (await reported('chargeback', given, { month: '2026-09' })) as Row[];
     expect(
       rows.map((row) => [row['team'], row['direct_cost'], row['shared_cost'], row['cost'], row['direct_usage']]),
@@ -270,7 +270,7 @@ rules:
     ]);
   });
 
-  test('unallocated: largest first, with the label that would fix it', async () => {
+  test('unallocated lists the largest costs first, with the label that would assign an owner', async () => {
     const rows = (await reported('unallocated', given, { month: '2026-09' })) as Row[];
     expect(
       rows.map((row) =>
@@ -294,7 +294,7 @@ rules:
     ]);
   });
 
-  test('label_coverage: by month and label, of all cost', async () => {
+  test('label_coverage shows the share of all cost by month and label', async () => {
     const rows = (await reported('label_coverage', given)) as Row[];
     const columns = ['month', 'label', 'cost', 'labelled_cost', 'labelled_share', 'resources', 'labelled_resources'];
     expect(rows.map((row) => columns.map((column) => row[column]))).toEqual([
@@ -305,7 +305,7 @@ rules:
     ]);
   });
 
-  test('splits_have_weights warns where a split is not as its rule says', async () => {
+  test('splits_have_weights warns if a split does not follow its rule', async () => {
     const costs = [{ workspace: 'shared', cost: '4' }, { cost: '-1' }];
     const allocation =
       'rules:\n  - {name: s, when: {workspace: shared}, split: {by: cost}}\n  - {name: n, when: {workspace: north}, owner: {team: x}}\n';

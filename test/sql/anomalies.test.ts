@@ -42,7 +42,7 @@ async function evaluated(given: Given, rules: AnomalyRules = usualRules) {
 const forty = new Array<number>(40).fill(10);
 
 describe('an evaluation', () => {
-  test('finds a day that is dearer, and who drives it, against what each resource was expected to cost', async () => {
+  test('finds a more expensive day and its drivers, compared with the expected cost of each resource', async () => {
     const other = { resource_name: 'other', resource_uuid: 'sbx-2' };
     const { anomalies, facts } = await evaluated({
       ...through('2026-09-10'),
@@ -66,13 +66,13 @@ describe('an evaluation', () => {
     ]);
   });
 
-  test('looks at complete days alone', async () => {
+  test('only evaluates complete days', async () => {
     const costs = daily('2026-08-01', [...forty, 100]);
     expect((await evaluated({ ...through('2026-09-10 23:00:00'), costs })).facts).toEqual([]);
     expect((await evaluated({ ...through('2026-09-11'), costs })).facts).toMatchObject([{ anomaly: 'spike' }]);
   });
 
-  test('tells a price that moved from usage that did', async () => {
+  test('distinguishes a changed price from changed usage', async () => {
     const costs = daily('2026-08-01', forty).concat(
       daily('2026-09-10', [16]).map((row) => ({ ...row, usage: '1000' })),
     );
@@ -87,7 +87,7 @@ describe('an evaluation', () => {
     ]);
   });
 
-  test('tells what is new as new, and what is gone as gone; in books that have just begun nothing is new', async () => {
+  test('reports new costs as new and vanished costs as a drop; in books that just started nothing is new', async () => {
     const fresh = { workspace: 'south', resource_name: 'young', resource_uuid: 'sbx-9' };
     const costs = [...daily('2026-08-01', forty), ...daily('2026-09-10', [7], fresh)];
     const { facts } = await evaluated({ ...through('2026-09-11'), costs });
@@ -99,7 +99,7 @@ describe('an evaluation', () => {
     expect((await evaluated({ ...young, costs })).facts).toEqual([]);
   });
 
-  test('waits with a drop where a large part of an earlier day came in after it had been loaded', async () => {
+  test('waits with a drop if a large part of an earlier day arrived after the day was loaded', async () => {
     const given = { ...through('2026-09-11'), costs: daily('2026-08-01', forty) };
     expect((await evaluated(given)).facts).toMatchObject([{ anomaly: 'drop', firstDay: '2026-09-10' }]);
     const came = { bucket_start: '2026-09-08 12:00:00', old_cost: '5', new_cost: '10' };
@@ -107,7 +107,7 @@ describe('an evaluation', () => {
     expect((await evaluated({ ...given, restatements: [{ ...came, old_cost: '9' }] })).facts).toHaveLength(1);
   });
 
-  test('asks for at least so many dollars and percent as the rules say', async () => {
+  test('requires the minimum difference in dollars and percent of the rules', async () => {
     const costs = daily('2026-08-01', [...forty, 14]);
     const given = { ...through('2026-09-11'), costs };
     expect((await evaluated(given)).facts).toEqual([]);
@@ -115,7 +115,7 @@ describe('an evaluation', () => {
     expect((await evaluated(given, { ...usualRules, minAmount: 3, minShare: 0.5 })).facts).toEqual([]);
   });
 
-  test('does not look again at what it has seen, but where a day was restated since', async () => {
+  test('evaluates a day again only if it was restated', async () => {
     const given = {
       ...through('2026-09-11'),
       costs: daily('2026-08-01', [...forty, 50]),
@@ -128,7 +128,7 @@ describe('an evaluation', () => {
     expect((await evaluated({ ...given, restatements: [{ ...old, load_number: 4 }] })).facts).toHaveLength(1);
   });
 
-  test('ends what a restatement leaves nothing of, also where nothing at all is left of its costs', async () => {
+  test('ends an anomaly that a restatement removes, even if no cost of its scope is left', async () => {
     const key = 'anomaly/acc_one/south/sandbox/sandbox_compute_runtime_gbs/2026-09-10';
     const day = '2026-09-10';
     const { anomalies, facts } = await evaluated({
@@ -158,7 +158,7 @@ describe('an evaluation', () => {
     expect(facts).toMatchObject([{ key, state: 'resolved', isRestated: true }]);
   });
 
-  test('ends what a restatement leaves nothing of', async () => {
+  test('ends an anomaly that a restatement removes', async () => {
     const key = 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-10';
     const { anomalies, facts } = await evaluated({
       ...through('2026-09-11'),
@@ -180,7 +180,7 @@ describe('an evaluation', () => {
     expect(facts).toMatchObject([{ key, state: 'resolved', isRestated: true }]);
   });
 
-  test('that nobody wants withdraws what is open', async () => {
+  test('withdraws open alerts if anomalies are switched off', async () => {
     const key = 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-10';
     const { facts } = await evaluated(
       {
@@ -193,7 +193,7 @@ describe('an evaluation', () => {
   });
 });
 
-test('the view anomalies has each as it is known now', async () => {
+test('the view anomalies has the current state of each anomaly', async () => {
   const given = {
     anomalies: [
       { replaced_at: '2026-09-09 02:00:00' },
@@ -218,7 +218,7 @@ test('the view anomalies has each as it is known now', async () => {
   ]);
 });
 
-test('the report anomalies has without a month those that are open, and those of the last five weeks', async () => {
+test('the report anomalies without a month lists open anomalies, and those of the last five weeks', async () => {
   const at = (first_day: string, more = {}) => ({ anomaly_key: first_day, first_day, last_day: first_day, ...more });
   const over = { state: 'over', ended_day: '2026-09-08' };
   const rows = await reported(
@@ -245,7 +245,7 @@ test('the report anomalies has without a month those that are open, and those of
   ]);
 });
 
-test('the report anomalies has those of the month that somebody was told of', async () => {
+test('the report anomalies of a month lists the anomalies worth a notification', async () => {
   const at = (first_day: string, last_day: string, more = {}) => ({
     anomaly_key: first_day,
     first_day,

@@ -8,7 +8,7 @@ import { newProject } from '../support/project.ts';
 /** What can be asked only of the present. */
 const presentOnly = ledgerTables.flatMap(({ name, asOf }) => (asOf === 'never' ? [name] : []));
 
-test('the ledger as of an instant has every table and column of the present one, with the same types', async () => {
+test('the ledger as of an instant has every table and column of the current one, with the same types', async () => {
   const dir = await newProject();
   const warehouse = await openWarehouse(dir);
   await warehouse.publish();

@@ -61,8 +61,8 @@ function plain(usd: bigint | undefined): string | undefined {
   return usd === undefined ? undefined : String(Number(usd) / 1e12);
 }
 
-describe('what is spent', () => {
-  test('is of the series that fit the scope in every key, with any of its values', async () => {
+describe('the spend of a budget', () => {
+  test('covers the series that match every key of the scope with any of its values', async () => {
     const given: Given = {
       ...complete('acc_one', 'acc_two'),
       costs: [
@@ -99,7 +99,7 @@ describe('what is spent', () => {
     ]);
   });
 
-  test('is of the hours of the period, by the clocks of its zone', async () => {
+  test("covers the hours of the period in the budget's time zone", async () => {
     const given: Given = {
       ...complete('acc_one'),
       costs: [
@@ -132,7 +132,7 @@ describe('what is spent', () => {
     ]);
   });
 
-  test('is not known where no hour of the period is in the books of any account of the scope', async () => {
+  test('is unknown if the books have no hour of the period in any account of the scope', async () => {
     const given = {
       ...complete('acc_one'),
       accounts: [{ account: 'acc_one' }, { account: 'acc_two', history_start: null }],
@@ -147,7 +147,7 @@ describe('what is spent', () => {
     ]);
   });
 
-  test('says which account lags behind or began within the period', async () => {
+  test('names the accounts that are behind, or that start within the period', async () => {
     const given: Given = {
       ...complete('acc_one', 'acc_two'),
       accounts: [{ account: 'acc_one', history_start: '2026-09-05' }, { account: 'acc_two' }],
@@ -157,13 +157,13 @@ describe('what is spent', () => {
       readSpends(connection, lines, { ...usual, freshnessHours: 1 }),
     );
     expect(spend?.gaps).toEqual([
-      'the books of acc_one begin 2026-09-05T00:00:00Z',
+      'the books of acc_one start at 2026-09-05T00:00:00Z',
       'acc_one is complete through 2026-09-20T10:00:00Z only',
       'acc_two is complete through 2026-09-20T10:00:00Z only',
     ]);
   });
 
-  test('an account that is configured no longer counts, and nothing more is expected of it', async () => {
+  test('includes an account that is no longer configured, and expects no new data of it', async () => {
     const old = { account: 'acc_old', window_end: '2026-09-08', claimed_end: '2026-09-08' };
     const { accounts, covered, loads } = complete('acc_one');
     const given: Given = {
@@ -183,7 +183,7 @@ describe('what is spent', () => {
     ]);
   });
 
-  test('says what of it lies in hours that are not complete yet', async () => {
+  test('shows the part in hours that are not complete yet', async () => {
     const given: Given = {
       ...complete('acc_one'),
       costs: [
@@ -207,7 +207,7 @@ describe('what is spent', () => {
     expect([before?.spent, before?.spentSince]).toEqual([undefined, undefined]);
   });
 
-  test('burns at the rate of the last complete week, also where that began before the period', async () => {
+  test('has the rate of the last complete week, even if that started before the period', async () => {
     const given: Given = {
       ...complete('acc_one'),
       costs: [
@@ -230,7 +230,7 @@ describe('what is spent', () => {
   });
 });
 
-test('facts are of the periods that may still change, and of those of which something was told', async () => {
+test('facts cover the periods that may still change, and those with open alerts', async () => {
   const given: Given = {
     ...complete('acc_one'),
     costs: [
@@ -251,7 +251,7 @@ test('facts are of the periods that may still change, and of those of which some
   ]);
 });
 
-test('beside what is spent stand the resources that cost most of it', async () => {
+test('spend comes with its most expensive resources', async () => {
   const given: Given = {
     ...complete('acc_one', 'acc_two'),
     costs: [
@@ -280,7 +280,7 @@ test('beside what is spent stand the resources that cost most of it', async () =
   ]);
 });
 
-test('hours that came since the last evaluation are evaluated, however old they are by then', async () => {
+test('hours that arrived since the last evaluation are evaluated, however old they are', async () => {
   const { accounts } = complete('acc_one');
   const chunks = [
     { load_number: 1, seen_at: '2026-09-11 02:00:00', window_start: '2026-09-01', window_end: '2026-09-11' },
@@ -363,14 +363,14 @@ rules:
     ['scope: { owner: { squad: search }, resource_type: volume }'],
   );
 
-  test('are those of the hour of the cost, and an owner has its part of what is shared', async () => {
+  test("are those of the cost's hour, and an owner has its share of shared cost", async () => {
     await withBooks(given, async (connection) => {
       expect(await spent(connection, labelled)).toEqual(['1', '6', '4', '3']);
       expect(await spent(connection, owned)).toEqual(['10', '14', '2', '5']);
     });
   });
 
-  test('are not known while the books know none, and the other budgets are', async () => {
+  test('are unknown if the books have none; other budgets are evaluated', async () => {
     const asked = [...budgets([]), ...labelled.slice(0, 1), ...owned.slice(0, 1)];
     const lines = asked.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
     const spends = await withBooks(bare, (connection) => readSpends(connection, lines, usual));
@@ -380,20 +380,20 @@ rules:
         undefined,
         true,
         [
-          'scope.label needs an inventory of resources with labels, and these books have none; run "costbook ingest" with a token that may list resources',
+          'scope.label needs an inventory with labels, and these books have none; run "costbook ingest" with a token that can list resources',
         ],
       ],
       [
         undefined,
         true,
         [
-          'scope.owner needs an allocation, and no cost in these books has an owner; write jobs/allocation.yaml and run "costbook allocation apply"',
+          'scope.owner needs an allocation, but no cost in these books has an owner; write jobs/allocation.yaml and run "costbook allocation apply"',
         ],
       ],
     ]);
   });
 
-  test('a dimension that the allocation does not have is not taken for one without cost', async () => {
+  test('report a dimension that the allocation does not have, instead of zero cost', async () => {
     const lines = budgets(['scope: { owner: { product: search } }']).map((budget) => ({
       budget,
       period: budgetCalendar(budget).periodAt(now),
@@ -405,7 +405,7 @@ rules:
     ]);
   });
 
-  test('of which nothing is known make no fact, and are told as such', async () => {
+  test('make no fact if they are unknown, and the reason is reported', async () => {
     const asked = [...labelled.slice(0, 1), ...budgets([])];
     await withBooks(bare, async (connection) => {
       expect(await budgetFacts(connection, labelled.slice(0, 1), usual)).toEqual([]);
@@ -414,7 +414,7 @@ rules:
     });
   });
 
-  test('may be missing where a listing was not read to its end, which is said', async () => {
+  test('are reported as possibly missing if a listing was not read to its end', async () => {
     const listings = [
       { resource_type: 'sandbox', outcome: 'partial', read_at: '2026-09-19 02:00:00', run_number: 1 },
       { resource_type: 'sandbox', outcome: 'partial', read_at: '2026-09-20 02:00:00', run_number: 2 },
@@ -441,19 +441,19 @@ rules:
     expect(spends.map(({ gaps }) => gaps)).toEqual([[agent, sandbox], [sandbox], [], []]);
   });
 
-  test('values that no resource or owner has are told, with what was probably meant', async () => {
+  test('report values that no resource or owner has, with the probable spelling', async () => {
     const asked = [
       ...budgets(['scope: { label: { tier: [gold, golden], stage: dev } }']),
       ...budgets(['scope: { owner: { squad: serch } }']),
     ];
     expect(await withBooks(given, (connection) => namesNotFound(connection, asked))).toEqual([
-      'budget b0: nothing in the books has the label tier "golden"; did you mean "gold"?',
-      'budget b0: nothing in the books has the label stage "dev"',
-      'budget b0: nothing in the books has the owner squad "serch"; did you mean "search"?',
+      'budget b0: no cost in the books has the label tier "golden"; did you mean "gold"?',
+      'budget b0: no cost in the books has the label stage "dev"',
+      'budget b0: no cost in the books has the owner squad "serch"; did you mean "search"?',
     ]);
   });
 
-  test('an owner that only gets a part of what is shared is one that there is', async () => {
+  test('accept an owner that only has a share of shared cost', async () => {
     const allocation = `
 rules:
   - name: shared
@@ -470,7 +470,7 @@ rules:
     });
   });
 
-  test('are replayed as the books have them now: the end of a replay is what the budget comes to', async () => {
+  test("are the current ones in a replay, which ends with the budget's current spend", async () => {
     await withBooks(given, async (connection) => {
       const asked = { from: now, now, lagHours: 2 };
       for (const [budget, expected] of [
@@ -491,18 +491,18 @@ rules:
   });
 });
 
-test('names that nothing in the books has are told, with what was probably meant', async () => {
+test('names that no cost in the books has are reported with the probable spelling', async () => {
   const given: Given = { ...complete('acc_one'), costs: [{ cost: '1' }] };
   const asked = budgets(
     ['scope: { account: acc_uno, workspace: [north, nroth], resource_name: ["b*", "z*"], resource_type: sandbox }'],
     ['scope: { billing_dimension: b%, workspace: n_rth }'],
   );
   expect(await withBooks(given, (connection) => namesNotFound(connection, asked))).toEqual([
-    'budget b0: nothing in the books has the account "acc_uno"; did you mean "acc_one"?',
-    'budget b0: nothing in the books has the workspace "nroth"; did you mean "north"?',
-    'budget b0: nothing in the books has the resource_name "z*"',
-    'budget b1: nothing in the books has the workspace "n_rth"; did you mean "north"?',
-    'budget b1: nothing in the books has the billing_dimension "b%"',
+    'budget b0: no cost in the books has the account "acc_uno"; did you mean "acc_one"?',
+    'budget b0: no cost in the books has the workspace "nroth"; did you mean "north"?',
+    'budget b0: no cost in the books has the resource_name "z*"',
+    'budget b1: no cost in the books has the workspace "n_rth"; did you mean "north"?',
+    'budget b1: no cost in the books has the billing_dimension "b%"',
   ]);
 });
 
@@ -519,7 +519,7 @@ describe('the replay', () => {
     );
   }
 
-  test('tells what each night knew: a restatement resolves what was reached, and reaches it again', async () => {
+  test('uses what each night knew: a restatement resolves a reached threshold, and a later one reaches it again', async () => {
     const given: Given = {
       accounts: [{ history_start: '2026-09-01', recorded_at: '2026-09-02' }],
       loads: [
@@ -570,7 +570,7 @@ describe('the replay', () => {
     ]);
   });
 
-  test('counts what was made up for by the first load as known when its hour was over, and nothing else', async () => {
+  test('counts costs from the first load as known when their hour was over, and no others', async () => {
     const given: Given = {
       ...complete('acc_one'),
       loads: [load(1, '2026-09-15 02:15:00'), load(2, '2026-09-18 02:15:00')],
@@ -612,7 +612,7 @@ describe('the replay', () => {
     ]);
   });
 
-  test('raises in each period anew, from the start of the period in which the range begins', async () => {
+  test('raises thresholds again in each period, from the start of the period that contains the first day', async () => {
     const given: Given = {
       ...complete('acc_one'),
       costs: ['2026-09-07', '2026-09-09', '2026-09-10'].map((day) => ({ bucket_start: `${day} 05:00:00`, cost: '10' })),

@@ -531,7 +531,7 @@ test.each(cases)('%s: finds %s', async (name, _, { found, ...given }) => {
   expect(rows).toHaveLength(found.length);
 });
 
-test('possible problems are warnings, certain errors are failures', async () => {
+test('checks for possible problems warn, checks for certain errors fail', async () => {
   const warnings = (await readChecks('/nowhere')).filter(({ severity }) => severity === 'warn');
   expect(warnings.map(({ name }) => name)).toEqual([
     'coverage_has_no_hole',

@@ -33,7 +33,7 @@ const corrected = `select strftime(billing_month, '%m') as billed, strftime(usag
   from corrections order by all`;
 
 describe('costs_billed and corrections', () => {
-  test('where no month is closed every hour is billed in its month', async () => {
+  test('bill every hour in its own month if no month is closed', async () => {
     const given = {
       costs: [{ ...hour, cost: '3', usage: '1', load_number: 2 }],
       restatements: [restated(2, ['2', '1'], ['3', '1'])],
@@ -44,7 +44,7 @@ describe('costs_billed and corrections', () => {
     expect(await answer(given, corrected)).toEqual([]);
   });
 
-  test('a change after the close is delivered in the next month that was closed after it, or in the first open one', async () => {
+  test('deliver a change after the close in the next closed month, or in the first open one', async () => {
     const given = {
       closes,
       covered,
@@ -80,7 +80,7 @@ describe('costs_billed and corrections', () => {
     ]);
   });
 
-  test('what changed before the close is none, and what changed back leaves none', async () => {
+  test('ignore changes before the close, and changes that were reverted', async () => {
     const given = {
       closes: [{ ...closes[0], load_number: 2 }],
       covered,
@@ -95,7 +95,7 @@ describe('costs_billed and corrections', () => {
     expect(await answer(given, billed)).toMatchObject([{ billed: '09', class: null, cost: '3.000000000000' }]);
   });
 
-  test('a change of usage alone is one; a row that went away is billed where it was and taken back later', async () => {
+  test('include a change of usage only; a removed row is billed where it was, and credited later', async () => {
     const given = {
       closes,
       covered,
@@ -117,7 +117,7 @@ describe('costs_billed and corrections', () => {
     ]);
   });
 
-  test('hours of a closed month that came into the books only after its close are corrections whole, also where they changed again', async () => {
+  test('treat hours that arrive after the close as full corrections, even if they change again', async () => {
     const late = { account: 'acc_two', workspace: 'new' };
     const given = {
       closes,
@@ -138,7 +138,7 @@ describe('costs_billed and corrections', () => {
     ]);
   });
 
-  test('a month that was reopened is open, and what was delivered in it is delivered in it still', async () => {
+  test('leave a reopened month open, and keep what was delivered in it', async () => {
     const given = {
       closes: [closes[0] ?? {}, { ...closes[1], reopened_at: '2026-11-06', reopen_reason: 'wrong' }],
       covered,
@@ -151,7 +151,7 @@ describe('costs_billed and corrections', () => {
   });
 });
 
-test('closes: a row an account, with what the invoice differs by, and whether the close stands', async () => {
+test('closes has a row per account with the invoice difference, and whether the close is still valid', async () => {
   const given = {
     closes: [
       ...closes,

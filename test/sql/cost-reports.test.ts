@@ -52,14 +52,14 @@ function range(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-test.each(ours)('%s: says nothing of books in which nothing is', async (name) => {
+test.each(ours)('%s is empty for empty books', async (name) => {
   const period = { month: '2026-09', from: '2026-09-01', to: '2026-09-02', until: '2026-09-30' };
   const report = await builtInReport(name);
   const given = Object.entries(period).filter(([key]) => report.parameters.some((parameter) => parameter.name === key));
   expect(await reported(name, {}, Object.fromEntries(given))).toEqual([]);
 });
 
-test.each(ours)('%s: no amount and no rate is a DOUBLE', async (name) => {
+test.each(ours)('%s has no amount or rate of type DOUBLE', async (name) => {
   const { connection, close } = await givenBooks(complete('2026-08-01', '2026-10-01'));
   try {
     const report = await builtInReport(name);
@@ -81,7 +81,7 @@ test.each(ours)('%s: no amount and no rate is a DOUBLE', async (name) => {
   }
 });
 
-test('every report about cost can be asked for one account and one workspace', async () => {
+test('every report about cost can be limited to one account and one workspace', async () => {
   for (const report of await readReports('/nowhere')) {
     if (!ours.some((name) => name === report.name)) continue;
     expect([report.name, ...report.parameters.map(({ name }) => name)]).toEqual(
@@ -91,7 +91,7 @@ test('every report about cost can be asked for one account and one workspace', a
 });
 
 describe('cost_by_workspace', () => {
-  test('of one account, or of one workspace', async () => {
+  test('can be limited to one account or one workspace', async () => {
     const given = {
       costs: [
         { cost: '1', account: 'acc_one', workspace: 'north' },
@@ -137,7 +137,7 @@ describe('cost_by_resource', () => {
     ],
   };
 
-  test('adds up all that a resource was billed for, with its share and the days on which it cost', async () => {
+  test('adds up everything billed to a resource, with its share and the days on which it cost', async () => {
     const rows = await reported('cost_by_resource', given, { month: '2026-09' });
     expect(rows[0]).toEqual({
       account: 'acc_one',
@@ -160,7 +160,7 @@ describe('cost_by_resource', () => {
     ]);
   });
 
-  test('of one workspace, the shares are still those of the account', async () => {
+  test('has shares of the account even if limited to one workspace', async () => {
     const rows = await reported('cost_by_resource', given, {
       month: '2026-09',
       workspace: 'north',
@@ -169,7 +169,7 @@ describe('cost_by_resource', () => {
     expect(cells(rows, 'resource_uuid', 'share_of_account')).toEqual([['sbx-1', '0.375']]);
   });
 
-  test('a resource that was used and cost nothing has no days with cost', async () => {
+  test('has no days for a resource that was used but cost nothing', async () => {
     const rows = await reported('cost_by_resource', { costs: [{ usage: '1' }] }, { month: '2026-09' });
     expect(cells(rows, 'cost', 'share_of_account', 'first_cost_date', 'last_cost_date')).toEqual([
       ['0', null, null, null],
@@ -178,7 +178,7 @@ describe('cost_by_resource', () => {
 });
 
 describe('daily_trend', () => {
-  test('a complete day without cost is 0; an incomplete one has what it has in another column', async () => {
+  test('shows 0 for a complete day without cost, and an incomplete day in another column', async () => {
     const rows = await reported(
       'daily_trend',
       {
@@ -213,7 +213,7 @@ describe('daily_trend', () => {
     ]);
   });
 
-  test('days are compared with those before the period too, the average to the nearest trillionth', async () => {
+  test('compares days with those before the period, and rounds the average to the nearest trillionth', async () => {
     const given = {
       ...complete('2026-08-01', '2026-09-20'),
       costs: [...daily([25, 31], { cost: '0.000000000005' }, '2026-08'), ...daily([1], { cost: '3' })],
@@ -241,7 +241,7 @@ describe('daily_trend', () => {
     ]);
   });
 
-  test('each account is as complete as it is; one that is configured no longer is not', async () => {
+  test('treats each account by its own completeness; one that is no longer configured is incomplete', async () => {
     const one = complete('2026-09-01', '2026-09-03');
     const two = complete('2026-09-01', '2026-09-02', 'acc_two');
     const rows = await reported(
@@ -263,7 +263,7 @@ describe('daily_trend', () => {
     ]);
   });
 
-  test('by workspace, and of one workspace', async () => {
+  test('groups by workspace, and can be limited to one', async () => {
     const given: Given = {
       ...complete('2026-09-01', '2026-09-30'),
       costs: [
@@ -296,7 +296,7 @@ describe('daily_trend', () => {
 describe('top_movers', () => {
   const whole = complete('2026-07-01', '2026-10-05 12:00:00');
 
-  test('the largest changes first, those that cost less too, new and gone marked', async () => {
+  test('lists the largest changes first, including decreases, and marks new and removed resources', async () => {
     const rows = await reported(
       'top_movers',
       {
@@ -339,7 +339,7 @@ describe('top_movers', () => {
     ]);
   });
 
-  test('as many as the limit says of each account; equal changes by name', async () => {
+  test('applies the limit to each account, and orders equal changes by name', async () => {
     const two = complete('2026-07-01', '2026-10-05', 'acc_two');
     const rows = await reported(
       'top_movers',
@@ -361,7 +361,7 @@ describe('top_movers', () => {
     ]);
   });
 
-  test('of a month that is not over the same hours of the month before are compared, and it says which', async () => {
+  test('compares an unfinished month with the same hours of the month before, and names them', async () => {
     const rows = await reported(
       'top_movers',
       {
@@ -386,7 +386,7 @@ describe('top_movers', () => {
     ]);
   });
 
-  test('where the books begin within the month before, the part that both months have is compared', async () => {
+  test('compares only the hours that both months have if the books start within the month before', async () => {
     const rows = await reported(
       'top_movers',
       {
@@ -401,7 +401,7 @@ describe('top_movers', () => {
     ]);
   });
 
-  test('a longer month that is not over is compared with all of a shorter one', async () => {
+  test('compares an unfinished longer month with all of a shorter one', async () => {
     const rows = await reported(
       'top_movers',
       {
@@ -415,7 +415,7 @@ describe('top_movers', () => {
     ]);
   });
 
-  test('nothing is compared with what is not in the books', async () => {
+  test('compares nothing with hours that are not in the books', async () => {
     const costs = [...daily([1], { cost: '1' }), ...daily([1], { cost: '1' }, '2026-08')];
     for (const books of [
       complete('2026-10-01', '2026-11-01'),
@@ -472,7 +472,7 @@ describe('price_volume', () => {
       ['3', '0', '0', '5', '0', '-2', '0'],
     ],
     [
-      'usage that begins to cost is price',
+      'usage that starts to cost counts as price',
       [{ cost: '0', usage: '10' }],
       [{ cost: '4', usage: '20' }],
       ['4', '4', '0', '0', '0', '0', '0'],
@@ -486,7 +486,7 @@ describe('price_volume', () => {
     ],
     [
       // 1/3 a unit: 10^-18 is lost in the rate, what is lost in the effects is rounding.
-      'a rate that no decimal holds',
+      'a rate that is no exact decimal',
       [{ cost: '1', usage: '3' }],
       [{ cost: '1', usage: '7' }],
       ['0', '-1.333333333333', '1.333333333333', '0', '0', '0', '0'],
@@ -498,7 +498,7 @@ describe('price_volume', () => {
       ['0', '-0.000000000001', '0.000000000001', '0', '0', '0', '0'],
     ],
     [
-      'a rate that means nothing, next to no usage with a cost',
+      'a meaningless rate of a cost with almost no usage',
       [{ cost: '900000', usage: '0.000001' }],
       [{ cost: '800000', usage: '90000000000' }],
       ['-100000', '0', '0', '0', '0', '-100000', '0'],
@@ -507,7 +507,7 @@ describe('price_volume', () => {
     expect(await split(base, now)).toEqual([parts]);
   });
 
-  test('says rates, units and what was compared, of each dimension of each resource', async () => {
+  test('shows rates, units and compared hours for each dimension of each resource', async () => {
     const storage = { billing_dimension: 'sandbox_image_storage_gbs' };
     const rows = await reported(
       'price_volume',
@@ -554,7 +554,7 @@ describe('price_volume', () => {
     ]);
   });
 
-  test('any two months, and two accounts that are not equally complete', async () => {
+  test('compares any two months, and accounts that are not equally complete', async () => {
     const two = complete('2026-07-01', '2026-09-02', 'acc_two');
     const rows = await reported(
       'price_volume',
@@ -575,7 +575,7 @@ describe('price_volume', () => {
     ]);
   });
 
-  test('whatever was billed, the parts add up to the change, and the lines to the months', async () => {
+  test('has parts that add up to the change, and lines that add up to the months', async () => {
     const report = await builtInReport('price_volume');
     const decimal = (max: bigint, scale: number) =>
       fc.bigInt({ min: 0n, max }).map((digits) => {
@@ -646,7 +646,7 @@ describe('unit_rates', () => {
     );
   }
 
-  test('what a unit cost each day, without what no usage explains', async () => {
+  test('shows the price of a unit each day, without costs that no usage explains', async () => {
     const rows = await reported(
       'unit_rates',
       {
@@ -682,7 +682,7 @@ describe('unit_rates', () => {
     ]);
   });
 
-  test('a price that changes is flagged once, with its date', async () => {
+  test('flags a changed price once, with its date', async () => {
     const costs = [
       ...daily(range(1, 9), { cost: '1', usage: '10' }),
       ...daily(range(10, 20), { cost: '2', usage: '10' }),
@@ -695,7 +695,7 @@ describe('unit_rates', () => {
     expect(await changes(costs, { by_month: 'true' })).toEqual([[null, '2026-09-10', '0.1', '0.155']]);
   });
 
-  test('a price that changes within a day is flagged on that day', async () => {
+  test('flags a price that changes within a day on that day', async () => {
     const costs = [
       ...daily(range(1, 9), { cost: '1', usage: '10' }),
       ...daily([10], { cost: '1.4', usage: '10' }),
@@ -704,7 +704,7 @@ describe('unit_rates', () => {
     expect(await changes(costs)).toEqual([[null, '2026-09-10', '0.1', '0.14']]);
   });
 
-  test('two changes are two; days without usage in between do not matter', async () => {
+  test('flags two changes separately; days without usage in between do not matter', async () => {
     const costs = [
       ...daily([1, 3, 5], { cost: '1', usage: '10' }),
       ...daily([8, 10, 12, 14], { cost: '2', usage: '10' }),
@@ -737,7 +737,7 @@ describe('unit_rates', () => {
       ],
     ],
     [
-      'a rate that was never one, as where some usage is free',
+      'a rate without meaning, because some usage is free',
       range(1, 20).flatMap((number) => daily([number], { cost: `${number}`, usage: '10' })),
     ],
     [
@@ -748,17 +748,17 @@ describe('unit_rates', () => {
     ],
     ['usage that costs nothing', daily(range(1, 20), { usage: '10' })],
     [
-      'a workspace of another price that comes in between',
+      'a workspace with another price in between',
       [
         ...daily(range(1, 20), { cost: '1', usage: '10' }),
         ...daily(range(10, 20), { cost: '9', usage: '10', workspace: 'south' }),
       ],
     ],
-  ])('no change of price: %s', async (_, costs) => {
+  ])('flags no change of price: %s', async (_, costs) => {
     expect(await changes(costs)).toEqual([]);
   });
 
-  test('workspaces of one rate share a line; those of unlike rates have their own', async () => {
+  test('combines workspaces with the same rate, and separates those with different rates', async () => {
     const storage = { billing_dimension: 'sandbox_image_storage_gbs' };
     const rows = await reported(
       'unit_rates',
@@ -782,7 +782,7 @@ describe('unit_rates', () => {
     ]);
   });
 
-  test('unlike rates on two days are lines of their own, no workspace among them', async () => {
+  test('has separate lines for different rates on two days, even without a workspace', async () => {
     const rows = await reported(
       'unit_rates',
       {
@@ -801,7 +801,7 @@ describe('unit_rates', () => {
     ]);
   });
 
-  test('the floor and the tolerance are parameters', async () => {
+  test('has the floor and the tolerance as parameters', async () => {
     const costs = [
       ...daily(range(1, 9), { cost: '1', usage: '10' }),
       ...daily(range(10, 20), { cost: '1.04', usage: '10' }),
@@ -825,7 +825,7 @@ describe('idle', () => {
     'storage_cost_per_month',
   ];
 
-  test('storage without compute for so many days, since when, and what it costs', async () => {
+  test('lists storage without compute for a number of days, since when, and its cost', async () => {
     const rows = await reported(
       'idle',
       {
@@ -868,7 +868,7 @@ describe('idle', () => {
     ).toEqual([]);
   });
 
-  test('of a type that is never used by itself nothing is claimed', async () => {
+  test('claims nothing about types without usage of their own', async () => {
     const volume = {
       ...storage,
       resource_type: 'volume',
@@ -883,7 +883,7 @@ describe('idle', () => {
     expect(cells(rows, ...columns)).toEqual([['storage only', null, null, null, null, '0.73']]);
   });
 
-  test('storage that comes without uuid is that of whatever has its name; a compute cost without usage is no use', async () => {
+  test('matches storage without uuid by name; a compute cost without usage is no use', async () => {
     const unnamed = { ...storage, resource_uuid: null };
     const costs = [
       ...daily(range(1, 30), unnamed),
@@ -897,7 +897,7 @@ describe('idle', () => {
     expect(await reported('idle', { ...whole, costs: used }, until)).toEqual([]);
   });
 
-  test('hours that are not known to be complete are no proof of idleness', async () => {
+  test('does not take incomplete hours as idle', async () => {
     const costs = [...daily(range(1, 30), storage), ...daily([1], { cost: '1', usage: '1' })];
     const rows = await reported('idle', { ...complete('2026-08-01', '2026-09-20'), costs }, until);
     expect(cells(rows, 'unused_days', 'known_until', 'storage_cost_since')).toEqual([
@@ -907,7 +907,7 @@ describe('idle', () => {
     expect(await reported('idle', { accounts: [{}], costs }, until)).toEqual([]);
   });
 
-  test('of two accounts that are not equally complete, each up to where its own hours are', async () => {
+  test('uses the complete hours of each account', async () => {
     const one = complete('2026-08-01', '2026-09-20');
     const two = complete('2026-08-01', '2026-09-29', 'acc_two');
     const costs = ['acc_one', 'acc_two'].flatMap((account) => [
@@ -923,7 +923,7 @@ describe('idle', () => {
     ]);
   });
 
-  test('each account by itself', async () => {
+  test('evaluates each account on its own', async () => {
     const two = complete('2026-08-01', '2026-10-01', 'acc_two');
     const rows = await reported(
       'idle',

@@ -13,7 +13,7 @@ async function keptOf(given: Given) {
   }
 }
 
-test('an account without a whole day yet is none that nobody looked at', async () => {
+test('an account without a complete day is not reported as not evaluated', async () => {
   const young = { account: 'acc_two', window_start: '2026-09-07 20:00:00', window_end: '2026-09-08 05:00:00' };
   const given: Given = {
     accounts: [{}, { account: 'acc_two', history_start: '2026-09-07 20:00:00' }],

@@ -34,7 +34,7 @@ describe('monthly_by_workspace', () => {
     ],
   };
 
-  test('has a row a month, a column a workspace and their total; a month that is not over says so', async () => {
+  test('has a row per month, a column per workspace and a total, and marks an unfinished month', async () => {
     const rows = await reported('monthly_by_workspace', given);
     // A workspace of the name of another column gets a number.
     const columns = ['account', 'month', 'is_complete', 'north', 'o\'brien, "x"', 'total (2)', 'no workspace', 'total'];
@@ -46,12 +46,12 @@ describe('monthly_by_workspace', () => {
     ]);
   });
 
-  test('of the months asked for alone, with the workspaces that cost something in them', async () => {
+  test('is limited to the requested months, and to workspaces with cost in them', async () => {
     const rows = await reported('monthly_by_workspace', given, { from: '2026-09', to: '2026-10' });
     expect(rows.map((row) => Object.keys(row as Row).slice(3))).toEqual([['north', 'no workspace', 'total']]);
   });
 
-  test('adds up what is beyond a hundred workspaces in one column', async () => {
+  test('combines all workspaces beyond a hundred in one column', async () => {
     const costs = Array.from({ length: 105 }, (_, index) => ({ cost: String(200 - index), workspace: `w${index}` }));
     const [row] = (await reported('monthly_by_workspace', { ...given, costs })) as Row[];
     expect(Object.keys(row ?? {})).toHaveLength(3 + 100 + 2);
@@ -87,7 +87,7 @@ rules:
   };
   const budget = { dimension: 'team', owner: 'North', month: null, amount: '4' };
 
-  test('charges each team its own and its part of the shared cost, against the month before and its budget', async () => {
+  test('charges each team its own cost and its share, compared with the month before and its budget', async () => {
     const rows = await reported('chargeback_summary', given, {
       month: '2026-09',
       budgets: JSON.stringify([budget, { ...budget, month: '2026-08', amount: '1' }, { ...budget, owner: 'East' }]),
@@ -100,14 +100,14 @@ rules:
     ]);
   });
 
-  test('an amount of the month alone comes before the usual one', async () => {
+  test("uses a budget's amount for the month before its usual amount", async () => {
     const budgets = JSON.stringify([budget, { ...budget, month: '2026-09', amount: '6' }]);
     expect(cells(await reported('chargeback_summary', given, { month: '2026-09', budgets }), 'budget')[0]).toEqual([
       '6',
     ]);
   });
 
-  test('by another dimension', async () => {
+  test('groups by another dimension', async () => {
     const rows = await reported('chargeback_summary', given, { month: '2026-09', dimension: 'environment' });
     expect(cells(rows, 'owner', 'cost')).toEqual([
       ['prod', '4'],
@@ -150,7 +150,7 @@ rules:
     ]);
   });
 
-  test('has no month before to compare with where the books begin later', async () => {
+  test('has no month before if the books start later', async () => {
     const rows = await reported(
       'chargeback_summary',
       { ...given, ...complete('2026-08-02', '2026-10-01') },
@@ -164,7 +164,7 @@ describe('summary', () => {
   const columns = ['month', 'state', 'cost', 'change', 'change_share', 'year_to_date'] as const;
   const accrual = ['forecast_of_rest', 'accrual', 'forecast_basis'] as const;
 
-  test('compares months, adds up the year, and counts a complete month without cost as 0', async () => {
+  test('compares months, sums the year, and counts a complete month without cost as 0', async () => {
     const rows = await reported('summary', {
       ...complete('2025-11-10', '2026-02-01'),
       costs: [
@@ -182,14 +182,14 @@ describe('summary', () => {
     ]);
   });
 
-  test('accrues for the open month what it has cost and, at the pace of the last seven days, what is left', async () => {
+  test('accrues the cost of the open month so far, plus the rest at the pace of the last seven days', async () => {
     const costs = Array.from({ length: 9 }, (_, day) => ({ bucket_start: `2026-09-0${day + 1} 12:00:00`, cost: '24' }));
     const rows = await reported('summary', { ...complete('2026-09-01', '2026-09-09'), costs });
     // 22 days are left, and the cost of the 9th, which is not complete, is a part of them.
-    expect(cells(rows, 'cost', ...accrual)).toEqual([['216', '504', '720', 'mean of 7 days (no stored forecast)']]);
+    expect(cells(rows, 'cost', ...accrual)).toEqual([['216', '504', '720', 'mean of 7 days, no stored forecast']]);
   });
 
-  test('takes the forecast that was stored last, for the hours that are left since', async () => {
+  test('uses the last stored forecast for the hours that are left since', async () => {
     const usual = {
       ...{ scope_kind: 'workspace', account: 'acc_one', period_kind: 'monthly', period: '2026-09' },
       ...{ period_start: '2026-09-01', period_end: '2026-10-01', forecast: '32', spent: '10' },
@@ -209,7 +209,7 @@ describe('summary', () => {
     ]);
   });
 
-  test('takes the forecast of a monthly budget of the whole account, as "budgets" shows it', async () => {
+  test('uses the forecast of a monthly budget of the whole account, as "budgets" shows it', async () => {
     const month = { period_kind: 'monthly', period: '2026-09', period_start: '2026-09-01', period_end: '2026-10-01' };
     const usual = { ...month, complete_through: '2026-09-09', spent: '10' };
     const given: Given = {
@@ -236,12 +236,12 @@ describe('summary', () => {
     expect(await last([workspace, older]), 'older than the workspaces').toEqual(['22', '32', 'sum of workspaces']);
   });
 
-  test('forecasts nothing from less than seven days', async () => {
+  test('has no forecast from less than seven days', async () => {
     const rows = await reported('summary', { ...complete('2026-09-01', '2026-09-05'), costs: [{ cost: '1' }] });
     expect(cells(rows, 'cost', ...accrual)).toEqual([['1', null, null, 'none: under 7 days']]);
   });
 
-  test('an account of which nothing is complete has no rows', async () => {
+  test('has no rows for an account without a complete hour', async () => {
     expect(await reported('summary', { accounts: [{}], costs: [{ cost: '1' }] })).toEqual([]);
   });
 });
@@ -262,7 +262,7 @@ describe('cost_by_resource with labels', () => {
     ],
   };
 
-  test('has a column for each label that is asked for: its last value in the month', async () => {
+  test('has a column for each requested label with its last value in the month', async () => {
     const rows = await reported('cost_by_resource', given, { month: '2026-09', labels: 'team, a/b~c' });
     expect(cells(rows, 'resource_name', 'cost', 'label_team', 'label_a/b~c')).toEqual([
       ['bare', '2', null, null],
@@ -270,12 +270,12 @@ describe('cost_by_resource with labels', () => {
     ]);
   });
 
-  test('has none where none is asked for', async () => {
+  test('has no label column if none is requested', async () => {
     const [row] = await reported('cost_by_resource', given, { month: '2026-09' });
     expect(Object.keys(row as Row).filter((name) => /label/.test(name))).toEqual([]);
   });
 
-  test('a label that no resource has is named, with the one that was probably meant', async () => {
+  test('refuses a label that no resource has, and suggests a similar one', async () => {
     await expect(reported('cost_by_resource', given, { month: '2026-09', labels: 'taem,nothing' })).rejects.toThrow(
       'no resource in the books has a label "taem" (did you mean "team"?)\n--labels: no resource in the books has a label "nothing"',
     );

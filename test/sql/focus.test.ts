@@ -57,7 +57,7 @@ function cut(rows: readonly SqlRow[], ...columns: string[]): unknown[][] {
 }
 
 describe('focus', () => {
-  test('tells an hour of a resource in every column of FOCUS 1.4, what the platform does not tell as null', async () => {
+  test('has every column of FOCUS 1.4 for an hour of a resource, and null for what the platform does not report', async () => {
     const [row] = await focusOf({
       accounts: [{ name: 'Production' }],
       costs: [{ bucket_start: '2026-09-03 05:00:00', cost: '0.000000123457', usage: '12.5' }],
@@ -109,7 +109,7 @@ describe('focus', () => {
     });
   });
 
-  test('has 65 columns of 1.4 and 57 of 1.2, by the alphabet, and nine of its own after them', async () => {
+  test('has 65 columns of 1.4 and 57 of 1.2 in alphabetical order, then nine of its own', async () => {
     const given = { costs: [{ cost: '1' }] };
     const [newest = {}] = await focusOf(given, { version: '1.4' });
     const [older = {}] = await focusOf(given, { version: '1.2' });
@@ -132,7 +132,7 @@ describe('focus', () => {
     );
   });
 
-  test('bills a correction in the month that delivers it and charges it to the hour in which it was incurred', async () => {
+  test('bills a correction in the month that delivers it, charged to the hour in which it was incurred', async () => {
     const hour = '2026-09-30 23:00:00';
     const given: Given = {
       costs: [
@@ -172,7 +172,7 @@ describe('focus', () => {
     });
   });
 
-  test('without workspace there is no sub-account; without uuid a resource is told by its place, or not at all', async () => {
+  test('has no sub-account without a workspace, and identifies a resource without uuid by its place or not at all', async () => {
     const hour = (of: number) => `2026-09-01 0${of}:00:00`;
     const rows = await focusOf({
       costs: [
@@ -201,7 +201,7 @@ describe('focus', () => {
     ]);
   });
 
-  test('each billing dimension of the platform has its service and unit; others are told by their ending', async () => {
+  test('maps each billing dimension of the platform to a service and unit, and others by their suffix', async () => {
     const dimensions = [
       'gpu_runtime_gbs',
       'gpu_lease_hours',
@@ -245,7 +245,7 @@ describe('focus', () => {
     ).toEqual([[null, null, null, null, '1.000000000000']]);
   });
 
-  test('the map of billing dimensions knows each one that the platform lists, once', async () => {
+  test('has one map entry for each billing dimension that the platform lists', async () => {
     await withBooks({ costs: [{ cost: '1' }] }, async (connection) => {
       expect(
         await connection.rows(
@@ -265,7 +265,7 @@ describe('focus', () => {
     });
   });
 
-  test('keeps usage that costs nothing, and credits', async () => {
+  test('includes usage without cost, and credits', async () => {
     const rows = await focusOf({
       costs: [
         { bucket_start: '2026-09-01 00:00:00', cost: '0', usage: '7' },
@@ -279,7 +279,7 @@ describe('focus', () => {
     ]);
   });
 
-  test('adds up to the books to the last digit, whatever the version', async () => {
+  test('adds up to the books to the last digit in every version', async () => {
     const costs = Array.from({ length: 300 }, (_, index) => ({
       bucket_start: `2026-09-${String(1 + (index % 30)).padStart(2, '0')} ${String(index % 24).padStart(2, '0')}:00:00`,
       resource_uuid: `sbx-${index}`,
@@ -340,15 +340,15 @@ describe('focus', () => {
   });
 });
 
-describe('what is asked of FOCUS', () => {
+describe('the FOCUS settings of a report', () => {
   const asked = (values: Record<string, string | boolean | null>) =>
     focusAsked(Object.entries(values).map(([name, sqlValue]) => ({ name, sqlValue })));
 
-  test('is nothing of a report that has no version', () => {
+  test('are undefined for a report without a version', () => {
     expect(asked({ month: '2026-09-01' })).toBeUndefined();
   });
 
-  test('is a version that there is, deprecated columns where it has any, and a provider', () => {
+  test('are an existing version, deprecated columns if it has any, and a provider', () => {
     expect(asked({ focus_version: '1.2', deprecated_columns: false, provider: 'p' })?.version).toBe('1.2');
     expect(() => asked({ focus_version: '1.5' })).toThrow('focus_version is 1.5, expected 1.4, 1.3, 1.2');
     expect(() => asked({ focus_version: null })).toThrow('focus_version is none, expected 1.4, 1.3, 1.2');
@@ -363,7 +363,7 @@ describe('what is asked of FOCUS', () => {
 });
 
 describe("the export's metadata", () => {
-  test('describes every column by its type, and is dated by the newest load in it', () => {
+  test('describes every column by its type, and has the date of the newest load', () => {
     const columns = [
       { name: 'BilledCost', type: 'DECIMAL(18,12)' },
       { name: 'BillingPeriodStart', type: 'TIMESTAMP' },
@@ -392,7 +392,7 @@ describe("the export's metadata", () => {
     expect(focusMetadata('1.4', columns, '2026-10-04T02:00:00Z')).toBe(text);
   });
 
-  test('names another schema where the columns differ, and not where only the load does', () => {
+  test('names another schema if the columns differ, but not if only the load does', () => {
     const columns = [{ name: 'BilledCost', type: 'DECIMAL(18,12)' }];
     const schemaOf = (...args: Parameters<typeof focusMetadata>) => JSON.parse(focusMetadata(...args))['SchemaId'];
     const schema = schemaOf('1.4', columns, '2026-10-04T02:00:00Z');
@@ -402,7 +402,7 @@ describe("the export's metadata", () => {
     expect(JSON.parse(focusMetadata('1.4', columns, undefined))).not.toHaveProperty('CreationDate');
   });
 
-  test('the newest load is that of the month and of the corrections in it', async () => {
+  test('has the newest load of the month and of its corrections', async () => {
     const hour = '2026-09-30 23:00:00';
     const october = { window_start: '2026-10-01', window_end: '2026-10-08', claimed_end: '2026-10-08' };
     const september = { window_start: '2026-09-24', window_end: '2026-10-01', claimed_end: '2026-10-01' };
@@ -432,7 +432,7 @@ describe("the export's metadata", () => {
 });
 
 describe('focus by day', () => {
-  test('adds up the hours of a day, credits and corrections apart, with one row for each set of labels', async () => {
+  test('sums the hours of a day, credits and corrections separately, with a row per set of labels', async () => {
     const hour = (text: string) => `2026-10-${text}:00:00`;
     const row = { cost: '1.000000000001', usage: '3' };
     const state = { resource_uuid: 'sbx-1', region: 'eu-1' };
@@ -483,7 +483,7 @@ describe('focus by day', () => {
   });
 });
 
-describe('focus and what listings tell', () => {
+describe('focus and resource listings', () => {
   const told = [
     'ResourceName',
     'RegionId',
@@ -496,7 +496,7 @@ describe('focus and what listings tell', () => {
   ] as const;
   const hour = { bucket_start: '2026-09-03 05:00:00', cost: '1', usage: '1' };
 
-  test('fills tags, region and its own columns as they were in the hour, and leaves sums alone', async () => {
+  test('fill tags, region and own columns as of the hour, without changing sums', async () => {
     const rows = await focusOf({
       costs: [hour, { ...hour, bucket_start: '2026-09-03 06:00:00' }, { ...hour, resource_name: 'unlisted' }],
       resources: [
@@ -515,14 +515,14 @@ describe('focus and what listings tell', () => {
     expect(rows.map((row) => row['BilledCost'])).toEqual(['1.000000000000', '1.000000000000', '1.000000000000']);
   });
 
-  test('tags are JSON in ASCII that says what the labels say', async () => {
+  test('write labels as ASCII JSON tags', async () => {
     const labels = { équipe: 'データ\n"基盤"', emoji: '🤷🏽‍♀️', formula: '=1+1', path: 'c:\\x\u007f' };
     const [row] = await focusOf({ costs: [hour], resources: [{ labels: JSON.stringify(labels) }] });
     expect(row?.['Tags']).toMatch(/^\p{ASCII}*$/u);
     expect(JSON.parse(String(row?.['Tags']))).toEqual(labels);
   });
 
-  test('a correction is told with what was known in its hour', async () => {
+  test('describe a correction as the resource was in its hour', async () => {
     const rows = await withBooks(
       {
         costs: [{ ...hour, load_number: 2 }],

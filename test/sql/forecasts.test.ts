@@ -74,7 +74,7 @@ function meanOf({ forecast }: ScopeForecast): number | string | undefined {
 const everything = '  - { name: everything, period: monthly, amount: 25 USD }';
 
 describe('a forecast', () => {
-  test('is what the complete hours of the period cost, and what the rest is expected to', async () => {
+  test('is the cost of the complete hours of the period plus the expected rest', async () => {
     const given = { ...complete('2026-09-20'), costs: daily('2026-08-01', '2026-09-20', () => 1) };
     const [made] = await forecasts(given, { budgets: budgets(everything) });
     expect(made).toMatchObject({
@@ -99,7 +99,7 @@ describe('a forecast', () => {
     });
   });
 
-  test('takes hours that are known beyond the complete ones for nothing, and a day’s beginning for what it usually is', async () => {
+  test('ignores known hours after the complete ones, and expects the usual share of a started day', async () => {
     // A dollar at three, and three at noon: at six a quarter of the day's cost is known.
     const given = {
       ...complete('2026-09-20 06:00:00'),
@@ -113,7 +113,7 @@ describe('a forecast', () => {
     expect(made && [cents(made.spent), meanOf(made)]).toEqual([19 * 400 + 100, 30 * 400]);
   });
 
-  test('of days is made from hours, of a budget whose clocks are elsewhere by its own days', async () => {
+  test('of daily budgets uses hours; a budget in another time zone uses its own days', async () => {
     const hours = Array.from({ length: 24 }, (_, hour) => daily('2026-08-25', '2026-09-20', () => hour / 10, {}, hour));
     const given = {
       ...complete('2026-09-20 10:00:00'),
@@ -143,7 +143,7 @@ describe('a forecast', () => {
     });
   });
 
-  test('begins where not all accounts are complete any more, in the period of that hour', async () => {
+  test('starts at the first incomplete hour of any account, in the period of that hour', async () => {
     const one = complete('2026-08-30');
     const two = complete('2026-09-20', 'acc_two');
     const given: Given = {
@@ -170,7 +170,7 @@ describe('a forecast', () => {
     ).toEqual(['2026-09']);
   });
 
-  test('there is none, and a reason, of what is new, never was, or cannot be known', async () => {
+  test('is missing with a reason for new, unused or unknown scopes', async () => {
     const given = {
       ...complete('2026-09-20'),
       costs: daily('2026-09-17', '2026-09-20', () => 5, { workspace: 'fresh' }),
@@ -197,7 +197,7 @@ describe('a forecast', () => {
     ]);
   });
 
-  test('of every workspace and resource type that cost something lately, by the month', async () => {
+  test('covers every workspace and resource type with recent costs, by month', async () => {
     const given = {
       ...complete('2026-09-20'),
       costs: [
@@ -218,7 +218,7 @@ describe('a forecast', () => {
     ]);
   });
 
-  test('of labels and owners is of what carried them, of shared cost the owner’s part', async () => {
+  test("of labels and owners uses the costs with that label, and the owner's share of shared cost", async () => {
     const given: Given = {
       ...complete('2026-09-20'),
       costs: [
@@ -281,7 +281,7 @@ describe('forecast_accuracy', () => {
     ],
   };
 
-  test('has each forecast of a period that is over beside what the books say of it', async () => {
+  test('lists each forecast of an ended period next to the actual cost', async () => {
     const rows = (await reported('forecast_accuracy', ended)) as Record<string, unknown>[];
     expect(
       rows.map(
@@ -307,7 +307,7 @@ describe('forecast_accuracy', () => {
     expect(await reported('forecast_accuracy', ended, { from: '2026-09-02' })).toEqual([]);
   });
 
-  test('in all tells by lead and model how often the outcome was in the interval', async () => {
+  test('summarizes by lead time and model how often the outcome was in the interval', async () => {
     expect(await reported('forecast_accuracy_summary', ended)).toEqual([
       {
         scope_kind: 'budget',
@@ -357,7 +357,7 @@ describe('forecast_accuracy', () => {
     ]);
   });
 
-  test('has nothing of a period whose books are not complete yet, and does not wait for an account that was behind', async () => {
+  test('leaves out periods that are not complete yet, but does not wait for an account that was behind', async () => {
     const given: Given = {
       ...complete('2026-09-30', 'acc_one', '2026-09-01'),
       forecasts: [{}],
@@ -377,7 +377,7 @@ describe('forecast_accuracy', () => {
     ]);
   });
 
-  test('takes of labels and owners what is theirs now', async () => {
+  test('uses the current labels and owners', async () => {
     const given: Given = {
       ...complete('2026-10-02', 'acc_one', '2026-09-01'),
       costs: [
@@ -408,7 +408,7 @@ describe('forecast_accuracy', () => {
   });
 });
 
-test('the report stored_forecasts has the last of each scope whose period is not over, also where there is none', async () => {
+test('the report stored_forecasts has the last forecast of each scope in an open period, or why there is none', async () => {
   const given: Given = {
     forecasts: [
       { complete_through: '2026-09-10' },
@@ -431,7 +431,7 @@ test('the report stored_forecasts has the last of each scope whose period is not
   expect(await reported('stored_forecasts', given, { month: '2026-08' })).toMatchObject([{ period: '2026-08' }]);
 });
 
-test('the view forecasts has every one that was made', async () => {
+test('the view forecasts has every forecast that was made', async () => {
   const rows = await answer(
     { forecasts: [{}, { complete_through: '2026-09-09' }] },
     'select scope_kind, budget, period, forecast, level from forecasts order by complete_through',

@@ -42,7 +42,7 @@ describe('invoice_lines', () => {
     };
   }
 
-  test('has a line for each billing dimension, with the platform’s total beside it', async () => {
+  test("has a line per billing dimension with the platform's total next to it", async () => {
     const rows = await reported(
       'invoice_lines',
       {
@@ -106,7 +106,7 @@ describe('invoice_lines', () => {
     ]);
   });
 
-  test('has a line for what the platform bills and the books do not have, and none for nothing', async () => {
+  test('has a line for amounts that only the platform has, and none for zero', async () => {
     const rows = await reported(
       'invoice_lines',
       { costs: [], reconciliation: [told(images, '4'), told(compute, '0')] },
@@ -126,7 +126,7 @@ describe('invoice_lines', () => {
     ]);
   });
 
-  test('takes a credit as it is, and a rate to the last digit that the cost needs', async () => {
+  test('shows a credit unchanged, and a rate with every digit that the cost needs', async () => {
     const rows = await reported(
       'invoice_lines',
       {
@@ -143,7 +143,7 @@ describe('invoice_lines', () => {
     ]);
   });
 
-  test('has corrections of closed months as lines of their own, and the total as it was at the close', async () => {
+  test('lists corrections of closed months separately, with the total as of the close', async () => {
     const given: Given = {
       loads: [{ load_number: 1 }, { load_number: 2, seen_at: '2026-10-10 02:00:00' }],
       covered: [{ window_end: '2026-11-01', claimed_end: '2026-11-01' }],
@@ -195,7 +195,7 @@ describe('invoice_lines', () => {
     }
   });
 
-  test('has a line for what the invoice of a closed month says beyond the others, also where that is nothing', async () => {
+  test('has a line for the difference to the invoice of a closed month, also if that is zero', async () => {
     const closes = [
       { cost: '2', invoiced: '2.25' },
       { account: 'acc_two', cost: '1', invoiced: '1' },
@@ -211,7 +211,7 @@ describe('invoice_lines', () => {
     ]);
   });
 
-  test('says nothing of a month without cost', async () => {
+  test('is empty for a month without cost', async () => {
     expect(await reported('invoice_lines', { costs: [{ cost: '1' }] }, { month: '2026-10' })).toEqual([]);
   });
 });
@@ -237,7 +237,7 @@ async function closedBooks(given: Given, name: string, months: readonly string[]
 }
 
 describe('reconciliation', () => {
-  test('has every comparison with any hour of the month, also those that failed', async () => {
+  test('has every comparison that covers an hour of the month, including failed ones', async () => {
     const given: Given = {
       reconciliation: [
         { window_start: '2026-08-25', window_end: '2026-09-01' },
@@ -267,7 +267,7 @@ describe('reconciliation', () => {
     ]);
   });
 
-  test('has nothing where nothing was compared', async () => {
+  test('is empty if nothing was compared', async () => {
     expect(await reported('reconciliation', {}, { month: '2026-09' })).toEqual([]);
   });
 });
@@ -276,7 +276,7 @@ describe('reconciliation_summary', () => {
   const whole = { window_end: '2026-10-01', claimed_end: '2026-10-01' };
   const total = told('x', '5', { check_code: ofMonth });
 
-  test('says of every account whether each hour and the month are proven', async () => {
+  test('shows for every account whether each hour and the month are proven', async () => {
     const rows = await reported(
       'reconciliation_summary',
       {
@@ -348,7 +348,7 @@ describe('reconciliation_summary', () => {
     ]);
   });
 
-  test('is not proven where the month meets its total and a billing dimension does not', async () => {
+  test('is unproven if the month matches its total but a billing dimension does not', async () => {
     const rows = await reported(
       'reconciliation_summary',
       {
@@ -367,7 +367,7 @@ describe('reconciliation_summary', () => {
     expect(rows).toMatchObject([{ difference: '0.000000000000', proven: false }]);
   });
 
-  test('of a closed month has what was told before the close, and the invoice beside it', async () => {
+  test("of a closed month has the platform's total before the close, next to the invoice", async () => {
     const [rows] = await closedBooks(
       {
         accounts: [{}],
@@ -470,12 +470,12 @@ describe('restated_days', () => {
     usage_change: '2.000000',
   };
 
-  test('has a row for each day, workspace, dimension and time at which changes were seen', async () => {
+  test('has a row per day, workspace, dimension and time at which changes were seen', async () => {
     const rows = await reported('restated_days', given);
     expect(rows).toMatchObject([first, second, third, { account: 'acc_two', first_reported_at: null }]);
   });
 
-  test('can be asked by the month of the hours, and by when the change was seen', async () => {
+  test('selects by the month of the hours, or by when the change was seen', async () => {
     expect(await reported('restated_days', given, { month: '2026-09' })).toMatchObject([first, second, third]);
     expect(await reported('restated_days', given, { from: '2026-10-01', to: '2026-11-01' })).toMatchObject([
       second,
@@ -540,7 +540,7 @@ describe('unit_economics', () => {
   const file = 'date,value\r\n2026-09-01,3\r\n2026-09-02,8\r\n2026-09-03,\r\n2026-09-05,2\r\n';
   const complete = { note: null };
 
-  test('divides each day’s cost by the metric, and tells the days that it cannot divide', async () => {
+  test('divides each day’s cost by the metric, and marks days that it cannot divide', async () => {
     expect(await reported('unit_economics', given, { metric: await metric(file) })).toEqual([
       {
         usage_date: '2026-09-01',
@@ -562,7 +562,7 @@ describe('unit_economics', () => {
     ]);
   });
 
-  test('is of one account or workspace where that is asked', async () => {
+  test('can be limited to one account or workspace', async () => {
     const path = await metric('date,value\n2026-09-01,5\n');
     expect(await reported('unit_economics', given, { metric: path, account: 'acc_one' })).toMatchObject([
       { cost: '12.500000000000', cost_per_unit: '2.500000000000000000' },
@@ -572,7 +572,7 @@ describe('unit_economics', () => {
     ]);
   });
 
-  test('has the days of the month or of the period, whatever days the file has', async () => {
+  test('has the days of the month or the period, whatever other days the file has', async () => {
     const path = await metric(file);
     const days = (rows: unknown[]) => (rows as { usage_date: string }[]).map(({ usage_date }) => usage_date.slice(5));
     const month = days(await reported('unit_economics', given, { metric: path, month: '2026-09' }));
@@ -586,14 +586,14 @@ describe('unit_economics', () => {
     ]);
   });
 
-  test('reads what spreadsheets write: a byte order mark, quotes, blank lines', async () => {
+  test('reads files of spreadsheets, with a byte order mark, quotes and blank lines', async () => {
     const path = await metric('\uFEFF"Date","Value"\r\n"2026-09-01","4"\r\n\r\n');
     expect(await reported('unit_economics', given, { metric: path })).toMatchObject([
       { cost_per_unit: '4.125000000000000000' },
     ]);
   });
 
-  test('has no rows for a file without days, and none of a metric that is 0', async () => {
+  test('has no rows for a file without days, and none for a metric of 0', async () => {
     expect(await reported('unit_economics', given, { metric: await metric('date,value\n') })).toEqual([]);
     expect(await reported('unit_economics', given, { metric: await metric('date,value\n2026-09-01,0') })).toMatchObject(
       [{ cost: '16.500000000000', cost_per_unit: null, note: 'the metric is 0' }],
@@ -602,16 +602,20 @@ describe('unit_economics', () => {
 
   test.each([
     ['no header', '2026-09-01,3\n', ':1: found "2026-09-01,3", expected the header date,value'],
-    ['nothing at all', '', ':1: found "", expected the header date,value'],
+    ['no content', '', ':1: found "", expected the header date,value'],
     ['a number with a comma', 'date,value\n2026-09-01,"1,250"\n', ':2: found "2026-09-01,"1,250"", expected a day and'],
     ['a word', 'date,value\n2026-09-01,3\n\n2026-09-02,many\n', ':4: found "2026-09-02,many", expected a day and'],
-    ['a day that is none', 'date,value\n2026-02-30,3\n', ':2: found "2026-02-30,3", expected a day and'],
-    ['another form of day', 'date,value\n01.09.2026,3\n', ':2: found "01.09.2026,3", expected a day and'],
+    ['an impossible day', 'date,value\n2026-02-30,3\n', ':2: found "2026-02-30,3", expected a day and'],
+    ['another date format', 'date,value\n01.09.2026,3\n', ':2: found "01.09.2026,3", expected a day and'],
     ['a day without a comma', 'date,value\n2026-09-01\n', ':2: found "2026-09-01", expected a day and'],
-    ['a number too fine', 'date,value\n2026-09-01,0.1234567\n', ':2: found "2026-09-01,0.1234567", expected a day and'],
-    ['a day twice', 'date,value\n2026-09-01,3\n2026-09-01,4\n', ':3: the day 2026-09-01 stands on line 2 already'],
+    [
+      'a number with too many decimals',
+      'date,value\n2026-09-01,0.1234567\n',
+      ':2: found "2026-09-01,0.1234567", expected a day and',
+    ],
+    ['a repeated day', 'date,value\n2026-09-01,3\n2026-09-01,4\n', ':3: the day 2026-09-01 stands on line 2 already'],
     ['several mistakes', 'date,value\nx,3\n2026-09-01,y\n', ':2: found "x,3", .*; 1 more lines are wrong'],
-  ])('says file and line of a file with %s', async (_, text, words) => {
+  ])('names file and line for a file with %s', async (_, text, words) => {
     const path = await metric(text);
     const escaped = `${path}${words}`.replace(/[.$()[\]"]/g, (sign) => (sign === '.' ? '.' : `\\${sign}`));
     await expect(reported('unit_economics', given, { metric: path, month: '2026-08' })).rejects.toThrow(

@@ -8,7 +8,7 @@ import { givenBooks } from '../support/given-books.ts';
 import { bind, reported } from '../support/reported.ts';
 
 describe('cost_by_workspace', () => {
-  test('adds up a month by workspace and what was billed; cost in no workspace comes last', async () => {
+  test('sums a month by workspace and billing dimension; cost without a workspace comes last', async () => {
     const rows = await reported(
       'cost_by_workspace',
       {
@@ -52,13 +52,13 @@ describe('cost_by_workspace', () => {
     ]);
   });
 
-  test('says nothing of a month without cost', async () => {
+  test('is empty for a month without cost', async () => {
     expect(await reported('cost_by_workspace', { costs: [{ cost: '1' }] }, { month: '2026-10' })).toEqual([]);
   });
 });
 
 describe('lake', () => {
-  test('has every hour of every account once, with the month that its folder is named by', async () => {
+  test('has every hour of every account once, with the month in its folder name', async () => {
     const hour = {
       account: 'acc_one',
       month: '2026-09',
@@ -113,7 +113,7 @@ const period: Readonly<Record<string, string>> = {
   metric: fileURLToPath(new URL('../support/metric.csv', import.meta.url)),
 };
 
-test('every report has cases in this folder: given rows, expected rows', async () => {
+test('every report has test cases in this folder', async () => {
   const here = fileURLToPath(new URL('.', import.meta.url));
   const texts = await Promise.all((await readdir(here)).map((name) => readFile(join(here, name), 'utf8')));
   const named = texts.flatMap((text) =>
@@ -123,7 +123,7 @@ test('every report has cases in this folder: given rows, expected rows', async (
   expect(names.filter((name) => !named.includes(name))).toEqual([]);
 });
 
-test('no report answers with an integer of 128 bits, which readers would take for a decimal', async () => {
+test('no report returns 128-bit integers, which readers would take for decimals', async () => {
   const { connection, close } = await givenBooks({ accounts: [{}], covered: [{ window_end: '2026-10-01' }] });
   try {
     for (const report of await readReports('/nowhere')) {
@@ -141,7 +141,7 @@ test('no report answers with an integer of 128 bits, which readers would take fo
   }
 });
 
-test('every report is ordered by columns that name its rows: no two rows are alike in them', async () => {
+test('every report is ordered by columns that identify its rows', async () => {
   const costs = ['north', 'south'].flatMap((workspace) =>
     ['sbx-1', 'sbx-2', null].map((resource_uuid) => ({ workspace, resource_uuid, cost: '1' })),
   );

@@ -61,14 +61,14 @@ describe.each(['chargeback', 'chargeback_summary', 'unallocated'])('%s', (name) 
     ]);
   });
 
-  test('accepts the dimensions of the rules in force, and all of them together', async () => {
+  test('accepts the dimensions of the active rules, and all of them together', async () => {
     expect(await refusals(name, plain, { dimension: 'environment' })).toEqual([]);
     expect(await refusals(name, ruled, { dimension: 'cost_center' })).toEqual([]);
     expect(await refusals(name, ruled, { dimension: '*' })).toEqual([]);
     expect(await refusals(name, ruled, {})).toEqual([]);
   });
 
-  test('refuses every wrong name of one question at once', async () => {
+  test('reports every wrong name of a command at once', async () => {
     expect(await refusals(name, plain, { dimension: 'tem', account: 'acc_on' })).toEqual([
       'the books have no account "acc_on": did you mean "acc_one"?',
       'owners have no dimension "tem": did you mean "team"?',
@@ -76,7 +76,7 @@ describe.each(['chargeback', 'chargeback_summary', 'unallocated'])('%s', (name) 
   });
 });
 
-test('an account without any cost is an account', async () => {
+test('an account without any cost is accepted', async () => {
   expect(await refusals('cost_by_workspace', plain, { account: 'acc_two' })).toEqual([]);
 });
 
@@ -88,4 +88,21 @@ describe.each(['stored_forecasts', 'forecast_accuracy', 'forecast_accuracy_summa
     expect(await refusals(name, plain, { budget: 'everything' }, ['everything'])).toEqual([]);
     expect(await refusals(name, plain, { budget: 'old' }, ['everything'])).toEqual([]);
   });
+});
+
+test('a month after the last hour in the books is refused, unless the books have some hours of it', async () => {
+  const later = { month: '2026-10' };
+  expect(await refusals('cost_by_workspace', plain, later)).toEqual([
+    '2026-10 is not in the books yet: the books begin 2026-09-01T00:00:00Z and are complete through 2026-10-01T00:00:00Z',
+  ]);
+  const covered = [{ window_end: '2026-10-02', claimed_end: '2026-10-01' }];
+  const young = await givenBooks({ ...given, loads: [{}], covered });
+  try {
+    expect(await refusals('cost_by_workspace', young, later)).toEqual([]);
+    expect(await refusals('cost_by_workspace', young, { month: '2026-11' })).toEqual([
+      expect.stringMatching(/^2026-11 is in the future: /),
+    ]);
+  } finally {
+    young.close();
+  }
 });

@@ -179,14 +179,14 @@ test('coverage keeps the claimed part of a window inside it', async () => {
   ]);
 });
 
-describe('accounts: through when the books are complete and settled', () => {
+describe('accounts: complete through and settled through', () => {
   type Piece = readonly [start: string, end: string, claimedEnd?: string];
 
   test.each<[string, readonly Piece[], string | null, string | null]>([
     ['nothing is covered', [], null, null],
     ['the first hour is missing', [['2026-09-02', '2026-09-08']], null, null],
     [
-      'everything touches',
+      'all windows touch',
       [
         ['2026-09-01', '2026-09-05'],
         ['2026-09-05', '2026-09-09'],
@@ -195,7 +195,7 @@ describe('accounts: through when the books are complete and settled', () => {
       '2026-09-06',
     ],
     [
-      'there is a hole',
+      'there is a gap',
       [
         ['2026-09-01', '2026-09-06'],
         ['2026-09-07', '2026-09-09'],
@@ -205,7 +205,7 @@ describe('accounts: through when the books are complete and settled', () => {
     ],
     ['the end is too young', [['2026-09-01', '2026-09-09', '2026-09-07']], '2026-09-07', '2026-09-04'],
     [
-      'the middle was too young when it was read',
+      'the middle was too young when it was fetched',
       [
         ['2026-09-01', '2026-09-05', '2026-09-04'],
         ['2026-09-05', '2026-09-09'],
@@ -213,11 +213,11 @@ describe('accounts: through when the books are complete and settled', () => {
       '2026-09-04',
       '2026-09-01',
     ],
-    ['the books begin within a window', [['2026-08-28', '2026-09-09']], '2026-09-09', '2026-09-06'],
-    ['everything is before the books begin', [['2026-08-20', '2026-08-27']], null, null],
-    ['less than settleDays are there', [['2026-09-01', '2026-09-02']], '2026-09-02', '2026-09-01'],
+    ['the books start within a window', [['2026-08-28', '2026-09-09']], '2026-09-09', '2026-09-06'],
+    ['everything is before the start of the books', [['2026-08-20', '2026-08-27']], null, null],
+    ['fewer days than settleDays are loaded', [['2026-09-01', '2026-09-02']], '2026-09-02', '2026-09-01'],
     ['all of a window is too young', [['2026-09-01', '2026-09-02', '2026-08-30']], null, null],
-  ])('where %s', async (_, chunks, complete, settled) => {
+  ])('are right if %s', async (_, chunks, complete, settled) => {
     const [row] = await answer(
       {
         accounts: [{}],
@@ -235,7 +235,7 @@ describe('accounts: through when the books are complete and settled', () => {
     });
   });
 
-  test('each account has its own instants', async () => {
+  test('differ by account', async () => {
     const rows = await answer(
       {
         accounts: [{}, { account: 'acc_two', name: 'Labs', role: null, history_start: '2026-09-03', settle_days: 0 }],

@@ -30,12 +30,12 @@ function rule(text: string): string {
   return `rules:\n  - name: one\n${text.replace(/^/gm, '    ')}\n`;
 }
 
-describe('what is read', () => {
-  test('without a file there are no rules', () => {
+describe('parseAllocation', () => {
+  test('returns no rules without a file', () => {
     expect(loadAllocation(join(folder, 'none.yaml'))).toBeUndefined();
   });
 
-  test('rules in their order, and the default as the last of them', () => {
+  test('reads rules in order, with the default as the last one', () => {
     const { definition, warnings } = parse(`
 dimensions: [team, cost_center]
 aliases:
@@ -86,7 +86,7 @@ default: {team: platform}
     ]);
   });
 
-  test('a lookup table: quoted cells, a byte order mark, Windows lines, empty owners', () => {
+  test('reads a lookup table with quoted cells, a byte order mark, Windows line ends and empty owners', () => {
     const { definition } = parse(rule('table: owners.csv'), {
       'owners.csv': '\uFEFFlabel:cost center,product,team\r\n"12,5",,"the ""A"" team"\r\n42 , shop ,\r\n\r\n',
     });
@@ -96,19 +96,19 @@ default: {team: platform}
     ]);
   });
 
-  test('letters that LIKE knows stand for themselves', () => {
+  test('matches special characters of LIKE in a value only literally', () => {
     const { definition } = parse(rule("when: {resource_name: 'a_b%c\\d*'}\nowner: {team: x}"));
     expect(definition.rules[0]?.conditions[0]?.value).toBe('a\\_b\\%c\\\\d%');
   });
 
-  test('the same rules are the same text', () => {
+  test('gives the same stored text for the same rules', () => {
     const text = rule('owner: {product: shop, team: x}\nwhen: {workspace: a}');
     expect(JSON.stringify(parse(text).definition)).toBe(JSON.stringify(parse(text).definition));
   });
 });
 
-describe('mistakes', () => {
-  test('all are told at once, each with its place', () => {
+describe('mistakes in allocation rules', () => {
+  test('are all reported at once, each with its place', () => {
     expect(
       problems(`
 dimension: [team]
@@ -137,7 +137,7 @@ rules:
       'allocation.yaml:10:5: found no name, expected one in each rule; write name: …',
       'allocation.yaml:11:17: by: found "costs", expected cost, evenly, weights or usage; did you mean cost?',
       'allocation.yaml:11:31: over: found "teem", expected team, product or environment; did you mean team?',
-      'allocation.yaml:12:11: name: found "default", which is what no rule catches; choose another name',
+      'allocation.yaml:12:11: name: found "default", which is reserved for costs that no rule matches; choose another name',
       'allocation.yaml:13:11: from: found "2026-10-01T06:30:00Z", expected a date such as 2026-10-01, 2026-10 or 2026-10-01T06:00:00Z, a whole hour in UTC',
       'allocation.yaml:14:5: unknown key "workspace"; it belongs to when; move it there',
     ]);
@@ -145,15 +145,15 @@ rules:
 
   test.each([
     ['when: {workspace: a}', 'found no owner, table or split'],
-    ['owner: {team: x}\nsplit: {by: cost}', 'found next to an owner'],
+    ['owner: {team: x}\nsplit: {by: cost}', 'found together with an owner'],
     ['split: {by: usage}', 'found no billing_dimension'],
-    ['split: {by: cost, billing_dimension: x}', 'expected it only where by is usage'],
-    ['split: {by: weights, weights: [{team: a, weight: -1}]}', 'found -1, expected a number from 0'],
+    ['split: {by: cost, billing_dimension: x}', 'expected it only with by: usage'],
+    ['split: {by: weights, weights: [{team: a, weight: -1}]}', 'found -1, expected a number of at least 0'],
     ['split: {by: weights, weights: [{weight: 1}]}', 'found no owner'],
-    ['split: {by: weights, weights: [{team: a, weight: 1}, {team: a, weight: 2}]}', 'an owner a second time'],
+    ['split: {by: weights, weights: [{team: a, weight: 1}, {team: a, weight: 2}]}', 'the same owner a second time'],
     ['owner: {team: x}\nfrom: 2026-10\nuntil: 2026-10', 'expected an instant after from'],
     ['owner: {team: x}\nfrom: -7d', 'expected a date such as'],
-    ['table: ../owners.csv', 'expected the name of a CSV file beside this one'],
+    ['table: ../owners.csv', 'expected the name of a CSV file in the same folder'],
     ['table: missing.csv', 'found no such file'],
     ['owner: {}', 'found no owner'],
   ])('%s', (text, words) => {
@@ -161,34 +161,34 @@ rules:
   });
 
   test.each([
-    ['team\nx', 'owners.csv:1: found no column to look up by'],
-    ['workspace,region,team\na,b,c', 'owners.csv:1: found 2 columns to look up by'],
-    ['workspace\na', 'owners.csv:1: found no column for an owner'],
+    ['team\nx', 'owners.csv:1: found no lookup column'],
+    ['workspace,region,team\na,b,c', 'owners.csv:1: found 2 lookup columns'],
+    ['workspace\na', 'owners.csv:1: found no owner column'],
     ['worksapce,team\na,b', 'owners.csv:1: found the column "worksapce"; did you mean workspace?'],
     ['workspace;team\na;b', 'columns are separated by commas'],
     ['workspace,team\na,b\na,c', 'owners.csv:3: found "a" a second time, first on line 2; keep one'],
     ['workspace,team\n"a\nb",x\n,y', 'owners.csv:4: found no workspace'],
     ['workspace,team\na', 'owners.csv:2: found 1 cells, expected 2'],
-    ['workspace,team\na,', 'owners.csv:2: found no owner of "a"'],
-    ['workspace,team\n"a"x,b', 'owners.csv:2: found a quote that does not end'],
-    ['workspace,team\n', 'owners.csv:1: found no lines below the first'],
-    ['', 'owners.csv:1: found nothing'],
-  ])('in a lookup table: %j', (content, words) => {
+    ['workspace,team\na,', 'owners.csv:2: found no owner for "a"'],
+    ['workspace,team\n"a"x,b', 'owners.csv:2: found a quote that is not closed'],
+    ['workspace,team\n', 'owners.csv:1: found only a header line'],
+    ['', 'owners.csv:1: found an empty file'],
+  ])('are reported in a lookup table: %j', (content, words) => {
     expect(problems(rule('table: owners.csv'), { 'owners.csv': content }).join('\n')).toContain(words);
   });
 
-  test('an alias that is there twice, or leads to another', () => {
+  test('include an alias that is listed twice, or that points to another alias', () => {
     const text = `aliases:\n  team: {a: [x], b: [x, a]}\n${rule('owner: {team: x}')}`;
-    expect(problems(text).join('\n')).toContain('found "x", which stands for "a" already');
-    expect(problems(text).join('\n')).toContain('which itself stands for');
+    expect(problems(text).join('\n')).toContain('found "x", which is already an alias of "a"');
+    expect(problems(text).join('\n')).toContain('which is itself an alias of');
   });
 });
 
-describe('rules that can never match are warned of', () => {
+describe('rules that can never match cause a warning', () => {
   function warned(...rules: string[]): string[] {
     const text = `rules:\n${rules.map((rule, index) => `  - {name: r${index}, ${rule}, owner: {team: x}}`).join('\n')}\n`;
     return parse(text).warnings.map(
-      (warning) => /rule "(\w+)".*by "(\w+)"/.exec(warning)?.slice(1).join(' after ') ?? warning,
+      (warning) => /rule "(\w+)".*because "(\w+)"/.exec(warning)?.slice(1).join(' after ') ?? warning,
     );
   }
   test.each([
@@ -208,7 +208,7 @@ describe('rules that can never match are warned of', () => {
 });
 
 describe('the files that come with Costbook', () => {
-  test.each(['allocation.example.yaml', 'jobs/demo/allocation.yaml'])('%s is sound', (name) => {
+  test.each(['allocation.example.yaml', 'jobs/demo/allocation.yaml'])('%s is valid and has no warnings', (name) => {
     const found = loadAllocation(join(import.meta.dirname, '../..', name));
     expect(found?.warnings).toEqual([]);
     expect(found?.definition.rules.length).toBeGreaterThan(3);

@@ -14,11 +14,11 @@ import { exampleFacts, exampleRunaway } from '../support/example-alerts.ts';
 const file = 'jobs/budgets.yaml';
 
 describe('the rules of anomalies', () => {
-  test('are the usual ones where the file says nothing of them', () => {
+  test('are the defaults if the file has none', () => {
     expect(parseAnomalyRules({ text: 'budgets: []', file })).toEqual(usualRules);
   });
 
-  test('are read from the file of the budgets, and budgets are read beside them', () => {
+  test('are read from the budget file, and so are its budgets', () => {
     const text =
       'anomalies: { enabled: true, minAmount: 12.5 USD, minPercent: 50%, minDays: 21, notify: [finops] }\n' +
       'budgets:\n  - { name: all, period: monthly, amount: 5 USD }\n';
@@ -28,7 +28,7 @@ describe('the rules of anomalies', () => {
     expect(parseBudgets({ text, file, now: 0 })).toHaveLength(1);
   });
 
-  test('tell every mistake at its place', () => {
+  test('report every mistake with its place', () => {
     const text = `anomalies:
   enabled: perhaps
   minAmount: 5 EUR
@@ -40,7 +40,7 @@ describe('the rules of anomalies', () => {
     expect(() => parseAnomalyRules({ text, file, sinks: ['finops'] })).toThrow(
       [
         'jobs/budgets.yaml:2:12: enabled: found "perhaps", expected true or false',
-        'jobs/budgets.yaml:3:14: minAmount: found "5 EUR", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        'jobs/budgets.yaml:3:14: minAmount: found "5 EUR", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
         'jobs/budgets.yaml:4:15: minPercent: found 30, expected a share of what is expected from 5% to 1000%, such as 30%',
         'jobs/budgets.yaml:5:12: minDays: found 7, expected a whole number from 14 to 42',
       ].join('\n'),
@@ -70,7 +70,7 @@ describe('a night of many anomalies', () => {
     isTest: false,
   } as OutgoingMessage;
 
-  test('is one message of bounded size, the largest first, the rest counted and added up', () => {
+  test('makes one message of bounded size: the largest first, the rest counted and summed', () => {
     expect(raised).toHaveLength(500);
     expect(sent.entries).toHaveLength(20);
     expect(sent.entries.map(({ fact }) => (fact as AnomalyFact).impact).slice(0, 2)).toEqual([
@@ -86,7 +86,7 @@ describe('a night of many anomalies', () => {
     expect(JSON.stringify(slackMessage(sent))).toContain('and 485 more');
   });
 
-  test('counts those that are over by themselves', () => {
+  test('counts ended anomalies separately', () => {
     const over = entries.map(({ entry, sinks }) => ({ sinks, entry: { ...entry, transition: 'resolved' as const } }));
     const both = messagesOf([...entries.slice(0, 21), ...over.slice(21, 60)], state)[0]?.message ?? '{}';
     const told = { ...JSON.parse(both), id: 'id', mayBeRepeat: false, isTest: false } as OutgoingMessage;
@@ -95,7 +95,7 @@ describe('a night of many anomalies', () => {
     expect(plainText(told)).toMatch(/and 1 smaller anomaly, \+\S+ USD together, and 39 more that have ended; /);
   });
 
-  test('says nothing of a rest where there is none', () => {
+  test('mentions no others if there are none', () => {
     const few = transitionsOf([], night(20), { now: 0, everybody: ['hook'] });
     expect(JSON.parse(messagesOf(few.entries, state)[0]?.message ?? '{}')).not.toHaveProperty('left');
   });
@@ -116,7 +116,7 @@ describe('the notices of an anomaly', () => {
   }
   const many = (count: number, cost: number) => new Array<number>(count).fill(cost);
 
-  test('of a runaway that began late on a day without expected costs rise with its total, and repeat weekly', () => {
+  test('of a runaway that started late in the day rise with its total, and repeat weekly', () => {
     // The sixtieth day is a weekday without costs.
     const level = [5, 5, 5, 5, 0, 0, 5];
     expect(notices([16, ...many(13, 95)], level)).toEqual([
@@ -128,16 +128,16 @@ describe('the notices of an anomaly', () => {
     ]);
   });
 
-  test('of a single dear day is one', () => {
+  test('of a single expensive day are just one', () => {
     expect(notices([900, ...many(9, 100)])).toEqual(['0 first critical 800']);
   });
 
-  test('of a small step are the first, and a reminder after a week', () => {
+  test('of a small step are one at the start and a reminder after a week', () => {
     expect(notices(many(10, 140))).toEqual(['0 first warning 40', '2 continues warning 120', '9 reminder warning 400']);
     expect(notices(many(10, 16), [10])).toEqual(['0 first info 6', '7 reminder info 48']);
   });
 
-  test('rise when a day is four times the largest one reported, however urgent it was', () => {
+  test('become more urgent when a day is four times the largest reported one', () => {
     expect(notices([900, 900, 900, 5000])).toEqual([
       '0 first critical 800',
       '2 continues critical 2400',
@@ -145,7 +145,7 @@ describe('the notices of an anomaly', () => {
     ]);
   });
 
-  test('of something new end when it costs nothing any more', () => {
+  test('of a new cost end when it costs nothing', () => {
     expect(notices([60, ...many(12, 0)], [0])).toEqual(['0 first info 60']);
     expect(notices([60, ...many(12, 60)], [0])).toEqual([
       '0 first info 60',
@@ -154,12 +154,12 @@ describe('the notices of an anomaly', () => {
     ]);
   });
 
-  test('of what is cheaper are one', () => {
+  test('of a lower cost are just one', () => {
     expect(notices(many(13, 0))).toEqual(['0 first warning -100']);
   });
 });
 
-describe('the words of an anomaly', () => {
+describe('the text of an anomaly', () => {
   const wordsOf = (fact: AnomalyFact) => {
     const { entries } = transitionsOf([], [fact], { now: 0, everybody: ['hook'] });
     const state = { at: '2026-10-21T02:16:00Z', completeThrough: null, settledThrough: null };
@@ -167,7 +167,7 @@ describe('the words of an anomaly', () => {
     return plainText({ ...message, id: 'id', mayBeRepeat: false, isTest: false });
   };
 
-  test('say of a credit that it is one, not that nothing is spent any more', () => {
+  test('says that a credit is a credit, not that spending stopped', () => {
     const words = wordsOf({ ...example, anomaly: 'drop', isUp: false, cost: '-50.000000000000', moved: null });
     expect(words).toContain('was credited 50.00 USD more than it cost');
     expect(words).toContain('Check what the credit of demo-analyst is for');
@@ -175,7 +175,7 @@ describe('the words of an anomaly', () => {
     expect(words).not.toContain('meant to stop');
   });
 
-  test('lead with the total so far, the daily rate and the resource, then say what comes by the end of the month', () => {
+  test('starts with the total so far, the daily rate and the resource, then the cost by the end of the month', () => {
     const [title, ...lines] = wordsOf(exampleRunaway).split('\n');
     expect(title).toBe('🔴 demo-analyst has cost 544 USD more than usual since 20 Oct (about 89 USD a day)');
     expect(lines[0]).toContain('It has lasted 7 days. The last message reported 192 USD through 22 Oct.');
@@ -184,14 +184,14 @@ describe('the words of an anomaly', () => {
     expect(lines[3]).toContain('its schedule');
   });
 
-  test('name what is billed where no single resource drives it', () => {
+  test('names the billing dimension if no single resource is responsible', () => {
     const drivers = example.drivers.map((driver) => ({ ...driver, part: 30 }));
     expect(wordsOf({ ...example, drivers })).toContain(
       '🟠 agent_compute_runtime_gbs of agent in customer-demos cost 83.46 USD more than usual on 20 Oct',
     );
   });
 
-  test('say what a whole day would cost where the first day had few hours of it', () => {
+  test('shows the cost of a whole day if the first day had only a few hours of it', () => {
     const late = { ...example, firstHour: '2026-10-20T21:00:00Z', impact: '12.000000000000' };
     expect(wordsOf(late)).toContain(
       'in the last 3 hours of the day. If it continues, the extra cost will be about 96 USD a day',
@@ -199,23 +199,23 @@ describe('the words of an anomaly', () => {
     expect(wordsOf({ ...late, isOver: true })).not.toContain('if it goes on');
   });
 
-  test('never give an estimate below a cent digits that mean nothing', () => {
+  test('never shows meaningless digits of an estimate below a cent', () => {
     const words = wordsOf({ ...example, costSoFar: '83.460000026500', anomaly: 'spike' });
     expect(words).toContain('Usual: 0.00 USD');
   });
 
-  test('have the year of a day of another year', () => {
+  test('has the year for a day of another year', () => {
     const step = { ...exampleRunaway, firstDay: '2026-12-30', lastDay: '2027-01-02' };
     expect(wordsOf(step)).toContain('since 30 Dec 2026 (');
   });
 
-  test('are made from a fact of an earlier version, too', () => {
+  test('is made from a fact of an earlier version, too', () => {
     const { notice: _, lastNotice: __, dailyImpact: ___, monthEnd: ____, costSoFar: _____, ...old } = example;
     expect(wordsOf(old as AnomalyFact)).toContain('demo-analyst cost 83.46 USD more than usual on 20 Oct');
   });
 });
 
-describe('what is told of an anomaly', () => {
+describe('a reported anomaly', () => {
   const row = {
     ...{ anomaly_key: 'k', account: 'a', workspace: null, resource_type: null, billing_dimension: null, kind: 'spike' },
     ...{
@@ -262,14 +262,14 @@ describe('what is told of an anomaly', () => {
     expect(told(state, before)).toEqual(expected);
   });
 
-  test('that became usual is reported where it is dearer and worth a warning', () => {
+  test('that became usual is reported if it costs more and is at least a warning', () => {
     const usual = { ...row, state: 'usual' as const, severity: 'warning' };
     const known = new Map([['k', knownAs(open)]]);
     const [fact] = anomalyFacts([usual], known, { notify: [], completeThroughOf: () => null });
     expect(fact).toMatchObject({ state: 'resolved', isUsual: true });
   });
 
-  describe('again', () => {
+  describe('reported again', () => {
     const notice = (day: string, reason: string, impact: string) => ({ day, reason, severity: 'warning', impact });
     const first = notice('2026-10-20', 'first', '20');
     const second = notice('2026-10-21', 'worse', '110');
@@ -282,7 +282,7 @@ describe('what is told of an anomaly', () => {
       return anomalyFacts(rows, new Map(known), { notify: [], completeThroughOf })[0];
     };
 
-    test('has a revision of its own for each notice, with what was reported before', () => {
+    test('has a revision of its own for each notice, with the previous report', () => {
       expect(factOf([first])?.revision).toBeUndefined();
       const before = { lastDay: '2026-10-20', impact: '20' };
       expect(factOf([first, second, third], before)).toMatchObject({
@@ -291,14 +291,14 @@ describe('what is told of an anomaly', () => {
       });
     });
 
-    test('is not reported for a notice that was, nor when a restatement takes one back', () => {
+    test('is not reported for a known notice, nor when a restatement removes one', () => {
       const before = { revision: '2026-10-21' };
       expect(factOf([first, second], before)?.revision).toBe('2026-10-21');
       expect(factOf([first], before)?.revision).toBe('2026-10-21');
       expect(factOf([], { revision: undefined })?.revision).toBeUndefined();
     });
 
-    test('is the first message where nobody was notified before, whatever has happened since', () => {
+    test('is the first message if nobody was notified before, whatever happened since', () => {
       expect(factOf([first, second, third])).toMatchObject({
         notice: 'first',
         lastNotice: null,
@@ -306,7 +306,7 @@ describe('what is told of an anomaly', () => {
       });
     });
 
-    test('waits for the end of an acknowledgement, in which only its own end is reported', () => {
+    test('waits for the end of an acknowledgement, during which only its end is reported', () => {
       const day = Date.parse('2026-10-23T02:15:00Z');
       const before = { ...example, key: 'k', revision: undefined };
       const alert = {
@@ -321,14 +321,14 @@ describe('what is told of an anomaly', () => {
       expect(transitionsAt(fact, day + 1)).toEqual(['raised']);
     });
 
-    test('has no month end where the last complete day was as usual', () => {
+    test('has no month-end estimate if the last complete day was usual', () => {
       const rows = [{ ...row, detail: JSON.stringify({ impacts: [20, 90], notices: [first], drivers: [] }) }];
       const [fact] = anomalyFacts(rows, new Map(), { notify: [], completeThroughOf: () => '2026-10-23T02:00:00Z' });
       expect(fact?.monthEnd).toBeNull();
     });
   });
 
-  test('is nothing where nobody is to be told', () => {
+  test('does not exist if nobody is to be notified', () => {
     const facts = anomalyFacts([{ ...row, is_notified: false }], new Map(), {
       notify: [],
       completeThroughOf: () => null,
@@ -354,13 +354,13 @@ describe('a scope', () => {
   }
   const many = (count: number, cost: number) => new Array<number>(count).fill(cost);
 
-  test('that spikes is told on that day, and is over after two usual ones', () => {
+  test('that spikes is reported on that day, and has ended after two usual days', () => {
     expect(days([...many(30, 100), 150, ...many(5, 100)])).toEqual(['spike up 30, told 30, over']);
   });
-  test('that steps up is told once', () => {
+  test('that steps up is reported once', () => {
     expect(days([...many(30, 100), ...many(40, 150)])).toEqual(['step up 30, told 30, usual']);
   });
-  test('that steps up again on the day on which its step has become the usual is told of it on that day', () => {
+  test('that steps up again on the day its step became usual is reported on that day', () => {
     const costs = [...many(30, 100), ...many(14, 150), ...many(5, 300)];
     expect(days(costs)).toEqual(['step up 30, told 30, usual', 'step up 44, told 44, open']);
     const usages = many(49, 100);
@@ -368,88 +368,88 @@ describe('a scope', () => {
       expect.arrayContaining(['price up 30, told 30, usual', 'price up 44, told 44, open']),
     );
   });
-  test('that steps down is told when it has stayed a week, and once', () => {
+  test('that steps down is reported once, after a week', () => {
     expect(days([...many(30, 100), ...many(40, 50)])).toEqual(['step down 30, told 36, usual']);
   });
-  test('that spikes out of a lower level is told of the spike on its day', () => {
+  test('that spikes from a lower level is reported on the day of the spike', () => {
     expect(days([...many(30, 100), ...many(8, 50), 300, ...many(5, 100)])).toEqual([
       'step down 30, told 36, over',
       'spike up 38, told 38, over',
     ]);
   });
-  test('with a holiday is told never, and the day after it is no spike', () => {
+  test('with a holiday is not reported, and the day after is no spike', () => {
     expect(days([...many(30, 100), 40, 45, ...many(20, 100)])).toEqual(['dip down 30, told never, over']);
   });
-  test('that grows slowly is told never', () => {
+  test('that grows slowly is never reported', () => {
     expect(days(Array.from({ length: 120 }, (_, day) => 100 * 1.01 ** day))).toEqual([]);
   });
-  test('that drops to nothing is told once, and its return as new', () => {
+  test('that drops to nothing is reported once, and its return as new', () => {
     expect(days([...many(30, 100), ...many(40, 0), ...many(20, 100)])).toEqual([
       'drop down 30, told 30, usual',
       'new up 70, told 70, usual',
     ]);
   });
-  test('whose days come in late is told to have dropped when nothing has come for three', () => {
+  test('whose days arrive late is reported as dropped after three days without costs', () => {
     const costs = [...many(30, 100), ...many(5, 0)];
     const series = { firstDay, costs, usages: costs };
     const [drop] = follow(series, [], { from: firstDay, to: firstDay + 34 }, { ...options, isLate: true });
     expect(drop).toMatchObject({ kind: 'drop', firstDay: firstDay + 30, notifiedDay: firstDay + 32 });
   });
-  test('that costs on working days alone is usual on a weekend without a cost', () => {
+  test('that only costs on working days is usual on a weekend without cost', () => {
     expect(days(Array.from({ length: 70 }, (_, day) => (day % 7 >= 5 ? 0 : 100)))).toEqual([]);
   });
-  test('whose unit costs another amount has a price that moved, whatever its usage does', () => {
+  test('whose unit price changes is reported as a price change, whatever its usage does', () => {
     const usages = Array.from({ length: 60 }, (_, day) => 100 * (1 + 0.5 * Math.sin(day * 1.7)));
     const costs = usages.map((usage, day) => usage * (day < 40 ? 1 : 1.4));
     expect(days(costs, usages)).toEqual(['price up 40, told 40, usual']);
   });
-  test('that becomes much dearer than on its first day stays the same anomaly', () => {
+  test('that becomes much more expensive than on its first day stays the same anomaly', () => {
     expect(days([...many(30, 100), 150, 1000, ...many(5, 100)])).toEqual(['spike up 30, told 30, over']);
   });
-  test('that comes again and then is much larger is another anomaly', () => {
+  test('that recurs and then is much larger is another anomaly', () => {
     expect(days([...many(30, 100), 200, ...many(6, 100), 200, 1000, ...many(6, 100)])).toEqual([
       'spike up 30, told 30, over',
       'spike up 37, told never, grown',
       'spike up 38, told 38, over',
     ]);
   });
-  test('that does the same again a week later is not told again', () => {
+  test('that spikes again a week later is not reported again', () => {
     expect(days([...many(30, 100), 200, ...many(6, 100), 200, ...many(6, 100)])).toEqual([
       'spike up 30, told 30, over',
       'spike up 37, told never, over',
     ]);
   });
-  test('that does the same again a week later and stays there is told when it has stayed', () => {
+  test('that changes again a week later and stays there is reported once it has lasted', () => {
     expect(days([...many(30, 100), 200, ...many(6, 100), ...many(30, 200)])).toEqual([
       'spike up 30, told 30, over',
       'step up 37, told 39, usual',
     ]);
   });
-  test('that does the same every third day is told twice, and then known', () => {
+  test('that spikes every third day is reported twice, and then known', () => {
     const told = days(Array.from({ length: 120 }, (_, day) => (day >= 60 && day % 3 === 0 ? 200 : 100)));
     expect(told.filter((episode) => !episode.includes('told never')).length).toBe(2);
   });
   // A tenth apart, always the same.
   const noisy = (count: number, level: (day: number) => number) =>
     Array.from({ length: count }, (_, day) => level(day) * Math.exp(0.14 * Math.sin(day * day * 12.9898)));
-  test('whose chance hides a step on every single day is told of it by several', () => {
+  test('whose noise hides a step on single days is reported after several days', () => {
     expect(days(noisy(120, (day) => (day < 100 ? 100 : 142)))).toEqual([
       expect.stringMatching(/^step up 10[0-3], told 10[1-6], /),
     ]);
   });
-  test('whose chance hides a lower step on every single day is told of it by a week', () => {
+  test('whose noise hides a lower step on single days is reported after a week', () => {
     const told = days(noisy(120, (day) => (day < 100 ? 100 : 68))).filter((episode) => !episode.includes('told never'));
     expect(told).toEqual([expect.stringMatching(/^step down (9\d|10\d), told 10[6-8], /)]);
   });
-  test('that steps up before a holiday is not told again after it', () => {
+  test('that steps up before a holiday is not reported again after it', () => {
     const costs = [...many(60, 100), ...many(3, 150), 60, ...many(20, 150)];
     expect(days(costs, costs, (day) => day === 63)).toEqual(['step up 60, told 60, usual']);
   });
-  test('that steps up on a weekend is not told again on Monday, when the same is more dollars', () => {
+  test('that steps up on a weekend is not reported again on Monday, when the same change is more dollars', () => {
     const costs = Array.from({ length: 100 }, (_, day) => (day % 7 >= 5 ? 20 : 100) * (day >= 68 ? 1.8 : 1));
     expect(days(costs)).toEqual(['step up 68, told 68, usual']);
   });
-  test('that keeps holidays is as sure of its other days as one that keeps none', () => {
+  test('that has holidays is evaluated as precisely on other days as one without', () => {
     const calm = noisy(120, () => 100);
     const kept = calm.map((cost, day) => (day > 0 && day % 20 === 0 ? cost / 2 : cost));
     const series = { firstDay, costs: kept, usages: kept };

@@ -25,6 +25,9 @@ const homes: Readonly<Record<string, RegExp>> = {
   'node-cron': /^src\/jobs\/scheduler\.ts$/,
   'csv-parse': /^src\/forecast\/read-series\.ts$/,
   'string-width': /^src\/terminal\/text-width\.ts$/,
+  echarts: /^src\/(charts|serve)\//,
+  hono: /^src\/serve\//,
+  '@hono/node-server': /^src\/serve\//,
   nodemailer: /^src\/alerts\/sinks\/smtp\.ts$/,
 };
 
@@ -82,18 +85,18 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 > & { readonly files?: readonly string[] };
 
 describe('third-party packages', () => {
-  test('the rule knows every one of them', () => {
+  test('all have a rule about their importers', () => {
     expect(Object.keys(homes).sort()).toEqual(Object.keys(manifest.dependencies).sort());
   });
 
-  test.each(Object.entries(homes))('%s is imported where it is at home, and nowhere else', (name, home) => {
+  test.each(Object.entries(homes))('%s is only imported where its rule allows it', (name, home) => {
     const importers = [...new Set(imports.filter((found) => found.of === name).map(({ from }) => from))];
     expect(importers.length).toBeGreaterThan(0);
     expect(importers.filter((from) => !home.test(from))).toEqual([]);
     expect(new Set(importers.map((from) => folderOf(from) ?? from)).size).toBe(1);
   });
 
-  test('nothing is imported that package.json does not name', () => {
+  test('all imports are named in package.json', () => {
     const named = Object.keys(manifest.dependencies);
     expect(imports.filter(({ isOurs, of }) => !isOurs && !named.includes(of))).toEqual([]);
   });
@@ -105,7 +108,7 @@ describe('third-party packages', () => {
 });
 
 describe('the package', () => {
-  test('names no file or folder that is not there', () => {
+  test('names only files and folders that exist', () => {
     expect((manifest.files ?? []).filter((name) => !name.startsWith('dist/') && !existsSync(join(root, name)))).toEqual(
       [],
     );
@@ -133,12 +136,14 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   reports: ['anomalies', 'terminal', 'warehouse'],
   query: ['reports', 'terminal', 'warehouse'],
   alerts: ['anomalies', 'budgets', 'config', 'query', 'reports', 'terminal', 'warehouse'],
+  charts: [],
+  serve: ['alerts', 'anomalies', 'allocation', 'budgets', 'charts', 'config', 'jobs', 'query', 'reports', 'warehouse'],
   demo: ['reports', 'terminal', 'warehouse'],
   ingest: ['config', 'fetch', 'platform', 'warehouse'],
 };
 
 describe('rooms', () => {
-  test('every room has its rule, and commands may import all of them', () => {
+  test('all have a rule, and commands may import all of them', () => {
     const found = new Set(sources.flatMap((path) => folderOf(path)?.slice('src/'.length) ?? []));
     expect([...found].sort()).toEqual([...Object.keys(rooms), 'commands'].sort());
     const contributing = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
@@ -171,7 +176,7 @@ describe('rooms', () => {
     expect(tooLarge).toEqual([]);
   });
 
-  test('are reached from outside through their index.ts', () => {
+  test('are imported from outside only through their index.ts', () => {
     const beside = imports.filter(({ from, of, isOurs }) => {
       const folder = isOurs ? folderOf(of) : undefined;
       // The entry point names files, so that a short command loads no more than it needs.
@@ -181,14 +186,14 @@ describe('rooms', () => {
     expect(beside).toEqual([]);
   });
 
-  test('nobody imports the entry points', () => {
+  test('import no entry point', () => {
     expect(imports.filter(({ of }) => of === 'src/cli.ts' || of === 'src/query/child-main.ts')).toEqual([]);
     expect(
       imports.filter(({ from, of }) => of.startsWith('src/commands/') && !/^src\/(cli|commands\/.*)\.ts$/.test(from)),
     ).toEqual([]);
   });
 
-  test('what answers a query loads neither DuckDB nor HTTP before it has started the process that answers', () => {
+  test('answering a query loads neither DuckDB nor HTTP before the child process has started', () => {
     const reached = new Set<string>();
     const left = ['src/cli.ts', 'src/commands/sql.ts'];
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -204,7 +209,7 @@ describe('rooms', () => {
     ).toEqual([]);
   });
 
-  test('no two files import each other, directly or around', () => {
+  test('no files import each other, directly or indirectly', () => {
     const edges = new Map<string, Set<string>>();
     for (const { from, of, isOurs } of imports) if (isOurs) edges.set(from, (edges.get(from) ?? new Set()).add(of));
     const circles: string[] = [];
@@ -225,7 +230,7 @@ describe('rooms', () => {
 describe('the process', () => {
   const own = /^(pid|execPath)$/;
 
-  test('is touched by the entry points alone, but for its number and its own path', () => {
+  test('is used only by the entry points, except for its number and its own path', () => {
     const touched = sources
       // Children that run SQL of users are programs of their own.
       .filter((path) => path !== 'src/cli.ts' && path !== 'src/query/serve-parent.ts')
@@ -239,7 +244,7 @@ describe('the process', () => {
     expect(touched).toEqual([]);
   });
 
-  test('is not reached by another way', () => {
+  test('is not accessible in another way', () => {
     const found = sources.filter((path) => {
       const text = readFileSync(join(root, path), 'utf8');
       const imported = /import\s+(.+?)\s+from 'node:process'/.exec(text)?.[1];
@@ -251,18 +256,18 @@ describe('the process', () => {
     expect(found).toEqual([]);
   });
 
-  test('local time is used nowhere: Date is only asked in UTC', () => {
+  test('has no local time: Date is only used in UTC', () => {
     const local = /\.(get|set)(FullYear|Month|Date|Day|Hours|Minutes|TimezoneOffset)\(|\.toLocale|new Date\(\d+,/;
     expect(sources.filter((path) => local.test(readFileSync(join(root, path), 'utf8')))).toEqual([]);
   });
 });
 
-describe('what DuckDB does in silence', () => {
+describe('silent behavior of DuckDB', () => {
   function sourcesWith(pattern: RegExp): string[] {
     return sources.filter((path) => pattern.test(withoutComments(readFileSync(join(root, path), 'utf8'))));
   }
 
-  test('two instances of one file lose rows: one module makes instances, and the one other thread only decodes', () => {
+  test('two instances of one file lose rows, so one module creates instances, and the other thread only decodes', () => {
     expect(sourcesWith(/DuckDBInstance\.(create|fromCache)/)).toEqual(['src/warehouse/database.ts']);
     expect(sourcesWith(/node:(worker_threads|cluster)/)).toEqual([
       'src/fetch/decode-elsewhere.ts',
@@ -270,13 +275,13 @@ describe('what DuckDB does in silence', () => {
     ]);
   });
 
-  test('rows as JavaScript values make decimals doubles: rows are asked for as JSON or as DuckDB’s own values', () => {
+  test('JavaScript values turn decimals into doubles, so rows are read as JSON or as DuckDB’s own values', () => {
     expect(
       sourcesWith(/\.(getRow|getRowObjects|getRows|getColumns|getColumnsObject|convertRow\w*)JS\b|\.toDouble\(/),
     ).toEqual([]);
   });
 
-  test('closing any other descriptor of the writer’s file drops its lock: nobody but DuckDB opens it in this process', () => {
+  test('closing another descriptor of the writer’s file drops its lock, so only DuckDB opens it in this process', () => {
     // Who knows the file's path hands it to openDatabase, to stat, or to the child process that copies it.
     const knowing = [
       'src/commands/repair.ts',
@@ -292,7 +297,7 @@ describe('what DuckDB does in silence', () => {
     }
   });
 
-  test('busy queries starve files and DNS: windows load one at a time', () => {
+  test('busy queries starve files and DNS, so windows load one at a time', () => {
     // The queue in ingestWindows is the construction; every work on the warehouse passes through it.
     expect(sourcesWith(/warehouseQueue = pLimit\(1\)/)).toEqual(['src/ingest/ingest-windows.ts']);
   });
@@ -315,11 +320,11 @@ describe('names', () => {
 describe('SQL files', () => {
   const queries = filesBelow(join(root, 'sql'), '.sql').map((path) => relative(root, path));
 
-  test.each(queries)('%s begins by saying what it is about', (path) => {
+  test.each(queries)('%s starts with an about line', (path) => {
     expect(readFileSync(join(root, path), 'utf8')).toMatch(/^--! about: \S.{10,}/);
   });
 
-  test('each file that the program names is there, and each that it does not read by folder is named', () => {
+  test('every named file exists, and every file that is not read by folder is named', () => {
     const text = sources.map((path) => readFileSync(join(root, path), 'utf8')).join('\n');
     const named = [...text.matchAll(/\breadSql\(\s*'(\w+)',\s*'(\w+)'/g)].map(
       ([, folder, name]) => `sql/${folder}/${name}.sql`,
@@ -464,16 +469,16 @@ describe('SQL in TypeScript', () => {
     'group',
     'update',
     'EXPLAIN does not support PIVOT without a list of values; add IN (…)',
-  ])('%j is text for people', (text) => {
+  ])('%j is not mistaken for SQL', (text) => {
     expect(text).not.toMatch(sql);
   });
 
-  test('stands in one file, which says why; every other statement is a file below sql', () => {
+  test('is in one file with a reason; all other statements are files in sql', () => {
     expect(sources.filter((path) => path !== home).flatMap(sqlOf)).toEqual([]);
     expect(sqlOf(home).length).toBeGreaterThan(0);
   });
 
-  test('a statement that needs no name or query put into it is a file below sql, also where it may stand', () => {
+  test('a statement without inserted names or queries is a file in sql, also in the exempt file', () => {
     const whole = stringsOf(readFileSync(join(root, home), 'utf8')).filter(
       ({ value }) =>
         sql.test(value) && !value.includes('$') && !/^\s*(set|use|begin|commit|rollback|checkpoint)\b/.test(value),

@@ -44,7 +44,7 @@ const withoutAny = [
 ];
 
 describe('parseBudgets', () => {
-  test('a budget with everything it may have', () => {
+  test('reads a budget with every key', () => {
     const text = `
 budgets:
   - name: everything
@@ -130,11 +130,11 @@ budgets:
     ]);
   });
 
-  test.each(['', '# nothing yet\n'])('%j holds no budget', (text) => {
+  test.each(['', '# nothing yet\n'])('finds no budget in %j', (text) => {
     expect(parse(text)).toEqual([]);
   });
 
-  test('every mistake is told at once, with its place and what was probably meant', () => {
+  test('reports every mistake at once, with its place and the probable spelling', () => {
     const text = `
 budgets:
   - name: every thing
@@ -162,20 +162,20 @@ budgets:
       [
         '3:11: name: found "every thing", expected a name of letters, digits and . _ - without spaces',
         '4:13: period: found "montly", expected daily, weekly, monthly, quarterly or yearly; did you mean monthly?',
-        '5:13: amount: found 5000, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        '5:13: amount: found 5000, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
         '6:5: unknown key "threshold"; did you mean thresholds? rename or remove it',
         '7:5: unknown key "nmae"; did you mean name? rename or remove it',
-        '7:5: found no name, expected a name such as name: everything; write it',
+        '7:5: found no name, expected a name such as name: everything; add it',
         '8:5: unknown key "workspace"; it belongs to scope; move it there',
-        '10:13: amount: found "5,000 USD", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        '10:13: amount: found "5,000 USD", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
         '11:24: found "2026-10" as a period, expected a week such as 2026-W40',
         '12:15: timeZone: 2026-W45 in Asia/Kolkata starts at 2026-11-01T18:30:00Z, which is not a whole hour of UTC, but the books count in whole hours: choose a time zone that differs from UTC by whole hours, such as UTC itself',
         '13:14: unknown key "resorce_type"; did you mean resource_type? rename or remove it',
-        '13:48: workspace: found "re*", expected a name without *, which only resource_name understands; list the names',
+        '13:48: workspace: found "re*", expected a name without *, which only resource_name supports; list the names',
         '13:55: unknown key "team"; it belongs to scope.owner; move it there',
-        '15:15: at: found "80", expected a share of the amount, up to 9999%, or an amount, above 0: 80%, 82.5% or 4500 USD',
+        '15:15: at: found "80", expected a share of the amount up to 9999%, or an amount, both above 0, such as 80%, 82.5% or 4500 USD',
         '15:29: severity: found "high", expected info, warning or critical',
-        '16:9: thresholds: found no at, expected one such as at: 80% or at: 4500 USD; write it',
+        '16:9: thresholds: found no at, expected one such as at: 80% or at: 4500 USD; add it',
         '18:15: at: found 50% a second time in this budget; keep one',
         '19:24: of: found "forecats", expected spent or forecast; did you mean forecast?',
         '21:15: at: found 60% of forecast a second time in this budget; keep one',
@@ -185,7 +185,7 @@ budgets:
   });
 
   test.each(['0 USD', '-5 USD', '5 EUR', '1e3 USD', '0.0000000000001 USD', '5 usd', '1_000 USD', 'true'])(
-    'the amount %s is refused',
+    'refuses the amount %s',
     (amount) => {
       expect(problems(`budgets:\n${budget('one', amount)}`)).toMatch(/^4:13: amount: found /);
     },
@@ -198,32 +198,32 @@ budgets:
     ],
     ['+05:30', /^5:15: timeZone: found "\+05:30", expected a time zone such as UTC or Europe\/Berlin$/],
     ['Europe/Berln', /did you mean Europe\/Berlin\?$/],
-  ])('the time zone %s is refused, whatever its clocks tell today', (zone, words) => {
+  ])('refuses the time zone %s at any time of the year', (zone, words) => {
     expect(problems(`budgets:\n${budget('one', '1 USD', `timeZone: ${zone}`)}`)).toMatch(words);
   });
 
-  test('a name stands once', () => {
+  test('refuses a repeated name', () => {
     expect(problems(`budgets:\n${budget('one', '1 USD')}\n${budget('one', '1 USD')}`)).toBe(
       '5:11: name: found "one" a second time, first on line 2; rename one',
     );
   });
 
-  test('a budget with a mistake is still one of the file', () => {
+  test('counts a budget with a mistake as one of the file', () => {
     const text = [budget('all', '10'), budget('part', '5 USD', 'parent: all'), budget('all', '5 USD')].join('\n');
     expect(problems(`budgets:\n${text}`)).toBe(
       [
-        '4:13: amount: found 10, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        '4:13: amount: found 10, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
         '9:11: name: found "all" a second time, first on line 2; rename one',
       ].join('\n'),
     );
   });
 
-  test('a scope that names nothing is no scope of everything', () => {
+  test('does not take an empty scope as everything', () => {
     for (const [scope, words] of [
-      ['{ label: {} }', '5:21: label: found nothing in it, expected a label and its value such as tier: gold'],
+      ['{ label: {} }', '5:21: label: found no entry, expected a label and its value such as tier: gold'],
       [
         '{ owner: {} }',
-        '5:21: owner: found nothing in it, expected a dimension of the allocation and its owner such as team: search',
+        '5:21: owner: found no entry, expected a dimension of the allocation and its owner such as team: search',
       ],
       ['{ workspace: [] }', '5:25: workspace: found an empty list, expected a list of names'],
     ]) {
@@ -231,15 +231,15 @@ budgets:
     }
   });
 
-  test('owner and label contradict each other', () => {
+  test('refuses owner and label together', () => {
     expect(problems(`budgets:\n${budget('one', '1 USD', 'scope: { owner: { team: a }, label: { b: c } }')}`)).toBe(
-      '5:41: label: found next to owner, expected one of the two; an allocation rule can be about labels',
+      '5:41: label: found together with owner, expected only one of the two; an allocation rule can match labels',
     );
   });
 });
 
-describe('parent and child', () => {
-  test('a child is of what its parents are of', () => {
+describe('a budget with a parent', () => {
+  test('has the scope of its parents as well', () => {
     const text = [
       budget('all', '10 USD', 'scope: { account: [acc_one, acc_two], resource_name: "agent-*" }'),
       budget('north', '5 USD', 'parent: all', 'scope: { workspace: [north, south] }'),
@@ -257,7 +257,7 @@ describe('parent and child', () => {
     ]);
   });
 
-  test('what a child names and a parent does not have is refused', () => {
+  test("is refused if it names a value outside its parent's scope", () => {
     const text = [
       budget('all', '10 USD', 'scope: { account: acc_one, resource_name: "agent-*" }'),
       budget('north', '5 USD', 'parent: all', 'scope: { workspace: north }'),
@@ -265,23 +265,23 @@ describe('parent and child', () => {
     ].join('\n');
     expect(problems(`budgets:\n${text}`)).toBe(
       [
-        '15:23: account: found "acc_two", which the parent "all" does not have, expected a part of "acc_one"; a child\'s costs are among its parent\'s',
-        '15:47: resource_name: found "age*", which the parent "all" does not have, expected a part of "agent-*"; a child\'s costs are among its parent\'s',
+        '15:23: account: found "acc_two", which the parent "all" does not include, expected only "acc_one"; a parent includes all costs of its children',
+        '15:47: resource_name: found "age*", which the parent "all" does not include, expected only "agent-*"; a parent includes all costs of its children',
       ].join('\n'),
     );
   });
 
-  test('a child of owners has no parent of labels', () => {
+  test('is refused if it uses owners and its parent uses labels', () => {
     const text = [
       budget('all', '10 USD', 'scope: { label: { tier: gold } }'),
       budget('team', '5 USD', 'parent: all', 'scope: { owner: { team: search } }'),
     ].join('\n');
     expect(problems(`budgets:\n${text}`)).toBe(
-      '10:21: owner: found below "all", which is of label, expected label, as a budget is of one of the two; an allocation rule can be about labels',
+      '10:21: owner: found owner, but the parent "all" uses label; use label here too, because a budget has one of the two; an allocation rule can match labels',
     );
   });
 
-  test('children may have as much together as their parent, and no more, in every period that one of them names', () => {
+  test("may have at most its parent's amount together with the other children, in every named period", () => {
     const family = (limits: string) =>
       [
         budget('all', '10 USD', 'limits: { 2026-12: 12 USD }'),
@@ -291,19 +291,19 @@ describe('parent and child', () => {
     expect(problems(`budgets:\n${family('2026-12: 8 USD, 2026-01: 5 USD')}`)).toBe('none');
     expect(problems(`budgets:\n${family('2026-12: 8.01 USD, 2026-01: 6.01 USD')}`)).toBe(
       [
-        '4:13: amount: found 10 USD in 2026-01, expected at least 10.01 USD, which its children have together (a, b); raise it, or lower theirs',
-        '5:24: 2026-12: found 12 USD in 2026-12, expected at least 12.01 USD, which its children have together (a, b); raise it, or lower theirs',
+        '4:13: amount: found 10 USD in 2026-01, expected at least 10.01 USD, the sum of its children (a, b); raise it, or lower theirs',
+        '5:24: 2026-12: found 12 USD in 2026-12, expected at least 12.01 USD, the sum of its children (a, b); raise it, or lower theirs',
       ].join('\n'),
     );
   });
 
-  test('an unknown parent is refused beside every other mistake of its budget', () => {
+  test('is refused for an unknown parent, next to its other mistakes', () => {
     expect(problems(`budgets:\n${budget('lost', '1 EUR', 'parent: al')}`)).toContain(
-      'parent: found "al", which is no budget of this file; expected one of lost',
+      'parent: found "al", which is not a budget in this file; expected one of lost',
     );
   });
 
-  test('other periods, an unknown parent and a circle are refused', () => {
+  test('is refused for other periods, an unknown parent or a circle', () => {
     const text = [
       budget('all', '10 USD'),
       budget('week', '1 USD', 'parent: all').replace('monthly', 'weekly'),
@@ -314,11 +314,11 @@ describe('parent and child', () => {
     ].join('\n');
     expect(problems(`budgets:\n${text}`)).toBe(
       [
-        '8:13: parent: found weekly in UTC below "all", which is monthly in UTC, expected the same periods; only then can amounts be compared',
-        '12:13: parent: found "al", which is no budget of this file; expected one of all, week, lost, a, b or c',
-        '16:13: parent: found a circle of parents: a, b; remove one of them',
-        '20:13: parent: found a circle of parents: b, a; remove one of them',
-        '24:13: parent: found a circle of parents: c; remove one of them',
+        '8:13: parent: found weekly in UTC below "all", which is monthly in UTC, expected the same periods, so that amounts can be compared',
+        '12:13: parent: found "al", which is not a budget in this file; expected one of all, week, lost, a, b or c',
+        '16:13: parent: found a circle of parents: a, b; remove one of these parents',
+        '20:13: parent: found a circle of parents: b, a; remove one of these parents',
+        '24:13: parent: found a circle of parents: c; remove one of these parents',
       ].join('\n'),
     );
   });
@@ -340,20 +340,47 @@ describe('evaluateBudgets', () => {
     return evaluateBudgets([some], [spend]).map(({ threshold, state }) => `${threshold} ${state}`);
   }
 
-  test('a threshold is reached at its limit and not a trillionth of a dollar before', () => {
+  test('reaches a threshold exactly at its limit, not a trillionth of a dollar before', () => {
     const third = 999_999_000_000n;
     expect(states(third - 1n)).toEqual(['33.3333% resolved', '2 USD resolved']);
     expect(states(third)).toEqual(['33.3333% raised', '2 USD resolved']);
     expect(states(2n * usd - 1n)).toEqual(['33.3333% raised', '2 USD resolved']);
-    expect(states(2n * usd)).toEqual(['33.3333% raised', '2 USD raised']);
+    expect(states(2n * usd)).toEqual(['33.3333% reached', '2 USD raised']);
     expect(states(-usd)).toEqual(['33.3333% resolved', '2 USD resolved']);
   });
 
-  test('of what is not known there is no fact: it is neither reached nor resolved', () => {
+  test('of two thresholds crossed in one night, only the higher is raised; one that is open stays', () => {
+    const key = 'budget/acc%2Fone/some/2026-11/33.3333%';
+    const spend = { budget: 'some', period: november, completeThrough: undefined, gaps: [], drivers: [] };
+    const facts = (of: Budget, spent: bigint, open: string[] = []) =>
+      evaluateBudgets([of], [{ ...spend, spent }], new Set(open)).map(
+        ({ threshold, state }) => `${threshold} ${state}`,
+      );
+    expect(facts(some, 2n * usd, [key])).toEqual(['33.3333% raised', '2 USD raised']);
+    expect(facts(some, 2n * usd - 1n)).toEqual(['33.3333% raised', '2 USD resolved']);
+
+    const [low, high] = some.thresholds;
+    if (low === undefined || high === undefined) throw new Error('expected two thresholds');
+    const withSinks = (ofLow: string[], ofHigh: string[]) => ({
+      ...some,
+      thresholds: [
+        { ...low, notify: ofLow },
+        { ...high, notify: ofHigh },
+      ],
+    });
+    const other = ['33.3333% raised', '2 USD raised'];
+    expect(facts(withSinks(['finops'], ['oncall']), 2n * usd), 'who would get nothing').toEqual(other);
+    expect(facts(withSinks([], ['oncall']), 2n * usd), 'who would get nothing').toEqual(other);
+    expect(facts(withSinks(['finops'], ['oncall', 'finops']), 2n * usd)).toEqual(['33.3333% reached', '2 USD raised']);
+    const mild = { ...some, thresholds: [low, { ...high, severity: 'info' as const }] };
+    expect(facts(mild, 2n * usd), 'the severity would be lost').toEqual(other);
+  });
+
+  test('makes no fact about unknown spend: it is neither reached nor resolved', () => {
     expect(states(undefined)).toEqual([]);
   });
 
-  test('a fact says all that a reader needs, by a key that is always the same', () => {
+  test('makes facts with everything that a reader needs, under a stable key', () => {
     const completeThrough = now - (now % 3_600_000);
     const driver = { account: 'acc/one', workspace: null, resourceType: 'agent', resourceName: 'one', cost: '0.5' };
     const drivers = [driver];
@@ -383,20 +410,20 @@ describe('evaluateBudgets', () => {
     ]);
   });
 
-  test('a period that has an amount of its own is measured by it', () => {
+  test('measures a period with its own amount by that amount', () => {
     const more = only(budget('some', '3 USD', 'limits: { 2026-11: 30 USD }'));
     const december = calendarOf('monthly').periodAt(november.end);
     expect(stateOf(more, november, 3n * usd)).toBe('OK');
     expect(stateOf(more, december, 3n * usd)).toBe('EXCEEDED');
   });
 
-  test('the state is that of the amount, of a threshold, or not known', () => {
+  test('gives the state of the amount or of a threshold, or unknown', () => {
     const told = [usd / 2n, 2n * usd, 3n * usd, undefined].map((spent) => stateOf(some, november, spent));
     expect(told).toEqual(['OK', 'WARNING', 'EXCEEDED', undefined]);
   });
 });
 
-describe('a threshold of what is forecast', () => {
+describe('a forecast threshold', () => {
   const november = calendarOf('monthly').periodAt(now);
   const point = 'thresholds: [{ at: 100%, of: forecast }, { at: 100%, severity: critical }]';
   const some = only(budget('some', '100 USD', point));
@@ -439,7 +466,7 @@ describe('a threshold of what is forecast', () => {
     return facts(...args).map(({ of: subject = 'spent', state }) => `${subject} ${state}`);
   }
 
-  test('is reached where so much is expected, and says by how much, when, and from what', () => {
+  test('is reached if the forecast reaches it, and says by how much, when, and from what history', () => {
     expect(states(some, { forecast: forecast(99.999) })).toEqual(['forecast resolved', 'spent resolved']);
     const [fact] = facts(some, { forecast: forecast(120) });
     expect(fact).toMatchObject({ key, threshold: '100%', of: 'forecast', state: 'raised', value: '10.000000000000' });
@@ -460,13 +487,13 @@ describe('a threshold of what is forecast', () => {
     expect(facts(there, { forecast: forecast(120) })[0]?.forecast).toMatchObject({ exceedsOn: '2026-11-25' });
   });
 
-  test('is over only where the forecast has fallen by a twentieth of the limit below it', () => {
+  test('is resolved only if the forecast falls a twentieth below the limit', () => {
     expect(states(some, { forecast: forecast(95) }, [key])).toEqual(['forecast raised', 'spent resolved']);
     expect(states(some, { forecast: forecast(94.999) }, [key])).toEqual(['forecast resolved', 'spent resolved']);
     expect(states(some, { forecast: forecast(99) })).toEqual(['forecast resolved', 'spent resolved']);
   });
 
-  test('says nothing where there is no forecast: neither that it holds nor that it is over', () => {
+  test('makes no fact without a forecast: it is neither reached nor resolved', () => {
     expect(states(some, {})).toEqual(['spent resolved']);
     expect(states(some, { forecast: { kind: 'none', reason: 'too little history' } }, [key])).toEqual([
       'spent resolved',
@@ -474,7 +501,7 @@ describe('a threshold of what is forecast', () => {
     expect(states(some, { spent: undefined, forecast: forecast(120) })).toEqual([]);
   });
 
-  test('is told no more once what was forecast is spent and another threshold tells it', () => {
+  test('is no longer reported once the amount is spent and a spend threshold reports it', () => {
     expect(states(some, { spent: 100n * usd, forecast: forecast(120) }, [key])).toEqual([
       'forecast reached',
       'spent raised',
@@ -485,12 +512,12 @@ describe('a threshold of what is forecast', () => {
     expect(states(less, { spent: 100n * usd })).toEqual(['forecast raised', 'spent raised']);
   });
 
-  test('is over where the period is, and so much was not spent', () => {
+  test('is resolved if the period ends below its limit', () => {
     const through = november.end;
     expect(states(some, { through, spent: 99n * usd }, [key])).toEqual(['forecast resolved', 'spent resolved']);
   });
 
-  test('makes the state FORECAST, between that of what is spent and EXCEEDED', () => {
+  test('gives the state FORECAST, which ranks between WARNING and EXCEEDED', () => {
     const told = (spent: bigint, mean: number) => stateOf(some, november, spent, forecast(mean));
     expect([told(10n * usd, 99), told(10n * usd, 100), told(100n * usd, 120)]).toEqual(['OK', 'FORECAST', 'EXCEEDED']);
     const asks = only(budget('some', '100 USD', 'thresholds: [{ at: 100%, of: forecast }, { at: 10% }]'));
@@ -498,7 +525,7 @@ describe('a threshold of what is forecast', () => {
     expect(stateOf(asks, november, 10n * usd, forecast(99))).toBe('WARNING');
   });
 
-  test('is one of a budget that names no thresholds, so that its state FORECAST is an alert', () => {
+  test('is a default threshold, so that the state FORECAST always has an alert', () => {
     const plain = only(budget('some', '100 USD'));
     const found = facts(plain, { spent: 94n * usd, forecast: forecast(100) });
     expect(found.map(({ of = 'spent', threshold, severity, state }) => [of, threshold, severity, state])).toEqual([
@@ -507,7 +534,7 @@ describe('a threshold of what is forecast', () => {
     ]);
   });
 
-  test('is not needed for the state FORECAST where the forecast reaches the amount', () => {
+  test('is not needed for the state FORECAST if the forecast reaches the amount', () => {
     const none = only(budget('some', '100 USD', 'thresholds: [{ at: 100% }]'));
     const less = only(budget('some', '100 USD', 'thresholds: [{ at: 80% }]'));
     for (const of of [none, less]) {
@@ -524,7 +551,7 @@ describe('watchedPeriods', () => {
   const names = (of: Budget, settled: string | undefined, also: string[] = []) =>
     watchedPeriods(of, now, settled === undefined ? undefined : Date.parse(settled), also).map(({ name }) => name);
 
-  test('the current one, and those before it that may still change', () => {
+  test('returns the current period, and earlier ones that may still change', () => {
     expect(names(months, '2026-11-02T00:00:00Z')).toEqual(['2026-11']);
     expect(names(months, '2026-11-01T00:00:00Z')).toEqual(['2026-11']);
     expect(names(months, '2026-10-31T23:00:00Z')).toEqual(['2026-10', '2026-11']);
@@ -533,11 +560,11 @@ describe('watchedPeriods', () => {
     expect(names(days, undefined)).toEqual(['2026-11-04', '2026-11-05']);
   });
 
-  test('and those that were asked for by name', () => {
+  test('adds periods by name', () => {
     expect(names(months, '2026-11-02T00:00:00Z', ['2026-03', '2026-11', '2026-W40'])).toEqual(['2026-03', '2026-11']);
   });
 
-  test('by the clocks of its zone', () => {
+  test("uses the budget's time zone", () => {
     const tokyo = only(budget('tokyo', '1 USD', 'timeZone: Asia/Tokyo'));
     expect(
       watchedPeriods(tokyo, now, Date.parse('2026-10-31T14:00:00Z')).map(({ start }) => formatInstant(start)),
@@ -545,7 +572,7 @@ describe('watchedPeriods', () => {
   });
 });
 
-test.each(['budgets.example.yaml', 'jobs/demo/budgets.yaml'])('%s, which comes with Costbook, is sound', (name) => {
+test.each(['budgets.example.yaml', 'jobs/demo/budgets.yaml'])('the budget file %s of Costbook is valid', (name) => {
   const sinks = ['finops', 'oncall'];
   const found = loadBudgets(join(import.meta.dirname, '../..', name), { now, sinks });
   expect(found?.length).toBeGreaterThan(3);

@@ -187,10 +187,10 @@ describe('temporary failures are retried', () => {
     ['a gzipped body that was cut short', gzipped({ data: 'x'.repeat(1000) }, 30)],
     ['a gzipped body without a byte', gzipped({}, 0)],
     ['a connection that was reset', reset],
-    ['a 200 that is no JSON', answer('<html>Welcome</html>', 200, { 'content-type': 'text/html' })],
+    ['a 200 that is not JSON', answer('<html>Welcome</html>', 200, { 'content-type': 'text/html' })],
     ['a 200 that is half a JSON text', answer('{"data":[')],
     ['a 200 without a body', answer('')],
-    ['a 200 that is no UTF-8', (response) => response.end(Buffer.from('7b2261223a22ff227d', 'hex'))],
+    ['a 200 that is not UTF-8', (response) => response.end(Buffer.from('7b2261223a22ff227d', 'hex'))],
   ] satisfies [string, Reply][])('%s, and the second answer is used', async (_, first) => {
     const server = await startServer(inTurn(first, answer({ second: true })));
     const effects = testEffects();
@@ -318,8 +318,8 @@ describe('temporary failures are retried', () => {
   });
 
   test.each([
-    ['headers that drip for ever', 'HTTP/1.1 200 OK\r\nx-slow: ', 'a'],
-    ['hints that announce an answer for ever', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
+    ['headers that arrive forever', 'HTTP/1.1 200 OK\r\nx-slow: ', 'a'],
+    ['endless early hints', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
   ])('%s are abandoned after three attempts', async (_, head, chunk) => {
     const server = await startServer((response) => {
       const { socket } = response.req;
@@ -732,7 +732,7 @@ describe('a final failure says what was requested and what to do', () => {
     ['a list', answer([], 400)],
     ['null', answer('null', 400)],
     ['a number as error', answer({ error: 5 }, 400)],
-    ['a body that is called gzip but is none', answer('hello', 400, { 'content-encoding': 'gzip' })],
+    ['a body that claims to be gzip but is not', answer('hello', 400, { 'content-encoding': 'gzip' })],
     ['an encoding that was not offered', answer('hello', 400, { 'content-encoding': 'br' })],
   ])('an error body that is %s leaves only the status in the message', async (_, reply) => {
     const error = await failure(reply);

@@ -38,12 +38,12 @@ const question: CloseQuestion = {
 };
 
 describe('closeObstacles(question)', () => {
-  test('nothing stands in the way of the month after the last closed one that is complete, proven and settled', () => {
+  test('has no obstacle for the next month if it is complete, proven and settled', () => {
     expect(closeObstacles(question)).toEqual([]);
     expect(closeObstacles({ ...question, closed: [] })).toEqual([]);
   });
 
-  test('months are closed oldest first and without gaps', () => {
+  test('requires that months are closed in order, without gaps', () => {
     expect(closeObstacles({ ...question, closed: [july] })).toEqual([
       '2026-08 is not closed: close the older month first',
     ]);
@@ -54,13 +54,13 @@ describe('closeObstacles(question)', () => {
     ]);
   });
 
-  test('books without an account cannot be closed', () => {
+  test('refuses books without an account', () => {
     expect(closeObstacles({ ...question, accounts: [] })).toEqual([
       'no account is in the books: run "costbook ingest"',
     ]);
   });
 
-  test('hours that were read too soon after their end are to be read again', () => {
+  test('requires that hours that were fetched too soon after their end are fetched again', () => {
     const covered = [
       { start: at('2026-01'), end: at('2026-09-28'), claimedEnd: at('2026-09-28'), seenAt: at('2026-10-04') },
       { start: at('2026-09-28'), end: at('2026-10-04'), claimedEnd: at('2026-10-04'), seenAt: at('2026-10-02') },
@@ -77,12 +77,12 @@ describe('closeObstacles(question)', () => {
   test.each([
     ['is not in the books', { completeness: undefined }, 'it has no complete hour yet'],
     [
-      'begins within the month',
+      'starts within the month',
       { completeness: { ...sound.completeness, historyStart: at('2026-09-16') } },
       'its books start at 2026-09-16T00:00:00Z, within the month',
     ],
     [
-      'is not complete so far that the month has settled',
+      'is not complete through the settling time of the month',
       { completeness: { ...sound.completeness, completeThrough: at('2026-10-04') - 1 } },
       'expected 2026-10-04T00:00:00Z, the end of the month plus 3 days (closeAfterDays); run "costbook ingest" after that instant',
     ],
@@ -101,12 +101,12 @@ describe('closeObstacles(question)', () => {
       '2026-09-30T00:00:00Z/2026-10-03T00:00:00Z is unproven (rows); run "costbook ingest", which fetches it again',
     ],
     [
-      'has not met the platform’s total of it since it changed',
+      'has not matched the platform’s total since the month changed',
       { isTotalDue: true },
       'account acc_one: 2026-09 does not match the platform\'s own total, or was not compared since the month changed; run "costbook ingest"',
     ],
     [
-      'has a total of it that contradicts its hours, which is told once',
+      'has a total that contradicts its hours, which is reported once',
       {
         isTotalDue: true,
         unproven: [
@@ -115,7 +115,7 @@ describe('closeObstacles(question)', () => {
       },
       '2026-09-01T00:00:00Z/2026-10-01T00:00:00Z is unproven (theirs 39.0)',
     ],
-  ])('an account prevents the close if it %s', (_, different, words) => {
+  ])('reports an account that %s', (_, different, words) => {
     expect(closeObstacles({ ...question, accounts: [{ ...sound, ...different }] })).toEqual([
       expect.stringContaining(words),
     ]);
@@ -123,12 +123,12 @@ describe('closeObstacles(question)', () => {
 
   test.each([
     [
-      'begins after the month',
+      'starts after the month',
       { completeness: { ...sound.completeness, historyStart: at('2026-10') }, isTotalDue: true },
     ],
-    ['is configured no longer', { isConfigured: false, completeness: undefined, isTotalDue: true }],
+    ['is no longer configured', { isConfigured: false, completeness: undefined, isTotalDue: true }],
     [
-      'has hours beside it unproven',
+      'has unproven hours outside the month',
       {
         unproven: [
           {
@@ -140,11 +140,11 @@ describe('closeObstacles(question)', () => {
         ],
       },
     ],
-  ])('an account does not prevent the close if it %s', (_, different) => {
+  ])('accepts an account that %s', (_, different) => {
     expect(closeObstacles({ ...question, accounts: [{ ...sound, ...different }] })).toEqual([]);
   });
 
-  test('a check that finds rows prevents the close', () => {
+  test('reports a check that finds rows', () => {
     const check = {
       file: { name: 'x', path: 'sql/checks/x.sql', header: {}, text: '' },
       name: 'x',
@@ -162,10 +162,10 @@ describe('closeObstacles(question)', () => {
   });
 });
 
-describe('momentAmong(closed, asked, periods)', () => {
+describe('resolveAsOfAmong(closed, asked, periods)', () => {
   const months = (...names: string[]) => names.map((name) => parseMonth(name, 'month'));
 
-  test('a report of a closed month answers as of its close, of several as of the last of them', () => {
+  test('gives the close of a closed month, and the last close of several', () => {
     expect(resolveAsOfAmong([july, august], undefined, months('2026-07'))).toBe(july.closedAt);
     expect(resolveAsOfAmong([july, august], undefined, months('2026-08', '2026-07'))).toBe(august.closedAt);
     expect(resolveAsOfAmong([july], undefined, [{ start: at('2026-07-01'), end: at('2026-08-01') }])).toBe(
@@ -173,14 +173,14 @@ describe('momentAmong(closed, asked, periods)', () => {
     );
   });
 
-  test('every other one answers as of now', () => {
+  test('gives the present for every other report', () => {
     expect(resolveAsOfAmong([july, august], undefined, months('2026-09'))).toBeUndefined();
     expect(resolveAsOfAmong([july, august], undefined, months('2026-09', '2026-08'))).toBeUndefined();
     expect(resolveAsOfAmong([july], undefined, [{ start: at('2026-07-01'), end: at('2026-07-15') }])).toBeUndefined();
     expect(resolveAsOfAmong([july], undefined, [])).toBeUndefined();
   });
 
-  test('what is asked for decides, also the present of a closed month', () => {
+  test('gives the requested instant, also the present of a closed month', () => {
     expect(resolveAsOfAmong([july], at('2026-08-01'), months('2026-07'))).toBe(at('2026-08-01'));
     expect(resolveAsOfAmong([july], 'now', months('2026-07'))).toBeUndefined();
   });

@@ -38,8 +38,8 @@ function thrown(run: () => unknown): unknown {
   return undefined;
 }
 
-describe('parseConfig: what is resolved', () => {
-  test('the environment alone is a whole configuration', () => {
+describe('parseConfig: resolved values', () => {
+  test('the environment alone can be a complete configuration', () => {
     expect(parse('', reach)).toEqual({
       accounts: [
         {
@@ -67,6 +67,8 @@ describe('parseConfig: what is resolved', () => {
       apiVersion: '2026-04-16',
       authorizationHeader: 'Authorization',
       versionHeader: 'Service-Version',
+      serve: { hosts: [], tokens: [], userHeader: undefined },
+      dashboardUrl: undefined,
       fileMode: 0o600,
     });
   });
@@ -94,6 +96,8 @@ describe('parseConfig: what is resolved', () => {
         COSTBOOK_ALERTS_GIVE_UP_DAYS: '30',
         COSTBOOK_ALERTS_SEVERITY: 'unproven=warning, run=info',
         COSTBOOK_ALERTS_PROJECT: 'acme',
+        COSTBOOK_SERVE_USER_HEADER: 'X-Forwarded-User',
+        COSTBOOK_DASHBOARD_URL: 'https://costs.example.com/',
         COSTBOOK_API_VERSION: '2026-04-28.preview',
         COSTBOOK_AUTHORIZATION_HEADER: 'X-Service-Authorization',
         COSTBOOK_VERSION_HEADER: 'X-Version',
@@ -126,6 +130,8 @@ describe('parseConfig: what is resolved', () => {
       apiVersion: '2026-04-28.preview',
       authorizationHeader: 'X-Service-Authorization',
       versionHeader: 'X-Version',
+      serve: { hosts: [], tokens: [], userHeader: 'X-Forwarded-User' },
+      dashboardUrl: 'https://costs.example.com',
       fileMode: 0o640,
     });
   });
@@ -139,7 +145,7 @@ describe('parseConfig: what is resolved', () => {
     expect(parse(`url: http://127.0.0.1\ntoken: tok-1234\nfileMode: ${text}\n`).fileMode).toBe(mode);
   });
 
-  test.each(['0777', '0400', '0o640', 'rw', '0650', '1600'])('fileMode: %s is none', (text) => {
+  test.each(['0777', '0400', '0o640', 'rw', '0650', '1600'])('fileMode: %s is refused', (text) => {
     expect(problems(`fileMode: ${text}\n`)).toContain('expected a file mode such as 0600, 0640 or 0644');
   });
 
@@ -148,7 +154,7 @@ describe('parseConfig: what is resolved', () => {
     [0o640, 0o027],
     [0o660, 0o007],
     [0o644, 0o022],
-  ])('files of mode %o are made under a umask that gives folders x wherever files get r', (mode, umask) => {
+  ])('mode %o gives a umask under which folders get x where files have r', (mode, umask) => {
     expect(umaskOf(mode)).toBe(umask);
   });
 
@@ -164,6 +170,7 @@ describe('parseConfig: what is resolved', () => {
         "COSTBOOK_AUTHORIZATION_HEADER": "authorizationHeader",
         "COSTBOOK_CLOSE_AFTER_DAYS": "closeAfterDays",
         "COSTBOOK_CONCURRENCY": "concurrency",
+        "COSTBOOK_DASHBOARD_URL": "dashboardUrl",
         "COSTBOOK_DEEP_VERIFY_PAGES": "deepVerifyPages",
         "COSTBOOK_FILE_MODE": "fileMode",
         "COSTBOOK_FOCUS_ACCOUNT_NAME": "focus.accountName",
@@ -175,6 +182,7 @@ describe('parseConfig: what is resolved', () => {
         "COSTBOOK_LANDING_KEEP_DAYS": "landing.keepDays",
         "COSTBOOK_MAX_REQUESTS_PER_MINUTE": "maxRequestsPerMinute",
         "COSTBOOK_PROOF_TOLERANCE": "proof.tolerance",
+        "COSTBOOK_SERVE_USER_HEADER": "serve.userHeader",
         "COSTBOOK_SETTLE_DAYS": "settleDays",
         "COSTBOOK_SINCE": "since",
         "COSTBOOK_TOKEN": "token",
@@ -187,7 +195,7 @@ describe('parseConfig: what is resolved', () => {
     `);
   });
 
-  test('the short form is one account', () => {
+  test('the short form describes one account', () => {
     const config = parse('account: acc_1\nurl: https://x.example/\ntokenFile: secrets/token\nsince: 2026-10\n');
     expect(config.accounts).toEqual([
       {
@@ -201,14 +209,14 @@ describe('parseConfig: what is resolved', () => {
     ]);
   });
 
-  test('an absolute tokenFile stays as it is', () => {
+  test('an absolute tokenFile is not changed', () => {
     expect(parse('tokenFile: /run/token', { COSTBOOK_URL: 'https://x.example' }).accounts[0]?.token).toEqual({
       kind: 'file',
       path: '/run/token',
     });
   });
 
-  test("an entry's own keys beat the top level, one by one, and its token source replaces the other whole", () => {
+  test("an entry's keys override those of the top level, and its token source replaces the other completely", () => {
     const { accounts } = parse(`
 url: https://top.example
 tokenCommand: show top
@@ -237,7 +245,7 @@ accounts:
     ]);
   });
 
-  test('who is named in FOCUS stands together; one name is for one account', () => {
+  test('the FOCUS names are grouped, and one account name needs one account', () => {
     const two = `
 accounts:
   - { id: a, token: tok-of-a }
@@ -268,7 +276,7 @@ focus:
     );
   });
 
-  test('settings that belong together stand together', () => {
+  test('related settings are grouped', () => {
     expect(parse('proof: { tolerance: 0.01 }\nlanding:\n  keep: all\n  keepDays: 30\n', reach)).toMatchObject({
       proofTolerance: '0.01',
       landing: { keep: 'all', keepDays: 30 },
@@ -298,7 +306,7 @@ focus:
     expect(parse(`proof:\n  tolerance: ${written}\n`, { ...reach, CENT: '0.01' }).proofTolerance).toBe(usd);
   });
 
-  test('the only entry needs no id', () => {
+  test('a single entry needs no id', () => {
     expect(parse('accounts:\n  - name: Main\n', reach).accounts).toMatchObject([{ id: undefined, name: 'Main' }]);
   });
 
@@ -313,24 +321,24 @@ focus:
     expect(config.lagHours).toBe(5);
   });
 
-  test('a value of the environment is taken as it is', () => {
+  test('a value of the environment is not expanded', () => {
     expect(parse('', { ...reach, COSTBOOK_TOKEN: 'tok-${X}' }).accounts[0]?.token).toEqual({
       kind: 'value',
       value: 'tok-${X}',
     });
   });
 
-  test('an alias of a single value is read', () => {
+  test('an alias of a single value is resolved', () => {
     expect(parse('url: &u https://x.example\naccounts: [{ id: a, url: *u, token: tok-1 }]').accounts[0]?.url).toBe(
       'https://x.example',
     );
   });
 
-  test.each(['', '\n', '# nothing\n', '---\n', '~', '\ufeff# nothing\n'])('%j is an empty file', (text) => {
+  test.each(['', '\n', '# nothing\n', '---\n', '~', '\ufeff# nothing\n'])('%j is read as an empty file', (text) => {
     expect(parse(text, reach).concurrency).toBe(4);
   });
 
-  test('the example is a configuration', () => {
+  test('the example file is valid', () => {
     const text = readFileSync(example, 'utf8');
     const config = parse(text, { PLATFORM_TOKEN: 'tok-1' });
     expect(config.accounts.map(({ id, token }) => [id, token.kind])).toEqual([
@@ -339,7 +347,7 @@ focus:
     ]);
   });
 
-  test('the example shows every key and every variable', () => {
+  test('the example file shows every key and every variable', () => {
     const text = readFileSync(example, 'utf8');
     const keys = [...text.matchAll(/^[# -]*([a-zA-Z]+):/gm)].map((match) => match[1]);
     expect(keys).toEqual(
@@ -369,15 +377,15 @@ describe('parseConfig: environment before file before default, key by key', () =
     });
   });
 
-  test('an empty variable is an unset one', () => {
+  test('an empty variable counts as unset', () => {
     expect(parse(text, { COSTBOOK_CONCURRENCY: '', COSTBOOK_NONSENSE: '' }).concurrency).toBe(6);
   });
 
-  test("a token source of the environment replaces the file's whole, whatever its kind", () => {
+  test('a token source in the environment replaces any kind in the file', () => {
     expect(parse(text, { COSTBOOK_TOKEN: 'tok-env' }).accounts[0]?.token).toEqual({ kind: 'value', value: 'tok-env' });
   });
 
-  test('what is overridden is not read: neither an unset reference nor a wrong value stops the run', () => {
+  test('an overridden value is not read: neither an unset reference nor a wrong value fails', () => {
     const broken =
       'url: ${NOWHERE}\ntoken: ${NOBODY}\ntokenFile: x\nsince: never\nconcurrency: many\naccount: ${NONE}\n';
     const env = { ...reach, COSTBOOK_SINCE: '2026-10', COSTBOOK_CONCURRENCY: '2', COSTBOOK_ACCOUNT: 'a' };
@@ -387,7 +395,7 @@ describe('parseConfig: environment before file before default, key by key', () =
     });
   });
 
-  test('the only entry of a list is overridden like the short form', () => {
+  test('a single list entry is overridden like the short form', () => {
     expect(
       parse('accounts: [{ id: a, name: Main, url: "${NOWHERE}", token: "${NOBODY}" }]', {
         ...reach,
@@ -396,12 +404,12 @@ describe('parseConfig: environment before file before default, key by key', () =
     ).toMatchObject([{ id: 'b', name: 'Main', url: 'https://api.example.com', token: { value: 'tok-from-env' } }]);
   });
 
-  test('variables of the command line are known here', () => {
+  test('variables of the command line are accepted', () => {
     const env = { COSTBOOK_DIR: 'x', COSTBOOK_NOW: 'x', COSTBOOK_JSON: 'x', COSTBOOK_LOG_FORMAT: 'x' };
     expect(parse('', { ...reach, ...env }).concurrency).toBe(4);
   });
 
-  test('a COSTBOOK_ variable that the file refers to is no misspelt one', () => {
+  test('a COSTBOOK_ variable that the file refers to is not reported as misspelled', () => {
     expect(
       parse('token: ${COSTBOOK_TOKEN_OF_LABS}\nurl: https://x.example', { COSTBOOK_TOKEN_OF_LABS: 'tok-labs' })
         .accounts[0]?.token,
@@ -416,7 +424,7 @@ accounts:
   - { id: b, token: "\${TOKEN_OF_B}" }
 `;
 
-  test('COSTBOOK_ACCOUNT says whose keys are overridden; the others keep theirs', () => {
+  test('COSTBOOK_ACCOUNT selects the account whose keys are overridden', () => {
     const env = { ...reach, COSTBOOK_ACCOUNT: 'b', COSTBOOK_SINCE: '2026-10' };
     expect(parse(text, env).accounts).toMatchObject([
       { id: 'a', url: 'https://top.example', token: { value: 'tok-of-a' }, since: undefined },
@@ -424,14 +432,14 @@ accounts:
     ]);
   });
 
-  test('without COSTBOOK_ACCOUNT they speak about nobody', () => {
+  test('account variables without COSTBOOK_ACCOUNT are refused', () => {
     expect(problems(text, { ...reach, TOKEN_OF_B: 'tok-of-b' })).toMatchInlineSnapshot(`
-      "COSTBOOK_URL: found it set, but costbook.yaml lists 2 accounts; set COSTBOOK_ACCOUNT to the account that it is for ("a" or "b"), or unset it
-      COSTBOOK_TOKEN: found it set, but costbook.yaml lists 2 accounts; set COSTBOOK_ACCOUNT to the account that it is for ("a" or "b"), or unset it"
+      "COSTBOOK_URL: found a value, but costbook.yaml lists 2 accounts; set COSTBOOK_ACCOUNT to the account that it is for ("a" or "b"), or unset it
+      COSTBOOK_TOKEN: found a value, but costbook.yaml lists 2 accounts; set COSTBOOK_ACCOUNT to the account that it is for ("a" or "b"), or unset it"
     `);
   });
 
-  test('COSTBOOK_ACCOUNT names one of them', () => {
+  test('COSTBOOK_ACCOUNT must name a listed account', () => {
     expect(problems(text, { ...reach, COSTBOOK_ACCOUNT: 'c', TOKEN_OF_B: 'tok-of-b' })).toMatchInlineSnapshot(
       `"COSTBOOK_ACCOUNT: found "c", expected an account of costbook.yaml: "a" or "b""`,
     );
@@ -443,11 +451,11 @@ accounts:
     );
   });
 
-  test('variables that speak about no account need no COSTBOOK_ACCOUNT', () => {
+  test('variables that concern no account need no COSTBOOK_ACCOUNT', () => {
     expect(parse(text, { TOKEN_OF_B: 'tok-of-b', COSTBOOK_LAG_HOURS: '9' }).lagHours).toBe(9);
   });
 
-  test('each needs an id of its own, a url and a token', () => {
+  test('each account needs its own id, a url and a token', () => {
     expect(
       problems('accounts:\n  - id: a\n    token: tok-of-a\n  - id: a\n    url: https://x.example\n  - name: Labs\n'),
     ).toMatchInlineSnapshot(`
@@ -485,14 +493,14 @@ accounts: everybody
     `);
   });
 
-  test('with nothing given, all ways to give it are named', () => {
+  test('a missing setting is reported with all ways to set it', () => {
     expect(problems('')).toMatchInlineSnapshot(`
       "costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
       costbook.yaml: found no token, expected one source of it; write token, tokenFile or tokenCommand in costbook.yaml, or set COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND"
     `);
   });
 
-  test('a misspelt key is told the right one, whatever its case and dashes', () => {
+  test('a misspelled key is reported with the right one, in any case and with any dashes', () => {
     expect(
       problems(
         'token_file: x\nlag-hours: 1\ntokne: tok-1234\ncolour: red\nid: a\naccounts: [{ lagHours: 1 }]\n',
@@ -502,13 +510,13 @@ accounts: everybody
       "costbook.yaml:1:1: unknown key "token_file"; did you mean tokenFile? rename or remove it
       costbook.yaml:2:1: unknown key "lag-hours"; did you mean lagHours? rename or remove it
       costbook.yaml:3:1: unknown key "tokne"; did you mean token? rename or remove it
-      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
+      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more
       costbook.yaml:5:1: unknown key "id"; it belongs to an entry of accounts; move it there
       costbook.yaml:6:14: unknown key "lagHours"; it belongs to the top level; move it there"
     `);
   });
 
-  test('a misspelt variable is told the right one, and its value is not shown', () => {
+  test('a misspelled variable is reported with the right one, without its value', () => {
     expect(
       problems('', { ...reach, COSTBOOK_TOKNE: 'tok-1234', COSTBOOK_ACOUNT: 'a', COSTBOOK_COLOUR: 'red' }),
     ).toMatchInlineSnapshot(`
@@ -518,7 +526,7 @@ accounts: everybody
     `);
   });
 
-  test('a key stands once', () => {
+  test('a repeated key is refused', () => {
     expect(
       problems(
         'lagHours: 1\nlagHours: 2\naccounts:\n  - id: a\n    id: b\n    token: tok-1234\n    token: tok-5678\n',
@@ -533,7 +541,7 @@ accounts: everybody
     `);
   });
 
-  test('broken YAML is told by position, without a piece of the file', () => {
+  test('broken YAML is reported by position, without its content', () => {
     expect(problems('url: "https://x.example\ntoken: tok-1234\n', reach)).toMatchInlineSnapshot(
       `"costbook.yaml:3:1: YAML: found no closing quote, bracket, comma or colon, expected one here or in a line above; add it"`,
     );
@@ -564,7 +572,7 @@ accounts: everybody
     `);
   });
 
-  test('a file that is no mapping is told as what it is', () => {
+  test('a file that is not a mapping is reported as what it is', () => {
     expect(problems('just some words\n', reach)).toMatchInlineSnapshot(
       `"costbook.yaml:1:1: found a text, expected keys, such as url: https://…"`,
     );
@@ -573,13 +581,13 @@ accounts: everybody
     );
   });
 
-  test('aliases of lists and mappings are refused, so that none can unfold without bound', () => {
+  test('aliases of lists and mappings are refused, because they could expand without limit', () => {
     const levels = Array.from({ length: 8 }, (_, level) => {
       const inner = level === 0 ? '"lol"' : `*l${level - 1}`;
       return `  l${level}: &l${level} [${Array(9).fill(inner).join(', ')}]`;
     });
     expect(problems(`x:\n${levels.join('\n')}\naccounts: *l7\n`, reach)).toMatchInlineSnapshot(`
-      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
+      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more
       costbook.yaml:10:11: accounts: found an alias of a list, expected a value, or an alias of a single value; write it out"
     `);
   });
@@ -591,7 +599,7 @@ accounts: everybody
     );
   });
 
-  test('an alias of nothing is told', () => {
+  test('an alias without an anchor is reported', () => {
     expect(problems('url: *tok-1234\nsince: &s 2026-10\n', reach)).toMatchInlineSnapshot(
       `"costbook.yaml:1:6: url: found an alias of an anchor that is not defined above, expected a value, or an alias of a single value; write it out"`,
     );
@@ -613,12 +621,12 @@ accounts: everybody
     expect(problems(text, reach)).toContain('found more than 32 levels of nesting');
   });
 
-  test('__proto__ and its kin are keys like any other', () => {
+  test('__proto__ and similar names are ordinary keys', () => {
     expect(
       problems('__proto__: { url: x }\nconstructor: x\naccounts: [{ toString: x }]\n', reach),
     ).toMatchInlineSnapshot(`
       "costbook.yaml:1:1: unknown key "__proto__"; did you mean proof? rename or remove it
-      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
+      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more
       costbook.yaml:3:14: unknown key "toString"; expected one of id, name, inventory, url, token, tokenFile, tokenCommand or since"
     `);
     expect(problems('account: ${__proto__}\nsince: ${constructor}\n', reach)).toMatchInlineSnapshot(`
@@ -628,7 +636,7 @@ accounts: everybody
     expect({}).not.toHaveProperty('url');
   });
 
-  test('a wrong type is told, without its value where that may be a token', () => {
+  test('a wrong type is reported, without its value if that may be a token', () => {
     expect(
       problems(`account: 4711
 url: [https://x.example]
@@ -657,7 +665,7 @@ versionHeader:
     `);
   });
 
-  test('what cannot be verified, proven or kept is told where it stands', () => {
+  test('invalid settings of verification, reconciliation and storage are reported with their place', () => {
     expect(
       problems(
         `verifyDays: -1
@@ -720,7 +728,7 @@ landing:
     );
   });
 
-  test('a list of accounts has entries, which are mappings', () => {
+  test('accounts must be a list of mappings', () => {
     expect(problems('accounts:\n', reach)).toMatchInlineSnapshot(
       `"costbook.yaml:1:1: accounts: found nothing, expected a list with an entry such as - id: …; write one or remove it"`,
     );
@@ -731,23 +739,23 @@ landing:
       `"costbook.yaml:1:11: accounts: found a mapping, expected a list with an entry such as - id: …; write one or remove it"`,
     );
     expect(problems('accounts: [acc_1, [], null]\n', reach)).toMatchInlineSnapshot(`
-      "costbook.yaml:1:12: accounts: found a text, expected an entry such as - id: …; write it so
-      costbook.yaml:1:19: accounts: found a list, expected an entry such as - id: …; write it so
-      costbook.yaml:1:23: accounts: found nothing, expected an entry such as - id: …; write it so"
+      "costbook.yaml:1:12: accounts: found a text, expected an entry such as - id: …
+      costbook.yaml:1:19: accounts: found a list, expected an entry such as - id: …
+      costbook.yaml:1:23: accounts: found nothing, expected an entry such as - id: …"
     `);
     expect(problems('account: a\naccounts: [{ id: b }]\n', reach)).toMatchInlineSnapshot(
       `"costbook.yaml:1:10: account: found both account and accounts, expected only one of them; move it into the list, as an id"`,
     );
   });
 
-  test('a key that is no name is told', () => {
+  test('a key that is not text is reported', () => {
     expect(problems('5: 1\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more"`,
+      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more"`,
     );
     expect(problems('? [tok-1234]\n: 1\n', reach)).toContain('1:3: found a list as a key, expected one of accounts,');
   });
 
-  test('a reference to an unset or empty variable is told where it stands', () => {
+  test('a reference to an unset or empty variable is reported with its place', () => {
     expect(
       problems('url: https://${HOST}/${BASE}\ntoken: ${TOKEN}\nlagHours: "${"\nsettleDays: ${1+1}\n', {
         TOKEN: '',
@@ -761,21 +769,21 @@ landing:
     `);
   });
 
-  test('the token has one source on each level', () => {
+  test('a second token source on one level is refused', () => {
     expect(
       problems('url: https://x.example\ntoken: tok-1234\naccounts: [{ id: a, tokenFile: x, tokenCommand: y }]\n'),
     ).toMatchInlineSnapshot(
-      `"costbook.yaml:3:49: tokenCommand: found next to tokenFile, expected one source of the token; remove one of them"`,
+      `"costbook.yaml:3:49: tokenCommand: found together with tokenFile, expected only one token source; remove one of them"`,
     );
     expect(problems('token: tok-1234\ntokenCommand: x\nurl: https://x.example\n')).toMatchInlineSnapshot(
-      `"costbook.yaml:2:15: tokenCommand: found next to token, expected one source of the token; remove one of them"`,
+      `"costbook.yaml:2:15: tokenCommand: found together with token, expected only one token source; remove one of them"`,
     );
     expect(problems('', { ...reach, COSTBOOK_TOKEN_FILE: 'x' })).toMatchInlineSnapshot(
-      `"COSTBOOK_TOKEN_FILE: found next to COSTBOOK_TOKEN, expected one source of the token; remove one of them"`,
+      `"COSTBOOK_TOKEN_FILE: found together with COSTBOOK_TOKEN, expected only one token source; remove one of them"`,
     );
   });
 
-  test('a token that no header can carry is told without being shown', () => {
+  test('a token that no header can carry is reported without its text', () => {
     expect(problems('token: tök-1234\n', { COSTBOOK_URL: 'https://x.example' })).toMatchInlineSnapshot(
       `"costbook.yaml:1:8: token: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write only the token"`,
     );
@@ -802,20 +810,20 @@ landing:
     );
   });
 
-  test('a token that stands elsewhere, too, is hidden there', () => {
+  test('a token that also occurs elsewhere is hidden there', () => {
     const text = problems('token: tok-1234\nsince: tok-1234\napiVersion: see tok-1234\ntok-1234: 1\n', {
       COSTBOOK_LAG_HOURS: 'tok-1234',
     });
     expect(text).toMatchInlineSnapshot(`
       "costbook.yaml:2:8: since: found "***", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       costbook.yaml:3:13: apiVersion: found "see ***", expected a version such as 2026-04-16 or 2026-04-28.preview
-      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
+      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more
       costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
       COSTBOOK_LAG_HOURS: found "***", expected a whole number from 0 to 72"
     `);
   });
 
-  test('since is a whole hour that has begun', () => {
+  test('since must be a whole hour in the past', () => {
     for (const since of ['2026-11-05T10:00:00Z', '2026-11-05T12:00:00+02:00', '-0d']) {
       expect(parse(`since: ${since}`, reach).accounts[0]?.since).toBeLessThanOrEqual(now);
     }
@@ -830,7 +838,7 @@ landing:
     );
   });
 
-  test('an id is a short text without control characters', () => {
+  test('an id must be a short text without control characters', () => {
     expect(problems('account: ""\n', reach)).toMatchInlineSnapshot(
       `"costbook.yaml:1:10: account: found an empty text, expected a value; write one or remove the key"`,
     );
@@ -865,7 +873,7 @@ landing:
     );
   });
 
-  test('an endless list of mistakes is cut and counted', () => {
+  test('a very long list of mistakes is cut and counted', () => {
     const lines = problems('x: 1\n'.repeat(1000), reach).split('\n');
     expect(lines).toHaveLength(501);
     expect(lines.at(-1)).toBe('and 500 more problems');
@@ -877,24 +885,24 @@ describe('parseConfig(…, { requireAccounts: false })', () => {
     return parseConfig({ text, file, env, now, requireAccounts: false });
   }
 
-  test('nothing is needed', () => {
+  test('needs no setting', () => {
     expect(parseLocal('').accounts).toEqual([]);
   });
 
-  test('what is known of an account is kept, though it lacks url and token', () => {
+  test('returns what is known of an account without url and token', () => {
     expect(parseLocal('accounts: [{ id: a, since: 2026-10 }, { id: b }, { name: nobody }]').accounts).toEqual([
       { id: 'a', name: undefined, url: undefined, token: undefined, since: Date.parse('2026-10-01T00:00:00Z') },
       { id: 'b', name: undefined, url: undefined, token: undefined, since: undefined },
     ]);
   });
 
-  test('a reference to an unset variable is a missing value', () => {
+  test('treats a reference to an unset variable as a missing value', () => {
     expect(parseLocal('url: ${HOST}\ntoken: ${TOKEN}\naccount: a\n').accounts).toMatchObject([
       { id: 'a', url: undefined, token: undefined },
     ]);
   });
 
-  test('what is wrong is a problem all the same', () => {
+  test('reports invalid values all the same', () => {
     expect(
       problems('url: x\ntoken: a b c d\nlagHours: ${LAG}\n', { COSTBOOK_TOKNE: 'x' }, { requireAccounts: false }),
     ).toMatchInlineSnapshot(`
@@ -926,11 +934,11 @@ describe('loadConfig({ dir, env, now })', () => {
     return caught instanceof Error ? caught.message.replaceAll(dir, '<dir>') : '';
   }
 
-  test('a folder without the file is fine', () => {
+  test('accepts a folder without the file', () => {
     expect(loadConfig({ dir: folder('bare', {}), env: reach, now }).concurrency).toBe(4);
   });
 
-  test('nothing at all: both ways are told, and the folder that was looked in, with what else is wrong', () => {
+  test('reports both ways to configure, and the folder, if there is no configuration', () => {
     const path = folder('nothing', {});
     const caught = thrown(() =>
       loadConfig({ dir: path, env: { COSTBOOK_TOKNE: 'tok-1', COSTBOOK_LAG_HOURS: 'x' }, now }),
@@ -943,7 +951,7 @@ describe('loadConfig({ dir, env, now })', () => {
     `);
   });
 
-  test('an address without a token needs the token alone', () => {
+  test('reports only the token as missing if the address is set', () => {
     const caught = thrown(() =>
       loadConfig({ dir: folder('half', {}), env: { COSTBOOK_URL: 'https://x.example' }, now }),
     );
@@ -952,46 +960,46 @@ describe('loadConfig({ dir, env, now })', () => {
     );
   });
 
-  test('a command that talks to nobody needs no configuration', () => {
+  test('needs no configuration for a command that never contacts the platform', () => {
     expect(loadConfig({ dir: folder('local', {}), env: {}, now, requireAccounts: false }).accounts).toEqual([]);
   });
 
-  test('the file is read, and paths in it are relative to its folder', () => {
+  test('reads the file, with paths relative to its folder', () => {
     const path = folder('whole', { 'costbook.yaml': 'url: https://x.example\ntokenFile: token\n' });
     expect(loadConfig({ dir: path, env: {}, now }).accounts[0]?.token).toEqual({ kind: 'file', path: `${path}/token` });
   });
 
-  test('problems name the file by its path', () => {
+  test('names the file by its path in errors', () => {
     expect(refusal(folder('wrong', { 'costbook.yaml': 'lagHours: -1\n' }))).toMatchInlineSnapshot(
       `"<dir>/wrong/costbook.yaml:1:11: lagHours: found -1, expected a whole number from 0 to 72"`,
     );
   });
 
-  test.each(['costbook.yml', 'Costbook.yaml'])('%s beside or in place of costbook.yaml is refused by name', (name) => {
+  test.each(['costbook.yml', 'Costbook.yaml'])('refuses %s next to or instead of costbook.yaml by name', (name) => {
     expect(refusal(folder(`alone-${name}`, { [name]: '' }))).toContain(`${name}: found this file, expected the name`);
     expect(refusal(folder(`both-${name}`, { [name]: '', 'costbook.yaml': '' }))).toContain(
       `${name}: found this file next to`,
     );
   });
 
-  test('costbook.yml is not passed over in silence', () => {
+  test('does not ignore costbook.yml silently', () => {
     expect(refusal(folder('yml', { 'costbook.yml': '' }))).toMatchInlineSnapshot(
       `"<dir>/yml/costbook.yml: found this file, expected the name costbook.yaml; rename it"`,
     );
   });
 
-  test('a file over 1 MiB is refused unread', () => {
+  test('refuses a file over 1 MiB without reading it', () => {
     const path = folder('large', { 'costbook.yaml': '' });
     truncateSync(join(path, 'costbook.yaml'), 1024 * 1024 + 1);
     expect(refusal(path)).toMatchInlineSnapshot(
-      `"<dir>/large/costbook.yaml: found 1048577 bytes, expected at most 1 MiB; remove everything but the configuration"`,
+      `"<dir>/large/costbook.yaml: found 1048577 bytes, expected at most 1 MiB; remove everything except the configuration"`,
     );
     expect(problems('#'.repeat(1024 * 1024 + 1), reach)).toMatchInlineSnapshot(
-      `"costbook.yaml: found 1048577 bytes, expected at most 1 MiB; remove everything but the configuration"`,
+      `"costbook.yaml: found 1048577 bytes, expected at most 1 MiB; remove everything except the configuration"`,
     );
   });
 
-  test('a file that is no UTF-8, or no file, is told', () => {
+  test('reports a file that is not UTF-8, or not a file', () => {
     expect(refusal(folder('utf16', { 'costbook.yaml': Buffer.from('\ufeffurl: x', 'utf16le') }))).toMatchInlineSnapshot(
       `"<dir>/utf16/costbook.yaml: found bytes that are not UTF-8; save the file as UTF-8"`,
     );
@@ -1003,7 +1011,7 @@ describe('loadConfig({ dir, env, now })', () => {
   });
 });
 
-describe('whatever stands in the file and the environment', () => {
+describe('for any file and environment', () => {
   const secret = 's3cret-t0ken';
   const key = fc.constantFrom(
     ...[...configVariables.values(), 'accounts', 'proof', 'landing', 'keep', 'tolerance'],
@@ -1036,7 +1044,7 @@ describe('whatever stands in the file and the environment', () => {
     fc.oneof(fc.constantFrom(secret, '', '1', 'https://x.example'), fc.string()),
   );
 
-  test('nothing but a UsageError is thrown, no message holds the token, each problem is one line', () => {
+  test('only a UsageError is thrown, no message contains the token, and each mistake is one line', () => {
     fc.assert(
       fc.property(text, env, fc.boolean(), (written, variables, requireAccounts) => {
         const withToken = { ...variables, COSTBOOK_TOKEN: secret };
@@ -1057,19 +1065,19 @@ describe('whatever stands in the file and the environment', () => {
   test.each([
     ['token: (\n    account: https://a:s3cret-t0ken@x\ntolerance: ', 'COSTBOOK_PROOF_TOLERANCE', ' '],
     ['token: (\n  account: \nkeep: s3cret-t0ken', 'COSTBOOK_LANDING_KEEP', secret],
-  ])('a token that broken YAML spreads over lines hides no name of a variable: %j', (written, variable, value) => {
+  ])('a token that broken YAML spreads over lines does not hide variable names: %j', (written, variable, value) => {
     const message = problems(written, { [variable]: value, COSTBOOK_TOKEN: secret }, { requireAccounts: false });
     expect(message).toContain(`${variable}: found`);
     expect(message).not.toContain(secret);
   });
 
-  test('a word of the token hides no name of the file, and an unknown variable shows no token', () => {
+  test('a word of the token does not hide the file name, and an unknown variable shows no token', () => {
     const message = problems('token: costbook\nx: 1', { COSTBOOK_TOKEN: 'costbook', COSTBOOK_S3CRET: '1' });
     expect(message).toContain('costbook.yaml:2:1: ');
     expect(problems('', { ...reach, COSTBOOK_TOKEN: 'S3CRET', COSTBOOK_S3CRET: '1' })).toContain('COSTBOOK_***: ');
   });
 
-  test('a token of the file is as little shown as one of the environment', () => {
+  test('a token in the file is hidden like one in the environment', () => {
     fc.assert(
       fc.property(text, env, (written, variables) => {
         const caught = thrown(() => parseConfig({ text: `token: "${secret}"\n${written}`, file, env: variables, now }));
@@ -1083,7 +1091,7 @@ describe('whatever stands in the file and the environment', () => {
 describe('parseConfig: inventory', () => {
   const base = 'url: https://api.example\ntoken: main-token\n';
 
-  test('is on without tokens where nobody says otherwise', () => {
+  test('is on without separate tokens by default', () => {
     expect(parse(base).accounts[0]?.inventory).toBeUndefined();
   });
 
@@ -1098,7 +1106,7 @@ describe('parseConfig: inventory', () => {
     expect(parse(`${base}${text}\n`, env).accounts[0]?.inventory).toEqual({ isRead, tokens: [] });
   });
 
-  test('a workspace has a token of its own, from the same sources as any', () => {
+  test('accepts a token for a workspace, from any source', () => {
     const text = `${base}inventory:\n  tokens:\n    north: \${NORTH}\n    south: { tokenFile: keys/south }\n    west: { tokenCommand: pass west }\n`;
     expect(parse(text, { NORTH: 'north-token' }).accounts[0]?.inventory).toEqual({
       isRead: true,
@@ -1125,7 +1133,7 @@ describe('parseConfig: inventory', () => {
     );
   });
 
-  test('of several accounts each has its own workspaces', () => {
+  test('keeps the workspaces of several accounts apart', () => {
     const entry = (id: string, more: string) => `  - id: ${id}\n    ${more}\n`;
     const text = `${base}accounts:\n${entry('a', 'inventory: { tokens: { north: n-token } }')}${entry('b', 'inventory: false')}${entry('c', 'name: C')}`;
     expect(parse(text).accounts.map(({ inventory }) => inventory)).toMatchObject([
@@ -1135,7 +1143,7 @@ describe('parseConfig: inventory', () => {
     ]);
   });
 
-  test('every mistake is told with its place, and no token is shown', () => {
+  test('reports every mistake with its place, without a token', () => {
     const text = `${base}inventory:\n  token: {}\n  tokens:\n    north: \${NORTH_TOKEN}\n    south: { tokenFil: x }\n    west: {}\n    east: has space\n    7: x-token\n    north: y-token\n    up: { token: z-token, tokenFile: f }\n`;
     expect(problems(text)).toMatchInlineSnapshot(`
       "costbook.yaml:4:3: unknown key "token"; it belongs to the top level; move it there
@@ -1146,18 +1154,18 @@ describe('parseConfig: inventory', () => {
       costbook.yaml:9:11: east: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write only the token
       costbook.yaml:10:5: found a number, expected a text; put it in quotes
       costbook.yaml:11:5: found "north" a second time, first on line 6; keep one
-      costbook.yaml:12:38: tokenFile: found next to token, expected one source of the token; remove one of them"
+      costbook.yaml:12:38: tokenFile: found together with token, expected only one token source; remove one of them"
     `);
   });
 
   test.each(['inventory: yes', 'inventory: []', 'inventory: { tokens: [] }', 'inventory: { tokens: {} }'])(
-    '%s is refused',
+    'refuses %s',
     (text) => {
       expect(problems(`${base}${text}\n`)).toContain(':3:');
     },
   );
 
-  test('tokens at the top level beside several accounts are refused', () => {
+  test('refuses tokens at the top level if there are several accounts', () => {
     const text = `${base}inventory: { tokens: { north: n } }\naccounts:\n  - id: a\n  - id: b\n`;
     expect(problems(text)).toContain('found tokens at the top level, but there are 2 accounts; move them');
   });

@@ -21,7 +21,7 @@ const cell = fc.oneof(
   fc.string({ unit: fc.constantFrom(',', '"', '\r', '\n', ';', ' ', "'", '=', 'é', '\0') }),
 );
 
-describe('csvPieces(result, { raw })', () => {
+describe('csvChunks(result, { raw })', () => {
   test('is CSV that a strict reader reads back as it was', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -50,16 +50,16 @@ describe('csvPieces(result, { raw })', () => {
     expect(text).toBe('a,"b,c"\r\nplain text,"say ""no"""\r\n"two\r\nlines", spaces \r\n');
   });
 
-  test('quotes a line break of any kind: readers would take it for the end of the row', async () => {
+  test('quotes every kind of line break, because readers would end the row there', async () => {
     const text = await csvOf(['a', 'b'], [['two\nlines', 'old\rmac']]);
     expect(text).toBe('a,b\r\n"two\nlines","old\rmac"\r\n');
   });
 
-  test('keeps NULL and the empty text apart', async () => {
+  test('distinguishes NULL from the empty text', async () => {
     expect(await csvOf(['a', 'b', 'c'], [[null, '', 'x']])).toBe('a,b,c\r\n,"",x\r\n');
   });
 
-  test('has a header also where nothing follows', async () => {
+  test('has a header even without rows', async () => {
     expect(await csvOf(['a', 'b'], [])).toBe('a,b\r\n');
   });
 
@@ -108,21 +108,24 @@ describe('csvPieces(result, { raw })', () => {
       expect(row).toEqual([`'${text}`, 'b']);
     });
 
-    test('is guarded in the header too: a label or a name may be a column', async () => {
+    test('is escaped in the header too, because a label may be a column name', async () => {
       expect(await csvOf(['=1+1', 'a'], [], false)).toBe("'=1+1,a\r\n");
       expect(await csvOf(['=1+1', 'a'], [], true)).toBe('=1+1,a\r\n');
     });
 
-    test.each(['research ', ' research', '\u00A0research', 'a\u200B=b', "'=1", 'é'])('%j is none', async (text) => {
-      expect(parse(await csvOf(['a'], [[text]], false), { record_delimiter: '\r\n' })).toEqual([['a'], [text]]);
-    });
+    test.each(['research ', ' research', '\u00A0research', 'a\u200B=b', "'=1", 'é'])(
+      '%j is not escaped',
+      async (text) => {
+        expect(parse(await csvOf(['a'], [[text]], false), { record_delimiter: '\r\n' })).toEqual([['a'], [text]]);
+      },
+    );
 
-    test('is left as it is with raw', async () => {
+    test('is not escaped with raw', async () => {
       const rows = dangerous.map((text) => [text]);
       expect(parse(await csvOf(['a'], rows, true), { record_delimiter: '\r\n' })).toEqual([['a'], ...rows]);
     });
 
-    test('is nothing but text: a negative number stays a number', async () => {
+    test('does not include negative numbers', async () => {
       async function* chunks(): AsyncGenerator<readonly (readonly number[])[]> {
         yield [[-1.5]];
       }
@@ -132,7 +135,7 @@ describe('csvPieces(result, { raw })', () => {
       expect(text).toBe('cost\r\n-1.5\r\n');
     });
 
-    test('is no text that only has such a sign within', async () => {
+    test('does not include text with such a sign inside', async () => {
       expect(await csvOf(['a'], [['a=b']], false)).toBe('a\r\na=b\r\n');
     });
   });

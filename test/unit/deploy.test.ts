@@ -74,14 +74,14 @@ function calendarOf(cron: string): string {
   return `*-*-${two(day)} ${two(hour)}:${two(minute)}:00 UTC`;
 }
 
-test('the folder holds what its README tells of, and nothing else', () => {
+test('the folder contains exactly the files that its README lists', () => {
   const links = [...read('README.md').matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link ?? '');
-  expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([]);
+  expect(links.filter((link) => !existsSync(join(folder, link.replace(/#.*/, ''))))).toEqual([]);
   const told = new Set([...links, 'README.md', 'prometheus-rules.test.yaml', 'Dockerfile.dockerignore']);
   expect(files.filter((name) => !told.has(name))).toEqual([]);
 });
 
-test.each(files)('%s names no environment variable and no metric that there is not', (name) => {
+test.each(files)('%s names only existing environment variables and metrics', (name) => {
   const text = read(name);
   const variables = new Set([
     ...configVariables.keys(),
@@ -102,7 +102,7 @@ test.each(files)('%s names no environment variable and no metric that there is n
 });
 
 test.each(files.filter((name) => !/json|dockerignore/.test(name)))(
-  '%s names no command, option or job that there is not',
+  '%s names only existing commands, options and jobs',
   (name) => {
     const lines = [
       ...read(name).matchAll(
@@ -130,7 +130,7 @@ describe('crontab', () => {
     .filter((line) => line !== '' && !line.startsWith('#'));
   const entries = lines.filter((line) => !/^\w+=/.test(line)).map((line) => /^((?:\S+ ){5}) *(\S+) +(.*)$/.exec(line));
 
-  test('runs the jobs at the times of their own schedules, as a user of its own', () => {
+  test('runs the jobs on their own schedules, as a separate user', () => {
     const seen = entries.map((entry) => {
       const [, schedule = '', user, command = ''] = entry ?? [];
       const [words = ''] = command.split(' >> ');
@@ -141,7 +141,7 @@ describe('crontab', () => {
     expect(seen).toEqual(['nightly', 'month_close'].map((job) => [job, jobs.get(job)?.schedule]));
   });
 
-  test('writes its log only where the project folder is: cron makes no folder', () => {
+  test('writes its log only into the project folder, because cron creates no folder', () => {
     const dir = mkdtempSync(join(scratch, 'books '));
     const program = join(scratch, 'costbook');
     writeFileSync(program, '#!/bin/sh\necho "ran $*"\n', { mode: 0o755 });
@@ -154,7 +154,7 @@ describe('crontab', () => {
     expect(readFileSync(join(dir, 'nightly.log'), 'utf8')).toBe('ran run nightly --wait 30m\n');
   });
 
-  test('is in UTC, and no percent sign cuts a line', () => {
+  test('is in UTC, and no percent sign cuts a line off', () => {
     expect(lines).toContain('CRON_TZ=UTC');
     expect(entries.filter((entry) => entry?.[3]?.includes('%'))).toEqual([]);
   });
@@ -163,7 +163,7 @@ describe('crontab', () => {
 describe('systemd', () => {
   const timers = files.filter((name) => name.endsWith('.timer'));
 
-  test('the service runs a job as a user of its own, with nothing to write but its folder', () => {
+  test('the service runs a job as a separate user that can only write its folder', () => {
     const { Service: service = {} } = unitOf('costbook@.service');
     const [program, ...words] = (service['ExecStart']?.[0] ?? '').replace('%i', 'nightly').split(' ');
     expect({ program, faults: faultsOf(words) }).toEqual({ program: '/usr/local/bin/costbook', faults: [] });
@@ -179,7 +179,7 @@ describe('systemd', () => {
     expect(Number(service['TimeoutStopSec']?.[0])).toBeGreaterThan(25);
   });
 
-  test('an end by a signal is no failure, and only what may be better soon is tried again', () => {
+  test('an end by a signal is no failure, and only failures that may pass are retried', () => {
     const { Service: service = {} } = unitOf('costbook@.service');
     expect(service['SuccessExitStatus']).toEqual(['143']);
     const { done, platform, locked, machine, ...hopeless } = exitCodes;
@@ -187,7 +187,7 @@ describe('systemd', () => {
     expect(service['RestartPreventExitStatus']?.[0]?.split(' ').map(Number)).toEqual(Object.values(hopeless).sort());
   });
 
-  test.each(timers)('%s comes when its job is due, and makes up for when the machine was off', (name) => {
+  test.each(timers)('%s starts when its job is due, and catches up after the machine was off', (name) => {
     const job = /@(\w+)\.timer/.exec(name)?.[1] ?? '';
     const { Timer: timer = {}, Install: install = {} } = unitOf(name);
     expect(timer['OnCalendar']).toEqual([calendarOf(jobs.get(job)?.schedule ?? '')]);
@@ -197,7 +197,7 @@ describe('systemd', () => {
     });
   });
 
-  test('systemd finds nothing wrong with the units', ({ skip }) => {
+  test('systemd accepts the units', ({ skip }) => {
     if (spawnSync('systemd-analyze', ['--version']).error) skip('systemd-analyze is not on this machine');
     const text = read('costbook@.service').replaceAll('/usr/local/bin/costbook', process.execPath); // which is there
     writeFileSync(join(scratch, 'costbook@.service'), text);
@@ -252,7 +252,7 @@ describe('kubernetes.yaml', () => {
   const objects = documents.map((document) => document.toJS() as CronJob);
   const cronJobs = objects.filter(({ kind }) => kind === 'CronJob');
 
-  test('is YAML without a mistake, and has a volume, a secret, a configuration and two jobs', () => {
+  test('is valid YAML with a volume, a secret, a configuration and two jobs', () => {
     expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
     expect(objects.map(({ kind }) => kind)).toEqual([
       'ConfigMap',
@@ -264,7 +264,7 @@ describe('kubernetes.yaml', () => {
   });
 
   test.each(cronJobs.map((cronJob) => [cronJob.metadata.name, cronJob] as const))(
-    '%s runs its job when it is due',
+    '%s runs its job on schedule',
     (_, { spec }) => {
       const [container] = spec.jobTemplate.spec.template.spec.containers;
       expect(faultsOf(container?.args ?? [])).toEqual([]);
@@ -275,7 +275,7 @@ describe('kubernetes.yaml', () => {
   );
 
   test.each(cronJobs.map((cronJob) => [cronJob.metadata.name, cronJob] as const))(
-    '%s runs as nobody in particular, and writes nothing but its volumes',
+    '%s runs without privileges, and writes only to its volumes',
     (_, { spec }) => {
       const pod = spec.jobTemplate.spec.template.spec;
       expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10001, fsGroup: 10001 });
@@ -302,7 +302,7 @@ describe('kubernetes.yaml', () => {
   );
 
   test.each(cronJobs.map((cronJob) => [cronJob.metadata.name, cronJob] as const))(
-    '%s tries again only what may be better soon',
+    '%s only retries failures that may pass',
     (_, { spec }) => {
       const { rules } = spec.jobTemplate.spec.podFailurePolicy;
       const { bug, usage, unproven, overBudget, undelivered } = exitCodes;
@@ -317,7 +317,7 @@ describe('kubernetes.yaml', () => {
     },
   );
 
-  test('its configuration has only keys that there are', () => {
+  test('its configuration has only known keys', () => {
     const { data } = objects[0] as unknown as { data: Record<string, string> };
     const keys = Object.keys(parse(data['costbook.yaml'] ?? '') as object);
     expect(keys.filter((key) => ![...configVariables.values()].includes(key))).toEqual([]);
@@ -337,7 +337,7 @@ describe('Dockerfile', () => {
   const last = instructions.slice(instructions.findLastIndex(({ word }) => word === 'FROM'));
   const of = (word: string) => last.filter((instruction) => instruction.word === word).map(({ rest }) => rest);
 
-  test('every line is an instruction, and the image is made in two stages', () => {
+  test('every line is an instruction, and the image has two build stages', () => {
     const known = [
       'FROM',
       'WORKDIR',
@@ -359,14 +359,14 @@ describe('Dockerfile', () => {
     ]);
   });
 
-  test('runs as a user that is not root, by number, so that a cluster can see it', () => {
+  test('runs as a non-root user with a numeric ID that a cluster can verify', () => {
     expect(of('USER')).toEqual(['10001:10001']);
     expect(last.findLastIndex(({ word }) => word === 'USER')).toBeGreaterThan(
       last.findLastIndex(({ word }) => word === 'RUN'),
     );
   });
 
-  test('copies what the package holds, all of which is there and is sent to the builder', () => {
+  test("copies the package's contents, which exist and are sent to the builder", () => {
     const sources = instructions
       .filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from'))
       .flatMap(({ rest }) => rest.split(' ').slice(0, -1))
@@ -391,7 +391,7 @@ describe('Dockerfile', () => {
     expect(installs.filter((line) => !line.includes('--ignore-scripts'))).toEqual([]);
   });
 
-  test('starts a command that there is', () => {
+  test('starts an existing command', () => {
     expect(JSON.parse(of('ENTRYPOINT')[0] ?? '')).toEqual(['node', '/app/dist/cli.js']);
     const words = JSON.parse(of('CMD')[0] ?? '') as string[];
     expect(faultsOf(words)).toEqual([]);
@@ -424,7 +424,7 @@ describe('package-lock.json', () => {
     expect(locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)).toEqual([]);
   });
 
-  test('whatever is installed on Linux with x64 is checked against its hash', () => {
+  test('every package for Linux on x64 is checked against its hash', () => {
     const unchecked = locked.filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? ''));
     const isElsewhere = ({ optional, os, cpu }: Locked) =>
       optional === true && !(os?.includes('linux') !== false && cpu?.includes('x64') !== false);
@@ -435,7 +435,7 @@ describe('package-lock.json', () => {
     );
   });
 
-  test('the oldest and the newest Node that Costbook says it runs on are those that its packages take', () => {
+  test('the oldest and newest supported Node versions are accepted by all packages', () => {
     expect(packages['']?.engines?.node).toBe('>=20.19 <25');
     expect((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Locked).engines?.node).toBe('>=20.19 <25');
     const needed = locked.flatMap(([path, { engines }]) => {
@@ -456,7 +456,7 @@ describe('Prometheus and Grafana', () => {
   const rules = (parse(read('prometheus-rules.yaml')) as Rules).groups.flatMap((group) => group.rules);
   const hasPromtool = spawnSync('promtool', ['--version']).error === undefined;
 
-  test('every alert has a name of its own, a severity, and says what it is and what to do', () => {
+  test('every alert rule has a unique name, a severity, a summary and a next step', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     for (const { labels, annotations } of rules) {
       expect(labels.severity).toMatch(/^(info|warning|critical)$/);
@@ -464,7 +464,7 @@ describe('Prometheus and Grafana', () => {
     }
   });
 
-  test('the rule test makes every alert fire', () => {
+  test('the rule tests make every alert fire', () => {
     const expected = parse(read('prometheus-rules.test.yaml')) as {
       tests: {
         alert_rule_test?: { alertname: string; exp_alerts?: unknown[] }[];
@@ -480,7 +480,7 @@ describe('Prometheus and Grafana', () => {
     expect(rules.map(({ alert }) => alert).filter((alert) => !fired.includes(alert))).toEqual([]);
   });
 
-  test('the rules fire as their test expects: by promtool, where it is', ({ skip }) => {
+  test('promtool confirms the rule tests, if it is installed', ({ skip }) => {
     if (!hasPromtool) skip('promtool is not on this machine');
     for (const [what, file] of [
       ['check', 'prometheus-rules.yaml'],
@@ -510,7 +510,7 @@ describe('Prometheus and Grafana', () => {
   }
   const dashboard = JSON.parse(read('grafana-dashboard.json')) as Dashboard;
 
-  test('the dashboard can be imported: each panel has its place and asks something of the source that is chosen', () => {
+  test('the dashboard can be imported: each panel has a position and queries the chosen source', () => {
     expect(dashboard).toMatchObject({ uid: 'costbook', title: 'Costbook', id: null, schemaVersion: 39 });
     expect(dashboard.__inputs.map(({ name }) => name)).toEqual(['DS_PROMETHEUS']);
     const ids = dashboard.panels.map(({ id }) => id);
@@ -523,7 +523,7 @@ describe('Prometheus and Grafana', () => {
     expect(new Set(sources)).toEqual(new Set(['\u0024{DS_PROMETHEUS}', 'costbook']));
   });
 
-  test('its questions are PromQL', ({ skip }) => {
+  test('the dashboard’s queries are PromQL', ({ skip }) => {
     if (!hasPromtool) skip('promtool is not on this machine');
     const asked = dashboard.panels.flatMap(({ targets }) =>
       targets.map(({ expr }) => expr.replaceAll('$instance', '.*')),

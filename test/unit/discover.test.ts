@@ -13,13 +13,13 @@ describe('accountIds', () => {
     ['a list of objects with uuid', [{ uuid: 'a' }], ['a']],
     ['a list of objects with a name only', [{ name: 'a' }], ['a']],
     ['an id before a name', [{ name: 'Acme', id: 'a' }], ['a']],
-    ['ids in numbers', [{ id: 17 }], ['17']],
+    ['numeric ids', [{ id: 17 }], ['17']],
     ['ids in metadata', [{ metadata: { id: 'a', displayName: 'Acme' }, spec: {} }], ['a']],
     ['names in metadata', [{ metadata: { name: 'a' } }], ['a']],
     ['a paged envelope', { data: [{ id: 'a' }], meta: { hasMore: false, nextCursor: '' } }, ['a']],
     ['an envelope of another name', { accounts: [{ id: 'a' }, { id: 'b' }] }, ['a', 'b']],
     ['an envelope with an empty list before', { warnings: [], accounts: ['a'] }, ['a']],
-    ['accounts beside warnings', { warnings: ['beta'], accounts: [{ id: 'a' }] }, ['a']],
+    ['accounts next to warnings', { warnings: ['beta'], accounts: [{ id: 'a' }] }, ['a']],
     ['objects before texts', { regions: ['eu'], tenants: [{ id: 'a' }] }, ['a']],
     ["a user's accounts", { id: 'usr_1', accounts: [{ id: 'a' }, { id: 'b' }] }, ['a', 'b']],
     ['a user without accounts', { id: 'usr_1', accounts: [] }, []],
@@ -28,12 +28,12 @@ describe('accountIds', () => {
     ['an account in an envelope', { data: { id: 'acc_1', workspaces: ['a'] }, meta: {} }, ['acc_1']],
     ['an account with its id in metadata', { metadata: { id: 'acc_1' }, members: ['m'] }, ['acc_1']],
     ['a name with a list of accounts', { name: 'all', items: [{ id: 'a' }] }, ['a']],
-    ['a name alone', { name: 'a' }, ['a']],
+    ['only a name', { name: 'a' }, ['a']],
     ['a number whose digits are lost', [{ id: 12345678901234567000, name: 'a' }], ['a']],
-    ['one account alone', { id: 'a', displayName: 'Acme' }, ['a']],
+    ['a single account', { id: 'a', displayName: 'Acme' }, ['a']],
     ['the same account twice', ['a', { id: 'a' }, 'b'], ['a', 'b']],
-    ['an empty list beside texts', { data: [], warnings: ['beta'] }, []],
-    ['items of which some are no account', ['a', null, 5, {}, { id: '' }, [], ''], ['a']],
+    ['an empty list next to texts', { data: [], warnings: ['beta'] }, []],
+    ['items that are not all accounts', ['a', null, 5, {}, { id: '' }, [], ''], ['a']],
   ])('%s', (_, value, ids) => {
     expect(accountIds(value)).toEqual(ids);
   });
@@ -158,7 +158,7 @@ describe('discoverHistoryStart', () => {
     ['no months', months()],
     ['no data', { ...echo, data: [] }],
     ['data that is null', { ...echo, data: null }],
-    ['data left out', echo],
+    ['no data field', echo],
   ])('%s: there is no history', async (_, body) => {
     expect(await discover(body)).toBeUndefined();
   });
@@ -166,7 +166,7 @@ describe('discoverHistoryStart', () => {
   test.each<[string, unknown]>([
     ['a list', []],
     ['nothing', {}],
-    ['no word about more pages', { ...echo, meta: {} }],
+    ['no information about more pages', { ...echo, meta: {} }],
     ['a text as cost', { ...echo, data: [{ timeseries: [{ timestamp: '2026-03-01T00:00:00Z', cost: '5' }] }] }],
     ['no timeseries', { ...echo, data: [{ summary: { cost: 5 } }] }],
   ])('%s is refused, naming the account', async (_, body) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withPresentNames } from '../../src/warehouse/earlier-names.ts';
 
-test('an event of an earlier version gets the names of today; one of today stays as it is', () => {
+test('an event of an earlier version gets current names; a current one does not change', () => {
   const today = {
     number: 7,
     event: 'window_reconciled',

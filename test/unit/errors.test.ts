@@ -62,19 +62,19 @@ describe('exitCodeOf(error)', () => {
     expect(exitCodeOf(error)).toBe(code);
   });
 
-  test('what the file system refuses is this machine’s failure', async () => {
+  test('treats file system errors as failures of this machine', async () => {
     const refused = await readFile('/no/such/file').catch((error: unknown) => error);
     expect(exitCodeOf(refused)).toBe(7);
   });
 });
 
 describe('worstExitCode', () => {
-  test('nothing happened: done', () => {
+  test('is done if nothing happened', () => {
     expect(worstExitCode([])).toBe(0);
     expect(worstExitCode([0, 0])).toBe(0);
   });
 
-  test('where several hold the order is a bug, 2, 5, 7, 3, 4, 8, 6', () => {
+  test('prefers a bug, then 2, 5, 7, 3, 4, 8, 6', () => {
     const order = [1, 2, 5, 7, 3, 4, 8, 6, 0];
     for (const [index, code] of order.entries()) {
       const rest = order.slice(index);
@@ -83,12 +83,12 @@ describe('worstExitCode', () => {
     }
   });
 
-  test('a signal beats everything', () => {
+  test('prefers a signal to everything', () => {
     expect(worstExitCode([1, 2, 143, 0])).toBe(143);
     expect(worstExitCode([130])).toBe(130);
   });
 
-  test('only a run in which nothing happened is done, in whatever order it is told', () => {
+  test('is done only if nothing happened, in any order', () => {
     const anyCode = fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 7, 8, 130, 143);
     fc.assert(
       fc.property(fc.array(anyCode), (codes) => {
@@ -114,11 +114,11 @@ describe('errors', () => {
     ).toMatchObject({ status: 503, code: 'busy', retryable: true, retryAfterMs: 5, cause });
   });
 
-  test('an answer that cannot be understood is no platform error: asking again is pointless', () => {
+  test('an answer that cannot be understood is no platform error, because fetching it again is pointless', () => {
     expect(new RefusedAnswerError('x')).not.toBeInstanceOf(PlatformError);
   });
 
-  test('anything thrown has a text', () => {
+  test('anything thrown has a message', () => {
     expect(messageOf(new Error('broken'))).toBe('broken');
     expect(messageOf('broken')).toBe('broken');
     expect(messageOf(undefined)).toBe('undefined');
@@ -135,12 +135,12 @@ test.each([
   ['and so on... Then more', 'and so on... Then more'],
   ['one line\nanother', 'one line'],
   ['', ''],
-])('of %j a list shows %j', (words, shown) => {
+])('firstSentence of %j is %j', (words, shown) => {
   expect(firstSentence(words)).toBe(shown);
 });
 
 describe('firstSentence(error)', () => {
-  test('joins a line that introduces a list with the first item, and counts the others', () => {
+  test('joins a line that introduces a list with its first item, and counts the others', () => {
     expect(firstSentence('2026-10 cannot be closed:\n- acc_one: not complete\n- check x: 2 offenders')).toBe(
       '2026-10 cannot be closed: acc_one: not complete (and 1 more)',
     );

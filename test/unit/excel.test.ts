@@ -27,7 +27,7 @@ async function excelOf(
 const money = ['cost', 'DECIMAL(38,12)'] as const;
 
 describe('the CSV for people', () => {
-  test('begins with a byte order mark and ends its lines with CRLF; amounts have two decimals and their currency', async () => {
+  test('starts with a byte order mark and ends lines with CRLF; amounts have two decimals and a currency', async () => {
     const text = await excelOf(
       [['workspace', 'VARCHAR'], money],
       [
@@ -48,7 +48,7 @@ describe('the CSV for people', () => {
     expect(await excelOf([money], [[usd(unscaled)]])).toBe(`\uFEFFCost,Currency\r\n${shown},USD\r\n`);
   });
 
-  test('rounds the total from the exact total, within half a cent a row of what the rows add up to', async () => {
+  test('rounds the total from the exact total, within half a cent per row of the sum of the rows', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), { maxLength: 30 }),
@@ -71,7 +71,7 @@ describe('the CSV for people', () => {
     );
   });
 
-  test('names the last row Total, and leaves empty what is not added up', async () => {
+  test('names the last row Total, and leaves cells without a sum empty', async () => {
     const columns = [['month', 'DATE'], ['owner', 'VARCHAR'], money, ['share', 'DECIMAL(18,6)']] as const;
     const row = [new DuckDBDateValue(20_727), 'North', usd(10n ** 12n), new DuckDBDecimalValue(500_000n, 18, 6)];
     expect((await excelOf(columns, [row, row], ['cost'])).split('\r\n').slice(1)).toEqual([
@@ -82,7 +82,7 @@ describe('the CSV for people', () => {
     ]);
   });
 
-  test('names billing dimensions, and has GB-hours beside GB-seconds alone', async () => {
+  test('names billing dimensions, and adds GB-hours only next to GB-seconds', async () => {
     const columns = [
       ['billing_dimension', 'VARCHAR'],
       ['unit', 'VARCHAR'],
@@ -102,7 +102,7 @@ describe('the CSV for people', () => {
     ]);
   });
 
-  test('writes owners and instants as people do', async () => {
+  test('writes owners and instants for people', async () => {
     const columns = [
       ['owner', 'VARCHAR'],
       ['at', 'TIMESTAMP'],

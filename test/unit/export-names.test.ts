@@ -10,12 +10,12 @@ describe('the folder of an export', () => {
     return exportPlace(...args).folder;
   }
 
-  test('is the report’s, with its period below it', () => {
+  test('is that of the report, with its period below', () => {
     expect(folder('/x', 'idle', [])).toBe(join('/x', 'idle'));
     expect(folder('/x', 'focus', [month])).toBe(join('/x', 'focus', 'BILLING_PERIOD=2026-10'));
   });
 
-  test('has in front what was asked otherwise than by default, so that below the report nothing is told twice', () => {
+  test("starts with parameters that differ from the default, so that the report's own folder has each period once", () => {
     const workspace = { name: 'workspace', display: 'a/b', isDefault: false, hasDefault: true };
     const asOf = Date.parse('2026-11-03T01:02:03.004Z');
     expect(folder('/x', 'focus', [month, workspace], asOf)).toBe(
@@ -25,7 +25,7 @@ describe('the folder of an export', () => {
     expect(folder('/x', 'focus', [month], 'now')).toContain(join('as-of=now', 'focus'));
   });
 
-  test('is below the report for a value that has no default', () => {
+  test('is below the report for a parameter without a default', () => {
     const metric = { name: 'metric', display: 'in/orders.csv', isDefault: false, hasDefault: false };
     expect(folder('/x', 'unit_economics', [month, metric])).toBe(
       join('/x', 'unit_economics', 'metric=in%2Forders.csv', 'BILLING_PERIOD=2026-10'),
@@ -34,7 +34,7 @@ describe('the folder of an export', () => {
 });
 
 describe('a folder’s name', () => {
-  test('writes what is special to paths, URLs and globs as %XX, and leaves the rest', () => {
+  test('writes characters that are special in paths, URLs and globs as %XX, and no others', () => {
     expect(hiveEncode('a/b=c%d*e?f[g]{h}"i\'j:k#l\\m\n+|')).toBe(
       'a%2Fb%3Dc%25d%2Ae%3Ff%5Bg%5D%7Bh%7D%22i%27j%3Ak%23l%5Cm%0A%2B%7C',
     );
@@ -42,7 +42,7 @@ describe('a folder’s name', () => {
     expect(decodeURIComponent(hiveEncode('50% a/b + ü'))).toBe('50% a/b + ü');
   });
 
-  test('is short enough for a file system, and another for another value', () => {
+  test('is short enough for a file system, and different for each value', () => {
     const [one, other] = ['a', 'b'].map((last) => segment('workspace', 'é'.repeat(300) + last));
     expect(Buffer.byteLength(one ?? '')).toBeLessThan(255);
     expect(one).not.toBe(other);
@@ -62,7 +62,7 @@ describe('names of files', () => {
     expect(latestName({ report: 'focus', parameters: {} }, 'other-1a2b3c4d.csv')).toBeUndefined();
   });
 
-  test('those of others are not taken for ours', () => {
+  test('names of other programs are not mistaken for ours', () => {
     expect(
       ['focus-1a2b3c4d.csv', 'focus-metadata-1a2b3c4d.json'].filter((name) => isDataName('focus', name)),
     ).toHaveLength(2);
@@ -96,20 +96,20 @@ describe('a manifest', () => {
     previous: null,
   };
 
-  test('is read as it was written', () => {
+  test('is read back as it was written', () => {
     expect(parseManifest(JSON.stringify(manifest))).toEqual(manifest);
   });
 
   test.each([
-    ['no JSON', '{', 'it is no JSON'],
-    ['somebody else’s', '{"name": "x"}', 'it has no "manifest": 1'],
-    ['one without a count', JSON.stringify({ ...manifest, rows: '1' }), '"rows" is no integer'],
+    ['no JSON', '{', 'it is not JSON'],
+    ['from another program', '{"name": "x"}', 'it has no "manifest": 1'],
+    ['one without a count', JSON.stringify({ ...manifest, rows: '1' }), '"rows" is not an integer'],
     [
       'one that names a file elsewhere',
       JSON.stringify({ ...manifest, files: [{ ...manifest.files[0], name: '../../etc/passwd' }] }),
-      '"files"[0]."name" leads out of its folder',
+      '"files"[0]."name" points outside its folder',
     ],
-  ])('that is %s is refused in words', (_, text, words) => {
+  ])('that is %s is refused with a reason', (_, text, words) => {
     expect(() => parseManifest(text)).toThrow(NoManifestError);
     expect(() => parseManifest(text)).toThrow(words);
   });

@@ -7,7 +7,7 @@ function gauge(samples: Metric['samples'], name = 'costbook_thing'): Metric {
 }
 
 describe('expositionText(metrics)', () => {
-  test('says of each metric what it is before its samples', () => {
+  test('describes each metric before its samples', () => {
     expect(
       expositionText([
         gauge([{ labels: {}, value: 1 }]),
@@ -27,11 +27,11 @@ describe('expositionText(metrics)', () => {
     expect(read?.samples.map(({ value }) => value)).toEqual(names.map((_, value) => value));
   });
 
-  test('what has no sample is not told at all', () => {
+  test('leaves out a metric without samples', () => {
     expect(expositionText([gauge([])])).toBe('');
   });
 
-  test('of one metric no more than 500 samples are told, and how many are left out is', () => {
+  test('writes at most 500 samples of a metric, and counts those left out', () => {
     const many = Array.from({ length: 503 }, (_, index) => ({ labels: { account: `a${index}` }, value: index }));
     const read = parseExposition(expositionText([gauge(many), gauge(many.slice(0, 500), 'other')]));
     expect(read.get('costbook_thing')?.samples).toHaveLength(500);
@@ -58,7 +58,7 @@ describe('withSamples(text, metrics)', () => {
     expect(read.get('costbook_thing_more')?.samples).toMatchObject([{ labels: {}, value: 5 }]);
   });
 
-  test('adds what is not in the text yet, also to no text', () => {
+  test('adds samples that are not in the text yet, also to an empty text', () => {
     const added = withSamples('', [gauge([{ labels: {}, value: 1 }])]);
     expect(added).toBe(expositionText([gauge([{ labels: {}, value: 1 }])]));
     const more = parseExposition(withSamples(before, [gauge([{ labels: {}, value: 1 }], 'other')]));

@@ -21,7 +21,7 @@ async function made(values: (number | null)[], horizon = 31, options = {}): Prom
 const week = (day: number) => (day % 7 < 5 ? 10 : 4);
 
 describe('forecastSeries(history, horizon)', () => {
-  test('goes on as a week that repeats itself does, without doubt', async () => {
+  test('repeats a weekly pattern, with narrow intervals', async () => {
     const { points, cumulative, seasons, from, through } = await made(days(140, week), 14);
     for (const [day, { mean, lower, upper }] of points.entries()) {
       for (const value of [mean, lower, upper]) expect(value).toBeCloseTo(week(day), 6);
@@ -40,7 +40,7 @@ describe('forecastSeries(history, horizon)', () => {
     expect(Math.abs((cumulative[29]?.mean ?? 0) / expected - 1)).toBeLessThan(0.05);
   });
 
-  test('forgets what was before a price changed', async () => {
+  test('ignores history before a price change', async () => {
     const random = chance(2);
     const { points } = await made(
       days(300, (day) => (day < 250 ? 100 : 160) * week(day) * random.noise(0.03)),
@@ -49,14 +49,14 @@ describe('forecastSeries(history, horizon)', () => {
     for (const [day, { mean }] of points.entries()) expect(mean / (160 * week(300 + day))).toBeCloseTo(1, 0.9);
   });
 
-  test('says of an end that is unlike anything before it that it may stay or be over, and bears both', async () => {
+  test('says that an unusual end may last or be over, and its interval includes both', async () => {
     const random = chance(7);
     const calm = days(200, (day) => 10 * week(day) * random.noise(0.05));
     const usual = await made(calm, 30);
     const wild = await made([...calm.slice(0, -2), ...calm.slice(-2).map((cost) => 8 * (cost ?? 0))], 30);
     expect(usual.notes).toEqual([]);
     expect(wild.notes).toEqual([
-      expect.stringMatching(/^the last 2 steps are [78]\.\d times what was expected: the interval holds both/),
+      expect.stringMatching(/^the last 2 steps were [78]\.\d times the expected value: the interval includes both/),
     ]);
     const [before, after] = [usual.cumulative[29], wild.cumulative[29]];
     expect((after?.lower ?? 0) / (before?.lower ?? 1)).toBeCloseTo(1, 1);
@@ -68,12 +68,12 @@ describe('forecastSeries(history, horizon)', () => {
     expect((over.cumulative[29]?.mean ?? 0) / (before?.mean ?? 1)).toBeLessThan(2);
   });
 
-  test('takes an end that follows no week of before for a level of its own, and expects no week of it', async () => {
+  test('treats an end without a weekly pattern as a level of its own', async () => {
     const random = chance(11);
     const calm = days(182, (day) => (day % 7 < 5 ? 1.2 : 0.01) * random.noise(0.1));
     const away = Array.from({ length: 7 }, () => 90 * random.noise(0.05));
     const { notes, cumulative } = await made([...calm.slice(0, -7), ...away], 10);
-    expect(notes).toEqual([expect.stringMatching(/the interval holds both/)]);
+    expect(notes).toEqual([expect.stringMatching(/the interval includes both/)]);
     const sum = cumulative[9] ?? { mean: 0, lower: 0, upper: 0 };
     expect(sum.lower).toBeLessThan(12);
     expect(sum.mean).toBeGreaterThan(400);
@@ -82,7 +82,7 @@ describe('forecastSeries(history, horizon)', () => {
     expect(sum.upper).toBeLessThan(1100);
   });
 
-  test('says of what stopped that it stopped, and when, and expects nothing more of it', async () => {
+  test('says since when a stopped series is zero, and expects nothing more', async () => {
     const stopped = await made(days(100, (day) => (day < 90 ? week(day) : 0)));
     expect(stopped).toMatchObject({
       model: 'stopped',
@@ -93,17 +93,17 @@ describe('forecastSeries(history, horizon)', () => {
       expect(range).toEqual({ mean: 0, lower: 0, upper: 0 });
   });
 
-  test('takes a pause that is usual for no end', async () => {
+  test('does not take a usual pause as the end', async () => {
     const pausing = await made(days(200, (day) => (day % 20 < 8 ? 50 : 0)));
     expect(pausing.model).not.toBe('stopped');
     expect(pausing.cumulative.at(-1)?.mean).toBeGreaterThan(100);
   });
 
-  test('says of what always was zero that it was', async () => {
+  test('says that a series was always zero', async () => {
     expect(await made(days(30, () => 0))).toMatchObject({ model: 'stopped', notes: ['always zero'] });
   });
 
-  test('begins where the series began: zeros before that are no history', async () => {
+  test('starts at the first value that is not zero', async () => {
     const random = chance(3);
     const young = await made(
       days(300, (day) => (day < 200 ? 0 : 80 * random.noise(0.1))),
@@ -114,28 +114,28 @@ describe('forecastSeries(history, horizon)', () => {
   });
 
   test.each<[string, (number | null)[], number, string]>([
-    ['nothing known', days(50, () => null), 7, 'no value is known'],
-    ['no values', [], 7, 'no value is known'],
-    ['two weeks', days(14, week), 7, 'too little history: 14 steps are known, and it takes 21'],
+    ['nothing known', days(50, () => null), 7, 'it has no values'],
+    ['no values', [], 7, 'it has no values'],
+    ['two weeks', days(14, week), 7, 'too little history: 14 known steps, at least 21 needed'],
     [
       'two weeks since it began',
       days(100, (day) => (day < 86 ? 0 : 5)),
       7,
-      'too little history: 14 steps are known since it began, and it takes 21',
+      'too little history: 14 known steps since its first value, at least 21 needed',
     ],
-    ['gaps', days(90, (day) => (day % 3 === 0 ? 5 : null)), 7, 'too many gaps: 60 of 90 steps are not known'],
+    ['gaps', days(90, (day) => (day % 3 === 0 ? 5 : null)), 7, 'too many gaps: 60 of 90 steps are unknown'],
     [
       'a horizon beyond reason',
       days(30, week),
       61,
-      'too little history: 30 steps are too few to look 61 ahead; at most 60',
+      'too little history: 30 steps allow a horizon of at most 60, not 61',
     ],
-  ])('of %s there is none, and it says why', async (_, values, horizon, reason) => {
+  ])('has no forecast for %s, and says why', async (_, values, horizon, reason) => {
     const forecast: Forecast = await forecastSeries({ start, step: 'day', values }, horizon);
     expect(forecast).toEqual({ kind: 'none', reason });
   });
 
-  test('a gap is not zero', async () => {
+  test('does not count a gap as zero', async () => {
     const random = chance(4);
     const { points } = await made(
       days(200, (day) => (day % 11 === 3 || (day > 100 && day < 110) ? null : week(day) * random.noise(0.03))),
@@ -144,7 +144,7 @@ describe('forecastSeries(history, horizon)', () => {
     for (const [day, { mean }] of points.entries()) expect(mean / week(200 + day)).toBeCloseTo(1, 1);
   });
 
-  test('what is no number is not known', async () => {
+  test('treats values that are not numbers as unknown', async () => {
     const values = days(100, week);
     values[40] = Number.NaN;
     values[50] = Number.POSITIVE_INFINITY;
@@ -152,7 +152,7 @@ describe('forecastSeries(history, horizon)', () => {
     for (const [day, { mean }] of points.entries()) expect(mean).toBeCloseTo(week(100 + day), 1);
   });
 
-  test('credits are below zero where it is said that they may be', async () => {
+  test('forecasts credits below zero only if they are allowed', async () => {
     const random = chance(5);
     const values = days(200, (day) => -week(day) * random.noise(0.05));
     const credits = await made(values, 7, { nonNegative: false });
@@ -165,7 +165,7 @@ describe('forecastSeries(history, horizon)', () => {
     expect(cost.points.every(({ mean, lower }) => mean === 0 && lower === 0)).toBe(true);
   });
 
-  test('hours follow the day and the week', async () => {
+  test('follows daily and weekly patterns of hours', async () => {
     const random = chance(6);
     const value = (hour: number) => (hour % 24 < 8 ? 1 : 5) * (hour % 168 < 120 ? 1 : 0.5);
     const values = Array.from({ length: 24 * 42 }, (_, hour) => value(hour) * random.noise(0.05));
@@ -176,7 +176,7 @@ describe('forecastSeries(history, horizon)', () => {
       expect(Math.abs(mean / value(hour) - 1)).toBeLessThan(0.2);
   });
 
-  test('a higher level makes wider intervals', async () => {
+  test('has wider intervals at a higher level', async () => {
     const { values, horizon } = syntheticSeries('weekly', 900);
     const [narrow, usual, wide] = await Promise.all(
       [0.5, 0.8, 0.95].map(async (level) => (await made([...values], horizon, { level })).cumulative.at(-1)),
@@ -187,7 +187,7 @@ describe('forecastSeries(history, horizon)', () => {
     expect(wide?.upper).toBeGreaterThan(usual?.upper ?? 0);
   });
 
-  test('the interval of a sum is that of the sum: narrower than the sum of bounds', async () => {
+  test('has intervals of sums that are narrower than the sum of bounds', async () => {
     const { values, horizon } = syntheticSeries('noisy', 900);
     const { points, cumulative } = await made([...values], horizon);
     const bounds = points.reduce((total, { lower, upper }) => total + upper - lower, 0);
@@ -195,15 +195,15 @@ describe('forecastSeries(history, horizon)', () => {
     expect((sum?.upper ?? 0) - (sum?.lower ?? 0)).toBeLessThan(0.6 * bounds);
   });
 
-  test('every mistake in what is asked is told', async () => {
+  test('reports every mistake in its options', async () => {
     const asked = forecastSeries({ start, step: 'day', values: [] }, 0, { level: 1, seasons: [1, 2.5] });
     await expect(asked).rejects.toThrow(UsageError);
     await expect(asked).rejects.toThrow(
       [
-        'horizon: 0 is no whole number of at least 1',
-        'level: 1 does not lie between 0 and 1',
-        'seasons: 1 is no whole number of at least 2',
-        'seasons: 2.5 is no whole number of at least 2',
+        'horizon: 0 is not a whole number of at least 1',
+        'level: 1 is not between 0 and 1',
+        'seasons: 1 is not a whole number of at least 2',
+        'seasons: 2.5 is not a whole number of at least 2',
       ].join('\n'),
     );
   });

@@ -8,13 +8,13 @@ function spend(budget: string, day: string, ...gaps: string[]) {
   return { budget, period: { name: day, start, end: start + 86_400_000 }, gaps };
 }
 
-test('what is missing of one budget is told of it and its period', () => {
+test('a gap of one budget names the budget and its period', () => {
   expect(groupGaps([spend('a', '2026-10-03', stale), spend('b', '2026-10-03')])).toEqual([
     { of: 'budget a, 2026-10-03', isOne: true, sentence: stale },
   ]);
 });
 
-test('what is missing of many is told once, with the first names and how many more there are', () => {
+test('a gap of many budgets is one sentence with the first names and the number of others', () => {
   const days = ['02', '03', '04', '05', '06'].map((day) => `2026-10-${day}`);
   const spends = [...days.map((day) => spend('a', day, stale)), ...days.map((day) => spend('b', day, stale))];
   expect(groupGaps(spends)).toEqual([
@@ -22,7 +22,7 @@ test('what is missing of many is told once, with the first names and how many mo
   ]);
 });
 
-test('what is missing of the same ones is one sentence, and of others another', () => {
+test('gaps of the same budgets share one sentence, other gaps have their own', () => {
   const spends = [
     spend('a', '2026-10-03', 'x', 'y'),
     spend('b', '2026-10-03', 'z', 'y', 'x'),

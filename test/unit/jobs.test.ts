@@ -35,7 +35,7 @@ function problems(text: string): string {
 }
 
 describe('a job', () => {
-  test('is read with all that it can say', () => {
+  test('is read with every key', () => {
     const job = parse(`schedule: "*/15 8-18 * * MON-FRI"
 timeZone: Europe/Berlin
 timeout: 50m
@@ -79,7 +79,7 @@ steps:
     expect(kept).toContain('https://hc.example.com/ping/5f2b9c77aa01/fail');
   });
 
-  test('says little where little is meant', () => {
+  test('needs only a schedule and steps', () => {
     expect(parse('schedule: "15 2 * * *"\nsteps: [ingest, alert]\n')).toMatchObject({
       timeoutMs: undefined,
       catchUp: 'once',
@@ -89,7 +89,7 @@ steps:
     });
   });
 
-  test('with mistakes has all of them told at once, each with its place', () => {
+  test('with mistakes is refused with all of them, each with its place', () => {
     expect(
       problems(`shedule: "15 2 * * *"
 timezone: Europe/Berlin
@@ -111,7 +111,7 @@ ping: { begin: "\${HOOK}" }
 `),
     ).toMatchInlineSnapshot(`
       "1:1: unknown key "shedule"; did you mean schedule? rename or remove it
-      1:1: found no schedule, expected schedule: "15 2 * * *"; write it
+      1:1: found no schedule, expected schedule: "15 2 * * *"; add it
       2:1: unknown key "timezone"; did you mean timeZone? rename or remove it
       3:10: timeout: found "5 minutes", expected a duration such as 90s, 50m or 6h
       4:10: catchUp: found "twice", expected once or skip
@@ -121,7 +121,7 @@ ping: { begin: "\${HOOK}" }
       9:15: unknown key "form"; did you mean from? rename or remove it
       9:26: unknown key "acceptReducedAccess"; expected one of from, to or refetch
       9:59: from: found "yesterday", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
-      10:5: steps: found report without name, expected report: { name: … }; write it so
+      10:5: steps: found report without name, expected report: { name: … }
       11:13: report: found no name, expected one in each step report; write it
       11:45: format: found "xlsx", expected csv, parquet, arrow or json
       11:69: parquetDecimals: found "rough", expected exact or double
@@ -156,11 +156,11 @@ ping: { begin: "\${HOOK}" }
     ],
     ['schedule: "15 2 * * *"\nsteps: [check]\nping: {}', /found no address/],
     ['schedule: "15 2 * * *"\nsteps: [check]\ntimeZone: Europe/Berln', /did you mean Europe\/Berlin/],
-  ])('is refused: %.60s', (text, words) => {
+  ])('is refused for %.60s', (text, words) => {
     expect(problems(text)).toMatch(words);
   });
 
-  test('with a wrong address does not tell it', () => {
+  test('with an invalid address does not show it', () => {
     const told = problems(
       'schedule: "15 2 * * *"\nsteps: [check]\nping: { fail: "ftp://hc.example.com/MARKED-5f2b9c" }',
     );
@@ -168,7 +168,7 @@ ping: { begin: "\${HOOK}" }
     expect(told).not.toContain('MARKED');
   });
 
-  test('whose address is not to be told needs no variable for it', () => {
+  test('needs no variable of its address if the address is not used', () => {
     expect(parse('schedule: "15 2 * * *"\nsteps: [check]\nping: { fail: "${NOT_SET}" }', false).ping?.fail).toBe(
       undefined,
     );
@@ -196,7 +196,7 @@ describe('a schedule', () => {
     expect(parseTimetable(text)).toMatchObject({ minutes, hours });
   });
 
-  test('knows months and weekdays by name, and Sunday by two numbers', () => {
+  test('accepts names of months and weekdays, and two numbers for Sunday', () => {
     expect(parseTimetable('0 0 * jan,Jul-SEP 5-7')).toMatchObject({ months: [1, 7, 8, 9], weekdays: [0, 5, 6] });
   });
 
@@ -217,7 +217,7 @@ describe('a schedule', () => {
     expect(() => parseTimetable(text)).toThrow(words);
   });
 
-  test('of a time that the clocks pass over is due when they go on, and of one that they show twice the first time', () => {
+  test('at a skipped local time is due right after the gap, and at a repeated one the first time', () => {
     const zone = zoneOf('America/New_York');
     const slots = (text: string, from: string, through: string) =>
       [...slotsBetween(parseTimetable(text), zone, Date.parse(from), Date.parse(through))].map((slot) =>
@@ -241,7 +241,7 @@ describe('a schedule', () => {
 });
 
 describe('jobs', () => {
-  test('that come with Costbook are sound', async () => {
+  test('that come with Costbook are valid', async () => {
     const jobs = loadJobs({ ...place, dir: await newProject() });
     expect(
       jobs.map(({ name, schedule, isEnabled, isBuiltIn, steps }) => [
@@ -272,7 +272,7 @@ describe('jobs', () => {
     ]);
   });
 
-  test('of a project lie over the built-in ones by name; budgets and allocation are none', async () => {
+  test('of a project override built-in ones by name; budgets and allocation are not jobs', async () => {
     const dir = await newProject();
     await mkdir(join(dir, 'jobs'));
     await writeFile(join(dir, 'jobs', 'nightly.yaml'), 'schedule: "0 4 * * *"\nsteps: [ingest]\n');
@@ -292,7 +292,7 @@ describe('jobs', () => {
     ['other.yml', 'expected the ending .yaml'],
     ['other.YAML', 'expected the ending .yaml'],
     ['Budgets.yaml', 'expected the name budgets.yaml'],
-  ])('a stray file %s is named beside the mistakes of the job that is asked for', async (name, words) => {
+  ])('a stray file %s is reported next to the mistakes of the requested job', async (name, words) => {
     const dir = await newProject();
     await mkdir(join(dir, 'jobs'));
     await writeFile(join(dir, 'jobs', 'nightly.yaml'), 'schedule: "0 4 * * *"\nsteps: [ingset]\n');
@@ -301,7 +301,7 @@ describe('jobs', () => {
     expect(() => loadJob('nightly', { ...place, dir })).toThrow('nightly.yaml:2:9');
   });
 
-  test('have what is wrong in any of them told together', async () => {
+  test('with mistakes are all reported together', async () => {
     const dir = await newProject();
     await mkdir(join(dir, 'jobs'));
     await writeFile(join(dir, 'jobs', 'one.yaml'), 'steps: [ingest]\n');
@@ -310,7 +310,7 @@ describe('jobs', () => {
   });
 });
 
-test('a file with mistakes gives the steps without one, each with its line', () => {
+test('a file with mistakes still gives its valid steps, each with its line', () => {
   const reading = readJob({
     ...place,
     text: 'schedul: "15 2 * * *"\nsteps:\n  - ingset\n  - report: { name: nosuch }\n  - report: { nmae: focus }\n',
@@ -322,7 +322,7 @@ test('a file with mistakes gives the steps without one, each with its line', () 
   expect(reading.steps).toEqual([{ name: 'report', options: { name: 'nosuch' }, where: 'jobs/mine.yaml:4:5' }]);
 });
 
-test('a report step takes the time limit and the folders that the command takes', () => {
+test('a report step accepts the time limit and folders of its command', () => {
   const steps = '[{ report: { name: unit_economics, allowFiles: [/srv/a, /srv/b], timeout: 10m } }]';
   expect(parse(`schedule: "15 2 * * *"\nsteps: ${steps}\n`).steps.map(commandLineOf)).toEqual([
     'report unit_economics --allow-files /srv/a --allow-files /srv/b --timeout 10m',
@@ -332,7 +332,7 @@ test('a report step takes the time limit and the folders that the command takes'
   );
 });
 
-test('a step knows the formats that reports have', () => {
+test('a report step accepts every export format', () => {
   const format = stepRules.report.options.find(({ key }) => key === 'format');
   expect(format).toMatchObject({ choices: exportFormats });
 });

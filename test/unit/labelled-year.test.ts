@@ -10,7 +10,7 @@ const detector = { evaluateScope, noticesOf, quietDays, usualRules } as unknown 
 const seeds = [301, 302];
 const years = seeds.map((seed) => measureYear(labelledYear({ seed, scopes: 100, days: 365 }), detector));
 
-test('every planted event of at least 5 USD and 30 % that stands out of chance is told within a day', () => {
+test('every planted event of at least 5 USD and 30 % that exceeds noise is reported within a day', () => {
   expect(years.flatMap(({ missed }) => missed)).toEqual([]);
   for (const kind of ['spike', 'step', 'drop', 'price', 'new', 'lower step'] as const) {
     const clear = years.reduce((sum, { recall }) => sum + (recall.get(kind)?.clear ?? 0), 0);
@@ -18,7 +18,7 @@ test('every planted event of at least 5 USD and 30 % that stands out of chance i
   }
 });
 
-test('fewer than one alarm in a month of 100 scopes is false: holidays, growth and chance are none', () => {
+test('fewer than one false alarm a month per 100 scopes: holidays, growth and noise raise none', () => {
   const falseAlarms = years.flatMap((year) => year.falseAlarms);
   expect(falseAlarms.length / seeds.length / 12, falseAlarms.join('\n')).toBeLessThan(1);
 });

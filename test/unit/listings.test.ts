@@ -165,7 +165,7 @@ describe('pages of a listing (2.13)', () => {
     ['an empty meta', { data: [item('a')], meta: {} }],
     ['nextCursor null', { data: [item('a')], meta: { hasMore: false, nextCursor: null, total: 1 } }],
     ['a cursor on the last page', { data: [item('a')], meta: { hasMore: false, nextCursor: 'c9', total: 1 } }],
-    ['fields that nobody knows', { data: [item('a')], meta: { hasMore: false, pages: 1 }, links: {} }],
+    ['unknown fields', { data: [item('a')], meta: { hasMore: false, pages: 1 }, links: {} }],
   ])('with %s, this was the last page', async (_, body) => {
     const server = await startServer(answer(body));
     const { names, pages } = await read(server.url);
@@ -316,9 +316,9 @@ describe('an unknown API version (9.4)', () => {
 
   test.each([
     ['the nearest with pages', 'valid: 2026-04-16, 2026-09-01, 2026-05-10', '2026-05-10'],
-    ['the latest without, where none has', 'valid: 2026-04-16, 2026-02-01', '2026-04-16'],
-    ['no preview, where another is named', 'valid: 2026-04-16, 2026-06-01.preview', '2026-04-16'],
-    ['a preview, where only such are named', 'valid: 2026-06-01.preview, 2026-07-01.preview', '2026-06-01.preview'],
+    ['the latest without pages, if none has them', 'valid: 2026-04-16, 2026-02-01', '2026-04-16'],
+    ['no preview, if another version is named', 'valid: 2026-04-16, 2026-06-01.preview', '2026-04-16'],
+    ['a preview, if only previews are named', 'valid: 2026-06-01.preview, 2026-07-01.preview', '2026-06-01.preview'],
     ['none but versions', 'since 2026-01-01T00:00:00Z only "2026-04-16" is valid', '2026-04-16'],
   ])('of several versions named: %s', async (_, named, expected) => {
     const server = await startServer(inTurn(unknown(`unknown version "2026-04-28"; ${named}`), bare));
@@ -328,7 +328,7 @@ describe('an unknown API version (9.4)', () => {
 
   test.each([
     ['names no other', 'unknown version 2026-04-28', 1],
-    ['is followed by another such', 'unknown version; valid: 2026-04-16, 2026-06-01', 2],
+    ['is followed by another such refusal', 'unknown version; valid: 2026-04-16, 2026-06-01', 2],
   ])('that %s is reported with what to do', async (_, said, calls) => {
     const server = await startServer(unknown(said));
     const error = await rejection(read(server.url));

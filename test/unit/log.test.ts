@@ -17,7 +17,7 @@ function logs(runNumber?: number) {
 }
 
 describe('jsonLog(place)', () => {
-  test('says when, how grave, of which run, what, and its fields', () => {
+  test('has time, level, run, event, message and fields', () => {
     const { said, json } = logs(12);
     json.info('window.loaded', 'Window loaded', { account: 'acc_one', rows: 3 });
     expect(said).toEqual([
@@ -25,13 +25,13 @@ describe('jsonLog(place)', () => {
     ]);
   });
 
-  test('before there is a run it names none', () => {
+  test('names no run before there is one', () => {
     const { said, json } = logs();
     json.warn('disk.low', 'careful');
     expect(said).toEqual(['{"at":"2026-09-13T02:15:00Z","level":"warn","event":"disk.low","message":"careful"}']);
   });
 
-  test('no field replaces the time, the level, the run, the event or the message', () => {
+  test('lets no field replace the time, the level, the run, the event or the message', () => {
     const { said, json } = logs(12);
     json.warn('disk.low', 'careful', {
       level: 'info',
@@ -46,14 +46,14 @@ describe('jsonLog(place)', () => {
     ]);
   });
 
-  test('what has several lines is one line', () => {
+  test('writes text with several lines on one line', () => {
     const { said, json } = logs();
     json.info('test.run', 'one\ntwo', { reason: 'three\r\nfour\u2028five' });
     expect(said.join('')).not.toMatch(/[\r\n\u2028]/);
     expect(JSON.parse(said.join(''))).toMatchObject({ reason: 'three\r\nfour\u2028five' });
   });
 
-  test('words are events of their own: errors, warnings, and what is neither', () => {
+  test('writes messages for people as events: errors, warnings and answers', () => {
     const { said, json } = logs(3);
     json.tell('costbook: the disk is full\nmake room');
     json.tell('warning: the month is open');
@@ -67,7 +67,7 @@ describe('jsonLog(place)', () => {
 });
 
 describe('humanLog(place)', () => {
-  test('says it in one line, with the run and the fields behind it', () => {
+  test('writes one line, with the run and the fields at the end', () => {
     const { said, human } = logs(12);
     human.info('window.loaded', 'window is in the books', {
       account: 'acc_one',
@@ -82,7 +82,7 @@ describe('humanLog(place)', () => {
     ]);
   });
 
-  test('says when it was to whoever was not there', () => {
+  test('has a timestamp unless a person watches', () => {
     const { said, unseen } = logs(12);
     unseen.info('window.loaded', 'window is in the books', { rows: 3 });
     unseen.warn('disk.low', 'careful');
@@ -92,7 +92,7 @@ describe('humanLog(place)', () => {
     ]);
   });
 
-  test('text from outside can neither begin another line nor move the cursor', () => {
+  test('lets no text from outside start another line or move the cursor', () => {
     const { said, human } = logs();
     human.info('listing.refused', 'refused', { reason: 'first\nsecond\r\u001b[2Kforged\u2028line' });
     expect(said).toEqual(['refused · reason first second \uFFFD[2Kforged line']);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { ownerBudgets } from '../../src/budgets/owner-budgets.ts';
 
-test('budgets of single owners are told to reports; others cannot be compared with what one owner costs', () => {
+test('budgets of single owners are passed to reports; others cannot be compared with one owner’s cost', () => {
   const budgets = parseBudgets({
     file: 'budgets.yaml',
     now: Date.parse('2026-10-01T00:00:00Z'),

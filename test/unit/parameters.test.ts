@@ -45,7 +45,7 @@ describe('parseParameters(file, problems)', () => {
     ]);
   });
 
-  test('tells everything that is wrong at once, with file, line and column', () => {
+  test('reports every mistake at once, with file, line and column', () => {
     const sql = 'select $a, $b, $c, $d, $month, $from, $e, $f';
     const { problems } = parsed(
       'a, B text, c numbr, d integer = many, month text, from date, e text, e text, f date = 2026-02-30',
@@ -53,36 +53,34 @@ describe('parseParameters(file, problems)', () => {
     );
     expect(problems).toEqual([
       'mine.sql:2:13: found "a", expected "name type" or "name type = default", separated by commas',
-      'mine.sql:2:16: "B" is no name of a parameter; expected lower case letters, digits and _',
-      expect.stringMatching(
-        /^mine\.sql:2:24: "numbr" is no type of a parameter; expected month, date, .*boolean, file$/,
-      ),
+      'mine.sql:2:16: "B" is not a valid parameter name; expected lowercase letters, digits and _',
+      expect.stringMatching(/^mine\.sql:2:24: "numbr" is not a parameter type; expected month, date, .*boolean, file$/),
       'mine.sql:2:33: the default of "d" is "many", expected an integer, or none',
-      'mine.sql:2:51: the parameter "month" is a text, expected month',
-      'mine.sql:2:82: the parameter "e" is there twice',
+      'mine.sql:2:51: the parameter "month" has the type text, expected month',
+      'mine.sql:2:82: the parameter "e" is declared twice',
       'mine.sql:2:90: the default of "f" is "2026-02-30", expected a date such as 2026-10-01, 2026-10 or -30d (UTC), complete-through or none',
       'mine.sql:3:8: $a is not declared in the header; expected it in "--! params:"',
       'mine.sql:3:12: $b is not declared in the header; expected it in "--! params:"',
       'mine.sql:3:16: $c is not declared in the header; expected it in "--! params:"',
-      'mine.sql:2:63: the parameter "from" is there without "to"; a period has both',
+      'mine.sql:2:63: the parameter "from" is declared without "to"; a period needs both',
     ]);
   });
 
-  test('refuses a parameter that the SQL names and the header lacks, and the reverse', () => {
+  test('refuses a parameter that only the SQL or only the header has', () => {
     expect(parsed('month month, workspace text = *', 'select 1\nwhere $mnth = 1 and $month is null').problems).toEqual([
       'mine.sql:4:7: $mnth is not declared in the header (did you mean "month"?); expected it in "--! params:"',
-      'mine.sql:2:26: the parameter "workspace" is declared, but $workspace is nowhere in the SQL',
+      'mine.sql:2:26: the parameter "workspace" is declared, but the SQL does not use $workspace',
     ]);
   });
 
-  test('takes no name for a parameter that stands in a comment, a text or a quoted name', () => {
+  test('ignores parameters in comments, texts and quoted names', () => {
     const sql = `select '$a ''$b', "$c", $$ $d $$, $q$ $e $q$, e'\\'$f', x$g -- $h\n/* $i\n$j */ where $month is null`;
     expect(parsed('month month', sql).problems).toEqual([]);
   });
 
-  test('knows the month before only where there is a month to be before', () => {
+  test('requires another month for month-before', () => {
     expect(parsed('base month = month-before', 'select $base').problems).toEqual([
-      'mine.sql:2:13: "month-before" is the month before the parameter "month", which must be another one',
+      'mine.sql:2:13: "month-before" is the month before the parameter "month"; declare "month" as another parameter',
     ]);
     expect(parsed('month month, base month = month-before', 'select $base, $month').problems).toEqual([]);
   });
@@ -113,7 +111,7 @@ async function sqlValue(...args: Parameters<typeof values>): Promise<unknown[]> 
 }
 
 describe('readParameters and settleParameters', () => {
-  test('bind each type as its file expects it', async () => {
+  test('bind each type to its SQL value', async () => {
     const params = 'month month, on date, at instant, name text, all text, days integer, floor decimal, net boolean';
     const given = {
       month: '2026-09',
@@ -137,7 +135,7 @@ describe('readParameters and settleParameters', () => {
     ]);
   });
 
-  test('take the defaults from the books and from now', async () => {
+  test('take defaults from the books and from now', async () => {
     const params =
       'month month = last-complete, base month = month-before, from date = -30d, to date = complete-through, at instant = complete-through, workspace text = *, floor decimal = none';
     expect(await sqlValue(params)).toEqual([
@@ -168,35 +166,35 @@ describe('readParameters and settleParameters', () => {
     ['net boolean', { net: 'yes' }, 'expected true, false'],
     ['name text', {}, 'needs --param name=<text>: expected text, or * for all'],
     ['month month', {}, 'needs --month <month>: expected a month'],
-  ])('refuse for %s what is given as %j', async (params, given, words) => {
+  ])('refuse, for %s, the value %j', async (params, given, words) => {
     await expect(values(params, given)).rejects.toThrow(words);
   });
 
-  test('tell every mistake at once, and what was probably meant', async () => {
+  test('report every mistake at once, with the probable spelling', async () => {
     const given = { month: 'x', workspce: 'north', days: 'many' };
     await expect(values('month month, workspace text = *, days integer = 3', given)).rejects.toThrow(
       [
         '--param workspce: the report mine has no parameter "workspce" (did you mean "workspace"?); expected one of --month <month>, --param workspace=<text>, --param days=<integer>',
-        '--param month: "x" is not what the report mine takes there; expected a month such as 2026-10, last (the last complete one) or none',
-        '--param days: "many" is not what the report mine takes there; expected an integer, or none',
+        '--param month: "x" is not a valid value for the report mine; expected a month such as 2026-10, last (the last complete one) or none',
+        '--param days: "many" is not a valid value for the report mine; expected an integer, or none',
       ].join('\n'),
     );
   });
 
-  test('refuse a value that is given twice', async () => {
+  test('refuse a parameter that is set twice', async () => {
     const more = [{ name: 'month', text: '2026-09', what: '--month' }];
     await expect(values('month month', { month: '2026-09' }, { more })).rejects.toThrow(
-      '--param month and --month are the same parameter: give one of them',
+      '--param month and --month set the same parameter: use only one',
     );
   });
 
-  test('refuse a period that ends before it begins', async () => {
+  test('refuse a period that ends before it starts', async () => {
     await expect(values('from date, to date', { from: '2026-10-01', to: '2026-10-01' })).rejects.toThrow(
       '--from must be before --to',
     );
   });
 
-  test('say that no month is complete rather than choose one', async () => {
+  test('report that no month is complete instead of choosing one', async () => {
     const empty = { ...state, completeThrough: null };
     await expect(values('month month = last-complete', {}, { state: empty })).rejects.toThrow(
       'no month is complete in every account',
@@ -204,7 +202,7 @@ describe('readParameters and settleParameters', () => {
     await expect(values('on date = complete-through', {}, { state: empty })).rejects.toThrow('nothing is complete');
   });
 
-  test('bind a file as its absolute path, and only one that is there', async () => {
+  test('bind an existing file as its absolute path, and refuse others', async () => {
     const dir = await newProject();
     await writeFile(join(dir, 'users.csv'), 'day,users\n');
     const [value] = await values('metric file', { metric: 'users.csv' }, { dir });
@@ -212,12 +210,12 @@ describe('readParameters and settleParameters', () => {
     await expect(values('metric file', { metric: 'user.csv' }, { dir })).rejects.toThrow(
       `${join(dir, 'user.csv')} does not exist`,
     );
-    await expect(values('metric file', { metric: '.' }, { dir })).rejects.toThrow('is no file');
+    await expect(values('metric file', { metric: '.' }, { dir })).rejects.toThrow('is not a file');
     await expect(values('metric file', { metric: '*.csv' }, { dir })).rejects.toThrow('pattern');
   });
 });
 
-test('periodsOf names each month of a report, and the days from one date to another', async () => {
+test('periodsOf returns each month of a report, and the days between two dates', async () => {
   const months = await values('month month, base month', { month: '2026-09', base: '2026-07' });
   expect(periodsOf(months)).toEqual([
     { label: '2026-09', start: Date.parse('2026-09-01'), end: Date.parse('2026-10-01') },
@@ -235,7 +233,7 @@ test('periodsOf names each month of a report, and the days from one date to anot
 });
 
 describe('monthsOfRange(text, what)', () => {
-  test('names every month from the first to the last', () => {
+  test('returns every month from the first to the last', () => {
     expect(monthsOfRange('2025-11..2026-02', '--month')).toEqual(['2025-11', '2025-12', '2026-01', '2026-02']);
     expect(monthsOfRange('2026-02..2026-02', '--month')).toEqual(['2026-02']);
     expect(monthsOfRange('2026-02', '--month')).toBeUndefined();
@@ -243,7 +241,7 @@ describe('monthsOfRange(text, what)', () => {
   });
 
   test.each([
-    ['2026-02..2026-01', 'ends before it begins'],
+    ['2026-02..2026-01', 'ends before it starts'],
     ['2026-01..', '"" is not a month'],
     ['2026-01..2026-13', '"2026-13" is not a month'],
     ['1999-01..2026-10', 'more than 120 months'],
@@ -256,7 +254,7 @@ describe('withDaysOfMonths(report, given)', () => {
   const days = { parameters: ['from', 'to'].map((name) => ({ name, type: 'date' as const, default: 'none' })) };
   const month = (text: string): GivenParameter => ({ name: 'month', text, what: '--month' });
 
-  test('a month is its days, of a report that has days alone', () => {
+  test('turns a month into its days for a report that only takes days', () => {
     const given = (text: string) => withDaysOfMonths(days, [month(text)]).map(({ name, text }) => [name, text]);
     const whole = [
       ['from', '2026-10'],
@@ -272,7 +270,7 @@ describe('withDaysOfMonths(report, given)', () => {
     }
   });
 
-  test('a report of months is asked for its month', () => {
+  test('keeps the month for a report that takes months', () => {
     const both = { parameters: [...days.parameters, { name: 'month', type: 'month' as const, default: 'none' }] };
     expect(withDaysOfMonths(both, [month('2026-10')])).toEqual([month('2026-10')]);
   });

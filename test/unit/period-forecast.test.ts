@@ -46,7 +46,7 @@ function asked(values: readonly number[], beginning = { hours: 0, share: 0 }) {
 
 const ones = new Array<number>(days).fill(1);
 
-test('a period comes to what is spent and the forecast of the days that are left', async () => {
+test("a period's forecast is its spend plus the forecast of the remaining days", async () => {
   const { asked: calls, forecast } = forecaster(2);
   const made = await forecastPeriod(asked(ones), forecast);
   expect(made).toMatchObject({ mean: 40n * usd, low: 30n * usd, high: 50n * usd, observations: days });
@@ -63,7 +63,7 @@ test('a period comes to what is spent and the forecast of the days that are left
   ]);
 });
 
-test('of a day that has begun only the rest is expected, and the interval is narrower', async () => {
+test('a started day adds only its expected rest, and narrows the interval', async () => {
   const made = await forecastPeriod(asked(ones, { hours: 6, share: 0.5 }), forecaster(2).forecast);
   if (made.kind === 'none') throw new Error(made.reason);
   expect(made.mean).toBe(39n * usd);
@@ -75,7 +75,7 @@ test('of a day that has begun only the rest is expected, and the interval is nar
   expect(made.path[0]).toEqual({ start: end + 6 * 3_600_000, spent: 21n * usd });
 });
 
-test('the interval does not reach below what is spent already, where nothing was ever credited', async () => {
+test('the interval does not go below the spend if there were never credits', async () => {
   const sparse: Forecaster = async (...args) => {
     const made = await forecaster(2).forecast(...args);
     if (made.kind === 'none') return made;
@@ -88,13 +88,13 @@ test('the interval does not reach below what is spent already, where nothing was
   expect(await forecastPeriod(asked([...ones.slice(1), -1]), sparse)).toMatchObject({ low: 15n * usd });
 });
 
-test('a history begins with the first whole day of what began within it', async () => {
+test('a history starts with the first whole day after its first cost', async () => {
   const { asked: calls, forecast } = forecaster(2);
   await forecastPeriod(asked([0, 0, 0.5, ...ones.slice(3)]), forecast);
   expect(calls[0]?.[0]).toEqual({ start: '2026-09-04T00:00:00Z', step: 'day', values: ones.slice(3) });
 });
 
-test('there is none without costs, with too little history for what is left, and where the engine has none', async () => {
+test('there is no forecast without costs, with too little history for the rest, or without one from the engine', async () => {
   const { asked: calls, forecast } = forecaster(2);
   expect(await forecastPeriod(asked(ones.map(() => 0)), forecast)).toEqual({
     kind: 'none',

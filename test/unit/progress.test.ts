@@ -37,7 +37,7 @@ describe('on a terminal', () => {
     expect(lines).toEqual(['']); // takes away what is not there
   });
 
-  test('a longer one shows what it is at, how far, and for how long, and takes it away at its end', () => {
+  test('a longer command shows its task, its progress and its duration, and removes the line at its end', () => {
     const { lines, progress } = shown('terminal');
     vi.advanceTimersByTime(3000);
     progress.show('check 1 of 2');
@@ -49,7 +49,7 @@ describe('on a terminal', () => {
     expect(lines.slice(-2)).toEqual(['check · 1 min 5 s', '']);
   });
 
-  test('a request that is waited for is named with its host, before everything else', () => {
+  test('a pending request is shown first, with its host', () => {
     const { lines, progress } = shown('terminal', () => 'api.example.com:443 for 7 s: GET /v0/accounts');
     vi.advanceTimersByTime(3000);
     progress.show('window 1 of 2');
@@ -58,7 +58,7 @@ describe('on a terminal', () => {
     expect(lines).toContain('check · 4 s · waiting for api.example.com:443 for 7 s: GET /v0/accounts · window 1 of 2');
   });
 
-  test('who computes without a pause shows it at each step', () => {
+  test('a computation without pauses shows each step', () => {
     const { lines, progress } = shown('terminal');
     vi.setSystemTime(1_005_000); // no timer has come
     progress.show('series 2 of 9');
@@ -66,7 +66,7 @@ describe('on a terminal', () => {
     progress.end();
   });
 
-  test('nothing is drawn while a person is asked for something', async () => {
+  test('nothing is drawn during a prompt', async () => {
     const { lines, progress } = shown('terminal');
     const answer = progress.quiet(() => new Promise<string>((done) => setTimeout(() => done('yes'), 10_000)));
     await vi.advanceTimersByTimeAsync(10_000);
@@ -79,7 +79,7 @@ describe('on a terminal', () => {
 });
 
 describe('without a terminal', () => {
-  test('the log names the host and the request that is waited for', () => {
+  test('the log names the host and the pending request', () => {
     const { lines, progress } = shown('log', () => 'api.example.com:443 for 7 s: GET /v0/accounts');
     vi.advanceTimersByTime(10_000);
     progress.end();
@@ -88,7 +88,7 @@ describe('without a terminal', () => {
     ]);
   });
 
-  test('the log says it every ten seconds, where nothing else was said', () => {
+  test('the log reports progress every ten seconds if nothing else was written', () => {
     const { lines, progress, say } = shown('log');
     progress.show('check 1 of 2');
     vi.advanceTimersByTime(9000);
@@ -108,9 +108,9 @@ describe('without a terminal', () => {
   });
 });
 
-test('only what serves until it is stopped has no progress', async () => {
+test('only commands that serve until stopped have no progress', async () => {
   const commands = await allCommands();
-  expect(commands.filter(({ staysUp }) => staysUp).map(({ name }) => name)).toEqual(['schedule', 'emulator']);
+  expect(commands.filter(({ staysUp }) => staysUp).map(({ name }) => name)).toEqual(['schedule', 'serve', 'emulator']);
 });
 
 test('the live line is cut to the terminal, hides secrets, and waits while output has an unfinished line', () => {

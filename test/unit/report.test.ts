@@ -7,7 +7,7 @@ import { blamingReport, checkReport, orderedQuery, readReports } from '../../src
 import { givenBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';
 
-test('a report is blamed for its SQL, and not for what the machine lacks or for a bug', async () => {
+test('an error blames a report for its SQL, but not for missing resources or a bug', async () => {
   const [report] = await readReports(join(await newProject(), 'sql'));
   if (report === undefined) throw new Error('there is no report');
   const { connection, close } = await givenBooks({});
@@ -26,7 +26,7 @@ test('a report is blamed for its SQL, and not for what the machine lacks or for 
   }
 });
 
-test('rows that the grain does not tell apart come in one order, however they came', async () => {
+test('rows with the same grain have a fixed order', async () => {
   const [report] = await readReports(join(await newProject(), 'sql'));
   if (report === undefined) throw new Error('there is no report');
   const { connection, close } = await givenBooks({});
@@ -43,13 +43,13 @@ test('rows that the grain does not tell apart come in one order, however they ca
   }
 });
 
-test('no report has the name of a command, which would answer something else', async () => {
+test('no report has the name of a command, which would run instead', async () => {
   const reports = (await readReports(join(await newProject(), 'sql'))).map(({ name }) => name);
   const commands = (await allCommands()).map(({ name }) => name);
   expect(reports.filter((name) => commands.includes(name))).toEqual([]);
 });
 
-test('what a header says of the screen names columns of the report', async () => {
+test('screen settings in a header only name columns of the report', async () => {
   const dir = await newProject();
   await mkdir(join(dir, 'sql', 'reports'), { recursive: true });
   await writeFile(

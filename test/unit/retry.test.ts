@@ -102,7 +102,7 @@ describe('parseRetryAfter', () => {
     expect(parseRetryAfter(undefined, answered)).toBeUndefined();
   });
 
-  test('a date is taken against our own clock where the answer has none of its own', () => {
+  test('a date is compared with our own clock if the answer has no date', () => {
     const header = new Date(Date.now() + 60_000).toUTCString();
     for (const date of [undefined, 'no date']) {
       const ms = parseRetryAfter(header, date);

@@ -50,7 +50,7 @@ async function play(
 }
 
 describe('the steps of a run', () => {
-  test('are all done where nothing fails', async () => {
+  test('all run if none fails', async () => {
     const { kept, said, results } = await play([step('ingest'), step('check'), report], {});
     expect(kept).toEqual(['1 ingest: done', '2 check: done', '3 report: done']);
     expect(said).toBe('0 ');
@@ -63,7 +63,7 @@ describe('the steps of a run', () => {
     ['close', { close: 4 }, ['report']],
     ['report', { report: 7 }, []],
     ['summarize', { summarize: 8 }, []],
-  ])('that need %s are left out where it fails, and no others', async (_, deeds, leftOut) => {
+  ])('that need %s are left out if it fails, and no others', async (_, deeds, leftOut) => {
     const steps = [step('ingest'), step('check'), close, report, step('summarize'), step('alert')];
     const { results } = await play(steps, deeds);
     expect(results.filter(({ outcome }) => outcome === 'left_out').map((result) => result.step)).toEqual(leftOut);
@@ -80,7 +80,7 @@ describe('the steps of a run', () => {
     );
   });
 
-  test('are over where the time of the run is, but for alerts', async () => {
+  test("stop when the run's time is over, except alerts", async () => {
     const over = new AbortController();
     const { kept, said } = await play(
       [step('ingest'), step('check'), step('alert')],
@@ -91,7 +91,7 @@ describe('the steps of a run', () => {
     expect(said).toBe('7 ingest: it took too long\ncheck: it took too long');
   });
 
-  test('are over where a signal came, alerts too', async () => {
+  test('stop after a signal, including alerts', async () => {
     const ended = new AbortController();
     const { kept, said } = await play(
       [step('ingest'), step('alert')],
@@ -102,7 +102,7 @@ describe('the steps of a run', () => {
     expect(said).toMatch(/^143 /);
   });
 
-  test('go on after a bug of ours, which is thrown when they are done', async () => {
+  test('continue after a bug, which is thrown at the end', async () => {
     const done: string[] = [];
     const played = play([step('check'), step('alert')], {
       check: new TypeError('x is not a function'),
@@ -112,7 +112,7 @@ describe('the steps of a run', () => {
     expect(done).toEqual(['alert']);
   });
 
-  test('that fail say why in the words of their command', async () => {
+  test('that fail have the error of their command', async () => {
     const { results } = await play([step('ingest')], { ingest: new UnprovenError('it does not add up') });
     expect(results).toMatchObject([{ outcome: 'failed', exitCode: 4, error: 'it does not add up' }]);
   });

@@ -54,11 +54,11 @@ const anyText = fc.oneof(
 );
 
 describe('oneLine(text, maxLength)', () => {
-  test.each(ordinaryNames)('leaves the ordinary name %s as it is', (name) => {
+  test.each(ordinaryNames)('does not change the ordinary name %s', (name) => {
     expect(oneLine(name)).toBe(name);
   });
 
-  test('a text has one line without controls, directions and hidden text, and its length', () => {
+  test('gives one line of limited length without control, direction and hidden characters', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 60 }), (text, maxLength) => {
         for (const safe of [oneLine(text), oneLine(text, maxLength)]) expect(safe).not.toMatch(harmful);
@@ -86,11 +86,11 @@ describe('oneLine(text, maxLength)', () => {
     ['a\ufe0f\ufe0f1\ufe0f', 'a�1�'],
     [`a${'\u0301'.repeat(50)}b`, `a${'\u0301'.repeat(6)}b`],
     ['\u0338struck', '\u25cc\u0338struck'],
-  ])('%j becomes %j', (text, safe) => {
+  ])('turns %j into %j', (text, safe) => {
     expect(oneLine(text)).toBe(safe);
   });
 
-  test('a name of a megabyte costs nothing', () => {
+  test('is fast for a name of a megabyte', () => {
     const started = performance.now();
     expect(oneLine('\u202e\u0301x'.repeat(1_000_000), 80).length).toBeLessThanOrEqual(80);
     expect(performance.now() - started).toBeLessThan(1000);
@@ -108,11 +108,11 @@ describe('shorten(text, maxLength)', () => {
 });
 
 describe('each medium', () => {
-  test('a terminal meets neither an escape nor a second line', () => {
+  test('a terminal gets no escape sequence and no second line', () => {
     expect(forTerminal('cost\u001b]0;owned\u0007\nYES')).toBe('cost�]0;owned� YES');
   });
 
-  test('Slack meets no link and no mention, and no escape is cut in two', () => {
+  test('Slack gets no link and no mention, and no escape is cut in two', () => {
     expect(forSlack('<!channel> <@U1> <https://x|y> & *b* _i_ ~s~ `c`')).toBe(
       '&lt;!channel&gt; &lt;@U1&gt; &lt;https://x|y&gt; &amp; *b* _i_ ~s~ `c`',
     );
@@ -126,13 +126,13 @@ describe('each medium', () => {
     );
   });
 
-  test('a mail has nothing to click', () => {
+  test('a mail contains nothing to click', () => {
     expect(forMail('https://evil.example/x WWW.evil.example api.example.com')).toBe(
       'https[:]//evil.example/x WWW[.]evil.example api.example.com',
     );
   });
 
-  test('a line of JSON stays one line, and its value what it is', () => {
+  test('a line of JSON stays one line with an unchanged value', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const line = forLog(JSON.stringify({ text }));

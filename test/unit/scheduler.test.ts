@@ -75,7 +75,7 @@ function scheduled(
 
 const nightly = { nightly: 'schedule: "15 2 * * *"\nsteps: [ingest]' };
 
-test('a run begins at its slot, once, and not before', async () => {
+test('a run starts once, at its slot', async () => {
   const { begun, turn } = scheduled('2026-10-01T00:00Z', nightly);
   for (const time of ['00:01', '02:14', '02:15', '02:16', '12:00']) turn(`2026-10-01T${time}Z`);
   await begun[0]?.end(0);
@@ -84,19 +84,19 @@ test('a run begins at its slot, once, and not before', async () => {
   expect(begun.map(({ slot }) => slot)).toEqual(['2026-10-01T02:15', '2026-10-02T02:15']);
 });
 
-test('a job that never ran begins with its next slot', () => {
+test('a job that never ran starts at its next slot', () => {
   const { begun, turn } = scheduled('2026-10-01T09:00Z', nightly);
   turn('2026-10-01T09:00Z');
   expect(begun).toEqual([]);
 });
 
-test('what was missed is made up for by one run, for the newest slot', () => {
+test('missed slots are caught up by one run, for the newest slot', () => {
   const { begun, turn } = scheduled('2026-10-05T09:00Z', nightly, { nightly: '2026-10-01T02:15Z' });
   turn('2026-10-05T09:00Z');
   expect(begun.map(({ slot }) => slot)).toEqual(['2026-10-05T02:15']);
 });
 
-test('with catchUp: skip it is left to the next slot, also where this machine slept', async () => {
+test('catchUp: skip leaves missed slots to the next one, also after the machine slept', async () => {
   const skipping = { nightly: `${nightly.nightly}\ncatchUp: skip` };
   const { begun, turn, said } = scheduled('2026-10-05T09:00Z', skipping, { nightly: '2026-10-01T02:15Z' });
   turn('2026-10-05T09:00Z');
@@ -107,7 +107,7 @@ test('with catchUp: skip it is left to the next slot, also where this machine sl
   expect(begun).toHaveLength(1);
 });
 
-test('two runs are never under way; who waits begins when the other has ended, for its newest slot', async () => {
+test('two runs never overlap: a waiting job starts after the other, for its newest slot', async () => {
   const { begun, turn, scheduler } = scheduled('2026-10-01T00:00Z', {
     ...nightly,
     hourly: 'schedule: "0 * * * *"\nsteps: [ingest]',
@@ -139,14 +139,14 @@ test('a clock that is set back runs nothing twice', async () => {
   expect(begun).toHaveLength(1);
 });
 
-test('a clock that was a month fast keeps no slot from being run when it has come', async () => {
+test('a clock that was a month fast does not prevent later runs', async () => {
   const { begun, turn } = scheduled('2026-10-01T00:00Z', nightly, { nightly: '2026-11-01T02:15Z' });
   turn('2026-10-01T00:01Z');
   turn('2026-10-01T02:15Z');
   expect(begun.map(({ slot }) => slot)).toEqual(['2026-10-01T02:15']);
 });
 
-test('stopping starts nothing more, tells the run to end, and ends it where it does not', async () => {
+test('stopping starts no run, interrupts the current one, and kills it if it does not end', async () => {
   const { begun, turn, scheduler } = scheduled('2026-10-01T00:00Z', {
     ...nightly,
     other: 'schedule: "15 2 * * *"\nsteps: [check]',
@@ -157,7 +157,7 @@ test('stopping starts nothing more, tells the run to end, and ends it where it d
   expect(begun.map(({ kills }) => kills)).toEqual([['SIGTERM', 'SIGKILL']]);
 });
 
-test('what the books know says where a job goes on', () => {
+test('a job continues where the books say', () => {
   const at = Date.parse('2026-10-01T02:15Z');
   const histories = new Map([
     ['done', { doneThrough: at, interrupted: [] }],

@@ -36,42 +36,42 @@ async function refusal(source: TokenSource, more: Partial<TokenReading> = {}): P
 }
 
 describe('readToken(source, reading)', () => {
-  test('a value is the token, and is kept secret', async () => {
+  test('returns a value as the token, and registers it as a secret', async () => {
     expect(await readToken({ kind: 'value', value: 'tok-1234' }, reading())).toBe('tok-1234');
     expect(kept).toEqual(['tok-1234']);
   });
 
-  test('a file is read and trimmed', async () => {
+  test('reads and trims a file', async () => {
     expect(await readToken(file('token', '\n tok-1234 \r\n'), reading())).toBe('tok-1234');
     expect(kept).toEqual(['tok-1234']);
   });
 
-  test('a file is read anew each time, so that a rotated token is seen', async () => {
+  test('reads the file each time, so that a rotated token is used', async () => {
     const source = file('rotated', 'tok-before');
     await readToken(source, reading());
     file('rotated', 'tok-after');
     expect(await readToken(source, reading())).toBe('tok-after');
   });
 
-  test('a missing file is named', async () => {
+  test('names a missing file', async () => {
     expect(await refusal({ kind: 'file', path: join(dir, 'nowhere') })).toMatchInlineSnapshot(
       `"token file <dir>/nowhere: found no such file, expected a file with the token; create it or correct tokenFile"`,
     );
   });
 
-  test('an empty file is refused', async () => {
+  test('refuses an empty file', async () => {
     expect(await refusal(file('empty', ' \n'))).toMatchInlineSnapshot(
       `"token file <dir>/empty: found nothing, expected a token; the file must contain only the token"`,
     );
   });
 
-  test('a folder is refused', async () => {
+  test('refuses a folder', async () => {
     expect(await refusal({ kind: 'file', path: dir })).toMatchInlineSnapshot(
       `"token file <dir>: found a folder, expected a file with a token"`,
     );
   });
 
-  test('a file with more than a token is refused, kept secret and not shown', async () => {
+  test('refuses a file with more than a token, without showing it', async () => {
     const text = await refusal(file('two', 'tok-1234\ntok-5678\n'));
     expect(text).toMatchInlineSnapshot(
       `"token file <dir>/two: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; the file must contain only the token"`,
@@ -79,43 +79,43 @@ describe('readToken(source, reading)', () => {
     expect(kept).toEqual(['tok-1234\ntok-5678']);
   });
 
-  test('the word Bearer before the token is told as what it is', async () => {
+  test('reports the word Bearer before the token', async () => {
     expect(await refusal(file('bearer', 'Bearer tok-1234'))).toMatchInlineSnapshot(
       `"token file <dir>/bearer: found the word Bearer before the token, expected the token alone; the file must contain only the token"`,
     );
   });
 
-  test('a file far too large for a token is not read', async () => {
+  test('does not read a file that is far too large', async () => {
     expect(await refusal(file('large', 'x'.repeat(70_000)))).toMatchInlineSnapshot(
       `"token file <dir>/large: found 70000 bytes, expected a token of at most 64 KiB"`,
     );
   });
 
-  test('a command runs in the project folder, through the shell', async () => {
+  test('runs a command in the project folder, through the shell', async () => {
     writeFileSync(join(dir, 'here'), 'tok-from-command');
     expect(await readToken(command('cat here | tr a-z A-Z; echo'), reading())).toBe('TOK-FROM-COMMAND');
     expect(kept).toEqual(['TOK-FROM-COMMAND']);
   });
 
-  test('a command that fails is told by its exit code, not by what it printed or says', async () => {
+  test('reports a failed command by its exit code, not by its output', async () => {
     expect(await refusal(command('echo tok-1234; echo tok-5678 >&2; exit 3'))).toMatchInlineSnapshot(
       `"tokenCommand: found exit code 3, expected exit code 0 and the token on standard output; run it yourself in <dir> to see its errors"`,
     );
   });
 
-  test('a command that prints nothing is refused', async () => {
+  test('refuses a command that prints nothing', async () => {
     expect(await refusal(command('true'))).toMatchInlineSnapshot(
       `"tokenCommand: found nothing, expected a token; the command must print only the token"`,
     );
   });
 
-  test('a command that prints without end is stopped', async () => {
+  test('stops a command that prints without end', async () => {
     expect(await refusal(command('yes tok-1234'))).toMatchInlineSnapshot(
       `"tokenCommand: found more than 64 KiB on standard output, expected the token alone"`,
     );
   });
 
-  test('a command that waits too long is stopped, with all that it started', async () => {
+  test('stops a command that takes too long, with its child processes', async () => {
     const text = await refusal(command('(sleep 1; touch survived) & sleep 60'), { timeoutMs: 200 });
     expect(text).toMatchInlineSnapshot(
       `"tokenCommand: still running after 0.2 s, expected the token on standard output; run it yourself in <dir> to see what it waits for"`,
@@ -124,7 +124,7 @@ describe('readToken(source, reading)', () => {
     await expect(readToken({ kind: 'file', path: join(dir, 'survived') }, reading())).rejects.toThrow('no such file');
   });
 
-  test('an abort ends a command with the reason of the signal', async () => {
+  test("ends a command on abort with the signal's reason", async () => {
     const abort = new AbortController();
     const reason = new Error('ended by SIGINT');
     const token = readToken(command('sleep 60'), reading({ signal: abort.signal }));
@@ -132,39 +132,39 @@ describe('readToken(source, reading)', () => {
     await expect(token).rejects.toBe(reason);
   });
 
-  test('nothing is read after an abort', async () => {
+  test('reads nothing after an abort', async () => {
     const reason = new Error('ended by SIGTERM');
     const signal = AbortSignal.abort(reason);
     await expect(readToken(file('aborted', 'tok-1234'), reading({ signal }))).rejects.toBe(reason);
     expect(kept).toEqual([]);
   });
 
-  test('a folder in which no shell can start is a failure of this machine', async () => {
+  test('reports a folder in which no shell can start as a failure of this machine', async () => {
     const token = readToken(command('true'), reading({ dir: join(dir, 'nowhere') }));
     await expect(token).rejects.toMatchObject({ name: 'MachineError', exitCode: 7 });
   });
 });
 
 describe('redactor()', () => {
-  test('nothing kept, nothing hidden', () => {
+  test('hides nothing without secrets', () => {
     expect(redactor().redact('a text')).toBe('a text');
   });
 
-  test('every occurrence of every secret is hidden', () => {
+  test('hides every occurrence of every secret', () => {
     const { keep, redact } = redactor();
     keep('first-one');
     keep('second.*');
     expect(redact('first-one, second.*, first-one; second42')).toBe('***, ***, ***; second42');
   });
 
-  test('a secret that begins with another one is hidden whole', () => {
+  test('hides a secret that starts with another one completely', () => {
     const { keep, redact } = redactor();
     keep('tok-1234');
     keep('tok-1234-and-more');
     expect(redact('tok-1234-and-more')).toBe('***');
   });
 
-  test('the forms for JSON and for URLs are hidden too', () => {
+  test('hides the forms for JSON and for URLs', () => {
     const { keep, redact } = redactor();
     keep('a"b\\c/d+é');
     expect(redact(JSON.stringify({ token: 'a"b\\c/d+é' }))).toBe('{"token":"***"}');
@@ -172,7 +172,7 @@ describe('redactor()', () => {
     expect(redact('?token=a%22b%5cc%2fd%2b%c3%a9&')).toBe('?token=***&');
   });
 
-  test('so is base64, in which a header carries a password', () => {
+  test('hides base64, in which a header carries a password', () => {
     const { keep, redact } = redactor();
     keep('user:a-password');
     expect(redact('Basic dXNlcjphLXBhc3N3b3Jk')).toBe('Basic ***');
@@ -194,7 +194,7 @@ describe('redactor()', () => {
     ],
     ['in HTML', (secret: string) => secret.replaceAll('&', '&amp;').replaceAll('"', '&quot;')],
     ['in JSON that escapes slashes', (secret: string) => JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/')],
-  ])('a secret %s is hidden', (_, echo) => {
+  ])('hides a secret %s', (_, echo) => {
     for (const secret of ['tok_Live-7f3AQz', 'p"4/&s+W?rd éX', 'short-1?']) {
       const { keep, redact } = redactor();
       keep(secret);
@@ -206,7 +206,7 @@ describe('redactor()', () => {
     }
   });
 
-  test('a token that was cut is hidden as far as it goes; of an address its host is still shown', () => {
+  test('hides the rest of a cut token, but shows the host of a cut address', () => {
     const { keep, redact } = redactor();
     const token = `tok-${'0123456789abcdef'.repeat(20)}`;
     keep(token);
@@ -217,14 +217,14 @@ describe('redactor()', () => {
     expect(redact('HTTPS://HOOKS.example.com/services/T0/B0/verysecretindeed')).toBe('***');
   });
 
-  test('what is shorter than four characters is not taken for a secret', () => {
+  test('does not treat texts of fewer than four characters as secrets', () => {
     const { keep, redact } = redactor();
     keep('');
     keep('abc');
     expect(redact('abc')).toBe('abc');
   });
 
-  test('no kept secret survives, whatever it is and whatever stands around it', () => {
+  test('lets no registered secret through, for any secret and any surrounding text', () => {
     const text = fc.string({ unit: 'binary' });
     const secret = fc.string({ unit: 'binary', minLength: 4 }).filter((candidate) => !candidate.includes('*'));
     fc.assert(

@@ -19,7 +19,7 @@ function faults(text: string, env: Record<string, string> = {}): string {
 }
 
 describe('sinks in costbook.yaml', () => {
-  test('are read by name, with what they leave out', () => {
+  test('are read by name, with defaults', () => {
     const { sinks, alerts } = parse(
       `sinks:
   finops: { type: slack, url: "\${HOOK}" }
@@ -40,13 +40,13 @@ describe('sinks in costbook.yaml', () => {
     expect(alerts).toMatchObject({ notify: ['finops', 'pager', 'mail', 'old', 'out'], giveUpDays: 7 });
   });
 
-  test('say who is told, also by the environment', () => {
+  test('set who is notified, also from the environment', () => {
     const text = 'sinks: { a: { type: log }, b: { type: log } }\nalerts: { notify: [b], giveUpDays: 3 }';
     expect(parse(text).alerts).toMatchObject({ notify: ['b'], giveUpDays: 3 });
     expect(parse(text, { COSTBOOK_ALERTS_NOTIFY: 'a, b' }).alerts.notify).toEqual(['a', 'b']);
   });
 
-  test('do without their variables where nothing is told', () => {
+  test('need no variables if nothing is sent', () => {
     const text = `sinks: { a: { type: slack, url: "\${NOT_SET}" } }`;
     expect(parse(text, {}, false).sinks).toEqual([{ name: 'a', settings: undefined }]);
     expect(faults(text)).toContain(`found \${NOT_SET}, which is not set`);
@@ -87,7 +87,7 @@ describe('sinks in costbook.yaml', () => {
       `sinks: { a: { type: webhook, url: ${hook}, secret: whsec_c2hvcnQga2V5 } }`,
       'found whsec_ without at least 24 bytes of base64',
     ],
-  ])('%s is told what is wrong, and no secret', (text, words) => {
+  ])('%s is refused with the reason, without a secret', (text, words) => {
     const told = faults(text);
     expect(told).toContain(words);
     expect(told).toMatch(/^costbook\.yaml:\d+:\d+: /);
@@ -156,7 +156,7 @@ describe('addresses', () => {
     expect(kindOfAddress(address)).toBe(kind);
   });
 
-  test('a name is looked up once, and one private address behind it is one too many', async () => {
+  test('are looked up once, and refused if one of several is private', async () => {
     let looks = 0;
     const resolve = (addresses: readonly string[]) => async () => {
       looks += 1;

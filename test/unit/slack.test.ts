@@ -85,13 +85,13 @@ test('every kind of alert has an example', () => {
   ]);
 });
 
-test('nothing that a name says calls the channel', () => {
+test('no name can mention the channel', () => {
   const text = JSON.stringify(slackMessage(messageOf(entryOf(budget))));
   expect(text).toContain('&lt;!channel&gt; &amp; ');
   expect(text).not.toContain('<!channel>');
 });
 
-test('a message is within the limits whatever it tells', () => {
+test('a message stays within the limits for any content', () => {
   const anyText = fc.string({ unit: 'binary', maxLength: 5000 }).map((text) => `${text}&<>😀`.repeat(2));
   const anyFact = fc
     .record({ name: anyText, pick: fc.nat(facts.length - 1), lines: fc.nat(40) })
@@ -119,13 +119,13 @@ test('a message is within the limits whatever it tells', () => {
   expect(blockKitFaults(slackMessage({ ...summary, summary: long }))).toEqual([]);
 });
 
-test('of more alerts than fit the rest is counted', () => {
+test('alerts that do not fit are counted', () => {
   const entries = Array.from({ length: 60 }, (_, index) => entryOf({ ...budget, key: `budget/${index}` }));
   const { blocks } = slackMessage(messageOf(...entries));
   expect(JSON.stringify(blocks)).toContain('and 45 more; ');
 });
 
-test('an alert says the how many-th time it is', () => {
+test('a repeated alert shows its occurrence number', () => {
   const told = [2, 3, 11, 12, 13, 21, 22, 23, 111].map((times) =>
     plainText(messageOf(entryOf(budget, 'raised', times))),
   );
@@ -142,13 +142,13 @@ test('an alert says the how many-th time it is', () => {
   ]);
 });
 
-test('a bar is full, and says 100 %, only where all is used', () => {
+test('a bar is full and shows 100 % only if everything is spent', () => {
   const text = plainText(messageOf(entryOf({ ...budget, value: '4999.990000000000' })));
   expect(text).toContain('███████████████████░ 99.9 %');
   expect(plainText(messageOf(entryOf({ ...budget, value: '5000.000000000000' })))).toContain('████ 100.0 %');
 });
 
-test('a name stays on its line, and is nothing to a terminal', () => {
+test('a name stays on its line, and contains nothing that a terminal runs', () => {
   const name = 'box\n✅ Resolved: all is well\r\u2028\u001b[2J\u009b2J\u202e';
   const driver = { account: name, workspace: name, resourceType: name, resourceName: name, cost: '1.000000000000' };
   const dimension = { ...exampleFacts['dimension'], dimension: name, account: name } as AlertFact;
@@ -159,7 +159,7 @@ test('a name stays on its line, and is nothing to a terminal', () => {
   }
 });
 
-test('a webhook has at most 100 kB, whatever it tells, and counts what it leaves out', () => {
+test('a webhook body has at most 100 kB for any content, and counts what it leaves out', () => {
   const many = Array.from({ length: 2000 }, (_, index) => entryOf({ ...budget, key: `budget/${index}` }));
   const name = 'x"\\é😀\u2028'.repeat(3000);
   const long = entryOf({
@@ -188,7 +188,7 @@ test('a webhook has at most 100 kB, whatever it tells, and counts what it leaves
   );
 });
 
-test('a name of 3000 characters leaves place for the other drivers, in every medium', () => {
+test('a name of 3000 characters leaves room for the other drivers, in every medium', () => {
   const drivers = ['a'.repeat(3000), '`*_~'.repeat(750), 'last-one'].map(driverOf);
   const message = messageOf(entryOf({ ...budget, drivers }));
   for (const text of [plainText(message), readInSlack(slackMessage(message)), mailText(message)]) {
@@ -197,7 +197,7 @@ test('a name of 3000 characters leaves place for the other drivers, in every med
   }
 });
 
-test('no name writes a line, turns text around or is markup, wherever a fact has one', () => {
+test('no name in any fact adds a line, reverses text or acts as markup', () => {
   const name =
     'n\n✅ Resolved: all is well\u2028\u0085\u001b[2J\u202e\u200b\u{e0041}<!channel> *b* `c` https://x.example';
   const facts = Object.values(exampleFacts).map((fact) => withTexts(fact, name) as AlertFact);
@@ -233,3 +233,21 @@ function withTexts(value: unknown, text: string, key = ''): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withTexts(item, text, name)]));
 }
+
+test('a message of a project with a dashboard links to the page of each alert', () => {
+  const origin = { project: 'acme', host: 'finops-01', dashboard: 'https://costs.example.com' };
+  const named: AlertFact = { ...budget, budget: 'a|b> "c"' };
+  const only = { ...messageOf(entryOf(named)), origin };
+  const page = 'https://costs.example.com/budgets/a%7Cb%3E%20%22c%22';
+  expect(JSON.stringify(slackMessage(only))).toContain(`<${page}|Open in the dashboard>`);
+  expect(plainText(only).split('\n')).toContain(page);
+  expect(JSON.parse(webhookBody(only))).toMatchObject({ alerts: [{ url: page }] });
+  const all = { ...messageOf(...facts.map((fact) => entryOf(fact))), origin };
+  const urls = (JSON.parse(webhookBody(all)) as { alerts: { url: string }[] }).alerts.map(
+    ({ url }) => new URL(url).pathname,
+  );
+  expect(new Set(urls.map((path) => path.split('/')[1]))).toEqual(
+    new Set(['budgets', 'anomalies', 'months', 'explore', 'health']),
+  );
+  expect(blockKitFaults(slackMessage(all))).toEqual([]);
+});

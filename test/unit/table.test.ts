@@ -9,7 +9,7 @@ const columns = [
 ];
 
 describe('formatTable(columns, rows)', () => {
-  test('puts text to the left and numbers to the right, and leaves no space at a line’s end', () => {
+  test('aligns text left and numbers right, without trailing spaces', () => {
     expect(
       formatTable(
         [...columns, { name: 'unit', type: 'VARCHAR' }],
@@ -28,21 +28,21 @@ describe('formatTable(columns, rows)', () => {
     );
   });
 
-  test('has a head also where nothing follows', () => {
+  test('has a head even without rows', () => {
     expect(formatTable(columns, [])).toBe('workspace  cost\n─────────  ────');
   });
 
-  test('shows control characters as what cannot move the cursor', () => {
+  test('escapes control characters in cells', () => {
     expect(formatTable([{ name: 'n', type: 'VARCHAR' }], [['a\u001b[2Jb\nc\u009b']])).toContain('a\uFFFD[2Jb c\uFFFD');
   });
 
-  test('shows the name of a column as what cannot move the cursor', () => {
+  test('escapes control characters in column names', () => {
     expect(formatTable([{ name: 'a\u001b]0;owned\u0007\n\u202eb', type: 'VARCHAR' }], [])).toMatch(
       /^a\uFFFD\]0;owned\uFFFD \uFFFDb\n─+$/u,
     );
   });
 
-  test('cuts no text and rounds no number where no terminal is named', () => {
+  test('neither cuts text nor rounds numbers without a terminal', () => {
     const long = 'x'.repeat(500);
     const table = formatTable(
       [
@@ -55,14 +55,14 @@ describe('formatTable(columns, rows)', () => {
     expect(table).toContain('0.123456789012');
   });
 
-  test('cuts texts to the width that is asked for, and no character in two', () => {
+  test('cuts texts to the requested width, never within a character', () => {
     const column = { name: 'n', type: 'VARCHAR' };
     const [, , line = ''] = formatTable([column], [['😀'.repeat(60)]], { maxCellWidth: 11 }).split('\n');
     expect(line).toBe(`${'😀'.repeat(5)}…`);
     expect(formatTable([column], [['x'.repeat(11)]], { maxCellWidth: 11 }).split('\n')[2]).toBe('x'.repeat(11));
   });
 
-  test('aligns wide and combining characters by the cells that they take', () => {
+  test('aligns wide and combining characters by their cells', () => {
     const lines = formatTable(
       [...columns],
       [
@@ -97,7 +97,7 @@ describe('formatTable(columns, rows) on a terminal', () => {
     expect(table).not.toContain('-0.00');
   });
 
-  test('shows every decimal and column with exact, whatever the width', () => {
+  test('shows every decimal and column with exact, at any width', () => {
     for (const width of [40, 80, 200]) {
       const table = formatTable(spending, spent, { width, isExact: true, important: ['cost'] });
       for (const cell of ['507.585397119000', '6944a6c8', 'checkout-assistant', '0.093180']) {
@@ -107,7 +107,7 @@ describe('formatTable(columns, rows) on a terminal', () => {
     }
   });
 
-  test('says once what is the same in every row, where the table is too wide', () => {
+  test('moves values that are the same in every row above a table that is too wide', () => {
     expect(formatTable(spending, spent, { width: 85 })).toBe(
       [
         'account acc-one',
@@ -119,28 +119,28 @@ describe('formatTable(columns, rows) on a terminal', () => {
     );
   });
 
-  test('breaks long names of columns, then cuts texts, where the table is too wide', () => {
+  test('splits long column names, then cuts texts, in a table that is too wide', () => {
     const table = formatTable(spending, spent, { width: 72 });
     expect(table).toMatch(/^ +share_$/m);
     expect(table).toMatch(/^checkout-assistant {2}6944a6c8[\w-]+… {2}507\.59/m);
     expect(widestOf(table)).toBeLessThanOrEqual(72);
   });
 
-  test('leaves columns out that are not important before it cuts names, and says which', () => {
+  test('leaves out less important columns before it cuts names, and lists them', () => {
     const table = formatTable(spending, spent, { width: 45, important: ['cost', 'resource_name', 'share_of_account'] });
     expect(table).toContain('Not shown here: resource_uuid');
     expect(table).toContain('checkout-assistant');
     expect(widestOf(table)).toBeLessThanOrEqual(45);
   });
 
-  test('shows a block of lines for each row where columns do not fit side by side', () => {
+  test('shows each row as a block of lines if columns do not fit next to each other', () => {
     const many = Array.from({ length: 12 }, (_, index) => ({ name: `column_${index}`, type: 'INTEGER' }));
     const table = formatTable(many, [many.map((_, index) => `${index}00000`), many.map(() => '7')], { width: 60 });
     expect(table.split('\n').slice(0, 2)).toEqual(['column_0   000000', 'column_1   100000']);
     expect(table).toContain('\n\ncolumn_0   7\n');
   });
 
-  test('breaks a long text in a block into lines and cuts none of it', () => {
+  test('wraps a long text in a block without cutting it', () => {
     const columns = Array.from({ length: 9 }, (_, index) => ({ name: `c${index}`, type: 'INTEGER' }));
     const text = 'abcdefghij'.repeat(30);
     const table = formatTable(
@@ -173,14 +173,14 @@ describe('formatTable(columns, rows) on a terminal', () => {
     );
   });
 
-  test('a table that is laid out by a sample cuts what comes later, and moves nothing out of its rows', () => {
+  test('cuts later values to a layout from sample rows, so that columns stay aligned', () => {
     const table = openTable(spending, [['acc-one', 'a', 'b', '1.00', '0.5']], { width: 80, isWhole: false });
     expect(table.head).toContain('account');
     expect(table.row(['acc-one', 'x'.repeat(300), 'b', '1.234', '0.5'])).toContain('…');
   });
 });
 
-test('the rule below the names has at most 80 characters in a pipe, however long a text is', () => {
+test('the line below the names has at most 80 characters in a pipe, for any text', () => {
   const columns = [
     { name: 'step', type: 'VARCHAR' },
     { name: 'error', type: 'VARCHAR' },

@@ -44,7 +44,7 @@ describe('instants as text', () => {
     );
   });
 
-  test('the month of an instant is its UTC month, though the local one differs', () => {
+  test('the month of an instant is its UTC month, even if the local one differs', () => {
     expect(formatMonth(Date.UTC(2026, 9, 1, 1))).toBe('2026-10');
     expect(formatMonth(Date.UTC(2026, 9, 1) - 1)).toBe('2026-09');
   });
@@ -73,7 +73,7 @@ describe('parseInstant', () => {
     // The clocks in the tests' own zone change on 2026-03-08 and 2026-11-01.
     ['2026-03-08', Date.UTC(2026, 2, 8)],
     ['2026-11-01T02:30:00Z', Date.UTC(2026, 10, 1, 2, 30)],
-  ])('%s is read', (text, instant) => {
+  ])('reads %s', (text, instant) => {
     expect(parseInstant(text, '--from', now)).toBe(instant);
   });
 
@@ -105,7 +105,7 @@ describe('parseInstant', () => {
     ' 2026-10-01',
     '2026-10-01\n',
     '',
-  ])('%j is refused with a sentence that says what is expected', (text) => {
+  ])('refuses %j with a sentence that says what is expected', (text) => {
     const act = () => parseInstant(text, '--from', now);
     expect(act).toThrow(UsageError);
     expect(act).toThrow(
@@ -115,13 +115,13 @@ describe('parseInstant', () => {
     );
   });
 
-  test('an hour of 24 is none: RFC 3339 ends at 23', () => {
+  test('refuses hour 24, because RFC 3339 ends at 23', () => {
     expect(() => parseInstant('2026-10-01T24:00:00Z', '--from', now)).toThrow(UsageError);
   });
 });
 
 describe('parseRfc3339', () => {
-  test('reads back whatever formatInstant writes', () => {
+  test('reads back everything that formatInstant writes', () => {
     fc.assert(
       fc.property(fc.integer({ min: Date.UTC(1, 0, 1), max: Date.UTC(9999, 11, 31) }), (instant) => {
         expect(parseRfc3339(formatInstant(instant))).toBe(instant);
@@ -129,7 +129,7 @@ describe('parseRfc3339', () => {
     );
   });
 
-  test('a text without an offset names no instant', () => {
+  test('refuses a text without an offset', () => {
     expect(parseRfc3339('2026-10-01T00:00:00')).toBeUndefined();
     expect(parseRfc3339('2026-10-01')).toBeUndefined();
   });
@@ -142,11 +142,11 @@ describe('parseDuration', () => {
     ['26h', 26 * hourMs],
     [' 2d ', 2 * dayMs],
     ['0s', 0],
-  ])('"%s" is a duration', (text, ms) => {
+  ])('accepts "%s"', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });
 
-  test.each(['', '10', 'm', '1.5h', '-1m', '10 minutes', '10M', '1h30m', '123456s'])('"%s" is none', (text) => {
+  test.each(['', '10', 'm', '1.5h', '-1m', '10 minutes', '10M', '1h30m', '123456s'])('refuses "%s"', (text) => {
     expect(parseDuration(text)).toBe(undefined);
   });
 });
@@ -158,7 +158,7 @@ describe('parseMonth', () => {
     ['2028-02', Date.UTC(2028, 1, 1), Date.UTC(2028, 2, 1)],
     ['2026-03', Date.UTC(2026, 2, 1), Date.UTC(2026, 3, 1)],
     ['2026-11', Date.UTC(2026, 10, 1), Date.UTC(2026, 11, 1)],
-  ])('%s is its UTC month, also where the local clocks change in it', (text, start, end) => {
+  ])('%s is a UTC month, also if local clocks change in it', (text, start, end) => {
     expect(parseMonth(text, '--month')).toEqual({ start, end });
   });
 
@@ -170,7 +170,7 @@ describe('parseMonth', () => {
 });
 
 describe('calendar arithmetic', () => {
-  test('months have their own lengths, whatever the local clocks do', () => {
+  test('months have their own lengths, independent of local clocks', () => {
     const months = Array.from({ length: 13 }, (_, index) => addCalendarMonths(Date.UTC(2026, 0, 1), index));
     expect(months.map(formatInstant)).toEqual([
       ...Array.from({ length: 12 }, (_, index) => `2026-${String(index + 1).padStart(2, '0')}-01T00:00:00Z`),
@@ -183,14 +183,14 @@ describe('calendar arithmetic', () => {
     expect(formatInstant(addCalendarMonths(Date.UTC(2026, 2, 31), -1))).toBe('2026-02-28T00:00:00Z');
   });
 
-  test('hour, day and month begin in UTC', () => {
+  test('hours, days and months start in UTC', () => {
     const instant = Date.UTC(2026, 10, 1, 1, 59, 59, 999);
     expect(formatInstant(floorHour(instant))).toBe('2026-11-01T01:00:00Z');
     expect(formatInstant(floorDay(instant))).toBe('2026-11-01T00:00:00Z');
     expect(formatInstant(floorMonth(instant))).toBe('2026-11-01T00:00:00Z');
   });
 
-  test('before 1970 hours and days begin earlier, not later', () => {
+  test('before 1970, hours and days start at the earlier boundary', () => {
     expect(formatInstant(floorHour(-1))).toBe('1969-12-31T23:00:00Z');
     expect(formatInstant(floorDay(-1))).toBe('1969-12-31T00:00:00Z');
     expect(formatInstant(floorMonth(-1))).toBe('1969-12-01T00:00:00Z');
@@ -222,7 +222,7 @@ describe('windows as sets of instants', () => {
     }
   }
 
-  test('a union holds what any of its windows holds, in pieces that do not touch', () => {
+  test('a union contains what any of its windows contains, in windows that do not touch', () => {
     fc.assert(
       fc.property(anyWindows, (windows) => {
         const union = unionWindows(windows);
@@ -241,7 +241,7 @@ describe('windows as sets of instants', () => {
     ).toEqual([{ start: 1, end: 9 }]);
   });
 
-  test('a difference holds exactly what is in the first and not in the second', () => {
+  test('a difference contains exactly what is in the first and not in the second', () => {
     fc.assert(
       fc.property(anyWindows, anyWindows, (windows, others) => {
         const rest = subtractWindows(windows, others);
@@ -252,7 +252,7 @@ describe('windows as sets of instants', () => {
     );
   });
 
-  test('an intersection of two windows holds exactly what is in both, and is undefined where nothing is', () => {
+  test('an intersection contains exactly what is in both windows, and is undefined if that is nothing', () => {
     fc.assert(
       fc.property(anyWindow, anyWindow, (a, b) => {
         const both = intersectWindows(a, b);
@@ -263,7 +263,7 @@ describe('windows as sets of instants', () => {
     );
   });
 
-  test('what is taken away and what is left are apart, and together are the original', () => {
+  test('the removed and remaining parts are disjoint, and together are the original', () => {
     fc.assert(
       fc.property(anyWindows, anyWindows, (windows, others) => {
         const left = subtractWindows(windows, others);
@@ -276,7 +276,7 @@ describe('windows as sets of instants', () => {
     );
   });
 
-  test('the windows given are left as they were', () => {
+  test('the input windows are not changed', () => {
     const windows = [
       { start: 5, end: 9 },
       { start: 1, end: 6 },
@@ -321,7 +321,7 @@ describe('calendarOf', () => {
     expect(calendar.periodNamed(period.name)).toEqual(period);
   });
 
-  test('every instant is in exactly one period, and periods follow each other, whatever the clocks do', () => {
+  test('every instant is in exactly one period, and periods follow each other, in every zone', () => {
     const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Africa/Cairo', 'America/Havana', 'Asia/Tokyo'];
     fc.assert(
       fc.property(
@@ -364,7 +364,7 @@ describe('calendarOf', () => {
     expect(act).toThrow('2026-10 in Asia/Kolkata starts at 2026-09-30T18:30:00Z, which is not a whole hour of UTC');
   });
 
-  test('such a zone is taken where its clocks differ by whole hours', () => {
+  test('such a zone is accepted while it differs by whole hours', () => {
     expect(told(calendarOf('monthly', 'Australia/Lord_Howe').periodAt(Date.UTC(2026, 11, 5)))).toBe(
       '2026-12 2026-11-30T13:00:00Z/2026-12-31T13:00:00Z',
     );
@@ -377,7 +377,7 @@ describe('calendarOf', () => {
     ['Europe/Berln', 'did you mean Europe/Berlin?'],
     ['+01:00', 'expected a time zone such as UTC or Europe/Berlin'],
     ['', 'expected a time zone'],
-  ])('%j is no time zone', (zone, words) => {
+  ])('%j is refused as a time zone', (zone, words) => {
     expect(() => calendarOf('daily', zone)).toThrow(words);
   });
 });

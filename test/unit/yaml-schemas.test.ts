@@ -62,6 +62,14 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
       },
       ...{ proof: { tolerance: '0.01' }, landing: { keep: 'all', keepDays: 30 } },
       focus: { provider: 'Platform', accountName: 'Main' },
+      serve: {
+        ...{ hosts: ['costs.example.com'], userHeader: 'X-Forwarded-User' },
+        tokens: {
+          north: { token: 'abcdefghijabcdefghij', workspaces: ['north'] },
+          payments: { token: 'klmnopqrstklmnopqrst', owner: 'Payments' },
+        },
+      },
+      dashboardUrl: 'https://costs.example.com',
       alerts: {
         ...{ notify: ['finops', 'mail'], giveUpDays: 7, project: 'acme' },
         severity: {
@@ -239,13 +247,13 @@ describe.each(Object.keys(yamlSchemas) as Name[])('the schema of %s', (name) => 
   const file = join(root, 'docs', 'schema', `${name}.schema.json`);
   const schema: Schema = yamlSchemas[name];
 
-  test('is written down as it is; `npm run docs` writes it', () => {
+  test('is current; `npm run docs` writes it', () => {
     const text = `${JSON.stringify(schema, null, 2)}\n`;
     if (process.env['UPDATE_README']) writeFileSync(file, text);
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  test('takes what the reader takes, and every key of it is in some document here', () => {
+  test('accepts what the reader accepts, and all of its keys occur in a tested document', () => {
     for (const document of documents[name]) {
       readers[name](JSON.stringify(document));
       expect(violations(schema, document)).toEqual([]);
@@ -256,7 +264,7 @@ describe.each(Object.keys(yamlSchemas) as Name[])('the schema of %s', (name) => 
     expect(keysOf(schema).filter((key) => !used.has(key))).toEqual([]);
   });
 
-  test('says the same as the reader of a key that nobody knows, wherever it stands', () => {
+  test('refuses unknown keys in every place, as the reader does', () => {
     const differing = documents[name].flatMap((document) =>
       [...pathsIn(document)].flatMap((path) => {
         const mutant = changed(document, path, (parent, key) => {
@@ -272,7 +280,7 @@ describe.each(Object.keys(yamlSchemas) as Name[])('the schema of %s', (name) => 
     expect(differing).toEqual([]);
   });
 
-  test('takes every document that the reader takes: with any key left out, and with strange values anywhere', () => {
+  test('accepts every document that the reader accepts, with any key left out or any value replaced', () => {
     let refused = 0;
     const differing = documents[name].flatMap((document) =>
       [...pathsIn(document)].flatMap((path) =>
@@ -296,7 +304,7 @@ describe.each(Object.keys(yamlSchemas) as Name[])('the schema of %s', (name) => 
     expect(differing).toEqual([]);
   });
 
-  test('refuses what the reader refuses for its kind, its choices or what is missing', () => {
+  test('refuses what the reader refuses: wrong kinds, wrong choices, missing keys', () => {
     const differing = documents[name].flatMap((document) =>
       [...pathsIn(document)].flatMap((path) =>
         [undefined, [[]], { key_of_nobody: 1 }, 'nonsense-nobody-means'].flatMap((stranger) => {
@@ -325,7 +333,7 @@ function isFree(name: Name, path: Path): boolean {
 /** What only the reader knows: forms of texts, names that must be those of others, what one value asks of another. */
 const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
   costbook: [
-    /(^|\/)(url|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
+    /(^|\/)(url|dashboardUrl|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
     /^alerts\/notify(\/\d)? = "nonsense/,
     /^sinks(\/\w+)? = undefined$/, // alerts.notify names them
   ],
@@ -353,7 +361,7 @@ describe('files that come with Costbook', () => {
       .map((file) => [`jobs/${file}`, 'job'] as const),
   ];
 
-  test.each(files)('%s fits its schema and names it', (file, name) => {
+  test.each(files)('%s matches its schema and names it', (file, name) => {
     const text = readFileSync(join(root, file), 'utf8');
     expect(violations(yamlSchemas[name], parseYamlText(text))).toEqual([]);
     const named = /^# yaml-language-server: \$schema=(\S+)$/m.exec(text)?.[1] ?? '';

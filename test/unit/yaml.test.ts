@@ -29,7 +29,7 @@ function parse(text: string): { root: Given; isSound: boolean; problems: Problem
 }
 
 describe('parseYaml(text, file, problems)', () => {
-  test('each value knows its key and where it stands, an empty one by its key', () => {
+  test('gives each value its key and position, and an empty one the position of its key', () => {
     const { root, problems } = parse('name: a\nlimits:\n  - 5\n  -\nnote:\n');
     const keys = keysOf(root, { keys: ['name', 'limits', 'note'], expected: 'keys' }, problems);
     expect(keys?.get('name')).toMatchObject({ where: 'a.yaml:1:7', key: 'name', value: 'a' });
@@ -42,24 +42,24 @@ describe('parseYaml(text, file, problems)', () => {
     expect(told(problems)).toBe('');
   });
 
-  test('an empty text is sound and says nothing', () => {
+  test('accepts an empty text as an empty document', () => {
     expect(parse('# nothing\n')).toMatchObject({ isSound: true, root: { value: null } });
   });
 
-  test('an alias is the last single value of that name above it', () => {
+  test('resolves an alias to the last single value of that name above it', () => {
     const { root, problems } = parse('a: &x 1\nb: *x\nc: &x 2\nd: *x\ne: *later\nf: &later 3\n');
     const keys = keysOf(root, { keys: [...'abcdef'], expected: 'keys' }, problems);
     expect([...'abcdef'].map((key) => keys?.get(key)?.value)).toEqual([1, 1, 2, 2, undefined, 3]);
     expect(told(problems)).toContain('a.yaml:5:4: e: found an alias of an anchor that is not defined above');
   });
 
-  test('a hundred thousand aliases are refused in no time', () => {
+  test('refuses a hundred thousand aliases at once', () => {
     const { isSound, problems } = parse(`a: &x tok-1234\nb: [${'{token: *x},'.repeat(80_000)}]\n`);
     expect(isSound).toBe(false);
     expect(told(problems)).toContain('found 80000 aliases, expected at most 100');
   });
 
-  test('what is no sound YAML still gives up its secrets', () => {
+  test('still finds secrets in broken YAML', () => {
     const { root, isSound } = parse('token: [a-1, [0x1F]]\nother: c\nurl: "open\n');
     expect(isSound).toBe(false);
     expect([...textsUnder('token', root)]).toEqual(['a-1', 'a-1', '0x1F', '31']);
@@ -67,7 +67,7 @@ describe('parseYaml(text, file, problems)', () => {
 });
 
 describe('problems', () => {
-  test('all are told at once, by position, then those outside the file', () => {
+  test('are all reported at once by position, then those outside the file', () => {
     const { root, problems } = parse('max: lots\nmni: 1\nname: 5\n');
     problems.report({ where: 'COSTBOOK_X' }, 'found nothing');
     const keys = keysOf(root, { keys: ['min', 'max', 'name'], expected: 'keys' }, problems);
@@ -81,7 +81,7 @@ describe('problems', () => {
     `);
   });
 
-  test('a secret is hidden also where it was reported before it was known', () => {
+  test('hide a secret also in messages from before it was known', () => {
     const problems = gatherProblems();
     problems.report({ where: 'a.yaml' }, 'found tok-1234');
     problems.keepSecret('tok-1234');

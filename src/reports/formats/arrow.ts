@@ -40,13 +40,13 @@ import {
 } from '../../warehouse/index.ts';
 import type { FormatOptions } from './format.ts';
 
-/** Rows of one record batch: always as many, so that the same rows are the same bytes however they came. */
+/** Rows in one record batch. The number is fixed, so that the same rows always give the same bytes. */
 const batchRows = 65_536;
 
 /**
- * An answer as an Arrow IPC file, a record batch at a time. Decimals are Decimal128 of their precision and scale,
- * integers of 128 bits Decimal128(38, 0), timestamps microseconds in UTC, dates Date32, text Utf8; a type that
- * Arrow has no plain one for (times, intervals, lists) is its exact text. Throws UsageError where an integer is too long.
+ * Writes an answer as an Arrow IPC file, one record batch at a time. Decimals become Decimal128 with their precision
+ * and scale, 128-bit integers Decimal128(38, 0), timestamps microseconds in UTC, dates Date32, text Utf8. Types without
+ * a plain Arrow type (times, intervals, lists) become their exact text. Throws UsageError if an integer is too long.
  */
 export async function* arrowChunks(
   { columns, chunks }: SqlResult,
@@ -84,7 +84,9 @@ export async function* arrowChunks(
   yield sink.take();
 }
 
-/** Where the writer's bytes go until they are taken: its own queue hands them out only as fast as they come. */
+/**
+ * Collects the writer's bytes until they are taken. The queue of the base class returns them only one write at a time.
+ */
 class ByteSink extends AsyncByteQueue {
   #chunks: Uint8Array[] = [];
   override write(bytes: Uint8Array): void {
@@ -99,10 +101,10 @@ class ByteSink extends AsyncByteQueue {
 
 type Value = NonNullable<SqlCell>;
 
-/** How a column's values lie in Arrow's memory; the library's own builders cannot make decimals. */
+/** How Arrow stores a column's values in memory. The library's own builders cannot create decimals. */
 interface Layout {
   readonly type: DataType;
-  /** Room for one batch of values. */
+  /** Allocates one batch of values. */
   open(): {
     set(row: number, value: Value): void;
     /** The buffers of the first `count` rows. */
@@ -110,7 +112,7 @@ interface Layout {
   };
 }
 
-/** One column of the batch that is being filled. */
+/** A column of the current batch. */
 function openColumn(layout: Layout): { set(row: number, value: SqlCell): void; close(count: number): Data } {
   const values = layout.open();
   const validity = new Uint8Array(batchRows / 8);
@@ -130,7 +132,7 @@ function openColumn(layout: Layout): { set(row: number, value: SqlCell): void; c
   };
 }
 
-/** A layout of values of one width each. */
+/** A layout for values of a fixed width. */
 function flat<T extends ArrayBufferView>(
   type: DataType,
   make: () => T,
@@ -170,13 +172,13 @@ const textLayout: Layout = {
     let end = 0;
     let next = 0;
     function skipTo(row: number): void {
-      while (next <= row) valueOffsets[next++] = end; // rows without a value are empty
+      while (next <= row) valueOffsets[next++] = end; // rows without a value have length 0
     }
     return {
       set(row, value) {
         skipTo(row);
         const text = toCellText(value) ?? '';
-        const most = text.length * 3; // bytes of UTF-8 that a unit of UTF-16 can take
+        const most = text.length * 3; // most bytes of UTF-8 per unit of UTF-16
         if (end + most > data.length) {
           const longer = Buffer.allocUnsafe(Math.max(data.length * 2, end + most));
           data.copy(longer, 0, 0, end);
@@ -201,7 +203,7 @@ function decimals(type: Decimal, unscaled: (value: Value) => bigint): Layout {
       return {
         set(row, value) {
           const whole = unscaled(value);
-          halves[row * 2] = whole; // the lower 64 bits are kept
+          halves[row * 2] = whole; // only the lower 64 bits are written
           halves[row * 2 + 1] = whole >> 64n;
         },
         buffers: () => ({ data: new Uint32Array(halves.buffer) }),
@@ -227,8 +229,8 @@ const instantLayout = flat(
 );
 
 /**
- * Reads an Arrow IPC file again, a record batch at a time: how many rows it has, and what a column of decimals (or
- * integers) adds up to, as exact text with its decimals; null where there is no value to add up.
+ * Reads back an Arrow IPC file, one record batch at a time. Returns its number of rows, and the sum of a column of
+ * decimals (or integers) as exact text with its decimals; null if there are no values.
  */
 export async function figuresOfArrow(
   path: string,
@@ -257,7 +259,7 @@ export async function figuresOfArrow(
   }
 }
 
-/** An Arrow value without its point: decimals are four words of 32 bits, low word first, in two's complement. */
+/** An Arrow value without its decimal point. Decimals are four 32-bit words, low word first, in two's complement. */
 function wholeOf(value: unknown): bigint {
   if (!(value instanceof Uint32Array)) return BigInt(value as bigint | number);
   const bits = value.reduceRight((whole, word) => (whole << 32n) | BigInt(word), 0n);
@@ -266,7 +268,7 @@ function wholeOf(value: unknown): bigint {
 
 const longInteger = 10n ** 38n;
 
-/** The layout for a column of DuckDB's type; what has none of its own is text. */
+/** The layout for a column of a DuckDB type; types without a layout become text. */
 function layoutOf({ name, type }: SqlColumn): Layout {
   const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(type);
   if (decimal) return decimals(new Decimal(Number(decimal[2]), Number(decimal[1])), unscaledDecimal);

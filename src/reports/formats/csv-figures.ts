@@ -2,9 +2,10 @@ import { createReadStream } from 'node:fs';
 import { decimalOfWhole, wholeOfDecimal } from '../../decimals.ts';
 
 /**
- * Reads a CSV file (RFC 4180) again: how many records follow the header, and what a column of decimals adds up to, as
- * exact text; null where there is no value to add up. DuckDB's own reader guesses at comments and drops a row that
- * begins with `#`. Throws where the file is no CSV, a record has other fields than the header, or a value is no decimal.
+ * Reads back a CSV file (RFC 4180). Returns its number of records after the header, and the sum of a column of decimals
+ * as exact text; null if there are no values. DuckDB's own reader guesses comments and drops rows that start with `#`.
+ * Throws if the file is not CSV, if a record has a different number of fields than the header, or if a value is not a
+ * decimal.
  */
 export async function figuresOfCsv(
   path: string,
@@ -37,7 +38,7 @@ export async function figuresOfCsv(
     field = 0;
   }
 
-  // Bytes are looked at one by one; those of other columns than the wanted one are never made text.
+  // Scans byte by byte, and converts only the bytes of the wanted column to text.
   let kept: number[] = [];
   let isKept = true;
   let place: 'start' | 'plain' | 'quoted' | 'after quote' = 'start';
@@ -62,13 +63,13 @@ export async function figuresOfCsv(
         end(true);
         isInRecord = false;
       } else if (byte === quote) {
-        if (place === 'plain') throw new Error(`record ${records} has a quote within a field without quotes around it`);
+        if (place === 'plain') throw new Error(`record ${records} has a quote inside an unquoted field`);
         if (place === 'after quote' && isKept) kept.push(byte);
         place = 'quoted';
         isInRecord = true;
       } else {
         if (place === 'after quote' && byte !== carriageReturn) {
-          throw new Error(`record ${records} has something between a closing quote and the next comma`);
+          throw new Error(`record ${records} has text between a closing quote and the next comma`);
         }
         if (place === 'start') place = 'plain';
         if (isKept) kept.push(byte);
@@ -76,8 +77,8 @@ export async function figuresOfCsv(
       }
     }
   }
-  if (place === 'quoted') throw new Error('the file ends within quotes');
-  if (isInRecord) end(true); // cut short, or without the last line's end
+  if (place === 'quoted') throw new Error('the file ends inside a quoted field');
+  if (isInRecord) end(true); // truncated, or without a line end after the last line
   if (records === 0) throw new Error('there is no header');
   return { rows: records - 1, cost: values === 0 ? null : decimalOfWhole(sum, column?.decimals ?? 0) };
 }

@@ -3,16 +3,17 @@ import { isTextType } from '../../terminal/index.ts';
 import { type SqlColumn, type SqlResult, toCellText } from '../../warehouse/index.ts';
 
 /**
- * Spreadsheets run a cell as a formula by its first sign, also in its wide, small, raised and lowered forms. They skip
- * blanks and characters that nobody sees, and some take a leading control character as the start of a formula itself.
+ * Spreadsheets decide by the first character whether a cell is a formula, including its full-width, small, superscript
+ * and subscript forms. They skip blanks and invisible characters, and some treat a leading control character as the
+ * start of a formula.
  */
 const formulaStart =
   /^(?:\p{Cc}|[\p{White_Space}\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]*[=+\-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋\u2212])/u;
 
 /**
- * An answer as CSV (RFC 4180: CRLF, quotes doubled), piece by piece, with a header line. NULL is an empty cell, the
- * empty text is `""`. Decimals have their column's fixed number of digits. Text that a spreadsheet would take for a
- * formula gets a leading `'`, names of columns too, numbers never; `raw` leaves text as it is.
+ * Writes an answer as CSV (RFC 4180: CRLF, doubled quotes) with a header line, in chunks. NULL is an empty cell, an
+ * empty text is `""`. Decimals have the fixed number of digits of their column. Text and column names that a
+ * spreadsheet would run as a formula get a leading `'`, numbers never do. `raw` writes text unchanged.
  */
 export async function* csvChunks(result: SqlResult, options: { raw: boolean }): AsyncGenerator<string> {
   yield csvLines([result.columns.map(({ name }) => (options.raw ? name : textGuard(name)))]);
@@ -40,8 +41,8 @@ function isGuarded(column: SqlColumn): boolean {
 
 /** Rows as lines of CSV. */
 export function csvLines(rows: readonly (readonly (string | undefined)[])[]): string {
-  // csv-stringify writes undefined as an empty cell and, told so, the empty text as "". By itself it quotes no line
-  // break but its own, and readers would take another one for the end of the row.
+  // csv-stringify writes undefined as an empty cell and, because of quoted_match, the empty text as "". It only quotes its
+  // own line break, but readers would end the row at any other one.
   return stringify(
     rows.map((row) => [...row]),
     { record_delimiter: 'windows', quoted_match: /^$|[\r\n]/ },

@@ -16,28 +16,28 @@ import { csvLines, textGuard } from './csv.ts';
 import { figuresOfCsv } from './csv-figures.ts';
 import type { Question } from './format.ts';
 
-/** What a person wants of a CSV besides its rows. */
+/** Options of a CSV for people. */
 export interface ExcelOptions {
-  /** Columns to add up in a last row; without any there is no such row. */
+  /** Columns with a sum in the total row; if empty, there is no total row. */
   readonly totals: readonly string[];
-  /** Columns whose names are data, such as workspaces: they stay as they are. */
+  /** Columns whose names are data, such as workspaces; their names are not changed. */
   readonly isNamedByData?: (column: SqlColumn) => boolean;
 }
 
 /** The currency of every amount in the books. */
 const currency = 'USD';
-/** Decimals of amounts in the books. */
+/** Decimals of amounts in the books; they identify columns of money. */
 const usdDecimals = 12;
-/** Decimals that a person reads. */
+/** Decimals to show. */
 const shownDecimals = 2;
 const secondsPerHour = 3600n;
 
 /**
  * An answer as CSV for people: a byte order mark, so that spreadsheets read it as UTF-8, amounts and usage at two
  * decimals, shares as percent, months as `2026-10`, instants as `2026-10-01 05:00:00` (UTC), and columns named in words
- * (`Cost month before`). Beside each billing dimension stands its name,
- * beside GB-seconds the GB-hours, and last the currency. Every amount is rounded by itself, half away from zero; a total
- * is rounded from the exact total, so it can differ from the sum of the rows above it by cents.
+ * (`Cost month before`). A column with its name follows each billing dimension, GB-hours follow GB-seconds, and the
+ * last column is the currency. Each amount is rounded on its own, half away from zero. A total is rounded from the
+ * exact total, so it can differ from the sum of the rows above it by some cents.
  */
 export async function* excelChunks(
   { columns, chunks }: SqlResult,
@@ -71,7 +71,10 @@ export async function* excelChunks(
   }
 }
 
-/** Writes an answer as `excelPieces` to a path where nothing lies yet, and reads it again. Throws UnprovenError where the file does not hold what was answered. */
+/**
+ * Writes an answer as `excelChunks` to a new file, and reads it back. Throws UnprovenError if the file differs from the
+ * answer.
+ */
 export async function writeExcel(
   path: string,
   { connection, query, parameters }: Question,
@@ -96,13 +99,13 @@ export async function writeExcel(
   );
   const isTotal = totals.length > 0;
   const expected = count + (isTotal ? 1 : 0);
-  // Each amount is off by half a cent at most; with its total the column holds everything twice.
+  // Rounding changes each amount by at most half a cent; with a total, the column contains the sum twice.
   const isAddedUp = isMoneyColumn && (!isTotal || totals.includes(column.name));
   const difference = Math.abs(Number(read.cost ?? 0) - Number(cost ?? 0) * (isTotal ? 2 : 1));
   if (read.rows !== expected || (isAddedUp && difference > 0.00501 * expected)) {
     throw new UnprovenError(
-      `${path} was not published: it holds ${read.rows} rows of ${read.cost ?? 'no'} cost, expected ${expected} rows and, ` +
-        `but for rounding${isTotal ? ' and twice because of the total' : ''}, ${cost ?? 'no'} cost`,
+      `${path} was not published: found ${read.rows} rows and ${read.cost ?? 'no'} cost, expected ${expected} rows and, ` +
+        `except for rounding${isTotal ? ' and doubled by the total row' : ''}, ${cost ?? 'no'} cost`,
     );
   }
 }
@@ -111,11 +114,11 @@ export async function writeExcel(
 interface Cell {
   readonly name: string;
   readonly text: (row: readonly SqlCell[]) => string | undefined;
-  /** What the last row has there, from the sums of the answer's columns. */
+  /** The cell in the total row, from the sums of the answer's columns. */
   readonly total: (sums: readonly (bigint | undefined)[]) => string | undefined;
 }
 
-/** The columns of the file that a column of the answer becomes. */
+/** The columns in the file for a column of the answer. */
 function cellsOf(column: SqlColumn, index: number, unit: number, meters: ReadonlyMap<string, string>): Cell[] {
   const { name, type } = column;
   const scale = scaleOf(column);
@@ -172,40 +175,40 @@ function plainText(value: SqlCell, { name, type }: SqlColumn): string | undefine
   return /^(DECIMAL|U?\w*INT|FLOAT|DOUBLE|DATE|BOOLEAN)/.test(type) ? text : textGuard(text);
 }
 
-/** An owner as people write it: `Payments / checkout`, where the books have `{"team":"Payments","product":"checkout"}`. */
+/** An owner for people: `Payments / checkout` for `{"team":"Payments","product":"checkout"}`. */
 function ownerText(owner: string | undefined): string {
   let values: unknown[] = [owner ?? null];
   if (owner?.startsWith('{')) {
     try {
       values = Object.values(JSON.parse(owner) as Record<string, unknown>);
     } catch {
-      // A name that begins like JSON is a name.
+      // A name may look like JSON.
     }
   }
   const named = values.map((value) => value ?? 'none');
   return values.every((value) => value === null) ? 'no owner' : textGuard(named.join(' / '));
 }
 
-/** The decimals of a column of decimals; undefined of others. */
+/** The number of decimals of a column; undefined if it has no decimal type. */
 function scaleOf({ type }: SqlColumn): number | undefined {
   const [, scale] = /^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type) ?? [];
   return scale === undefined ? undefined : Number(scale);
 }
 
-/** Amounts in USD are the columns with the decimals that the books keep of them. */
+/** Whether a column is an amount in USD, which its number of decimals shows. */
 function isMoney(column: SqlColumn): boolean {
   return scaleOf(column) === usdDecimals;
 }
 
-/** Whether a column holds parts of 1: `change_share`, `share_of_account`. */
+/** Whether a column contains shares of 1: `change_share`, `share_of_account`. */
 function isShare(column: SqlColumn): boolean {
   return /(^|_)share(_|$)/.test(column.name) && !isMoney(column);
 }
 
-/** Words of column names that are not written as other words. */
+/** Words of column names with a special spelling. */
 const writtenSo: Readonly<Record<string, string>> = { uuid: 'UUID', usd: 'USD', gb_hours: 'GB-hours', id: 'ID' };
 
-/** A column's name in words: `Cost month before` of `cost_month_before`. Names of another form stay as they are. */
+/** A column's name in words: `Cost month before` for `cost_month_before`. Names of another form do not change. */
 function headerOf(name: string): string {
   if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name)) return name;
   const words = name
@@ -214,7 +217,7 @@ function headerOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** A decimal, divided, at two decimals, half away from zero. */
+/** A decimal divided by a number, rounded to two decimals, half away from zero. */
 function rounded(unscaled: bigint, scale: number, divisor = 1n): string {
   const numerator = unscaled * 10n ** BigInt(shownDecimals);
   const denominator = 10n ** BigInt(scale) * divisor;

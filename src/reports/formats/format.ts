@@ -3,20 +3,22 @@ import type { Connection, SqlParameters, SqlResult } from '../../warehouse/index
 /** One SELECT on a connection, with the values of its parameters. */
 export interface Question {
   readonly connection: Connection;
-  /** It must say its own order: the same answer in the same order is the same bytes. */
+  /** It must define an order, so that the same answer always gives the same bytes. */
   readonly query: string;
   readonly parameters: SqlParameters;
 }
 
-/** What a format is told besides the answer. */
+/** Options of a format. */
 export interface FormatOptions {
-  /** In CSV, leave text that looks like a formula as it is. */
+  /** In CSV, do not escape text that looks like a formula. */
   readonly raw: boolean;
-  /** `double` gives up exact decimals in Parquet, for readers that have none. */
+  /**
+   * `double` writes inexact doubles in Parquet, for readers without a decimal type.
+   */
   readonly parquetDecimals: 'exact' | 'double';
-  /** What goes into the metadata of formats that have any, by name: through when the answer is complete, and so on. */
+  /** The metadata, by name, such as complete through; only some formats store it. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** A format as pieces of an answer, for a file or for stdout; what is held at once does not grow with the answer. */
+/** Writes an answer in chunks, to a file or to stdout. Memory use does not grow with the answer. */
 export type AnswerChunks = (result: SqlResult, options: FormatOptions) => AsyncGenerator<string | Uint8Array>;

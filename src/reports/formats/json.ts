@@ -2,21 +2,22 @@ import { UsageError } from '../../errors.ts';
 import { type SqlResult, toJsonValue } from '../../warehouse/index.ts';
 
 /**
- * The rows as JSON objects, each on a line, piece by piece. Decimals and integers beyond 2^53 are text, so that no reader
- * makes doubles of them; instants are `2026-10-01T00:00:00Z`. Throws UsageError where two columns have one name.
+ * Writes the rows as JSON objects, one per line, in chunks. Decimals and integers beyond 2^53 are text, so that no
+ * reader converts them to doubles; instants are `2026-10-01T00:00:00Z`. Throws UsageError if two columns have the same
+ * name.
  */
 export async function* jsonLines({ columns, chunks }: SqlResult): AsyncGenerator<string[]> {
   const repeated = columns.find(({ name }, index) => columns.findIndex((column) => column.name === name) !== index);
   for await (const rows of chunks) {
     if (rows.length === 0) continue;
-    if (repeated) throw new UsageError(`two columns are named "${repeated.name}": name them apart with "as"`);
+    if (repeated) throw new UsageError(`two columns are named "${repeated.name}": rename one with "as"`);
     yield rows.map((row) =>
       JSON.stringify(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)]))),
     );
   }
 }
 
-/** An answer as one JSON array with an object a line, as `jsonLines` writes it. */
+/** Writes an answer as one JSON array, one object per line as in `jsonLines`. */
 export async function* jsonChunks(result: SqlResult): AsyncGenerator<string> {
   let lead = '[';
   for await (const lines of jsonLines(result)) {

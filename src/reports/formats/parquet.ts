@@ -3,8 +3,8 @@ import { columnsOf } from '../columns.ts';
 import type { FormatOptions, Question } from './format.ts';
 
 /**
- * Writes an answer as Parquet, compressed with zstd, decimals as decimals of their precision and scale, instants as UTC.
- * DuckDB writes it, and the same bytes whatever the number of threads. Returns how many rows there are. Throws SqlError.
+ * Writes an answer as Parquet, compressed with zstd. Decimals have their precision and scale, instants are in UTC.
+ * DuckDB writes the same bytes with any number of threads. Returns the number of rows. Throws SqlError.
  */
 export async function writeParquet(
   path: string,
@@ -14,7 +14,7 @@ export async function writeParquet(
   const columns = await columnsOf(connection, query, parameters);
   const cells = columns.map((column) => parquetCell(column, parquetDecimals));
   const asIs = cells.every((cell, index) => cell === cellOf(columns[index]?.name ?? '', undefined));
-  // The query keeps its first line, as its mistakes are told by line.
+  // Errors name lines, so the query must start on the same line.
   const source = asIs ? query : selectCells(query, cells);
   const [counted] = await connection.rows(copyToParquet(source, Object.keys(facts)), {
     ...parameters,
@@ -24,15 +24,15 @@ export async function writeParquet(
   return Number(counted?.['Count']);
 }
 
-/** A column as it is written to Parquet, as SQL text. */
+/** The SQL expression that writes a column to Parquet. */
 export function parquetCell({ name, type }: SqlColumn, decimals: FormatOptions['parquetDecimals'] = 'exact'): string {
   return cellOf(name, writtenType(type, decimals));
 }
 
 function writtenType(type: string, decimals: FormatOptions['parquetDecimals']): string | undefined {
-  // Every instant of ours is UTC; a plain TIMESTAMP is local time to whoever reads the file.
+  // All our instants are UTC; readers treat a plain TIMESTAMP as local time.
   if (/^TIMESTAMP(_S|_MS)?$/.test(type)) return 'timestamptz';
   if (decimals === 'double') return type.startsWith('DECIMAL') ? 'double' : undefined;
-  // DuckDB would write integers of 128 bits as doubles, without a word.
+  // DuckDB would write 128-bit integers as doubles, without a warning.
   return /^U?HUGEINT$/.test(type) ? 'decimal(38, 0)' : undefined;
 }

@@ -1,0 +1,49 @@
+import type { AddressPart } from './addresses.ts';
+import type { Markup } from './markup.ts';
+import type { Project } from './project.ts';
+import type { BooksView } from './snapshots.ts';
+
+/** The pages of the dashboard, in the order of the menu. */
+export const menu = [
+  { path: '/', name: 'Overview' },
+  { path: '/explore', name: 'Explore' },
+  { path: '/budgets', name: 'Budgets' },
+  { path: '/anomalies', name: 'Anomalies' },
+  { path: '/allocation', name: 'Allocation' },
+  { path: '/months', name: 'Months' },
+  { path: '/reports', name: 'Reports' },
+  { path: '/sql', name: 'SQL' },
+  { path: '/health', name: 'Health' },
+] as const;
+
+export type PagePath = (typeof menu)[number]['path'];
+
+/** A page's content; the frame around it is the same everywhere. */
+export interface Page {
+  /** Its entry of the menu; undefined if it has none. */
+  readonly path: PagePath | undefined;
+  readonly title: string;
+  readonly body: Markup;
+  /** 200 by default. */
+  readonly status?: 200 | 400 | 404 | 500 | 503;
+}
+
+/** What a page is made from. */
+export interface PageRequest {
+  readonly view: BooksView;
+  readonly query: URLSearchParams;
+  /** What follows the page's own path: `/budgets/everything` has `everything`. */
+  readonly parts: readonly AddressPart[];
+  readonly project: Project;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** A file made from a page's question. */
+export interface Download {
+  readonly name: string;
+  readonly type: string;
+  readonly body: string | Uint8Array;
+}

@@ -1,0 +1,326 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { getCookie, setCookie } from 'hono/cookie';
+import type { LocalConfig, ServeSettings } from '../config/index.ts';
+import type { Log } from '../effects.ts';
+import { CostbookError, exitCodes, MachineError, messageOf } from '../errors.ts';
+import { type Access, openAccess, sessionCookie, sessionSeconds } from './access.ts';
+import { type AddressPart, decodePart } from './addresses.ts';
+import { allocationPage } from './allocation.ts';
+import { anomaliesPage, anomalyPage } from './anomalies.ts';
+import { type Asset, loadAssets } from './assets.ts';
+import { readBooksState } from './books-state.ts';
+import { budgetPage, budgetsPage } from './budgets.ts';
+import { childWork, type ProjectCommands } from './child-work.ts';
+import { exploreCsv, explorePage } from './explore.ts';
+import { healthPage } from './health.ts';
+import { document, signInDocument } from './layout.ts';
+import { monthsPage } from './months.ts';
+import { overviewPage } from './overview.ts';
+import { type Download, menu, type Page, type PagePath, type PageRequest } from './page.ts';
+import type { Project } from './project.ts';
+import { reportPage, reportsPage } from './reports.ts';
+import { resourcePage } from './resource.ts';
+import type { Viewer } from './scope.ts';
+import { openSnapshots, type Snapshots } from './snapshots.ts';
+import { sqlPage } from './sql.ts';
+
+export interface Dashboard {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface DashboardOptions {
+  readonly dir: string;
+  /** Name of the project, shown on every page. */
+  readonly project: string;
+  readonly host: string;
+  readonly port: number;
+  readonly settings: ServeSettings;
+  /** Marks this process as a reader of the books. */
+  readonly reader: string;
+  readonly now: () => number;
+  readonly log: Log;
+  /** Ends the child processes. */
+  readonly signal: AbortSignal;
+  /** The configuration as it is now. Throws UsageError with its mistakes. */
+  readonly config: () => LocalConfig;
+  readonly commands: ProjectCommands;
+}
+
+/** Headers of every answer. A page loads nothing but our own files and runs no script in its text. */
+const securityHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/** A page, and whether a viewer who may see only some costs can open it: all its rows are then theirs. */
+interface PageEntry {
+  readonly make: (request: PageRequest) => Promise<Page>;
+  readonly isScoped?: true;
+  /** It may wait for a child process, which has turns of its own: it takes none of the other pages. */
+  readonly waitsForChild?: true;
+}
+
+const pages: Readonly<Partial<Record<PagePath, PageEntry>>> = {
+  '/': { make: overviewPage, isScoped: true },
+  '/explore': { make: explorePage, isScoped: true },
+  '/budgets': { make: budgetsPage },
+  '/anomalies': { make: anomaliesPage },
+  '/allocation': { make: allocationPage },
+  '/months': { make: monthsPage },
+  '/reports': { make: reportsPage },
+  '/sql': { make: sqlPage, waitsForChild: true },
+  '/health': { make: healthPage },
+};
+
+/** Pages of one thing each, whose names follow in the path. */
+const detailPages: Readonly<Record<string, PageEntry>> = {
+  '/budgets': { make: budgetPage, waitsForChild: true },
+  '/anomalies': { make: anomalyPage },
+  '/resource': { make: resourcePage, isScoped: true },
+  '/reports': { make: reportPage, waitsForChild: true },
+};
+
+/** Pages that are made at the same time, and those that wait for their turn. */
+const maxAtOnce = 8;
+const maxWaiting = 100;
+const maxBodyBytes = 4096;
+const maxConnections = 512;
+/** An address holds a query of 8 kB, with three bytes for each of its signs. */
+const maxHeaderSize = 32_768;
+
+type Env = { Variables: { viewer: Viewer } };
+
+/** Serves the dashboard over HTTP until closed. Throws MachineError if the port is not available. */
+export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
+  const { dir, host, port, reader, settings, now } = options;
+  const { urls, byPath } = await loadAssets();
+  const snapshots = openSnapshots(dir, reader);
+  const access = openAccess(settings, now);
+  const hosts = new Set(settings.hosts);
+  const app = new Hono<Env>();
+  app.use(secure(hosts));
+  app.get('/healthz', (context) => context.text('ok\n'));
+  app.get('/readyz', async (context) => {
+    await snapshots.read({ kind: 'all' }, async () => undefined);
+    return context.text('ok\n');
+  });
+  app.get('/assets/:name', (context) => sendAsset(context, byPath.get(context.req.path)));
+  app.get('/sign-in', (context) => context.html(signInDocument(undefined, urls)));
+  app.post('/sign-in', bodyLimit({ maxSize: maxBodyBytes }), (context) => signIn(context, access, urls));
+  app.use(identify(access, settings));
+  app.get('/api/snapshot', (context) =>
+    snapshots.read({ kind: 'all' }, async ({ version }) => context.json({ version })),
+  );
+  const turn = turnstile(maxAtOnce, maxWaiting);
+  const project = { dir, config: options.config, work: childWork(dir, options.commands, options.signal) };
+  function addPage(route: string, path: string, entry: PageEntry): void {
+    app.get(route, (context) => {
+      const answer = () => answerPage(context, entry, { path, options, snapshots, project, urls });
+      return entry.waitsForChild ? answer() : turn(answer);
+    });
+  }
+  for (const [path, entry] of Object.entries(pages)) addPage(path, path, entry);
+  for (const [path, entry] of Object.entries(detailPages)) addPage(`${path}/*`, path, entry);
+  app.get('/explore.csv', (context) => turn(() => answerDownload(context, exploreCsv, snapshots)));
+  app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
+  app.onError((error, context) => {
+    if (error instanceof BusyError) return context.text('Too many requests at once. Try again in a moment.\n', 503);
+    if (error instanceof CostbookError) {
+      return context.text(`${messageOf(error)}\n`, error.exitCode === exitCodes.usage ? 400 : 500);
+    }
+    options.log.warn('page.failed', 'A page failed', { path: context.req.path, reason: messageOf(error) });
+    return context.text('This page failed. The log of the server has the reason.\n', 500);
+  });
+  const server = createAdaptorServer({ fetch: app.fetch, serverOptions: { maxHeaderSize } }) as Server;
+  server.headersTimeout = 10_000;
+  server.requestTimeout = 20_000;
+  server.keepAliveTimeout = 5000;
+  server.maxConnections = maxConnections;
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
+    snapshots.close();
+    throw new MachineError(`--port: cannot listen on ${host}:${port}: ${messageOf(error)}`, { cause: error });
+  }
+  const { address, port: real, family } = server.address() as AddressInfo;
+  const shown = family === 'IPv6' ? `[${address}]` : address;
+  for (const name of [`${shown}:${real}`, `localhost:${real}`]) hosts.add(name);
+  return {
+    url: `http://${shown}:${real}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      snapshots.close();
+    },
+  };
+}
+
+/** Answers only for our own names, which defeats DNS rebinding, and changes nothing whatever is asked. */
+function secure(hosts: ReadonlySet<string>): MiddlewareHandler<Env> {
+  return async (context, next) => {
+    for (const [name, value] of Object.entries(securityHeaders)) context.header(name, value);
+    if (!hosts.has((context.req.header('host') ?? '').toLowerCase())) {
+      return context.text(
+        'This server does not answer under the name that the request has. Open its own address, or add the name to serve.hosts.\n',
+        421,
+      );
+    }
+    const isSignIn = context.req.method === 'POST' && context.req.path === '/sign-in';
+    if (context.req.method !== 'GET' && context.req.method !== 'HEAD' && !isSignIn) {
+      return context.text('Expected GET: nothing can be changed here.\n', 405);
+    }
+    await next();
+    return undefined;
+  };
+}
+
+/** Lets in whom the settings name, and sends people without a session to the page on which they sign in. */
+function identify(access: Access, { userHeader }: ServeSettings): MiddlewareHandler<Env> {
+  return async (context, next) => {
+    const viewer = access.viewerOf({
+      authorization: context.req.header('authorization'),
+      session: getCookie(context, sessionCookie),
+      user: userHeader === undefined ? undefined : context.req.header(userHeader),
+    });
+    if (viewer === undefined) {
+      if (access.hasTokens && (context.req.header('accept') ?? '').includes('text/html'))
+        return context.redirect('/sign-in');
+      context.header('www-authenticate', 'Bearer realm="Costbook"');
+      return context.text(
+        'Expected an access token of serve.tokens: "Authorization: Bearer …", or sign in at /sign-in\n',
+        401,
+      );
+    }
+    context.set('viewer', viewer);
+    await next();
+    return undefined;
+  };
+}
+
+async function signIn(
+  context: Context<Env>,
+  access: Access,
+  urls: Parameters<typeof signInDocument>[1],
+): Promise<Response> {
+  const { token } = await context.req.parseBody();
+  const session = access.signIn(typeof token === 'string' ? token.trim() : '');
+  if (session === undefined || session === 'wait') {
+    const reason = session === 'wait' ? 'Too many wrong tokens. Wait a minute.' : 'This token is not known here.';
+    return context.html(signInDocument(reason, urls), session === 'wait' ? 429 : 401);
+  }
+  const isSecure = context.req.header('x-forwarded-proto') === 'https';
+  setCookie(context, sessionCookie, session, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Strict',
+    secure: isSecure,
+    maxAge: sessionSeconds,
+  });
+  return context.redirect('/', 303);
+}
+
+async function sendAsset(context: Context<Env>, asset: Asset | undefined): Promise<Response> {
+  if (asset === undefined) return context.text('There is no such file.\n', 404);
+  context.header('content-type', asset.type);
+  context.header('cache-control', 'public, max-age=31536000, immutable');
+  context.header('vary', 'accept-encoding');
+  const accepted = context.req.header('accept-encoding') ?? '';
+  const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';
+  if (encoding !== 'identity') context.header('content-encoding', encoding);
+  return context.body(new Uint8Array(await asset.bytes(encoding)));
+}
+
+async function answerPage(
+  context: Context<Env>,
+  { make, isScoped = undefined }: PageEntry,
+  {
+    path,
+    options,
+    snapshots,
+    project,
+    urls,
+  }: {
+    path: string;
+    options: DashboardOptions;
+    snapshots: Snapshots;
+    project: Project;
+    urls: Parameters<typeof signInDocument>[1];
+  },
+): Promise<Response> {
+  const { name, scope } = context.get('viewer');
+  const isAll = scope.kind === 'all';
+  // As if the page did not exist: not even its name is told.
+  if (!isAll && !isScoped) return context.text('There is no such page. Start at /\n', 404);
+  const { searchParams: query, pathname } = new URL(context.req.url);
+  const parts = partsAfter(path, pathname);
+  if (parts === undefined) return context.text('There is no such page: its address is not readable.\n', 404);
+  return snapshots.read(scope, async (view) => {
+    const [page, { completeThrough }] = await Promise.all([
+      make({ view, query, parts, project, now: options.now(), signal: context.req.raw.signal }),
+      readBooksState(view),
+    ]);
+    context.header('cache-control', 'private, no-cache');
+    const frame = {
+      ...{ project: options.project, viewer: name, warning: undefined, completeThrough },
+      allowed: menu
+        .map((entry) => entry.path)
+        .filter((each) => pages[each] !== undefined && (isAll || pages[each].isScoped)),
+      ...{ version: view.version, assets: urls },
+    };
+    return context.html(document(page, frame), page.status ?? 200);
+  });
+}
+
+/** The names that follow the path of a page; undefined if they cannot be read. */
+function partsAfter(path: string, pathname: string): AddressPart[] | undefined {
+  const rest = pathname.slice(path.length).replace(/^\//, '');
+  const parts = rest === '' ? [] : rest.split('/').map(decodePart);
+  return parts.every((part) => part !== undefined) ? parts : undefined;
+}
+
+async function answerDownload(
+  context: Context<Env>,
+  make: (request: Pick<PageRequest, 'view' | 'query'>) => Promise<Download>,
+  snapshots: Snapshots,
+): Promise<Response> {
+  const query = new URL(context.req.url).searchParams;
+  return snapshots.read(context.get('viewer').scope, async (view) => {
+    const { name, type, body } = await make({ view, query });
+    context.header('content-type', type);
+    context.header('content-disposition', `attachment; filename="${name}"`);
+    context.header('cache-control', 'private, no-cache');
+    return context.body(typeof body === 'string' ? body : new Uint8Array(body));
+  });
+}
+
+class BusyError extends Error {}
+
+/** Runs at most `atOnce` tasks at the same time; others wait, and throw BusyError when too many do. */
+function turnstile(atOnce: number, maxQueue: number): <T>(task: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (task) => {
+    if (running >= atOnce) {
+      if (waiting.length >= maxQueue) throw new BusyError('busy');
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else running += 1;
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}
