@@ -63,9 +63,11 @@ export interface CheckFact extends DataFactHead {
   readonly kind: 'check';
   readonly check: string;
   readonly about: string;
-  /** Rows found; null if its SQL is wrong. */
+  /** Rows found; null if it could not run. */
   readonly offenders: number | null;
   readonly error: string | null;
+  /** Why it could not run: its SQL is wrong, or the machine failed. Facts of older versions have none. */
+  readonly errorCode?: 'sql' | 'machine' | null;
 }
 
 /** The last run of a command failed. */

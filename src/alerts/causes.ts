@@ -1,5 +1,6 @@
 import { exitCodes, firstSentence } from '../errors.ts';
 import type { AlertFact, DataFact, Reported, RunFact } from './alert-fact.ts';
+import { codesOf, failuresIn } from './failure-codes.ts';
 import { monthWords } from './unproven-words.ts';
 
 /** Out-of-date books are news once, whatever the cause. */
@@ -89,24 +90,23 @@ export function causesOfRun({
   // These sentences name hours, amounts and processes; the next step is always the same.
   if (exitCode === exitCodes.unproven || exitCode === exitCodes.locked) return [String(exitCode)];
   // Each account may fail for its own reason, on its own line.
-  const failures = exitCode === exitCodes.platform ? error.split('\n').filter((line) => line.trim() !== '') : [error];
+  const failures = exitCode === exitCodes.platform ? failuresIn(error) : [error];
   return [...new Set(failures.map((failure) => causeOf(exitCode, failure)))];
 }
 
 function causeOf(exitCode: number, error: string): string {
-  const said = firstSentence(error);
-  const code = codeIn(said);
-  if (code === undefined) return `${exitCode} ${withoutNumbers(said)}`;
-  const host = /no answer from ([^\s:]+)/.exec(said)?.[1];
+  const code = causeCode(error);
+  if (code === undefined) return `${exitCode} ${withoutNumbers(firstSentence(error))}`;
+  const { host } = codesOf(error);
   return `${exitCode} ${code}${host === undefined ? '' : ` from ${host}`}`;
 }
 
-/** `answered 401`, `ECONNREFUSED`. Every 5xx status is the same cause. */
-function codeIn(said: string): string | undefined {
-  const [, status] = /\banswered (\d{3})\b/.exec(said) ?? [];
-  if (status !== undefined) return `answered ${status.startsWith('5') ? '5xx' : status}`;
-  if (/no whole answer within|too slowly/.test(said)) return 'timeout';
-  return /\bE[A-Z_]{3,}\b/.exec(said)?.[0];
+/** `answered 401`, `ECONNREFUSED`. Every 5xx status is the same cause. Open alerts store these codes: they never change. */
+function causeCode(error: string): string | undefined {
+  const { status, system } = codesOf(error);
+  if (status !== undefined) return `answered ${status >= 500 ? '5xx' : status}`;
+  if (/no whole answer within|too slowly/.test(firstSentence(error))) return 'timeout';
+  return system?.startsWith('E') ? system : undefined;
 }
 
 /** The start of a sentence without instants, ids and counts. */

@@ -18,7 +18,7 @@ import {
   watchedSpends,
   withForecasts,
 } from '../budgets/index.ts';
-import { UsageError } from '../errors.ts';
+import { MachineError, UsageError } from '../errors.ts';
 import { textOrNull } from '../optional-text.ts';
 import { completenessOf } from '../reports/index.ts';
 import { formatInstant, hourMs, type Instant } from '../time.ts';
@@ -218,7 +218,8 @@ async function readDataState(
   const ours = await readChecks(overlay);
   for (const { check, offenders, error } of await (runChecks?.(ours) ?? runAll(connection, ours, signal))) {
     const { name, about, severity } = check;
-    checks.push({ name, about, severity, offenders: offenders ?? null, error: error?.message ?? null });
+    const errorCode = error === undefined ? null : error instanceof MachineError ? 'machine' : 'sql';
+    checks.push({ name, about, severity, offenders: offenders ?? null, error: error?.message ?? null, errorCode });
   }
   return {
     accounts,

@@ -1,5 +1,6 @@
 import { exitCodes } from '../errors.ts';
 import type { CheckFact, DataFact, RunFact } from './alert-fact.ts';
+import { codesOf, failuresIn, isForPerson } from './failure-codes.ts';
 
 /** What to do about an alert, and whether anybody has to. */
 export interface NextStep {
@@ -56,12 +57,16 @@ export function nextStepOf(fact: DataFact): NextStep {
   }
 }
 
-function stepAfterCheck({ check, error }: CheckFact): string {
-  if (error === null) return 'run "costbook check" to see the rows.';
-  // An error of the check itself names the check; an error in its SQL names the file.
-  return error.startsWith(`check ${check} `)
+function stepAfterCheck(fact: CheckFact): string {
+  if (fact.error === null) return 'run "costbook check" to see the rows.';
+  return errorCodeOf(fact) === 'machine'
     ? 'read the error, then run "costbook check" again.'
-    : `fix or remove sql/checks/${check}.sql, then run "costbook check".`;
+    : `fix or remove sql/checks/${fact.check}.sql, then run "costbook check".`;
+}
+
+/** In facts of older versions, an error of the machine starts with the check's name. */
+function errorCodeOf({ check, error, errorCode }: CheckFact): CheckFact['errorCode'] {
+  return errorCode ?? (error?.startsWith(`check ${check} `) ? 'machine' : 'sql');
 }
 
 /** Whether Costbook refused to close a month. The user saw the answer and nothing changed, so no alert is needed. */
@@ -90,8 +95,7 @@ export function stepAfterRun({
     case exitCodes.usage:
       return { who: 'Act', words: `fix this, then ${again}.` };
     case exitCodes.platform:
-      // If the platform refuses, the error says what to fix; otherwise the platform could not be reached.
-      return /\b(check|ask|set)\b/i.test(error ?? '')
+      return failuresIn(error ?? '').some((failure) => isForPerson(codesOf(failure)))
         ? { who: 'Act', words: `fix this, then ${again}. "costbook doctor" checks the token and the address.` }
         : { who: 'Wait', words: 'the next run fetches what is missing. Act if it fails a second night.' };
     case exitCodes.unproven:

@@ -153,6 +153,7 @@ export interface DataState {
     readonly severity: 'fail' | 'warn';
     readonly offenders: number | null;
     readonly error: string | null;
+    readonly errorCode?: CheckFact['errorCode'];
   }[];
   /** The last finished run of each watched command. */
   readonly runs: readonly LastRun[];
@@ -280,7 +281,7 @@ function accountFacts(
 }
 
 function checkFact(check: DataState['checks'][number], completeThrough: string | null): CheckFact | undefined {
-  const { name, about, offenders, error } = check;
+  const { name, about, offenders, error, errorCode = null } = check;
   if (offenders === 0 && error === null) return undefined;
   return {
     key: keyOf('check', name),
@@ -294,6 +295,7 @@ function checkFact(check: DataState['checks'][number], completeThrough: string |
     about,
     offenders,
     error,
+    errorCode,
   };
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
-import { oneOf, type Problems, quoted } from '../config/index.ts';
+import { oneOf, quoted } from '../choices.ts';
+import type { Problems } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { fields } from './definition.ts';
 

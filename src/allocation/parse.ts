@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { oneOf, quoted } from '../choices.ts';
 import {
   choiceParser,
   entriesOf,
@@ -8,13 +9,11 @@ import {
   itemsOf,
   keysOf,
   type MappingRule,
-  oneOf,
   type Parse,
   type Place,
   type Problems,
   parseText,
   parseYaml,
-  quoted,
   readValue,
   readYamlFile,
 } from '../config/index.ts';

@@ -1,4 +1,5 @@
 import { parseUsd, readNames, refuse, sinkParser, topRule } from '../budgets/index.ts';
+import { quoted } from '../choices.ts';
 import {
   gatherProblems,
   integerParser,
@@ -7,7 +8,6 @@ import {
   type Parse,
   parseBoolean,
   parseYaml,
-  quoted,
   readValue,
   readYamlFile,
 } from '../config/index.ts';

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { oneOf, quoted } from '../choices.ts';
 import {
   choiceParser,
   entriesOf,
@@ -6,13 +7,11 @@ import {
   gatherProblems,
   itemsOf,
   keysOf,
-  oneOf,
   type Parse,
   type Place,
   type Problems,
   parseText,
   parseYaml,
-  quoted,
   readValue,
   readYamlFile,
 } from '../config/index.ts';

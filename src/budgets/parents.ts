@@ -1,4 +1,5 @@
-import { oneOf, type Place, type Problems, quoted } from '../config/index.ts';
+import { oneOf, quoted } from '../choices.ts';
+import type { Place, Problems } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { amountIn, type Budget, type BudgetScope, usdText } from './budget.ts';
 import { scopeTexts } from './file-keys.ts';

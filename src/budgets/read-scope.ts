@@ -1,3 +1,4 @@
+import { quoted } from '../choices.ts';
 import {
   entriesOf,
   type Given,
@@ -7,7 +8,6 @@ import {
   type Place,
   type Problems,
   parseText,
-  quoted,
   readValue,
 } from '../config/index.ts';
 import { UsageError } from '../errors.ts';

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { parseChoice, parseTrueOrFalse } from '../choices.ts';
 import { messageOf, UsageError } from '../errors.ts';
 import { type Instant, parseInstant } from '../time.ts';
 import type { CommandInput } from './command.ts';
@@ -14,6 +15,13 @@ export const commonOptions = [
   { flags: '--exact', summary: 'on a terminal: show every decimal and column, as in a pipe' },
   { flags: '--log-format <format>', summary: 'human or json (COSTBOOK_LOG_FORMAT); human on a terminal by default' },
 ] as const;
+
+/** COSTBOOK_JSON may also be 1, 0 or empty. */
+const jsonWords: ReadonlyMap<string, string> = new Map([
+  ['1', 'true'],
+  ['0', 'false'],
+  ['', 'false'],
+]);
 
 /** The values of the common options. */
 export interface CommonOptions {
@@ -35,31 +43,30 @@ export function readCommonOptions(
 ): CommonOptions {
   const problems: string[] = [];
   const fixedNow = text(options['now']) ?? env['COSTBOOK_NOW'];
-  let now: () => Instant = Date.now;
-  if (fixedNow) {
+  function attempt<T>(read: () => T, where = ''): T | undefined {
     try {
-      const instant = parseInstant(fixedNow, options['now'] === undefined ? 'COSTBOOK_NOW' : '--now', Date.now());
-      now = () => instant;
+      return read();
     } catch (error) {
-      problems.push(messageOf(error));
+      problems.push(where + messageOf(error));
+      return undefined;
     }
   }
+  const nowSource = options['now'] === undefined ? 'COSTBOOK_NOW' : '--now';
+  const instant = fixedNow ? attempt(() => parseInstant(fixedNow, nowSource, Date.now())) : undefined;
   const askedFormat = text(options['logFormat']) ?? env['COSTBOOK_LOG_FORMAT'];
-  const logFormat = askedFormat || (isTerminal ? 'human' : 'json');
-  if (logFormat !== 'human' && logFormat !== 'json') {
-    problems.push(`--log-format: "${logFormat}" is invalid; expected human or json`);
-  }
+  const logFormat = attempt(
+    () => parseChoice(askedFormat || (isTerminal ? 'human' : 'json'), ['human', 'json']),
+    '--log-format: ',
+  );
   const askedJson = env['COSTBOOK_JSON'] ?? '';
-  if (!['', '0', '1', 'false', 'true'].includes(askedJson)) {
-    problems.push(`COSTBOOK_JSON: found "${askedJson}", expected 1 or true, or 0 or false`);
-  }
+  const json = attempt(() => parseTrueOrFalse(jsonWords.get(askedJson) ?? askedJson), 'COSTBOOK_JSON: ');
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
   return {
     dir: resolve(text(options['dir']) ?? (env['COSTBOOK_DIR'] || '.')),
-    now,
+    now: instant === undefined ? Date.now : () => instant,
     logFormat: logFormat === 'json' ? 'json' : 'human',
     isFormatAsked: Boolean(askedFormat),
-    json: options['json'] === true || ['1', 'true'].includes(askedJson),
+    json: options['json'] === true || json === true,
     isExact: options['exact'] === true,
   };
 }

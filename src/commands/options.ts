@@ -1,3 +1,4 @@
+import { parseChoice } from '../choices.ts';
 import { UsageError } from '../errors.ts';
 import type { AsOf } from '../reports/index.ts';
 import {
@@ -43,12 +44,12 @@ export function optionReader(
     const value = input.options[name];
     return typeof value === 'string' ? value : undefined;
   }
-  function attempt<T>(read: () => T): T | undefined {
+  function attempt<T>(read: () => T, where = ''): T | undefined {
     try {
       return read();
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      problems.push(error.message);
+      problems.push(where + error.message);
       return undefined;
     }
   }
@@ -87,21 +88,15 @@ export function optionReader(
     },
     choice(name, choices) {
       const value = text(name);
-      const chosen = choices.find((choice) => choice === value);
-      if (value !== undefined && chosen === undefined) {
-        problems.push(`--${optionName(name)}: "${value}" is invalid; expected one of ${choices.join(', ')}`);
-      }
-      return chosen;
+      return value === undefined ? undefined : attempt(() => parseChoice(value, choices), `--${optionName(name)}: `);
     },
     choices(name, choices) {
       const value = text(name);
       if (value === undefined) return undefined;
-      const chosen = value.split(',').map((choice) => choice.trim());
-      for (const choice of chosen) {
-        if (!choices.includes(choice))
-          problems.push(`--${optionName(name)}: "${choice}" is invalid; expected one of ${choices.join(', ')}`);
-      }
-      return [...new Set(chosen)];
+      const chosen = value
+        .split(',')
+        .map((choice) => attempt(() => parseChoice(choice.trim(), choices), `--${optionName(name)}: `));
+      return [...new Set(chosen.filter((choice) => choice !== undefined))];
     },
     duration(name) {
       const value = text(name);

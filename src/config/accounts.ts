@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import { oneOf, quoted } from '../choices.ts';
 import type { Instant } from '../time.ts';
 import {
   type ConfigSpec,
@@ -21,17 +22,7 @@ import {
   sinceParser,
   tokenFileParser,
 } from './values.ts';
-import {
-  endOf,
-  type Given,
-  keysOf,
-  type MappingRule,
-  oneOf,
-  type Problems,
-  parseBoolean,
-  quoted,
-  readValue,
-} from './yaml.ts';
+import { endOf, type Given, keysOf, type MappingRule, type Problems, parseBoolean, readValue } from './yaml.ts';
 
 /** An account, for commands that never contact the platform. */
 export interface LocalAccount {

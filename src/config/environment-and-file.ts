@@ -1,3 +1,4 @@
+import { quoted } from '../choices.ts';
 import { nearest } from '../did-you-mean.ts';
 import type { Instant } from '../time.ts';
 import {
@@ -22,7 +23,6 @@ import {
   type Place,
   type Problems,
   parseYaml,
-  quoted,
   readValue,
   textsUnder,
 } from './yaml.ts';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { quoted } from '../choices.ts';
 import { UsageError } from '../errors.ts';
 import { expand } from './references.ts';
-import { gatherProblems, type Parse, parseYaml, quoted, readYamlFile } from './yaml.ts';
+import { gatherProblems, type Parse, parseYaml, readYamlFile } from './yaml.ts';
 
 /** Only the user who runs Costbook reads and writes its files. */
 const defaultMode = 0o600;

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { oneOf, quoted } from '../choices.ts';
 import { UsageError } from '../errors.ts';
 import {
   choiceParser,
@@ -7,12 +8,10 @@ import {
   integerParser,
   itemsOf,
   keysOf,
-  oneOf,
   type Parse,
   type Problems,
   parseBoolean,
   parseText,
-  quoted,
   readValue,
 } from './yaml.ts';
 

@@ -1,9 +1,10 @@
 import { dirname, resolve } from 'node:path';
+import { quoted } from '../choices.ts';
 import { UsageError } from '../errors.ts';
 import { accountIdFault, earliestVersion } from '../platform/index.ts';
 import { floorHour, formatInstant, hourMs, type Instant, parseDuration, parseInstant, parseRfc3339 } from '../time.ts';
 import { type TokenSource, tokenFault } from './secrets.ts';
-import { type Parse, parseText, quoted } from './yaml.ts';
+import { type Parse, parseText } from './yaml.ts';
 
 /** USD as plain decimal text. A YAML number becomes its shortest decimal: 1e-6 is 0.000001. */
 export const parseTolerance: Parse<string> = (value) => {

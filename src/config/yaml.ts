@@ -13,6 +13,7 @@ import {
   Parser,
   parseDocument,
 } from 'yaml';
+import { oneOf, parseChoice, parseTrueOrFalse, quoted } from '../choices.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import { redactor } from './secrets.ts';
@@ -428,21 +429,14 @@ export function parseText(value: YamlValue, maxLength = Number.POSITIVE_INFINITY
 
 /** One of `choices`; the message for a mistake suggests a similar one. */
 export function choiceParser<T extends string>(choices: readonly T[]): Parse<T> {
-  return (value) => {
-    const text = parseText(value, 100);
-    const choice = choices.find((candidate) => candidate === text);
-    if (choice !== undefined) return choice;
-    const guess = nearest(text, choices);
-    const hint = guess === undefined ? '' : `; did you mean ${guess}?`;
-    throw new UsageError(`found ${quoted(text)}, expected ${oneOf(choices)}${hint}`);
-  };
+  return (value) => parseChoice(parseText(value, 100), choices);
 }
 
 /** True or false; as text if it comes from the environment or a reference. */
 export const parseBoolean: Parse<boolean> = (value) => {
   if (typeof value === 'boolean') return value;
-  if (value === 'true' || value === 'false') return value === 'true';
-  throw new UsageError(`found ${typeof value === 'string' ? quoted(value) : kindOf(value)}, expected true or false`);
+  if (typeof value === 'string') return parseTrueOrFalse(value);
+  throw new UsageError(`found ${kindOf(value)}, expected true or false`);
 };
 
 /** A whole number within inclusive bounds; as text if it comes from the environment or a reference. */
@@ -463,18 +457,4 @@ function kindOf(value: YamlValue): string {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'object') return `a ${value.kind}`;
   return typeof value === 'string' ? 'a text' : 'a number';
-}
-
-/** A text quoted for one line of a message. */
-export function quoted(text: string): string {
-  return JSON.stringify(text).replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
-}
-
-/** `a, b or c`; a long list is cut. */
-export function oneOf(names: readonly string[]): string {
-  const shown = names.length > 20 ? [...names.slice(0, 20), `${names.length - 20} more`] : names;
-  return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}` : (shown[0] ?? '');
 }

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { oneOf, quoted, readYamlFile } from '../config/index.ts';
+import { oneOf, quoted } from '../choices.ts';
+import { readYamlFile } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import type { Job } from './definition.ts';

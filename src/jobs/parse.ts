@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { oneOf, quoted } from '../choices.ts';
 import {
   choiceParser,
   type Environment,
@@ -9,14 +10,12 @@ import {
   itemsOf,
   keysOf,
   type MappingRule,
-  oneOf,
   type Parse,
   type Problems,
   parseBoolean,
   parseTargetUrl,
   parseText,
   parseYaml,
-  quoted,
   readValue,
   urlSecrets,
 } from '../config/index.ts';

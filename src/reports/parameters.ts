@@ -1,5 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { parseTrueOrFalse } from '../choices.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import {
@@ -109,7 +110,7 @@ const types = {
   boolean: {
     expected: 'true, false or none',
     words: [],
-    read: (text) => (text === 'true' || text === 'false' ? plain(text === 'true') : undefined),
+    read: (text) => plain(parseTrueOrFalse(text)),
   },
   file: { expected: 'a file, its path relative to the project folder', words: [], read: plain },
 } as const satisfies Readonly<Record<string, TypeRules>>;

@@ -448,7 +448,7 @@ test.each([
     {},
     '--since: 2099-01-01T00:00:00Z is in',
   ],
-  ['COSTBOOK_JSON=yes', ['status'], { COSTBOOK_JSON: 'yes' }, 'COSTBOOK_JSON: found "yes", expected 1 or true'],
+  ['COSTBOOK_JSON=yes', ['status'], { COSTBOOK_JSON: 'yes' }, 'COSTBOOK_JSON: found "yes", expected true or false'],
   ['help for a command that does not exist', ['help', 'ingset'], {}, 'no command "ingset" (did you mean "ingest"?)'],
 ])('%s is a usage error', async (_, args, env, words) => {
   const dir = await newProject();

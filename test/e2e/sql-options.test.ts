@@ -64,7 +64,7 @@ describe('the query of costbook sql', () => {
     [['select 1', '--timeout', '99999d'], '--timeout: expected a time above zero and at most 24h'],
     [['select 1', '--out', 'answer.xls'], '"answer.xls" does not end in .csv, .json, .ndjson, .parquet, .arrow'],
     [['select 1', '--out', '/nowhere/answer.csv'], 'the folder /nowhere does not exist'],
-    [['select 1', '--open-with', 'excel'], '--open-with: "excel" is invalid; expected one of duckdb, python, notebook'],
+    [['select 1', '--open-with', 'excel'], '--open-with: found "excel", expected duckdb, python or notebook'],
   ])('is refused if it or an option is wrong: %j', async (args, words) => {
     const { exitCode, stdout, stderr } = await sql(...args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { causesOfRun } from '../../src/alerts/causes.ts';
 import { cardOf } from '../../src/alerts/message.ts';
+import { nextStepOf, stepAfterRun } from '../../src/alerts/next-step.ts';
 import { type DataState, dataFacts, transitionsOf } from '../../src/alerts/transitions.ts';
 import type { KnownAlert } from '../../src/warehouse/index.ts';
 
@@ -152,5 +153,51 @@ describe('the cause of a failed run', () => {
     expect(causes('costbook.yaml: no accounts', 2)).not.toEqual(causes('token.txt cannot be read', 2));
     expect(causes('Cost API answered 403 (x)')).not.toEqual(causes(denied));
     expect(causes(down.replace('api.', 'proxy.'))).not.toEqual(causes(down));
+  });
+});
+
+describe('the next step after a failed fetch', () => {
+  function who(error: string): string {
+    return stepAfterRun({ command: 'ingest', outcome: 'failed', exitCode: 3, error }).who;
+  }
+
+  test('is for a person if the status or the system error stays the same until somebody acts', () => {
+    for (const status of [302, 400, 401, 403, 404])
+      expect(who(`Cost API answered ${status} (x)`), `${status}`).toBe('Act');
+    for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'EPROTO']) {
+      expect(who(`Cost API failed with no answer from x:443: y (${code}) (z). Words.`), code).toBe('Act');
+    }
+    expect(who(`Cost API answered 503 (x)\n${denied}`)).toBe('Act');
+  });
+
+  test('is to wait otherwise, whatever words the error has', () => {
+    for (const status of [408, 429, 500, 503]) {
+      expect(who(`Cost API answered ${status}: please check back later, or ask us (x)`), `${status}`).toBe('Wait');
+    }
+    for (const code of ['ECONNRESET', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_SOCKET']) {
+      expect(who(`Cost API failed with no answer from x:443: set aside (${code}) (y)`), code).toBe('Wait');
+    }
+    expect(who('the ingest took longer than 30 min. Check nothing')).toBe('Wait');
+  });
+});
+
+describe('the next step after a check that cannot run', () => {
+  const [fact] = dataFacts(
+    { ...whole, checks: [{ name: 'teams', about: 'x', severity: 'fail', offenders: null, error: 'check teams y' }] },
+    [],
+  );
+  function words(more: object): string {
+    if (fact?.kind !== 'check') throw new Error('no fact about the check');
+    return nextStepOf({ ...fact, ...more }).words;
+  }
+
+  test('follows from the code of its error', () => {
+    expect(words({ error: 'check teams is wrong', errorCode: 'sql' })).toContain('sql/checks/teams.sql');
+    expect(words({ error: 'it ran out of memory', errorCode: 'machine' })).not.toContain('sql/checks/teams.sql');
+  });
+
+  test('of an older version, without a code, follows from its first words', () => {
+    expect(words({ error: 'check teams (x.sql): too slow', errorCode: null })).not.toContain('sql/checks/teams.sql');
+    expect(words({ error: 'x.sql:3: no such column', errorCode: undefined })).toContain('sql/checks/teams.sql');
   });
 });

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { parseChoice, parseTrueOrFalse } from '../../src/choices.ts';
+import { readCommonOptions } from '../../src/commands/common-options.ts';
+import { optionReader } from '../../src/commands/options.ts';
+
+describe('a choice', () => {
+  test('is one of the choices, exactly as written', () => {
+    expect(parseChoice('csv', ['csv', 'parquet'])).toBe('csv');
+    expect(() => parseChoice('CSV ', ['csv', 'parquet'])).toThrow('found "CSV ", expected csv or parquet');
+  });
+
+  test('of a command line is refused with the most similar one, and with every other mistake', () => {
+    const reader = optionReader({ arguments: [], options: { format: 'parqet', columns: 'a,x , b' } }, 0);
+    expect(reader.choice('format', ['csv', 'parquet'])).toBeUndefined();
+    expect(reader.choices('columns', ['a', 'b'])).toEqual(['a', 'b']);
+    expect(() => reader.check()).toThrow(
+      '--format: found "parqet", expected csv or parquet; did you mean parquet?\n--columns: found "x", expected a or b',
+    );
+  });
+
+  test('of true or false is nothing else', () => {
+    expect([parseTrueOrFalse('true'), parseTrueOrFalse('false')]).toEqual([true, false]);
+    for (const text of ['TRUE', '1', 'yes', '']) expect(() => parseTrueOrFalse(text), text).toThrow('expected true or');
+  });
+});
+
+describe('COSTBOOK_JSON', () => {
+  const json = (value: string) => readCommonOptions({}, { COSTBOOK_JSON: value }, false).json;
+
+  test('is true, false, 1, 0 or empty', () => {
+    expect(['true', '1', 'false', '0', ''].map(json)).toEqual([true, true, false, false, false]);
+    expect(() => json('yes')).toThrow('COSTBOOK_JSON: found "yes", expected true or false');
+  });
+});
