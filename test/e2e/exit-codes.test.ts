@@ -242,6 +242,16 @@ describe.concurrent('exit 3', () => {
     expect(account.retries).toBe(1);
   });
 
+  test('warns once of a token file that cannot be read, and claims no completeness', async () => {
+    const dir = await newProject();
+    await writeFile(join(dir, 'costbook.yaml'), 'url: http://127.0.0.1:9\naccount: acc_one\ntokenFile: token\n');
+    const { exitCode, stdout, stderr } = await runCli(['ingest', '--dir', dir, '--now', now], { COSTBOOK_TOKEN: '' });
+    expect(exitCode).toBe(2);
+    expect(stderr.match(/found no such file/g)).toHaveLength(1);
+    expect(stdout).toContain('no complete hour yet');
+    expect(stdout).toContain('FAILED listing sandbox: for the reason below');
+  });
+
   test('comes if Retry-After is longer than a run may wait', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
