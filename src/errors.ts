@@ -168,11 +168,23 @@ export function isDiskFull(words: string): boolean {
 export function wordsOf(error: unknown): readonly string[] {
   const words = error instanceof CostbookError ? error.message : `this machine failed: ${messageOf(error)}`;
   const lines = words.split('\n').filter((line) => line.trim() !== '');
-  if (isDiskFull(words)) {
-    lines.push('the disk is full: free some space and run this again; nothing that was loaded before is lost');
-  }
+  const advice = adviceOf(error);
+  if (advice !== undefined) lines.push(advice);
   return lines.map((line) => `costbook: ${line}`);
 }
+
+/** What to do about an error of the operating system, as far as it is always the same. */
+export function adviceOf(error: unknown): string | undefined {
+  if (isDiskFull(messageOf(error))) {
+    return 'the disk is full: free some space and run this again; nothing that was loaded before is lost';
+  }
+  if (!isSystemError(error)) return undefined;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOTDIR') return `a file is in the place of a folder: move it away, then ${repairing}`;
+  return code === 'EISDIR' ? `a folder is in the place of a file: move it away, then ${repairing}` : undefined;
+}
+
+const repairing = 'run "costbook repair"';
 
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {

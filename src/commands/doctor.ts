@@ -15,6 +15,7 @@ import {
 } from '../config/index.ts';
 import { clockRemedy, clockToleranceMs } from '../effects.ts';
 import {
+  adviceOf,
   CostbookError,
   exitCodeOf,
   exitCodes,
@@ -72,7 +73,7 @@ export const doctorCommand: Command = {
         if (exitCodeOf(error) === exitCodes.bug) throw error;
         found = messageOf(error)
           .split('\n')
-          .map((line) => fail(exitCodeOf(error), line));
+          .map((line) => fail(exitCodeOf(error), line, adviceOf(error)));
       }
       for (const { state, found: words, remedy, exitCode } of found) {
         // Several checks may meet the same fault; it is reported once.

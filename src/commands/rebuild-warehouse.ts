@@ -18,6 +18,8 @@ export interface WarehouseAsked {
   readonly loadsInBooks?: (() => Promise<readonly LoadInBooks[]>) | undefined;
   /** A snapshot to start from; undefined to use only landing folder and journal. */
   readonly base?: RebuildingBase | undefined;
+  /** The last journal event in that snapshot. */
+  readonly lastEvent?: number | undefined;
   /** Inspects the new file before it is renamed; if this throws, the file is discarded. */
   readonly beforeFinish?: (knows: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>) => Promise<void>;
 }

@@ -1,7 +1,13 @@
+import { join } from 'node:path';
 import { markMended } from '../alerts/index.ts';
 import { DamagedFileError, exitCodes, firstSentence, LockedError, UnprovenError, UsageError } from '../errors.ts';
+import { acceptLosses, LandingLossError } from '../ingest/index.ts';
+import { formatWindow } from '../time.ts';
 import {
+  cutJournal,
   describeFacts,
+  JournalLossError,
+  journalFolder,
   knowledgeOf,
   readSeal,
   type SnapshotFacts,
@@ -13,7 +19,7 @@ import {
 } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
-import { makeWarehouse } from './rebuild-warehouse.ts';
+import { makeWarehouse, type WarehouseAsked } from './rebuild-warehouse.ts';
 import { waitOption } from './wait.ts';
 import { openProjectWarehouse } from './writing-run.ts';
 
@@ -28,8 +34,18 @@ interface Repaired {
   readonly movedAside: readonly string[];
   /** Logs of other programs next to the snapshot. */
   readonly removedLogs: readonly string[];
+  /** What was lost, with --accept-loss: loads in words, and files of the journal that were moved aside. */
+  readonly lost: { readonly loads: readonly string[]; readonly journal: readonly string[] };
   readonly published: SnapshotFacts;
 }
+
+/** The losses that were accepted. */
+interface Losses {
+  loads: readonly AcceptedLoss[];
+  journalFiles: readonly string[];
+}
+
+type AcceptedLoss = Awaited<ReturnType<typeof acceptLosses>>[number];
 
 export const repairCommand: Command = {
   name: 'repair',
@@ -47,8 +63,13 @@ export const repairCommand: Command = {
     const waitMs = options.duration('wait') ?? 0;
     options.check();
     const acceptLoss = options.flag('acceptLoss');
-    const { fault, removedLogs } = await publishIfWhole(waitMs, context);
-    const made = fault === undefined ? undefined : await makeAnew(fault, acceptLoss, context);
+    const losses: Losses = { loads: [], journalFiles: [] };
+    const present = await publishIfWhole(waitMs, context);
+    const { fault, removedLogs } =
+      acceptLoss && present.fault instanceof JournalLossError
+        ? await cutJournalThen(losses, context, () => publishIfWhole(0, context))
+        : present;
+    const made = fault === undefined ? undefined : await makeAnew(fault, acceptLoss, losses, context);
     const sealed = await readSeal(snapshotFile(context.dir));
     if (sealed.state !== 'intact') throw new Error('the snapshot changed right after it was published');
     await markMended(context);
@@ -59,6 +80,7 @@ export const repairCommand: Command = {
       loads: made?.loads ?? 0,
       movedAside: made?.movedAside ?? [],
       removedLogs: made?.removedLogs ?? removedLogs,
+      lost: { loads: losses.loads.map(describeLoss), journal: losses.journalFiles },
       published: { loadNumber, lastEvent, rowCount, cost },
     };
     await context.write(context.redact(context.json ? `${JSON.stringify(repaired)}\n` : describe(repaired)));
@@ -90,10 +112,50 @@ async function publishIfWhole(waitMs: number, context: CommandContext): Promise<
   }
 }
 
+/** Moves the damaged part of the journal aside, then runs the work again. */
+async function cutJournalThen<T>(losses: Losses, { dir }: CommandContext, work: () => Promise<T>): Promise<T> {
+  const seal = await readSeal(snapshotFile(dir)).catch(() => undefined);
+  const after = seal === undefined || seal.state === 'damaged' ? 0 : (seal.seal?.lastEvent ?? 0);
+  losses.journalFiles = [...losses.journalFiles, ...(await cutJournal(journalFolder(dir), after))];
+  return work();
+}
+
+/** Creates a warehouse; with --accept-loss, without the loads and events that are lost. */
+async function makeWithout(
+  losses: Losses,
+  acceptLoss: boolean,
+  asked: WarehouseAsked,
+  context: CommandContext,
+): Promise<{ loads: number }> {
+  const make = () => makeWarehouse(warehouseFile(context.dir), asked, context);
+  async function withoutLoads(error: unknown): Promise<{ loads: number }> {
+    if (!(error instanceof LandingLossError)) throw error;
+    losses.loads = await acceptLosses(join(context.dir, 'data', 'landing'), error);
+    return make();
+  }
+  try {
+    return await make();
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof JournalLossError ? error.cause : error;
+    if (!(cause instanceof JournalLossError || cause instanceof LandingLossError)) throw error;
+    if (!acceptLoss) throw new UnprovenError(`${cause.message}\n${accepting}`, { cause: error });
+    if (cause instanceof LandingLossError) return withoutLoads(cause);
+    const folder = journalFolder(context.dir);
+    const after = asked.base === undefined ? 0 : (asked.lastEvent ?? 0);
+    losses.journalFiles = [...losses.journalFiles, ...(await cutJournal(folder, after))];
+    return make().catch(withoutLoads);
+  }
+}
+
+const accepting =
+  'Without a backup, run "costbook repair --accept-loss": it keeps what is intact, and "costbook ingest" then fetches the ' +
+  'missing hours again';
+
 /** Rebuilds the warehouse, from the snapshot if that is intact, puts it into place and publishes it. */
 async function makeAnew(
   fault: Error,
   acceptLoss: boolean,
+  losses: Losses,
   context: CommandContext,
 ): Promise<Pick<Repaired, 'madeFrom' | 'loads' | 'movedAside' | 'removedLogs'>> {
   const { dir, effects, signal } = context;
@@ -106,10 +168,12 @@ async function makeAnew(
   });
   const published = await knowledgeOf(snapshot, await readSeal(snapshot).catch(() => undefined));
   const movedAside: string[] = [];
-  const { loads } = await makeWarehouse(
-    warehouseFile(dir),
+  const { loads } = await makeWithout(
+    losses,
+    acceptLoss,
     {
       base,
+      lastEvent: published?.lastEvent,
       async beforeFinish(knows) {
         const isLess = published !== undefined && knowsLess(knows, published);
         if (isLess && !acceptLoss) throw lost(knows, published);
@@ -123,6 +187,11 @@ async function makeAnew(
   const { fault: further, removedLogs } = await publishIfWhole(0, context);
   if (further !== undefined) throw further;
   return { madeFrom: base === undefined ? 'landing' : 'snapshot', loads, movedAside, removedLogs };
+}
+
+function describeLoss({ loadNumber, account, window, problem }: AcceptedLoss): string {
+  const whose = account === undefined ? '' : ` of account ${account}`;
+  return `load ${loadNumber}${whose}${window === undefined ? '' : `, window ${formatWindow(window)}`}: ${problem}`;
 }
 
 function knowsLess(knows: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>, seal: SnapshotFacts): boolean {
@@ -140,7 +209,7 @@ function lost(
   );
 }
 
-function describe({ reason, madeFrom, loads, movedAside, removedLogs, published }: Repaired): string {
+function describe({ reason, madeFrom, loads, movedAside, removedLogs, lost, published }: Repaired): string {
   const count = `${loads} load${loads === 1 ? '' : 's'}`;
   const from = madeFrom === 'snapshot' ? `the snapshot, ${count} stored since` : `${count} in the landing folder`;
   return [
@@ -149,7 +218,13 @@ function describe({ reason, madeFrom, loads, movedAside, removedLogs, published 
       : `The warehouse was rebuilt from ${from} and the journal.`,
     ...movedAside.map((path) => `Moved aside; delete it when you no longer need it: ${path}`),
     ...removedLogs.map((path) => `Removed, because another program left it next to the snapshot: ${path}`),
+    ...lost.loads.map((words) => `Lost: ${words}`),
+    ...lost.journal.map((path) => `Lost: events of the journal from the damage on; the file is now ${path}`),
     `The snapshot is published: ${describeFacts(published)}.`,
+    ...(lost.loads.length === 0 ? [] : ['Run "costbook ingest": it fetches the hours that are missing now.']),
+    ...(lost.loads.length + lost.journal.length === 0
+      ? []
+      : ['Then run "costbook check": if a closed month has lost hours, reopen it and close it again.']),
     '',
   ].join('\n');
 }

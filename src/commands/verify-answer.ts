@@ -4,6 +4,7 @@ import { counted } from '../counted.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { findExports, openExportVerifier, readReports, type VerifiedExport, verifyExport } from '../reports/index.ts';
+import { statementReports } from '../statement/index.ts';
 import { openScratch } from '../warehouse/index.ts';
 import type { CommandInput } from './command.ts';
 import type { ChildContext } from './run-in-child.ts';
@@ -26,7 +27,7 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
         'expected a folder that "costbook report" wrote to',
     );
   }
-  const reports = await readReports(join(context.dir, 'sql'));
+  const reports = [...Object.values(await statementReports()), ...(await readReports(join(context.dir, 'sql')))];
   const scratch = await openScratch(root);
   const verifier = await openExportVerifier(context.dir, reports, context);
   const verified: VerifiedExport[] = [];

@@ -34,6 +34,12 @@ export const faultDescriptions = {
     defaultRate: 1 / 7,
     about: 'summary.totalCost is off in the first answer for a window, and correct in all later ones',
   },
+  'wrong-rows': {
+    kind: 'lasting',
+    rateOf: 'windows',
+    defaultRate: 1 / 7,
+    about: 'rows by resource are wrong in answers that look right (a cost, an hour or a whole row); the totals are correct',
+  },
   'missing-without-uuid': {
     kind: 'lasting',
     rateOf: 'windows',
@@ -120,12 +126,18 @@ export function parseFaults(text: string): Fault[] {
   return [...faults.values()];
 }
 
+/** What can be wrong with a row: its cost, the hour that has it, or that it is missing. */
+const rowLies = ['cost', 'hour', 'missing'] as const;
+export type RowLie = (typeof rowLies)[number];
+
 /** Decides which request or window is hit; the same requests are hit in any order. */
 export interface FaultPlan {
   /** The passing fault for this attempt of a request, identified by method, path and query. */
   strike(request: string): FaultName | undefined;
   /** The error of the total in the answer for this window, in billionths of a dollar; records that it was fetched. */
   lieAbout(window: string): number;
+  /** What is wrong with the rows in every answer for this window; undefined if nothing is. */
+  rowLie(window: string): RowLie | undefined;
   leavesOutUnnamed(window: string): boolean;
   /** The seed for summing doubles in this answer; undefined if it sums exactly. Each call is another answer. */
   addsDoubles(): number | undefined;
@@ -214,6 +226,9 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
       if (!hits('totals-disagree', window) && !(isFirst && hits('totals-flicker', window))) return 0;
       const bits = hashText(seed, `lie ${window}`);
       return (bits % 2 === 0 ? 1 : -1) * (1 + ((bits >>> 1) % 250)) * cent;
+    },
+    rowLie(window) {
+      return hits('wrong-rows', window) ? rowLies[hashText(seed, `row ${window}`) % rowLies.length] : undefined;
     },
     leavesOutUnnamed(window) {
       return hits('missing-without-uuid', window);

@@ -17,6 +17,7 @@ import {
   type Window,
 } from '../time.ts';
 import { hourOfWeek } from './activity-shapes.ts';
+import type { RowLie } from './fault-plan.ts';
 import { emptySums, type HourlyCosts, type Hours, type Sums } from './hourly-costs.ts';
 import { numberOf, type Parameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
@@ -76,6 +77,12 @@ export interface Grouped {
   readonly cost: bigint;
   /** Thousandths of a unit, units mixed. */
   readonly usage: bigint;
+}
+
+/** One entry of an answer. */
+export interface Entry {
+  readonly summary: { readonly cost: number; readonly usage?: number };
+  readonly timeseries: readonly Point[];
 }
 
 /** One item of an entry's series. */
@@ -253,7 +260,7 @@ export function toEntries(
   groups: readonly Group[],
   seenAt: Instant,
   doubles?: readonly AddedGroup[],
-): unknown[] {
+): Entry[] {
   const buckets = bucketsOf(query.window, query.resolution);
   const seenHour = Math.floor(seenAt / hourMs);
   const withUsage = showsUsage(query);
@@ -270,6 +277,24 @@ export function toEntries(
       timeseries: toPoints(points, buckets, withUsage),
     };
   });
+}
+
+/** The entries with one of them wrong; each of them still looks right. */
+export function withLie(entries: readonly Entry[], lie: RowLie | undefined): readonly Entry[] {
+  const dearest = entries.toSorted((a, b) => b.summary.cost - a.summary.cost)[0];
+  if (lie === undefined || dearest === undefined) return entries;
+  if (lie === 'missing') return entries.filter((entry) => entry !== dearest);
+  const { summary, timeseries } = dearest;
+  const [first, ...rest] = timeseries;
+  if (first === undefined) return entries;
+  const wrong =
+    lie === 'cost'
+      ? {
+          summary: { ...summary, cost: summary.cost + 1 },
+          timeseries: [{ ...first, cost: first.cost + 1 }, ...rest],
+        }
+      : { timeseries: [...rest, first].map((point, at) => ({ ...point, timestamp: timeseries[at]?.timestamp ?? '' })) };
+  return entries.map((entry) => (entry === dearest ? { ...entry, ...wrong } : entry));
 }
 
 /** Converts USD and units from the story's scales. */

@@ -22,6 +22,7 @@ import {
   toEntries,
   toUnits,
   toUsd,
+  withLie,
 } from './metrics.ts';
 import { numberOf, type Parameters, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
@@ -108,12 +109,15 @@ function metricsAnswerer(story: Story, hourlyCosts: HourlyCosts, faults: FaultPl
         totalCost: doubles === undefined ? toUsd(cost + BigInt(lie)) : doubles.cost + lie / costScale,
         ...(showsUsage(query) ? { totalUsage: doubles?.usage ?? toUnits(usage) } : {}),
       },
-      data: toEntries(
-        hourlyCosts,
-        query,
-        groups.slice(place.offset, end),
-        place.seenAt,
-        doubles?.groups.slice(place.offset, end),
+      data: withLie(
+        toEntries(
+          hourlyCosts,
+          query,
+          groups.slice(place.offset, end),
+          place.seenAt,
+          doubles?.groups.slice(place.offset, end),
+        ),
+        query.groupBy.includes('resource_name') && place.offset === 0 ? faults.rowLie(window) : undefined,
       ),
       meta: {
         hasMore,

@@ -14,7 +14,14 @@ export {
   readStoredLoads,
   type StoredLoad,
 } from './landing-reader.ts';
-export { type LandingFolder, type LandingWriter, type LoadRecord, openLandingWriter } from './landing-writer.ts';
+export {
+  type LandingFolder,
+  type LandingWriter,
+  type LoadRecord,
+  openLandingWriter,
+  placeOf,
+  storeLostLoad,
+} from './landing-writer.ts';
 export * from './plan-verification.ts';
 export * from './plan-windows.ts';
 export * from './queries.ts';

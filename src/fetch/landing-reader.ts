@@ -48,6 +48,8 @@ export interface LostLoad {
   readonly problem: string;
   /** A shell command that fixes it; undefined if there is none. */
   readonly remedy: string | undefined;
+  /** What its description says; undefined if it cannot be read. */
+  readonly load?: StoredLoad | undefined;
 }
 
 /** The contents of a landing folder. */
@@ -105,6 +107,7 @@ function misplaced(root: string, load: StoredLoad, right: string, loads: readonl
     window,
     problem: isCopy ? `${from} is a copy of ${right}` : `its folder is ${from}, expected ${right}`,
     remedy: moves,
+    load,
   };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RawBody } from '../platform/index.ts';
 import { formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
@@ -124,16 +124,19 @@ export function openLandingWriter(root: string): {
       }
     },
 
-    /** The largest stored load number; 0 if there is none. */
+    /** The largest stored load number; 0 if there is none. A copy of another load's folder does not count. */
     async newestLoad() {
-      let newest = 0;
+      const found: { number: number; path: string }[] = [];
       for (const account of await foldersIn(root)) {
         for (const name of await foldersIn(join(root, account))) {
           const number = loadFolderPattern.exec(name)?.[1];
-          newest = Math.max(newest, Number(number ?? 0));
+          if (number !== undefined) found.push({ number: Number(number), path: join(root, account, name) });
         }
       }
-      return newest;
+      for (const { number, path } of found.sort((a, b) => b.number - a.number)) {
+        if (!(await isCopyOfOther(path, number))) return number;
+      }
+      return 0;
     },
 
     /** Removes the answers of loads that are in the books, given their places; `load.json` stays. */
@@ -222,22 +225,62 @@ class IncomingFolder implements LandingFolder {
 
   /** The text of `load.json`. */
   #describe(record: LoadRecord): string {
-    const { account, window, askedAt } = this.#of;
     const pages = [...this.#pages.values()].sort((a, b) =>
       a.query === b.query ? a.number - b.number : a.query < b.query ? -1 : 1,
     );
-    const text = {
-      account,
-      window: formatWindow(window),
-      askedAt: formatInstant(askedAt),
-      ...record,
-      claimedEnd: formatInstant(record.claimedEnd),
-      seenAt: formatInstant(record.seenAt),
-      platformAt: record.platformAt === undefined ? null : formatInstant(record.platformAt),
-      pages,
-    };
-    return JSON.stringify(text, undefined, 1);
+    return describeRecord(this.#of, record, pages);
   }
+}
+
+/** Whether a folder has the description of a load of another number. */
+async function isCopyOfOther(path: string, number: number): Promise<boolean> {
+  try {
+    const { loadNumber } = JSON.parse(await readFile(join(path, loadFile), 'utf8')) as { loadNumber?: unknown };
+    return Number.isSafeInteger(loadNumber) && loadNumber !== number;
+  } catch {
+    return false; // damage of this load
+  }
+}
+
+/**
+ * Stores a load that was lost as one that covers nothing, so that load numbers stay without a gap. Its hours are then
+ * missing from the books, and the next ingest fetches them.
+ */
+export async function storeLostLoad(
+  root: string,
+  { account, window, record }: { readonly account: string; readonly window: Window; readonly record: LoadRecord },
+): Promise<void> {
+  const folder = join(root, placeOf(account, record.loadNumber));
+  await mkdir(folder, { recursive: true });
+  const lost: LoadRecord = {
+    ...record,
+    ...{ attempt: 1, requests: 0, pagesRead: 0, queries: [], outcome: 'unchanged', rowCount: 0, restated: 0 },
+    ...{ cost: '0.000000000000', covered: [], reconciliations: [] },
+  };
+  const text = describeRecord({ account, window, askedAt: record.seenAt }, lost, []);
+  await writeFile(join(folder, loadFile), `${text}\n`);
+  await sync(join(folder, loadFile));
+  await sync(folder);
+  await sync(dirname(folder));
+}
+
+/** The text of `load.json`. */
+function describeRecord(
+  { account, window, askedAt }: { readonly account: string; readonly window: Window; readonly askedAt: Instant },
+  record: LoadRecord,
+  pages: readonly StoredPage[],
+): string {
+  const text = {
+    account,
+    window: formatWindow(window),
+    askedAt: formatInstant(askedAt),
+    ...record,
+    claimedEnd: formatInstant(record.claimedEnd),
+    seenAt: formatInstant(record.seenAt),
+    platformAt: record.platformAt === undefined ? null : formatInstant(record.platformAt),
+    pages,
+  };
+  return JSON.stringify(text, undefined, 1);
 }
 
 /** A load's description; no page file has this name. */

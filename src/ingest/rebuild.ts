@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Log } from '../effects.ts';
@@ -11,8 +11,10 @@ import {
   missingPages,
   openLandingReader,
   parseWindow,
+  placeOf,
   readStoredLoads,
   type StoredLoad,
+  storeLostLoad,
 } from '../fetch/index.ts';
 import { shellWord } from '../shell-word.ts';
 import { formatInstant, formatWindow, unionWindows, type Window } from '../time.ts';
@@ -95,13 +97,71 @@ function isDamagedPage(error: unknown): boolean {
   return error instanceof DamagedPageError || (error instanceof Error && error.cause instanceof DamagedPageError);
 }
 
-type Loss = Omit<LostLoad, 'place'>;
+/** A lost load; `place` is its folder and `load` its description, if known. */
+type Loss = Omit<LostLoad, 'place'> & { readonly place?: string | undefined; readonly load?: StoredLoad | undefined };
 
 interface Answers {
   readonly loads: readonly StoredLoad[];
   readonly withAnswers: ReadonlySet<StoredLoad>;
   /** Reads every page and returns the error that names all losses. */
-  reportDamage(): Promise<UnprovenError>;
+  reportDamage(): Promise<LandingLossError>;
+}
+
+/** Answers in the landing folder are missing or damaged. */
+export class LandingLossError extends UnprovenError {
+  readonly losses: readonly Loss[];
+
+  constructor(message: string, losses: readonly Loss[]) {
+    super(message);
+    this.losses = losses;
+  }
+}
+
+/**
+ * Accepts the loss of loads: moves their folders aside, and stores each of them as a load that covers nothing. Loads whose
+ * folder has another name get it back. Returns the lost loads. Throws the error itself if a loss cannot be accepted,
+ * because two loads have one number or because nothing else is left to describe a load.
+ */
+export async function acceptLosses(root: string, error: LandingLossError): Promise<readonly Loss[]> {
+  const lost: Loss[] = [];
+  for (const { loadNumber, place, remedy } of error.losses) {
+    if (place === undefined) continue;
+    const from = join(root, place);
+    const { loads } = await readStoredLoads(root);
+    const misplaced = error.losses.find((loss) => loss.place === place)?.load;
+    const right = misplaced === undefined ? undefined : placeOf(misplaced.account, loadNumber);
+    const isCopy = loads.some(({ record }) => record.loadNumber === loadNumber);
+    if (remedy !== undefined && right !== undefined && right !== place && !isCopy) {
+      await mkdir(dirname(join(root, right)), { recursive: true });
+      await rename(from, join(root, right));
+    } else await rename(from, await freeName(`${from}.lost`));
+  }
+  const { loads } = await readStoredLoads(root);
+  for (const loss of error.losses) {
+    const { loadNumber } = loss;
+    if (loads.some(({ record }) => record.loadNumber === loadNumber)) continue;
+    if (lost.some((other) => other.loadNumber === loadNumber)) continue;
+    const near = loss.load ?? loads.findLast(({ record }) => record.loadNumber < loadNumber) ?? loads[0];
+    lost.push(loss);
+    // Without any other load, the numbers start again.
+    if (near === undefined) continue;
+    const record = { ...near.record, loadNumber };
+    const window = loss.load?.window ?? { start: near.window.start, end: near.window.start };
+    await storeLostLoad(root, { account: near.account, window, record });
+  }
+  return lost;
+}
+
+/** The path, or the path with a number if something has that name. */
+async function freeName(path: string): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? path : `${path}-${number}`;
+    const isTaken = await stat(name).then(
+      () => true,
+      () => false,
+    );
+    if (!isTaken) return name;
+  }
 }
 
 /** The loads to recreate, and which of them have all their answers. Throws UnprovenError naming every loss. */
@@ -132,6 +192,8 @@ async function findAnswers({
   }
   const withAnswers = new Set<StoredLoad>();
   for (const load of loads) {
+    // A load that was accepted as lost covers nothing and has no answers.
+    if (load.record.covered.length === 0 && load.pages.length === 0) continue;
     const missing = await missingPages(root, load);
     if (missing.length === 0) withAnswers.add(load);
     else if (load.record.reconciliations === null) {
@@ -140,7 +202,7 @@ async function findAnswers({
       );
     }
   }
-  async function reportDamage(): Promise<UnprovenError> {
+  async function reportDamage(): Promise<LandingLossError> {
     const all = [...losses];
     for (const load of loads) {
       const isNeeded = withAnswers.has(load) || load.record.reconciliations === null;
@@ -159,10 +221,10 @@ async function findAnswers({
 }
 
 /** The error of a lost journal, together with everything that the landing folder lost. */
-export async function withLandingLosses(
-  journalLoss: UnprovenError,
+export async function withLandingLosses<T extends UnprovenError>(
+  journalLoss: T,
   of: Parameters<typeof findAnswers>[0],
-): Promise<UnprovenError> {
+): Promise<T | UnprovenError> {
   const books = 'Books and reports stay correct without it; only rebuilding the books from nothing needs it';
   const text = `${journalLoss.message}. ${books}`;
   try {
@@ -174,8 +236,9 @@ export async function withLandingLosses(
   }
 }
 
-function lossOf({ record, account, window }: StoredLoad, problem: string): Loss {
-  return { loadNumber: record.loadNumber, account, window, problem, remedy: undefined };
+function lossOf(load: StoredLoad, problem: string): Loss {
+  const { record, account, window } = load;
+  return { loadNumber: record.loadNumber, account, window, problem, remedy: undefined, place: load.place, load };
 }
 
 /** Adds to a loss what the books know about it. */
@@ -193,7 +256,7 @@ function fromBooks(root: string, loss: Loss, load: LoadInBooks | undefined): Los
 }
 
 /** The error that names every loss, with the commands that restore it. */
-async function lossError(root: string, losses: readonly Loss[]): Promise<UnprovenError> {
+async function lossError(root: string, losses: readonly Loss[]): Promise<LandingLossError> {
   const sorted = [...losses].sort((a, b) => a.loadNumber - b.loadNumber);
   const lines = sorted.map(({ loadNumber, account, window, problem }) => {
     const whose = account === undefined ? '' : ` of account ${account}`;
@@ -203,7 +266,7 @@ async function lossError(root: string, losses: readonly Loss[]): Promise<Unprove
   const remedies = sorted.flatMap(({ remedy }) => remedy ?? []);
   const lost = sorted.filter(({ remedy }) => remedy === undefined);
   const numbers = new Set(sorted.map(({ loadNumber }) => loadNumber)).size;
-  return new UnprovenError(
+  return new LandingLossError(
     [
       `${root} is missing answers of ${numbers} load${numbers === 1 ? '' : 's'}:`,
       ...named,
@@ -217,6 +280,7 @@ async function lossError(root: string, losses: readonly Loss[]): Promise<Unprove
             ...(await refetchCommands(dirname(dirname(root)), rangeOf(lost.map(({ window }) => window)))),
           ]),
     ].join('\n'),
+    sorted,
   );
 }
 

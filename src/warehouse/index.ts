@@ -74,7 +74,7 @@ export type {
   ListingWritten,
 } from './inventory.ts';
 export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
-export { JournalLossError } from './journal.ts';
+export { cutJournal, JournalLossError, journalFolder } from './journal.ts';
 export { logsBeside } from './logs.ts';
 export { allocationInForce } from './month-records.ts';
 export {

@@ -1,5 +1,5 @@
-import { mkdir, open, readdir, readFile, truncate } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, open, readdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { UnprovenError, UsageError } from '../errors.ts';
 import type { Connection, SqlParameters } from './connection.ts';
 import { type EarlierEvent, withPresentNames } from './earlier-names.ts';
@@ -43,7 +43,52 @@ export async function readJournal(folder: string, after = 0, through?: number): 
 }
 
 /** Events of the journal are missing or damaged. */
-export class JournalLossError extends UnprovenError {}
+export class JournalLossError extends UnprovenError {
+  /** The name of the first file that cannot be used; undefined if there is none. */
+  readonly file: string | undefined;
+  /** The first damaged line, counted from 1; undefined if the whole file cannot be used. */
+  readonly line: number | undefined;
+
+  constructor(message: string, of: { readonly file?: string | undefined; readonly line?: number } = {}) {
+    super(message);
+    this.file = of.file;
+    this.line = of.line;
+  }
+}
+
+/**
+ * Accepts the loss of everything from the first damage of the journal on: the damaged file and later ones are moved
+ * aside, and the events before the damage are written again. Returns the files that were moved aside.
+ */
+export async function cutJournal(folder: string, after: number): Promise<string[]> {
+  const aside: string[] = [];
+  for (;;) {
+    try {
+      await readTail(folder, after);
+      return aside;
+    } catch (error) {
+      if (!(error instanceof JournalLossError)) throw error;
+      const files = (await readdir(folder)).filter((name) => /^events-\d{9,}\.ndjson$/.test(name)).sort();
+      const from = error.file === undefined ? undefined : files.indexOf(error.file);
+      const lost = files.slice(from ?? 0);
+      if (lost.length === 0 || from === -1) throw error;
+      const kept = await linesBefore(join(folder, lost[0] ?? ''), error.line);
+      for (const name of lost) {
+        await rename(join(folder, name), join(folder, `${name}.lost`));
+        aside.push(join(folder, `${name}.lost`));
+      }
+      if (kept !== '') await writeFile(join(folder, lost[0] ?? ''), kept, { mode: 0o600 });
+      await syncFolder(folder);
+    }
+  }
+}
+
+/** The text of a file before a line, counted from 1; empty without a line. */
+async function linesBefore(path: string, line: number | undefined): Promise<string> {
+  if (line === undefined) return '';
+  const lines = (await readFile(path, 'utf8')).split('\n').slice(0, line - 1);
+  return lines.map((each) => `${each}\n`).join('');
+}
 
 /** Opens the journal for writing; removes a torn last line. `after` is the last event in the ledger. */
 export async function openJournalFile(
@@ -193,7 +238,7 @@ async function readTail(
     const following = files[index + 1];
     // Files whose events are all in the ledger are not read.
     if (following !== undefined && following.first <= after + 1) continue;
-    if (first > (next ?? after + 1)) throw missing(folder, next ?? after + 1, first);
+    if (first > (next ?? after + 1)) throw missing(folder, next ?? after + 1, first, name);
     const bytes = await readFile(join(folder, name));
     wholeBytes = bytes.lastIndexOf(lineFeed) + 1;
     if (wholeBytes < bytes.length && following !== undefined) {
@@ -214,14 +259,17 @@ async function readTail(
   return { events, file: files.at(-1)?.name, wholeBytes, last: (next ?? 1) - 1 };
 }
 
-function missing(folder: string, wanted: number, found: number): JournalLossError {
-  return new JournalLossError(
-    `${folder}: events ${wanted} to ${found - 1} of the journal are missing. Restore its files from a backup`,
-  );
+const restore = 'Restore it from a backup, or run "costbook repair --accept-loss" to continue without the lost events';
+
+function missing(folder: string, wanted: number, found: number, file?: string): JournalLossError {
+  return new JournalLossError(`${folder}: events ${wanted} to ${found - 1} of the journal are missing. ${restore}`, {
+    file,
+  });
 }
 
 function damaged(file: string, line: number, reason: string): JournalLossError {
-  return new JournalLossError(`${file}:${line}: the journal is damaged (${reason}). Restore this file from a backup`);
+  const words = `${file}:${line}: the journal is damaged (${reason}). ${restore}`;
+  return new JournalLossError(words, { file: basename(file), line });
 }
 
 function parseEvent(line: string): NumberedEvent | undefined {

@@ -33,6 +33,7 @@ export type SqlFolder =
   | 'restatements'
   | 'status'
   | 'serve'
+  | 'statement'
   | 'demo';
 
 /** One SQL file: its header and its text. */

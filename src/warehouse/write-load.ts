@@ -45,6 +45,12 @@ export interface LoadWritten extends LoadResult {
   readonly reconciliations: readonly Reconciliation[];
 }
 
+/** Whether the books have every hour of the window. */
+async function isWhollyCovered(state: StageState): Promise<boolean> {
+  const [row] = await state.connection.rows(state.sql('covered_hours'), windowParameters(state, state.window));
+  return Number(row?.['covered_hours']) * hourMs === state.window.end - state.window.start;
+}
+
 /** A part of a loaded window, with the role that fetched it. */
 type LoadedPart = LoadWritten['coveredWindows'][number];
 
@@ -107,7 +113,9 @@ export async function repeatLoad(
   place: string | undefined,
 ): Promise<void> {
   const proofsSql = await readSql('journal', 'window_reconciled');
+  const isCovered = await isWhollyCovered(state);
   await state.connection.transaction(async () => {
+    if (!isCovered || written.coveredWindows.length === 0) return repeatLost(state, facts, written, place);
     await state.connection.run(proofsSql, {
       ...windowParameters(state, state.window),
       load_number: facts.loadNumber,
@@ -118,6 +126,20 @@ export async function repeatLoad(
     });
     await recordLoad(state, facts, written, place, true);
   });
+}
+
+/**
+ * Writes a load whose hours are lost, because it or an earlier load of its window was lost: its hours leave the books, so
+ * that no number is proven without its rows.
+ */
+async function repeatLost(
+  state: StageState,
+  facts: LoadFacts,
+  written: LoadWritten,
+  place: string | undefined,
+): Promise<void> {
+  await state.connection.run(state.sql('remove_rows'), windowParameters(state, state.window));
+  await recordLoad(state, facts, { ...written, coveredWindows: [] }, place, true);
 }
 
 /** The ledger's rows of a load, within its transaction; `wasCovered` if hours of its window were in the books. */

@@ -133,6 +133,23 @@ describe('lasting faults', () => {
     expect(billionths(two.summary.totalCost)).toBe(sumOf(two.data));
   });
 
+  test('wrong-rows changes rows by UUID in some windows, in each way, and no total', async () => {
+    const honest = await start('');
+    const platform = await start('wrong-rows=0.8');
+    const kinds = new Set<string>();
+    for (const day of days) {
+      const query = `${day}&groupBy=resource_name,resource_uuid`;
+      const [right, wrong] = [await metrics(honest, query), await metrics(platform, query)];
+      expect(wrong.summary).toEqual(right.summary);
+      expect((await metrics(platform, query)).data, 'the same lie each time').toEqual(wrong.data);
+      if (wrong.data.length < right.data.length) kinds.add('missing');
+      else if (sumOf(wrong.data) !== sumOf(right.data)) kinds.add('cost');
+      else if (JSON.stringify(wrong.data) !== JSON.stringify(right.data)) kinds.add('hour');
+      else kinds.add('none');
+    }
+    expect([...kinds].sort()).toEqual(['cost', 'hour', 'missing', 'none']);
+  });
+
   test('missing-without-uuid omits rows without a UUID, also from the total, when grouping by UUID', async () => {
     const platform = await start('missing-without-uuid');
     const grouped = await metrics(platform, `${week}&groupBy=resource_name,resource_uuid`);

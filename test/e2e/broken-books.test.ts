@@ -1,4 +1,4 @@
-import { chmod, chown, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { breakages, snapshotOf, warehouseOf, writeAsForeigner } from '../support/breakages.ts';
@@ -390,4 +390,71 @@ describe.concurrent('a full disk that only an empty file recorded', () => {
     expect((await run('alert')).exitCode).toBe(0);
     expect(ofDisk()).toEqual(['resolved']);
   });
+});
+
+describe.concurrent('repair --accept-loss', () => {
+  const landing = (dir: string) => join(dir, 'data', 'landing', 'acc_one');
+  const run = (dir: string, ...args: string[]) => runCli([...args, '--dir', dir]);
+
+  /** Books of which only the landing folder and the journal are left. */
+  async function onlyLanding(): Promise<string> {
+    const dir = await books.broken('no warehouse');
+    await rm(snapshotOf(dir), { force: true });
+    return dir;
+  }
+
+  test.each([
+    ['whose folder is missing', async (folder: string) => rm(folder, { recursive: true })],
+    ['whose description is damaged', async (folder: string) => writeFile(join(folder, 'load.json'), '{')],
+    [
+      'with a damaged page',
+      async (folder: string) => {
+        const [page = ''] = (await readdir(folder)).filter((name) => name.startsWith('detail'));
+        await writeFile(join(folder, page), 'junk');
+      },
+    ],
+  ])('continues without a load %s; ingest fetches its hours, and a rebuild still works', async (_, damage) => {
+    const dir = await onlyLanding();
+    const [first = ''] = (await readdir(landing(dir))).sort();
+    await damage(join(landing(dir), first));
+    const refused = await run(dir, 'repair');
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr).toContain('costbook repair --accept-loss');
+    const accepted = await run(dir, 'repair', '--accept-loss');
+    expect(accepted, accepted.stderr).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Lost: load 1') });
+    // A number is right or its hours are not complete.
+    expect((await run(dir, 'status', '--exit-code', '--now', now)).exitCode).toBe(4);
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    await expectWhole(dir);
+    const rebuilt = await run(dir, 'rebuild', '--into', join(dir, 'rebuilt.duckdb'));
+    expect(rebuilt.exitCode, rebuilt.stderr).toBe(0);
+  });
+
+  test('continues without the events after a damaged line of the journal', async () => {
+    const dir = await books.broken();
+    const folder = join(dir, 'data', 'journal');
+    const [file = ''] = await readdir(folder);
+    const lines = (await readFile(join(folder, file), 'utf8')).split('\n');
+    await writeFile(join(folder, file), lines.map((line, index) => (index === 2 ? 'junk' : line)).join('\n'));
+    const refused = await ingest(dir, platform, { now });
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr).toContain('costbook repair --accept-loss');
+    expect((await run(dir, 'repair')).exitCode).toBe(4);
+    expect(await run(dir, 'repair', '--accept-loss')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('.ndjson.lost'),
+    });
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    await expectWhole(dir);
+  });
+});
+
+test('a copy of a landing folder under a higher number does not stop an ingest', async () => {
+  const dir = await books.broken();
+  const folder = join(dir, 'data', 'landing', 'acc_one');
+  const [first = ''] = (await readdir(folder)).sort();
+  await cp(join(folder, first), join(folder, 'load-000000099'), { recursive: true });
+  const { exitCode, stderr } = await ingest(dir, platform, { now });
+  expect(exitCode, stderr).toBe(0);
+  await expectWhole(dir);
 });

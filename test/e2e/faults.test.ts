@@ -9,7 +9,7 @@ afterAll(async () => {
   for (const emulator of open) await emulator.close();
 });
 
-async function ingestFrom(faults: readonly Fault[], as: 'admin' | 'member') {
+async function ingestFrom(faults: readonly Fault[], as: 'admin' | 'member', since = '2026-10-20') {
   // Enough resources for several pages, so that there are cursors to expire.
   const emulator = await startEmulator({ now: () => now, storyEnd: now, resources: 80, faults });
   open.push(emulator);
@@ -18,7 +18,7 @@ async function ingestFrom(faults: readonly Fault[], as: 'admin' | 'member') {
     COSTBOOK_URL: emulator.url,
     COSTBOOK_TOKEN: emulator.tokens[as],
     COSTBOOK_ACCOUNT: emulator.account,
-    COSTBOOK_SINCE: '2026-10-20',
+    COSTBOOK_SINCE: since,
   });
   return { ...ended, dir, emulator };
 }
@@ -90,4 +90,14 @@ test.concurrent('windows whose totals disagree are never loaded', async () => {
   const { exitCode, dir } = await ingestFrom([{ name: 'totals-disagree', rate: 1 }], 'admin');
   expect(exitCode).toBe(4);
   expect(await askSnapshot(dir, 'select count(*) as rows from costs')).toEqual([{ rows: '0' }]);
+});
+
+test.concurrent('rows that are wrong in answers with status 200 are never loaded, and their windows are named', async () => {
+  const { exitCode, stdout, dir } = await ingestFrom([{ name: 'wrong-rows', rate: 1 }], 'admin', '2026-10-01');
+  expect(exitCode).toBe(4);
+  expect(await askSnapshot(dir, 'select count(*) as rows from costs')).toEqual([{ rows: '0' }]);
+  const [{ unproven, completeThrough }] = JSON.parse(stdout).accounts;
+  expect(completeThrough).toBeNull();
+  expect(unproven.map(({ start }: { start: string }) => start)).toContain('2026-10-01T00:00:00Z');
+  for (const { reason } of unproven) expect(reason).toMatch(/found .*, expected .*, difference /);
 });

@@ -28,6 +28,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   echarts: /^src\/(charts|serve)\//,
   hono: /^src\/serve\//,
   '@hono/node-server': /^src\/serve\//,
+  fflate: /^src\/workbook\//,
   nodemailer: /^src\/alerts\/sinks\/smtp\.ts$/,
 };
 
@@ -133,11 +134,13 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   budgets: ['config', 'forecast', 'terminal', 'warehouse'],
   metrics: ['budgets', 'config', 'jobs', 'warehouse'],
   anomalies: ['budgets', 'config', 'terminal', 'warehouse'],
-  reports: ['anomalies', 'terminal', 'warehouse'],
+  workbook: [],
+  reports: ['anomalies', 'terminal', 'warehouse', 'workbook'],
   query: ['reports', 'terminal', 'warehouse'],
   alerts: ['anomalies', 'budgets', 'config', 'query', 'reports', 'terminal', 'warehouse'],
   charts: [],
   serve: ['alerts', 'anomalies', 'allocation', 'budgets', 'charts', 'config', 'jobs', 'query', 'reports', 'warehouse'],
+  statement: ['charts', 'closing', 'reports', 'warehouse', 'workbook'],
   demo: ['reports', 'terminal', 'warehouse'],
   ingest: ['config', 'fetch', 'platform', 'warehouse'],
 };

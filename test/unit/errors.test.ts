@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   ClosedPipeError,
@@ -14,6 +15,7 @@ import {
   RefusedAnswerError,
   UnprovenError,
   UsageError,
+  wordsOf,
   worstExitCode,
 } from '../../src/errors.ts';
 import fc from '../support/fast-check.ts';
@@ -65,6 +67,22 @@ describe('exitCodeOf(error)', () => {
   test('treats file system errors as failures of this machine', async () => {
     const refused = await readFile('/no/such/file').catch((error: unknown) => error);
     expect(exitCodeOf(refused)).toBe(7);
+  });
+
+  test('a file in the place of a folder, and a folder in the place of a file, come with what to do', async () => {
+    const here = import.meta.filename;
+    const failures = await Promise.all(
+      [readdir(here), readFile(join(here, 'x')), readFile(dirname(here))].map((work) =>
+        (work as Promise<unknown>).catch((error: unknown) => error),
+      ),
+    );
+    const advice = failures.map((failure) => wordsOf(failure).at(-1));
+    expect(advice).toEqual([
+      expect.stringMatching(/file is in the place of a folder.*costbook repair/),
+      expect.stringMatching(/file is in the place of a folder.*costbook repair/),
+      expect.stringMatching(/folder is in the place of a file.*costbook repair/),
+    ]);
+    expect(wordsOf(Object.assign(new Error('EPERM'), { code: 'EPERM', syscall: 'open' }))).toHaveLength(1);
   });
 });
 

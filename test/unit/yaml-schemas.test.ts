@@ -135,6 +135,8 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
             ...{ excel: true, totals: true, by: 'team', labels: 'team,env', allowEmpty: false },
           },
         },
+        { statement: { month: '2026-09', owner: 'Payments', by: 'team', format: ['html', 'xlsx'], out: 'there' } },
+        { statement: { each: 'owner', requireComplete: true } },
         { summarize: { period: 'weekly', sink: ['finops'] } },
         'summarize',
         'alert',
