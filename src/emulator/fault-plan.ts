@@ -38,7 +38,8 @@ export const faultDescriptions = {
     kind: 'lasting',
     rateOf: 'windows',
     defaultRate: 1 / 7,
-    about: 'rows by resource are wrong in answers that look right (a cost, an hour or a whole row); the totals are correct',
+    about:
+      'rows by resource are wrong in answers that look right (a cost, an hour or a whole row); the totals are correct',
   },
   'missing-without-uuid': {
     kind: 'lasting',
