@@ -560,7 +560,7 @@ describe.concurrent('a report about days', () => {
     const { exitCode, stderr } = await report(dir, 'spent', ...wrong);
     expect(exitCode).toBe(2);
     expect(stderr.split('\n')).toEqual([
-      'costbook: --format: found "xls", expected csv, parquet, arrow, json or xlsx',
+      'costbook: --format: found "xls", expected csv, parquet, arrow, json or xlsx; did you mean xlsx?',
       'costbook: --param: "floor" is invalid; expected name=value',
       expect.stringContaining(
         '--month: the report spent has no parameter "month"; expected one of --from <date>, --to',
