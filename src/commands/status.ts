@@ -275,7 +275,7 @@ function failureLines({ failedIngest }: Status, paint: Paint): string[] {
   ];
 }
 
-/** What to do about numbers that are too old, where no failed ingest above says it. */
+/** What to do about numbers that are too old, unless a failed ingest above says it. */
 function staleLines({ accounts, failedIngest }: Status): string[] {
   const isStale = accounts.some(({ isTooOld, isConfigured }) => isTooOld && isConfigured);
   return isStale && failedIngest === null ? [`    ${nextWords(staleStep)}`] : [];

@@ -32,7 +32,7 @@ test('the demo shows months, reconciliation and a chargeback that charges each c
   const [loads] = await askSnapshot(join(dir, 'costbook-demo'), 'select count(*)::integer as loads from ledger.loads');
   expect(Number(windows)).toBe(loads?.['loads']);
 
-  const [, table = ''] = /^Charged back.*\n((?:.+\n)+)/m.exec(stdout) ?? [];
+  const [, table = ''] = /^Chargeback of.*\n((?:.+\n)+)/m.exec(stdout) ?? [];
   const [, , ...lines] = table.trimEnd().split('\n'); // below the heads and the ruler
   const rows = lines.map((line) => line.split(/ {2,}/)).filter(({ length }) => length >= 5);
   expect(rows.map(([team]) => team)).toEqual([

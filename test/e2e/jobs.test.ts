@@ -160,7 +160,7 @@ describe.concurrent('costbook run', () => {
     expect(await stepsIn(of.dir)).toEqual(['1 1 ingest done 0', '1 2 alert done 0']);
     const { exitCode, stderr } = await run(of, 'mine', '--only', 'close');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('--only: the job mine has no step close: ingest, check, alert');
+    expect(stderr).toContain('--only: the job mine has no step close; expected one of ingest, check, alert');
   });
 
   test('reports every mistake of a job at once with its line, before any step', async () => {

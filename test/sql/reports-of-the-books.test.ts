@@ -11,7 +11,7 @@ type Cells = Readonly<Record<string, unknown>>;
 const ofDimension = 'month_dimension_matches_platform';
 const ofMonth = 'month_matches_platform';
 
-/** September's total of a billing dimension as the platform told it. */
+/** September's total of a billing dimension from the platform. */
 function told(billing_dimension: string | null, theirs: string, cells: Readonly<Record<string, string | number>> = {}) {
   return {
     check_code: ofDimension,

@@ -428,7 +428,7 @@ describe('migrate(connection)', () => {
   test('applies each migration once', async () => {
     const { connection } = await newDatabase();
     await migrate(connection);
-    // The digest of the views is no file; it is stored when the views are found a second time.
+    // The hash of the views is not a file; it is stored when the views are found a second time.
     const files = `select * from ledger.applied_files where folder <> 'made views' order by all`;
     const before = await connection.rows(files);
     await migrate(connection);
