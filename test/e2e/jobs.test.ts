@@ -21,7 +21,7 @@ interface Project {
   readonly sink: SinkServer;
 }
 
-/** A project with a job `mine` of these lines, beside the built-in ones. */
+/** A project with a job `mine` of these lines, in addition to the built-in ones. */
 async function project(job = ''): Promise<Project> {
   const dir = await newProject();
   const [platform, sink] = [await startScriptedPlatform(facts), await startSink()];

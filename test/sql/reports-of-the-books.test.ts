@@ -572,7 +572,7 @@ describe('unit_economics', () => {
     ]);
   });
 
-  test('has the days of the month or the period, whatever other days the file has', async () => {
+  test('has the days of the month or the period, and ignores other days in the file', async () => {
     const path = await metric(file);
     const days = (rows: unknown[]) => (rows as { usage_date: string }[]).map(({ usage_date }) => usage_date.slice(5));
     const month = days(await reported('unit_economics', given, { metric: path, month: '2026-09' }));

@@ -402,7 +402,7 @@ describe('temporary failures are retried', () => {
 });
 
 describe('Retry-After', () => {
-  test('of a 503 is honoured, whatever the jitter', async () => {
+  test('of a 503 is honoured, with any jitter', async () => {
     const server = await startServer(inTurn(refuse(503, 'busy', 'later', { 'retry-after': '77' }), answer({})));
     const effects = testEffects();
     await ask(testClient(server.url, { effects }));

@@ -302,7 +302,7 @@ focus:
     expect(parse('accounts:\n  - name: Main\n', reach).accounts).toMatchObject([{ id: undefined, name: 'Main' }]);
   });
 
-  test('references are replaced, also inside a text, and $${ stands for itself', () => {
+  test('references are replaced, also inside a text, and $${ becomes ${', () => {
     const config = parse('url: https://${HOST}/v1\ntokenCommand: echo $${T} ${T}\nlagHours: ${LAG}\n', {
       HOST: 'x.example',
       T: 'one',

@@ -409,7 +409,7 @@ describe.each([
     expect(columns.length).toBeGreaterThan(0);
   });
 
-  test('that is wrong is a UsageError, whatever its text', async () => {
+  test('that is wrong is a UsageError, with any text', async () => {
     const connection = await publishedBooks();
     for (const sql of [
       `select "Permission denied"`,
