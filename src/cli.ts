@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { addAbortSignal, Writable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/promises';
-import { Command as Commander, CommanderError, Option } from 'commander';
+import { type Argument, Command as Commander, CommanderError, Option } from 'commander';
 
 import {
   type Ask,
@@ -213,6 +213,19 @@ function asOutputFailure(error: NodeJS.ErrnoException): CostbookError {
 
 type Options = CommandInput['options'];
 
+/** The words below the list of commands. */
+function firstSteps(): string {
+  return `
+To try it:                  costbook demo
+To start a project:         costbook init books
+If something is wrong:      costbook status, costbook doctor, costbook alerts --open
+A command and its options:  costbook help <command>`;
+}
+
+function argumentTerm(argument: Argument): string {
+  return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
+}
+
 /** Builds commander's program from the command table. */
 function describeProgram(
   commands: readonly Command[],
@@ -220,10 +233,13 @@ function describeProgram(
 ): Commander {
   const program = new Commander('costbook')
     .description('Fetches, reconciles, reports and watches the costs of a cloud workload platform.')
-    .version(version)
+    .version(version, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', "Show a command's options and examples.")
     // Without "[options]", summaries have enough room to wrap at 80 columns.
-    .configureHelp({ subcommandTerm: (sub) => sub.usage().replace('[options]', sub.name()).replace('[command] ', '') })
+    .configureHelp({ subcommandTerm: (sub) => [sub.name(), ...sub.registeredArguments.map(argumentTerm)].join(' ') })
     .showHelpAfterError('("costbook help <command>" shows its options and examples)')
+    .addHelpText('after', firstSteps())
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`costbook: ${text.replace(/^error: /, '')}`) });
   for (const option of commonOptions) program.addOption(new Option(option.flags, option.summary));

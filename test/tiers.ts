@@ -61,6 +61,7 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/token-access.test.ts':
     'Reads many workspaces as two roles; crash/rounds and property/closing read as admin.',
   'test/e2e/runaway-nights.test.ts': 'Eleven nights of a runaway cost, read from Slack and mail.',
+  'test/e2e/serve-browser.test.ts': 'Opens each page of the dashboard in a real browser; e2e/serve asks over HTTP.',
   'test/e2e/secrets.test.ts': 'Every command with every trouble, searched for secrets.',
   'test/e2e/sql-attacks.test.ts': 'Statements that attack, some of which are ended by a time limit only.',
   'test/e2e/steady-night.test.ts': 'Two nights over thirteen months as both roles.',

@@ -1,4 +1,4 @@
---! about: Which costs were unusual, recently or in a month: expected and actual cost, since when, what drives it, price or usage?
+--! about: Which costs are unusual, recently or in a month: since when, how far from the expected cost, and what drives them?
 --! grain: account, first_day, workspace, resource_type, billing_dimension, kind
 --! params: month month = none, account text = *, workspace text = *
 --! formats: csv, parquet

@@ -1,4 +1,4 @@
---! about: What is each owner charged for the month, and for what, split into direct and shared cost?
+--! about: What is each owner charged for the month, by billing dimension: direct and shared cost?
 --! grain: account, month, owner, billing_dimension, unit
 --! params: month month = last-complete, account text = *, dimension text = *
 --! totals: direct_cost, shared_cost

@@ -1,4 +1,4 @@
---! about: How often was the outcome within the forecast interval, and how large were the errors, by lead time and model?
+--! about: How often was the actual cost within the forecast interval, and how large were the errors, by lead time and model?
 --! grain: scope_kind, period_kind, lead_days_from, model
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet

@@ -1,4 +1,4 @@
---! about: Which storage costs money although its resource has been unused for days, since when, and how much a month?
+--! about: Which resources that nobody uses still cost money for storage, since when, and how much a month?
 --! grain: account, state, workspace, resource_type, resource_name, resource_uuid
 --! params: until date = complete-through, days integer = 14, account text = *, workspace text = *
 --! formats: csv, parquet

@@ -1,4 +1,4 @@
---! about: What share of each month's cost has each label: is labelling improving?
+--! about: What share of each month's cost has each label, and does it grow?
 --! grain: account, month, label
 --! params: from date = none, to date = none, account text = *
 --! formats: csv, parquet

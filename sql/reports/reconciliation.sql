@@ -1,4 +1,4 @@
---! about: Which comparisons with the platform's own totals support the month: both sums, difference and tolerance?
+--! about: How does the month compare with the platform's own totals: every comparison, with both sums, difference and tolerance?
 --! grain: account, window_start, window_end, check_code, measure, billing_dimension, run_number, attempt, load_number
 --! params: month month = last-complete
 --! formats: csv, parquet

@@ -1,4 +1,4 @@
---! about: Which costs did the platform change later: by how much, when was it seen, and when was the first value loaded?
+--! about: Which costs did the platform change after they were loaded: by how much, and when did Costbook find it?
 --! grain: account, usage_date, workspace, billing_dimension, unit, seen_at
 --! params: month month = none, from date = none, to date = none
 --! formats: csv, parquet

@@ -1,4 +1,4 @@
---! about: What will budgets and workspaces' resource types cost by the end of the period, by the forecast "alert" last stored?
+--! about: What will each budget and resource type cost by the end of the period, according to the forecast that "alert" last stored?
 --! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period
 --! params: month month = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet

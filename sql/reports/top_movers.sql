@@ -36,7 +36,7 @@ books as (
   left join accounts using (account)
   where $account is null or named.account = $account
 ),
-check_code as (
+compared as (
   -- Complete months are compared as a whole, whatever their length; others by the hours that both have.
   select
     books.account,
@@ -64,9 +64,9 @@ check_code as (
   where least(books.month_hours_known, books.base_hours_known) > books.hours_before
 ),
 of_series as (
-  select series.series_id, check_code.compared_start, check_code.compared_end, check_code.base_start, check_code.base_end
+  select series.series_id, compared.compared_start, compared.compared_end, compared.base_start, compared.base_end
   from series
-  join check_code using (account)
+  join compared using (account)
 ),
 -- Hours that every account compares are summed without a join, because their account does not matter. Joining every hour
 -- would take twice as long.
@@ -76,7 +76,7 @@ common as (
     min(compared_end) as compared_end,
     max(base_start) as base_start,
     min(base_end) as base_end
-  from check_code
+  from compared
 ),
 hours as (
   select
@@ -187,10 +187,10 @@ select
   ranked.change,
   cast(ranked.change / nullif(abs(ranked.base_cost), 0) as decimal(38, 6)) as change_share,
   ranked.change_type,
-  check_code.compared_start,
-  check_code.compared_end,
-  check_code.base_start,
-  check_code.base_end
+  compared.compared_start,
+  compared.compared_end,
+  compared.base_start,
+  compared.base_end
 from ranked
-join check_code using (account)
+join compared using (account)
 where ranked.rank <= $limit

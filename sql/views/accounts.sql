@@ -67,7 +67,7 @@ from ledger.accounts as accounts
 left join first_hours using (account)
 left join complete using (account)
 where accounts.replaced_at is null;
-comment on view accounts is 'Accounts in costbook.yaml, including those without any load, and the instants through which their books are complete (every hour loaded and proven) and settled';
+comment on view accounts is 'Accounts, also those in costbook.yaml that have no load yet: through when the books of each are complete (every hour loaded and proven) and settled';
 comment on column accounts.account is 'Billing account';
 comment on column accounts.name is 'Account name from costbook.yaml';
 comment on column accounts.role is 'Role of the token that last queried the platform: admin or member';

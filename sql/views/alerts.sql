@@ -48,7 +48,7 @@ comment on column alerts.severity is 'info, warning or critical';
 comment on column alerts.is_open is 'Whether the alert still applies';
 comment on column alerts.raised_at is 'When the alert was raised, UTC';
 comment on column alerts.ended_at is 'When the alert ended, UTC; null while it is open';
-comment on column alerts.ending is 'resolved: the cause is gone. superseded: raised again with other numbers. withdrawn: no longer evaluated. lapsed: its period ended long ago. reached: the forecast amount has been spent, which another alert reports';
+comment on column alerts.ending is 'resolved: the cause is gone. superseded: raised again with other numbers. withdrawn: it is no longer evaluated, such as after its budget was removed. lapsed: its period is long over. reached: the forecast amount has been spent, which another alert reports';
 comment on column alerts.acknowledged_until is 'No notification is sent before this instant, UTC; null if nobody acknowledged the alert';
 comment on column alerts.last_delivered_at is 'When a sink last accepted a message about the alert, UTC; null if none has';
 comment on column alerts.pending_messages is 'Messages about the alert that no sink has accepted yet';

@@ -43,7 +43,7 @@ comment on column anomalies.state is 'open: still unusual. over: back to the ear
 comment on column anomalies.severity is 'info, warning or critical, by the extra cost per day and by the total so far';
 comment on column anomalies.first_day is 'First unusual day, UTC';
 comment on column anomalies.last_day is 'Last unusual day so far, UTC';
-comment on column anomalies.ended_day is 'The end became known when this day was complete, UTC; null while the anomaly is open';
+comment on column anomalies.ended_day is 'Day whose costs showed that the anomaly had ended, UTC; null while it is open';
 comment on column anomalies.first_hour is 'Hour in which it started, an estimate, UTC; null if nobody is notified of it';
 comment on column anomalies.cost is 'Cost of the first day in USD';
 comment on column anomalies.expected is 'Expected cost of the first day in USD, an estimate';

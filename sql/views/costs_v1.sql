@@ -15,7 +15,7 @@ select
   hourly_costs.usage
 from ledger.hourly_costs as hourly_costs
 join series using (series_id);
-comment on view costs_v1 is 'Cost and usage by hour; this view never changes its columns';
+comment on view costs_v1 is 'Cost and usage by hour, as in costs; the columns of this view never change';
 comment on column costs_v1.account is 'Billing account';
 comment on column costs_v1.bucket_start is 'Start of the hour, UTC';
 comment on column costs_v1.bucket_end is 'End of the hour, UTC, exclusive';

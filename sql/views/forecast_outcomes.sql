@@ -234,7 +234,7 @@ comment on column forecast_outcomes.period_start is 'Start of the period, UTC';
 comment on column forecast_outcomes.period_end is 'End of the period, UTC, exclusive';
 comment on column forecast_outcomes.complete_through is 'The books were complete through this instant when the forecast was made, UTC';
 comment on column forecast_outcomes.made_at is 'When the forecast was made, UTC';
-comment on column forecast_outcomes.lead_days is 'Days of the period that were forecast, rounded up';
+comment on column forecast_outcomes.lead_days is 'Days that were left in the period when the forecast was made, rounded up';
 comment on column forecast_outcomes.spent is 'Cost of the period''s complete hours when the forecast was made, USD';
 comment on column forecast_outcomes.forecast is 'Expected cost of the whole period, USD';
 comment on column forecast_outcomes.low is 'Lower end of the interval, USD';

@@ -14,7 +14,7 @@ union all
 select series_id, usage_month, bucket_start, cost, usage
 from ledger.hourly_costs_at_close
 where cost is not null;
-comment on view hourly_costs_billed is 'Cost and usage by hour in the month of usage, closed months as they were at the close, with a series number instead of names';
+comment on view hourly_costs_billed is 'Cost and usage by hour, as in costs_billed but without corrections: closed months as they were at the close. A series number replaces the names';
 comment on column hourly_costs_billed.series_id is 'Number of the series; view series has its names';
 comment on column hourly_costs_billed.billing_month is 'First day of the month that bills the hour, UTC';
 comment on column hourly_costs_billed.bucket_start is 'Start of the hour, UTC';

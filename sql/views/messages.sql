@@ -37,7 +37,7 @@ comment on column messages.summary is 'Name of the summary; null for alerts';
 comment on column messages.queued_at is 'When the message was queued, UTC';
 comment on column messages.outcome is 'pending, delivered, or dead: Costbook gave up sending it';
 comment on column messages.ended_at is 'When the sink accepted the message, or when Costbook gave it up, UTC';
-comment on column messages.runs is 'Runs that tried to send it';
+comment on column messages.runs is 'Number of runs that tried to send it';
 comment on column messages.tries is 'Attempts in total';
 comment on column messages.last_tried_at is 'When the last attempt was made, UTC; null if there was none';
 comment on column messages.reason is 'Why the last attempt failed; null if none failed';

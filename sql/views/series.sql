@@ -12,7 +12,7 @@ select
   units.unit
 from ledger.series as series
 left join ledger.units as units using (billing_dimension);
-comment on view series is 'Every combination of account and the five dimensions that ever had cost or usage, with the unit of that usage';
+comment on view series is 'Every combination of account, workspace, resource type, resource name, resource UUID and billing dimension that ever had cost or usage, with the unit of that usage';
 comment on column series.series_id is 'Number of the series, the same in every warehouse';
 comment on column series.account is 'Billing account';
 comment on column series.workspace is 'Workspace; null if the cost belongs to none, or if the token has no access to workspaces';

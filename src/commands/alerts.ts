@@ -36,7 +36,7 @@ const actions = ['test', 'ack', 'resend'] as const;
 export const alertsCommand: Command = {
   name: 'alerts',
   summary:
-    'List alerts; test a sink (test <sink>), silence an alert until a date (ack <key>), send one again (resend <key>).',
+    'List alerts; test a sink (test <sink>), acknowledge an alert until a date (ack <key>), send one again (resend <key>).',
   arguments: [
     { name: '[action]', summary: `${actions.join(', ')}; without one, list alerts` },
     { name: '[name]', summary: 'test: a sink; ack and resend: the key of an alert' },
@@ -45,7 +45,7 @@ export const alertsCommand: Command = {
     { flags: '--open', summary: 'only open alerts' },
     {
       flags: '--until <date>',
-      summary: 'ack: send nothing about the alert before then; if it is still open then, notify again',
+      summary: 'ack: send nothing about the alert before this date; if it is still open then, send it again',
     },
     waitOption,
   ],

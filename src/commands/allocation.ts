@@ -33,9 +33,12 @@ export const allocationCommand: Command = {
     { name: '[resource]', summary: 'explain: a name, uuid, display name or external id' },
   ],
   options: [
-    { flags: '--file <file>', summary: 'rules to test instead of jobs/allocation.yaml' },
-    { flags: '--from <date>', summary: 'test: first hour (inclusive)' },
-    { flags: '--to <date>', summary: 'test: end (exclusive)' },
+    {
+      flags: '--file <file>',
+      summary: 'test and explain: read the rules from this file instead of jobs/allocation.yaml',
+    },
+    { flags: '--from <date>', summary: 'test: only costs from this instant on' },
+    { flags: '--to <date>', summary: 'test: only costs before this instant (exclusive)' },
     waitOption,
   ],
   examples: [

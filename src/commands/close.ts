@@ -29,7 +29,7 @@ import { type Outcome, writingRun } from './writing-run.ts';
 
 export const closeCommand: Command = {
   name: 'close',
-  summary: 'Close a month that is complete, proven and settled. Its reports then keep the closing total.',
+  summary: 'Close a month that is complete, proven and settled. Its reports stay the same from then on.',
   arguments: [
     {
       name: '<month>',

@@ -14,7 +14,9 @@ const cli = fileURLToPath(new URL('../cli.js', import.meta.url));
 export const demoCommand: Command = {
   name: 'demo',
   summary: 'See Costbook at work in a minute: an invented platform, its books, reports and alerts.',
-  options: [{ flags: '--seed <number>', summary: 'a different seed gives a different account' }],
+  options: [
+    { flags: '--seed <number>', summary: 'seed of the invented costs; another seed gives another account (default 1)' },
+  ],
   needsProject: () => false,
   examples: ['costbook demo', 'costbook demo --dir /tmp'],
   makesFolder: true,

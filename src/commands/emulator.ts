@@ -20,16 +20,16 @@ export const emulatorCommand: Command = {
     { flags: '--port <port>', summary: 'port on 127.0.0.1; 0 takes a free one (default 0)' },
     { flags: '--seed <number>', summary: 'seed of the invented costs (default 1)' },
     { flags: '--resources <number>', summary: `resources in the account, up to ${maxResources} (default 60)` },
-    { flags: '--latency-ms <ms>', summary: 'delay before each answer, in milliseconds (default 0)' },
+    { flags: '--latency-ms <ms>', summary: 'delay before each response, in milliseconds (default 0)' },
     {
       flags: '--story-end <date>',
       summary:
-        'an agent overspends in the week before this day; set it to get the same costs on other days (default today)',
+        'one agent overspends in the week before this day (default today); set a date to get the same costs every day',
     },
     {
       flags: '--fault-seed <number>',
       summary:
-        'seed that selects the requests that fail (default: the seed; with double-sums a new one each time, which is printed)',
+        'seed that selects the requests that fail (default: that of --seed; with double-sums a new one, which is printed)',
     },
     { flags: '--faults <list>', summary: `faults to simulate, each with an optional =rate: ${faultNames.join(', ')}` },
   ],

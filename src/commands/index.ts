@@ -15,6 +15,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./check.ts')).checkCommand,
   run: async () => (await import('./run.ts')).runCommand,
   schedule: async () => (await import('./schedule.ts')).scheduleCommand,
+  serve: async () => (await import('./serve.ts')).serveCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   budgets: async () => (await import('./budgets.ts')).budgetsCommand,
   forecast: async () => (await import('./forecast.ts')).forecastCommand,

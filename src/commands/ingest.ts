@@ -24,12 +24,12 @@ export const ingestCommand: Command = {
   name: 'ingest',
   summary: 'Fetch missing and recent costs, reconcile them with the platform, and load them.',
   options: [
-    { flags: '--from <date>', summary: 'first hour to consider (inclusive)' },
-    { flags: '--to <date>', summary: 'end of the range to consider (exclusive)' },
-    { flags: '--refetch', summary: 'fetch everything in the range again' },
+    { flags: '--from <date>', summary: 'consider only hours from this instant on' },
+    { flags: '--to <date>', summary: 'consider only hours before this instant (exclusive)' },
+    { flags: '--refetch', summary: 'fetch all hours from --from to --to again, not only new and changed ones' },
     {
       flags: '--accept-reduced-access',
-      summary: 'confirm that the token is meant to see less than before',
+      summary: 'confirm that the token has less access than before',
     },
     {
       flags: '--timeout <duration>',

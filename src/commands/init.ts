@@ -12,14 +12,14 @@ const examples = fileURLToPath(new URL('../..', import.meta.url));
 
 export const initCommand: Command = {
   name: 'init',
-  summary: 'Create a project: a commented costbook.yaml and jobs/, with the settings checked against the platform.',
-  arguments: [{ name: '[dir]', summary: 'folder to create the project in; by default the project folder' }],
+  summary: 'Create a project folder: a commented costbook.yaml and jobs/. Checks the settings with the platform.',
+  arguments: [{ name: '[dir]', summary: 'the folder to create; by default that of --dir, or the current folder' }],
   options: [
     { flags: '--url <url>', summary: "the platform's address; by default COSTBOOK_URL, or a prompt" },
     { flags: '--token-file <path>', summary: 'the file that holds the token' },
     { flags: '--token-command <line>', summary: 'the command that prints the token' },
     { flags: '--token-env <name>', summary: 'the environment variable that holds the token (default COSTBOOK_TOKEN)' },
-    { flags: '--account <id>', summary: 'account ID; by default the only account that the token sees' },
+    { flags: '--account <id>', summary: 'account ID; by default the only account that the token has access to' },
     { flags: '--yes', summary: 'never prompt, even at a terminal' },
     { flags: '--unchecked', summary: 'do not check token and account with the platform' },
   ],
@@ -298,15 +298,15 @@ ${url ? `url: ${quote(url)}` : '#url: https://api.example.com'}
 # The bearer token: one of token (a variable), tokenFile and tokenCommand. Do not write the token itself into this file.
 ${token ? `${token.key}: ${quote(token.value)}` : `#token: "\${COSTBOOK_TOKEN}"\n#tokenFile: secrets/platform-token\n#tokenCommand: pass show platform`}
 
-# The billing account. Without it, Costbook uses the account that the token sees.
+# The billing account. Without it, Costbook uses the account that the token has access to.
 ${account ? `account: ${quote(account)}` : '#account: acc_main'}
 
 ${since}
 
-# Days for which the platform may still correct an hour. Younger hours are fetched again.
+# Days for which the platform may still correct an hour. An hour that was younger when it was fetched is fetched again.
 #settleDays: 3
 
-# The largest age of complete-through. Older books count as too old, and Costbook alerts.
+# How old the complete-through instant may be. If it is older, the books are out of date, and Costbook sends an alert.
 #freshness: 26h
 
 # Where alerts are sent (costbook alert). Secrets come from the environment, see .env.example.

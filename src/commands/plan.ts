@@ -42,11 +42,11 @@ import { optionReader } from './options.ts';
 
 export const planCommand: Command = {
   name: 'plan',
-  summary: 'Print the requests that the next ingest would make, and why. Makes no request itself.',
+  summary: 'Print the requests that the next ingest would send, and why. Sends none of them.',
   options: [
-    { flags: '--from <date>', summary: 'first hour to consider (inclusive)' },
-    { flags: '--to <date>', summary: 'end of the range to consider (exclusive)' },
-    { flags: '--refetch', summary: 'plan to fetch everything in the range again' },
+    { flags: '--from <date>', summary: 'consider only hours from this instant on' },
+    { flags: '--to <date>', summary: 'consider only hours before this instant (exclusive)' },
+    { flags: '--refetch', summary: 'plan to fetch all hours from --from to --to again' },
   ],
   examples: ['costbook plan', 'costbook plan --from 2026-09 --to 2026-10 --refetch --json'],
   async run(input, context) {

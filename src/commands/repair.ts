@@ -33,7 +33,7 @@ interface Repaired {
 
 export const repairCommand: Command = {
   name: 'repair',
-  summary: 'Repair a missing, damaged or changed warehouse or snapshot from the files that are intact, and publish it.',
+  summary: 'Rebuild a missing, damaged or changed warehouse or snapshot from the files that are intact.',
   options: [
     {
       flags: '--accept-loss',

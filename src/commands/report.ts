@@ -3,15 +3,19 @@ import { hourMs } from '../time.ts';
 import { inChild } from './run-in-child.ts';
 
 export const reportCommand = inChild('report', {
-  summary: 'Run a report on the published snapshot and write it to files.',
+  summary: 'Run a report: print it as a table, and write it to files that "costbook verify" can check.',
   arguments: [{ name: '[name]', summary: 'the report; --list shows all' }],
   options: [
     {
       flags: '--month <month>',
-      summary: 'a month such as 2026-10, a range such as 2026-01..2026-10, or last, the last complete month (default)',
+      summary:
+        "a month such as 2026-10, a range such as 2026-01..2026-10, or last for the last complete month; --list shows each report's default",
     },
-    { flags: '--from <date>', summary: 'for reports on days: the first day' },
-    { flags: '--to <date>', summary: 'for reports on days: the day after the last day' },
+    { flags: '--from <date>', summary: 'for reports on days: the first day, such as 2026-11-01' },
+    {
+      flags: '--to <date>',
+      summary: 'for reports on days: the end (exclusive); 2026-11-15 makes 14 November the last day',
+    },
     {
       flags: '--param <name=value>',
       summary: 'a parameter of the report, see --list; repeatable',
@@ -19,7 +23,8 @@ export const reportCommand = inChild('report', {
     },
     {
       flags: '--as-of <instant>',
-      summary: 'report the books as they were then; now for the current books; the files go into a separate folder',
+      summary:
+        'report the books as they were at this instant, into a separate folder; now: the current books, also for a closed month',
     },
     {
       flags: '--format <formats>',
@@ -31,13 +36,17 @@ export const reportCommand = inChild('report', {
     },
     {
       flags: '--excel',
-      summary: 'write a CSV for people (two decimals, names, the currency), alone or in addition to --format',
+      summary:
+        'write a CSV for spreadsheets: two decimals, plain names, the currency; alone or in addition to --format',
     },
     { flags: '--totals', summary: 'add a row with totals, in the table and with --excel' },
     { flags: '--by <dimension>', summary: 'for chargeback reports: the dimension of owners, such as team' },
     { flags: '--labels <keys>', summary: 'for cost_by_resource: a column for each of these labels, such as team,env' },
     { flags: '--raw', summary: 'in CSV, do not escape text that looks like a formula' },
-    { flags: '--parquet-decimals <type>', summary: 'exact, or double for readers without a decimal type' },
+    {
+      flags: '--parquet-decimals <type>',
+      summary: 'exact (default), or double for programs that cannot read decimals',
+    },
     {
       flags: '--focus-version <version>',
       summary: 'for the report focus: the FOCUS version, such as 1.2; the newest by default',
@@ -46,16 +55,16 @@ export const reportCommand = inChild('report', {
     {
       flags: '--with-deprecated-columns',
       summary:
-        'for the report focus: include ProviderName and PublisherName, deprecated in 1.4; without them two rules of the official 1.4 model fail',
+        'for the report focus: add ProviderName and PublisherName, which FOCUS 1.4 deprecates but two of its official rules require',
     },
     {
       flags: '--allow-empty',
-      summary: 'also succeed if the books have no data for the month, workspace or other dimension',
+      summary: 'write an empty report, instead of failing, if the books have no such month, workspace or other value',
     },
-    { flags: '--require-complete', summary: 'exit 4 and write nothing if the data of the report is not complete' },
+    { flags: '--require-complete', summary: 'if the data of the report is not complete, write nothing and exit 4' },
     {
       flags: '--allow-files <dir>',
-      summary: 'allow parameters to name files below this folder; repeatable',
+      summary: 'allow parameters to name files below this folder, outside the project folder; repeatable',
       isRepeatable: true,
     },
     { flags: '--timeout <duration>', summary: 'stop the report after this time, such as 10m or 2h; 1h by default' },
@@ -68,6 +77,7 @@ export const reportCommand = inChild('report', {
     'costbook report cost_by_workspace --month 2026-10 --format csv,arrow --out /srv/finance',
     'costbook report chargeback_summary --month 2026-10 --excel --totals',
     'costbook report chargeback --month 2026-01..2026-10',
+    'costbook report daily_trend --from 2026-11-01 --to 2026-11-15',
     'costbook report cost_by_workspace --as-of 2026-11-03 --require-complete',
     'costbook report focus --month 2026-10 --focus-version 1.2 --format parquet',
   ],

@@ -8,7 +8,7 @@ import type { Command } from './command.ts';
 export const restatementsCommand: Command = {
   name: 'restatements',
   summary: 'Show past costs that changed after they were loaded, by month and driver.',
-  options: [{ flags: '--since <date>', summary: 'only changes seen since then; all by default' }],
+  options: [{ flags: '--since <date>', summary: 'only changes found from this instant on; all by default' }],
   examples: ['costbook restatements', 'costbook restatements --since -7d', 'costbook restatements --json'],
   async run(input, context) {
     const since = input.options['since'];

@@ -56,7 +56,7 @@ const maxMissedRows = 100;
 
 export const runCommand: Command = {
   name: 'run',
-  summary: 'Run a job once: its steps in order, in one process, each recorded in the books.',
+  summary: 'Run a job once: all its steps, in order. Each step is recorded in the books.',
   arguments: [
     { name: '<job>', summary: 'the job: the name of a file in jobs/, or nightly, hourly_watch or month_close' },
   ],
@@ -66,7 +66,7 @@ export const runCommand: Command = {
     {
       flags: '--slot <instant>',
       summary:
-        'the scheduled time of this run. Costbook runs each slot once, and records earlier slots that were missed',
+        'for your own scheduler: the time for which this run was scheduled. Costbook runs each such time once, and records the missed ones',
     },
     waitOption,
   ],

@@ -16,7 +16,7 @@ const programs = ['duckdb', 'python', 'notebook'] as const;
 
 export const sqlCommand: Command = {
   name: 'sql',
-  summary: 'Run one SQL query on the published snapshot.',
+  summary: 'Run one SQL query on the books. The query can only read.',
   arguments: [
     {
       name: '[query]',
@@ -28,7 +28,7 @@ export const sqlCommand: Command = {
     { flags: '-f, --file <file>', summary: 'read the query from this file' },
     {
       flags: '--as-of <instant>',
-      summary: 'query the books as they were at this instant; the current books are in the catalog present',
+      summary: 'query the books as they were at this instant; present.costs and so on are the current ones',
     },
     {
       flags: '--format <format>',
@@ -41,7 +41,10 @@ export const sqlCommand: Command = {
       summary: `stop the query after this time, such as 90s or 10m; ${usualTimeoutMs / 1000}s by default`,
     },
     { flags: '--raw', summary: 'in CSV, do not escape text that looks like a formula' },
-    { flags: '--open-with <program>', summary: `print the command that opens the snapshot in ${programs.join(', ')}` },
+    {
+      flags: '--open-with <program>',
+      summary: `print the command that opens the snapshot in another program: ${programs.join(', ')}`,
+    },
   ],
   examples: [
     `costbook sql "select workspace, sum(cost) as cost from costs_monthly group by workspace order by cost desc"`,

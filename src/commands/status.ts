@@ -35,7 +35,7 @@ export const statusCommand: Command = {
   name: 'status',
   summary: 'Show whether the numbers can be trusted: completeness, freshness, unproven windows, the last run.',
   options: [
-    { flags: '--exit-code', summary: 'exit 4 if anything is unproven, missing or older than freshness' },
+    { flags: '--exit-code', summary: 'exit 4 if anything is unproven, missing or out of date (the setting freshness)' },
     { flags: '--no-color', summary: 'print no colors (or set NO_COLOR)' },
   ],
   examples: ['costbook status', 'costbook status --json', 'costbook status --exit-code'],

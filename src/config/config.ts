@@ -14,8 +14,9 @@ import {
 } from './environment-and-file.ts';
 import { parseFileMode } from './file-mode.ts';
 import type { settingKeys } from './keys.ts';
+import { readServe, type ServeSettings } from './serve-settings.ts';
 import { type AlertSeverities, readSeverities, readSinkNames, readSinks, type Sink } from './sink-settings.ts';
-import { parseApiVersion, parseHeaderName, parseHours, parseName, parseTolerance } from './values.ts';
+import { parseApiVersion, parseHeaderName, parseHours, parseName, parseTolerance, parseUrl } from './values.ts';
 import { choiceParser, gatherProblems, integerParser, type Parse, readYamlFile } from './yaml.ts';
 
 /** The configuration of a command that never contacts the platform: url and token may be missing. */
@@ -47,6 +48,10 @@ export interface LocalConfig {
     /** The project's name in messages; undefined for the folder's name. */
     readonly project: string | undefined;
   }; // all sinks; 7; defaults
+  /** Who may open the dashboard, and under which names. */
+  readonly serve: ServeSettings; // this machine only
+  /** Where people open the dashboard, without a slash at its end; messages then link to it. */
+  readonly dashboardUrl: string | undefined;
   readonly apiVersion: string; // the earliest version, the platform's own default
   readonly authorizationHeader: string; // Authorization
   readonly versionHeader: string; // Service-Version
@@ -148,6 +153,12 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
       severity: readSeverities(layer.get('alerts.severity'), reading.problems),
       project: setting('alerts.project', parseName),
     },
+    serve: readServe(
+      { hosts: layer.get('serve.hosts'), tokens: layer.get('serve.tokens'), userHeader: layer.get('serve.userHeader') },
+      (given, parse) => read(given, parse, { ...reading, strict: reading.requireServe ?? false }, true),
+      reading.problems,
+    ),
+    dashboardUrl: setting('dashboardUrl', parseUrl),
     apiVersion: setting('apiVersion', parseApiVersion) ?? earliestVersion,
     authorizationHeader,
     versionHeader,

@@ -38,6 +38,8 @@ export interface ConfigInput {
   readonly requireAccounts?: boolean;
   /** True for commands that notify sinks: the variables that sinks use must then be set. */
   readonly requireSinks?: boolean;
+  /** True for the dashboard: the variables of its tokens must then be set. */
+  readonly requireServe?: boolean;
 }
 
 /** The state shared by all steps of a parse. */

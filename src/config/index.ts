@@ -3,6 +3,7 @@ export { type Config, type LocalConfig, loadConfig, parseConfig } from './config
 export { umaskOf } from './file-mode.ts';
 export { type Environment, expand } from './references.ts';
 export { readToken, type TokenSource } from './secrets.ts';
+export { type ServeSettings, type ServeToken, serveTokenKeys } from './serve-settings.ts';
 export {
   type EmailSettings,
   isStandardSecret,

@@ -17,6 +17,7 @@ const plainSettings = [
   'authorizationHeader',
   'versionHeader',
   'fileMode',
+  'dashboardUrl',
 ] as const;
 /** Settings in a nested mapping at the top level; elsewhere written as `landing.keep`. */
 export const groups = [
@@ -27,6 +28,11 @@ export const groups = [
     name: 'alerts',
     keys: ['notify', 'giveUpDays', 'severity', 'project'],
     expected: 'a key such as notify: [finops]; write one or remove it',
+  },
+  {
+    name: 'serve',
+    keys: ['hosts', 'tokens', 'userHeader'],
+    expected: 'a key such as hosts: [costs.example.com]; write one or remove it',
   },
 ] as const;
 const groupedSettings = [
@@ -39,6 +45,7 @@ const groupedSettings = [
   'alerts.giveUpDays',
   'alerts.severity',
   'alerts.project',
+  'serve.userHeader',
 ] as const;
 export const settingKeys = [...plainSettings, ...groupedSettings];
 const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name), 'sinks'];
@@ -53,6 +60,7 @@ export const configKeys = {
   landing: groups[1].keys,
   focus: groups[2].keys,
   alerts: groups[3].keys,
+  serve: groups[4].keys,
 } as const;
 
 export const topPlace = { keys: topKeys, place: 'the top level' };

@@ -27,6 +27,8 @@ export interface Books {
    * From here on, refuses every file but these, the network and every setting: call it before running a project's SQL.
    */
   lockDown(reachable?: Reachable): Promise<void>;
+  /** Opens one more connection to the same snapshot: its queries run next to those of the others. */
+  connect(signal?: AbortSignal): Promise<Connection>;
   close(): void;
 }
 
@@ -74,6 +76,7 @@ export async function openBooks(
       connection,
       published,
       lockDown: (reachable) => database.lockDown(reachable),
+      connect: (other) => database.connect(other),
       close: () => database.close(),
     };
   } catch (error) {

@@ -31,6 +31,7 @@ export type SqlFolder =
   | 'publish'
   | 'restatements'
   | 'status'
+  | 'serve'
   | 'demo';
 
 /** One SQL file: its header and its text. */

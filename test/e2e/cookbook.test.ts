@@ -161,7 +161,7 @@ describe('the cookbook', () => {
     expect(await ask(5)).toEqual([
       {
         this_month: dollars(costOfPoints(between(hourOf('2026-10-01'), completeThrough))),
-        by_then_last_month: dollars(costOfPoints(between(hourOf('2026-09-01'), monthBefore))),
+        same_hours_last_month: dollars(costOfPoints(between(hourOf('2026-09-01'), monthBefore))),
       },
     ]);
   });
@@ -314,7 +314,7 @@ describe('the cookbook', () => {
   test('15: a year at this pace', async () => {
     const thirtyDays = costOfPoints(between(today - 30 * 24, today));
     expect(await ask(15)).toEqual([
-      { thirty_days: dollars(thirtyDays), a_year_of_it: ((thirtyDays / 1e9) * (365 / 30)).toFixed(2) },
+      { thirty_days: dollars(thirtyDays), whole_year: ((thirtyDays / 1e9) * (365 / 30)).toFixed(2) },
     ]);
   });
 

@@ -170,6 +170,15 @@ test.each([
   expect(stderr).toContain(dir);
 });
 
+test('help lists every command with its arguments, itself too, and says where to start', async () => {
+  const { exitCode, stdout } = await runCli(['--help']);
+  expect(exitCode).toBe(0);
+  for (const term of ['init [dir]', 'budgets [action] [name]', 'close <month>', 'status', 'help [command]'])
+    expect(stdout).toContain(`\n  ${term} `);
+  expect(stdout).not.toContain('display help');
+  expect(stdout).toMatch(/costbook demo\n.*costbook init/);
+});
+
 test('help shows the options of a command before the common options', async () => {
   for (const command of ['sql', 'status', 'ingest', 'report']) {
     const { stdout } = await runCli(['help', command]);

@@ -4,6 +4,7 @@ import { anomalyKeys } from '../../src/anomalies/rules.ts';
 import { thresholdSubjects } from '../../src/budgets/budget.ts';
 import { budgetFileKeys } from '../../src/budgets/file-keys.ts';
 import { configKeys } from '../../src/config/keys.ts';
+import { serveTokenKeys } from '../../src/config/serve-settings.ts';
 import { alertSeverities, severityKinds, sinkKeys } from '../../src/config/sink-settings.ts';
 import { type StepOption, stepNames, stepRules } from '../../src/jobs/definition.ts';
 import { catchUps, jobKeys, pingKeys } from '../../src/jobs/parse.ts';
@@ -131,7 +132,7 @@ function jobSchema(): Schema {
         timeout: duration('the time limit of a run: 90s, 50m or 6h; no limit by default'),
         catchUp: choice(
           catchUps,
-          'what to do about missed slots: once starts one run that catches up, skip waits for the next slot',
+          'what to do about missed runs: once starts one run that catches up, skip waits for the next scheduled time',
         ),
         enabled: flag('whether costbook schedule runs this job'),
         ping: mapping(
@@ -180,8 +181,8 @@ function budgetsSchema(): Schema {
       at: text('a share of the amount, or USD: 80% or 4500 USD', {
         pattern: '^([0-9]{1,4}(\\.[0-9]{1,4})?%|[0-9]{1,15}(\\.[0-9]{1,12})? USD)$',
       }),
-      of: choice(thresholdSubjects, 'spent by default'),
-      severity: choice(severities, 'warning by default'),
+      of: choice(thresholdSubjects, 'what reaches the threshold: the spend or the forecast; spent by default'),
+      severity: choice(severities, 'the severity of the alert; warning by default'),
       notify: sinks,
     },
     { required: ['at'] },
@@ -196,7 +197,10 @@ function budgetsSchema(): Schema {
       amount: usd,
       limits: named(usd, 'other amounts for single periods: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026'),
       parent: text('the budget that includes this one'),
-      thresholds: listOf(threshold, 'points that notify; by default 100% spent (critical) and 100% forecast (warning)'),
+      thresholds: listOf(
+        threshold,
+        'levels of spend or forecast that raise an alert; by default 100% spent (critical) and 100% forecast (warning)',
+      ),
       notify: sinks,
     },
     { required: ['name', 'period', 'amount'] },
@@ -208,7 +212,7 @@ function budgetsSchema(): Schema {
       anomalies: mapping(
         anomalyKeys,
         {
-          enabled: flag('whether anomalies notify; true by default'),
+          enabled: flag('whether alerts about anomalies are sent; true by default'),
           minAmount: {
             ...usd,
             description: 'smallest difference between a day and its expected cost; 5 USD by default',
@@ -216,7 +220,7 @@ function budgetsSchema(): Schema {
           minPercent: text('smallest difference as a share of the expected cost, from 5% to 1000%; 30% by default', {
             pattern: '^[0-9]{1,4}(\\.[0-9]{1,4})?%$',
           }),
-          minDays: count('days of history that are needed before a cost is judged; 14 by default', 14, 42),
+          minDays: count('days of history that are needed before a cost is evaluated; 14 by default', 14, 42),
           notify: sinks,
         },
         { description: 'which daily costs count as anomalies' },
@@ -344,17 +348,17 @@ function configSchema(): Schema {
       },
     ],
   };
-  const url = text('http or https, without credentials, query or fragment');
+  const url = text("the platform's address: http or https, without credentials, query or fragment");
   const shared = { url, ...token, since: text('the first hour to load: 2026-10-01, 2026-10 or -90d') };
   const targets: Readonly<Record<string, Schema>> = {
     url: text('an address, which is a secret: $' + '{SLACK_WEBHOOK_URL}'),
     secret: text('the key that signs messages'),
     allowPrivateNetwork: flag('whether the address may be in a private network'),
     host: text('the name of the mail server'),
-    port: count('587, or 465 with tls: implicit', 1, 65_535),
-    tls: text('starttls by default', { enum: ['starttls', 'implicit', 'none'] }),
-    user: text('needs password'),
-    password: text('needs user'),
+    port: count('the port; 587 by default, 465 with tls: implicit', 1, 65_535),
+    tls: text('how the connection is encrypted; starttls by default', { enum: ['starttls', 'implicit', 'none'] }),
+    user: text('the user name; needs password'),
+    password: text('the password, as a reference to a variable; needs user'),
     from: text('the sender'),
     to: oneOrMore(text('an address'), 'the recipients'),
   };
@@ -376,27 +380,36 @@ function configSchema(): Schema {
         accounts: listOf(
           mapping(
             configKeys.account,
-            { id: text('the account ID'), name: text('a name for people'), inventory, ...shared },
+            {
+              id: text('the account ID'),
+              name: text('the name of the account, as in FOCUS exports'),
+              inventory,
+              ...shared,
+            },
             onlyOneToken,
           ),
           'the accounts',
         ),
         account: text('the account ID, if there is only one account'),
         ...shared,
-        concurrency: count('requests in flight at once; 4 by default', 1, 32),
-        maxRequestsPerMinute: count('no limit by default', 1),
+        concurrency: count('requests at the same time; 4 by default', 1, 32),
+        maxRequestsPerMinute: count('the most requests to start per minute; no limit by default', 1),
         settleDays: count('days after which hours are no longer expected to change; 3 by default', 0, 90),
-        closeAfterDays: count('days after its end from which a month may be closed; 3 by default', 0, 90),
-        lagHours: count('hours that the platform may lag; younger hours never count as complete; 2 by default', 0, 72),
+        closeAfterDays: count('days to wait after the end of a month before it can be closed; 3 by default', 0, 90),
+        lagHours: count(
+          'hours by which the platform lags behind the clock; younger hours are not complete; 2 by default',
+          0,
+          72,
+        ),
         freshness: {
-          description: 'the largest age of complete-through before the books count as too old; 26h by default',
+          description: 'how old the complete-through instant may be before the books are out of date; 26h by default',
           type: 'string',
           pattern: '^([0-9]{1,5}[smhd]|.*\\$\\{.*\\}.*)$',
         },
         verifyDays: count('days of the past that every ingest compares with the platform; 400 by default', 0, 36_500),
-        deepVerifyPages: count('pages of old hours that every ingest fetches again row by row; 2 by default', 0),
+        deepVerifyPages: count('pages of series totals that every ingest compares with the platform; 2 by default', 0),
         inventory,
-        apiVersion: text('a version of the platform such as 2026-04-16'),
+        apiVersion: text("the platform's API version, such as 2026-04-16"),
         authorizationHeader: text('the HTTP header with the token'),
         versionHeader: text('the HTTP header with the API version'),
         fileMode: {
@@ -411,8 +424,10 @@ function configSchema(): Schema {
           },
         }),
         landing: mapping(configKeys.landing, {
-          keep: text('changed by default', { pattern: '^(changed|all|.*\\$\\{.*\\}.*)$' }),
-          keepDays: count('days to store responses; forever by default', 1, 36_500),
+          keep: text('which responses of the platform to store: those of loads that changed something, or all', {
+            pattern: '^(changed|all|.*\\$\\{.*\\}.*)$',
+          }),
+          keepDays: count('days after which stored responses are deleted; never by default', 1, 36_500),
         }),
         focus: mapping(configKeys.focus, {
           provider: text("the provider's name"),
@@ -424,9 +439,32 @@ function configSchema(): Schema {
           project: text("the project's name in messages; the folder's name by default"),
           severity: mapping(
             severityKinds,
-            Object.fromEntries(severityKinds.map((kind) => [kind, choice(alertSeverities, `of alerts of this kind`)])),
+            Object.fromEntries(
+              severityKinds.map((kind) => [kind, choice(alertSeverities, 'the severity of alerts of this kind')]),
+            ),
           ),
         }),
+        serve: mapping(configKeys.serve, {
+          hosts: listOf(
+            text('a host name such as costs.example.com'),
+            'names under which the dashboard may be reached',
+          ),
+          userHeader: text('the HTTP header in which an authenticating proxy names the user'),
+          tokens: {
+            type: 'object',
+            additionalProperties: mapping(
+              serveTokenKeys,
+              {
+                token: text('the access token, which is a secret: $' + '{DASHBOARD_TOKEN}'),
+                workspaces: listOf(text('a workspace'), 'the only workspaces that this token shows'),
+                owner: text('the only owner that this token shows'),
+              },
+              { required: ['token'] },
+            ),
+            description: 'who may open the dashboard, by name',
+          },
+        }),
+        dashboardUrl: text('where people open the dashboard; messages link to it'),
         sinks: {
           type: 'object',
           additionalProperties: { oneOf: sinks },

@@ -25,6 +25,9 @@ const homes: Readonly<Record<string, RegExp>> = {
   'node-cron': /^src\/jobs\/scheduler\.ts$/,
   'csv-parse': /^src\/forecast\/read-series\.ts$/,
   'string-width': /^src\/terminal\/text-width\.ts$/,
+  echarts: /^src\/(charts|serve)\//,
+  hono: /^src\/serve\//,
+  '@hono/node-server': /^src\/serve\//,
   nodemailer: /^src\/alerts\/sinks\/smtp\.ts$/,
 };
 
@@ -133,6 +136,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   reports: ['anomalies', 'terminal', 'warehouse'],
   query: ['reports', 'terminal', 'warehouse'],
   alerts: ['anomalies', 'budgets', 'config', 'query', 'reports', 'terminal', 'warehouse'],
+  charts: [],
+  serve: ['alerts', 'anomalies', 'allocation', 'budgets', 'charts', 'config', 'jobs', 'query', 'reports', 'warehouse'],
   demo: ['reports', 'terminal', 'warehouse'],
   ingest: ['config', 'fetch', 'platform', 'warehouse'],
 };

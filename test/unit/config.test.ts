@@ -67,6 +67,8 @@ describe('parseConfig: resolved values', () => {
       apiVersion: '2026-04-16',
       authorizationHeader: 'Authorization',
       versionHeader: 'Service-Version',
+      serve: { hosts: [], tokens: [], userHeader: undefined },
+      dashboardUrl: undefined,
       fileMode: 0o600,
     });
   });
@@ -94,6 +96,8 @@ describe('parseConfig: resolved values', () => {
         COSTBOOK_ALERTS_GIVE_UP_DAYS: '30',
         COSTBOOK_ALERTS_SEVERITY: 'unproven=warning, run=info',
         COSTBOOK_ALERTS_PROJECT: 'acme',
+        COSTBOOK_SERVE_USER_HEADER: 'X-Forwarded-User',
+        COSTBOOK_DASHBOARD_URL: 'https://costs.example.com/',
         COSTBOOK_API_VERSION: '2026-04-28.preview',
         COSTBOOK_AUTHORIZATION_HEADER: 'X-Service-Authorization',
         COSTBOOK_VERSION_HEADER: 'X-Version',
@@ -126,6 +130,8 @@ describe('parseConfig: resolved values', () => {
       apiVersion: '2026-04-28.preview',
       authorizationHeader: 'X-Service-Authorization',
       versionHeader: 'X-Version',
+      serve: { hosts: [], tokens: [], userHeader: 'X-Forwarded-User' },
+      dashboardUrl: 'https://costs.example.com',
       fileMode: 0o640,
     });
   });
@@ -164,6 +170,7 @@ describe('parseConfig: resolved values', () => {
         "COSTBOOK_AUTHORIZATION_HEADER": "authorizationHeader",
         "COSTBOOK_CLOSE_AFTER_DAYS": "closeAfterDays",
         "COSTBOOK_CONCURRENCY": "concurrency",
+        "COSTBOOK_DASHBOARD_URL": "dashboardUrl",
         "COSTBOOK_DEEP_VERIFY_PAGES": "deepVerifyPages",
         "COSTBOOK_FILE_MODE": "fileMode",
         "COSTBOOK_FOCUS_ACCOUNT_NAME": "focus.accountName",
@@ -175,6 +182,7 @@ describe('parseConfig: resolved values', () => {
         "COSTBOOK_LANDING_KEEP_DAYS": "landing.keepDays",
         "COSTBOOK_MAX_REQUESTS_PER_MINUTE": "maxRequestsPerMinute",
         "COSTBOOK_PROOF_TOLERANCE": "proof.tolerance",
+        "COSTBOOK_SERVE_USER_HEADER": "serve.userHeader",
         "COSTBOOK_SETTLE_DAYS": "settleDays",
         "COSTBOOK_SINCE": "since",
         "COSTBOOK_TOKEN": "token",
@@ -502,7 +510,7 @@ accounts: everybody
       "costbook.yaml:1:1: unknown key "token_file"; did you mean tokenFile? rename or remove it
       costbook.yaml:2:1: unknown key "lag-hours"; did you mean lagHours? rename or remove it
       costbook.yaml:3:1: unknown key "tokne"; did you mean token? rename or remove it
-      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
+      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more
       costbook.yaml:5:1: unknown key "id"; it belongs to an entry of accounts; move it there
       costbook.yaml:6:14: unknown key "lagHours"; it belongs to the top level; move it there"
     `);
@@ -579,7 +587,7 @@ accounts: everybody
       return `  l${level}: &l${level} [${Array(9).fill(inner).join(', ')}]`;
     });
     expect(problems(`x:\n${levels.join('\n')}\naccounts: *l7\n`, reach)).toMatchInlineSnapshot(`
-      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
+      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more
       costbook.yaml:10:11: accounts: found an alias of a list, expected a value, or an alias of a single value; write it out"
     `);
   });
@@ -618,7 +626,7 @@ accounts: everybody
       problems('__proto__: { url: x }\nconstructor: x\naccounts: [{ toString: x }]\n', reach),
     ).toMatchInlineSnapshot(`
       "costbook.yaml:1:1: unknown key "__proto__"; did you mean proof? rename or remove it
-      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
+      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more
       costbook.yaml:3:14: unknown key "toString"; expected one of id, name, inventory, url, token, tokenFile, tokenCommand or since"
     `);
     expect(problems('account: ${__proto__}\nsince: ${constructor}\n', reach)).toMatchInlineSnapshot(`
@@ -742,7 +750,7 @@ landing:
 
   test('a key that is not text is reported', () => {
     expect(problems('5: 1\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more"`,
+      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more"`,
     );
     expect(problems('? [tok-1234]\n: 1\n', reach)).toContain('1:3: found a list as a key, expected one of accounts,');
   });
@@ -809,7 +817,7 @@ landing:
     expect(text).toMatchInlineSnapshot(`
       "costbook.yaml:2:8: since: found "***", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       costbook.yaml:3:13: apiVersion: found "see ***", expected a version such as 2026-04-16 or 2026-04-28.preview
-      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
+      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more
       costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
       COSTBOOK_LAG_HOURS: found "***", expected a whole number from 0 to 72"
     `);

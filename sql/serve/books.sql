@@ -1,0 +1,8 @@
+--! about: Through when all accounts that the viewer sees are complete and settled.
+select
+  count(*) as accounts,
+  strftime(min(history_start), '%Y-%m-%dT%H:%M:%SZ') as history_start,
+  case when count(complete_through) = count(*) then strftime(min(complete_through), '%Y-%m-%dT%H:%M:%SZ') end as complete_through,
+  case when count(settled_through) = count(*) then strftime(min(settled_through), '%Y-%m-%dT%H:%M:%SZ') end as settled_through
+from accounts
+where account in (select account from visible_accounts);

@@ -1,0 +1,12 @@
+--! about: The last runs, newest first.
+select
+  run_number,
+  command,
+  strftime(started_at, '%Y-%m-%d %H:%M:%S') as started_at,
+  strftime(ended_at, '%Y-%m-%d %H:%M:%S') as ended_at,
+  outcome,
+  exit_code,
+  error
+from runs
+order by run_number desc
+limit 20;

@@ -1,0 +1,11 @@
+--! about: Comparisons with the platform's totals by day since $since: how many, how many failed, the largest difference.
+select
+  strftime(proven_at, '%Y-%m-%d') as day,
+  count(*) as comparisons,
+  count(*) filter (not proven) as failed,
+  cast(coalesce(max(abs(difference)) filter (measure = 'cost'), 0) as decimal(38, 12)) as difference
+from reconciliation
+where proven_at >= cast($since as timestamp)
+group by all
+order by day desc
+limit 30;

@@ -1,0 +1,20 @@
+--! about: The series and hours that a viewer of one owner ($owner) sees: those that the allocation rules give to that
+--! about: owner directly, in the first dimension of the rules. Shared costs that are split are not among them.
+create or replace temp table visible_owners as
+select series_id, from_time, to_time
+from ledger.allocation_owners
+where not is_split
+  and list_extract(list_transform(json_keys(owner), lambda name : json_extract_string(owner, '/' || replace(replace(name, '~', '~0'), '/', '~1'))), 1) = $owner;
+
+create or replace temp view visible_series as
+select * from series where series_id in (select series_id from visible_owners);
+
+create or replace temp view visible_hours as
+select hourly_costs.series_id, hourly_costs.bucket_start, hourly_costs.cost, hourly_costs.usage
+from hourly_costs
+join visible_owners
+  on visible_owners.series_id = hourly_costs.series_id
+  and hourly_costs.bucket_start >= visible_owners.from_time
+  and hourly_costs.bucket_start < visible_owners.to_time;
+
+create or replace temp view visible_accounts as select distinct account from visible_series;

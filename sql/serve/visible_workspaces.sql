@@ -1,0 +1,13 @@
+--! about: The series and hours that a viewer of some workspaces sees ($workspaces: JSON list of names).
+create or replace temp table visible_workspaces as
+select unnest(from_json($workspaces, '["VARCHAR"]')) as workspace;
+
+create or replace temp view visible_series as
+select * from series where workspace in (select workspace from visible_workspaces);
+
+create or replace temp view visible_hours as
+select series_id, bucket_start, cost, usage
+from hourly_costs
+where series_id in (select series_id from series where workspace in (select workspace from visible_workspaces));
+
+create or replace temp view visible_accounts as select distinct account from visible_series;

@@ -1,0 +1,5 @@
+export type { Chart, ChartKey, ChartSeries } from './chart.ts';
+export { costOverTime, keysOf, restName, type TimeShape, timeShapes } from './cost-over-time.ts';
+export { type MonthSoFar, monthKeys, monthSoFar } from './month-so-far.ts';
+export { chartToSvg, escapeMarkup } from './svg.ts';
+export { lightTheme, pageTheme, type Theme } from './theme.ts';

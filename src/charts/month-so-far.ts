@@ -1,0 +1,106 @@
+import type { EChartsCoreOption } from 'echarts/core';
+import type { ChartKey } from './chart.ts';
+import { categories, frame, usdAxis } from './cost-over-time.ts';
+import type { Theme } from './theme.ts';
+
+/** A month as running totals. Values are USD at the end of each day; null where there is none. */
+export interface MonthSoFar {
+  readonly labels: readonly string[];
+  readonly name: string;
+  readonly spent: readonly (number | null)[];
+  readonly before: { readonly name: string; readonly values: readonly (number | null)[] } | undefined;
+  /** From the last spent day to the end of the month. */
+  readonly forecast:
+    | {
+        readonly mean: readonly (number | null)[];
+        readonly low: readonly (number | null)[];
+        readonly high: readonly (number | null)[];
+      }
+    | undefined;
+  readonly limit: { readonly name: string; readonly value: number } | undefined;
+}
+
+/** A month's running total against the month before, with its forecast (dashed, with its band) and its budget (line). */
+export function monthSoFar(month: MonthSoFar, theme: Theme, { hasLegend = false } = {}): EChartsCoreOption {
+  const { labels, name, spent, before, forecast, limit } = month;
+  const [own = theme.text, , , , , warm = theme.limit] = theme.series;
+  const line = { type: 'line', showSymbol: false };
+  const band = forecast && {
+    low: {
+      ...line,
+      name: 'low',
+      stack: 'band',
+      silent: true,
+      lineStyle: { opacity: 0 },
+      itemStyle: { color: own },
+      data: [...forecast.low],
+    },
+    width: {
+      ...line,
+      name: 'forecast band',
+      stack: 'band',
+      silent: true,
+      lineStyle: { opacity: 0 },
+      itemStyle: { color: own },
+      areaStyle: { color: own, opacity: 0.16 },
+      data: forecast.high.map((high, index) => (high === null ? null : high - (forecast.low[index] ?? 0))),
+    },
+  };
+  return {
+    ...frame(theme, hasLegend ? monthKeys(month).map((key) => key.name) : []),
+    xAxis: { ...categories(labels, theme), boundaryGap: false },
+    yAxis: usdAxis(theme),
+    series: [
+      ...(band ? [band.low, band.width] : []),
+      ...(before
+        ? [
+            {
+              ...line,
+              name: before.name,
+              itemStyle: { color: theme.rest },
+              lineStyle: { color: theme.rest, width: 2 },
+              data: [...before.values],
+            },
+          ]
+        : []),
+      ...(forecast
+        ? [
+            {
+              ...line,
+              name: 'forecast',
+              itemStyle: { color: own },
+              lineStyle: { color: own, width: 2, type: 'dashed' },
+              data: [...forecast.mean],
+            },
+          ]
+        : []),
+      {
+        ...line,
+        name,
+        itemStyle: { color: own },
+        lineStyle: { color: own, width: 3 },
+        data: [...spent],
+        ...(limit
+          ? {
+              markLine: {
+                silent: true,
+                symbol: 'none',
+                lineStyle: { color: warm, type: 'solid', width: 1.5 },
+                label: { position: 'insideStartTop', formatter: limit.name, color: theme.text },
+                data: [{ yAxis: limit.value }],
+              },
+            }
+          : {}),
+      },
+    ],
+  };
+}
+
+/** The keys of such a chart for a legend next to it. */
+export function monthKeys({ name, before, forecast }: MonthSoFar): readonly ChartKey[] {
+  return [
+    { name, look: 'series-1' },
+    ...(before ? [{ name: before.name, look: 'rest' }] : []),
+    ...(forecast ? [{ name: 'forecast', look: 'forecast' }] : []),
+  ];
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
+import { loadConfig } from '../config/index.ts';
+import { UsageError } from '../errors.ts';
+import { expectProject } from '../project-folder.ts';
+import type { Command } from './command.ts';
+import { optionReader } from './options.ts';
+
+const usualPort = 8620;
+const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
+
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'Show the books as a dashboard in the browser, until stopped. Nothing can be changed there.',
+  options: [
+    { flags: '--port <port>', summary: `port to listen on; ${usualPort} by default, 0 picks a free one` },
+    {
+      flags: '--host <address>',
+      summary: 'address to listen on; 127.0.0.1 by default, which only this machine reaches',
+    },
+  ],
+  examples: ['costbook serve', 'costbook serve --port 0 --json'],
+  staysUp: true,
+  async run(input, context) {
+    const { effects, dir, signal } = context;
+    const options = optionReader(input, effects.now());
+    const portText = options.text('port') ?? String(usualPort);
+    const host = options.text('host') ?? '127.0.0.1';
+    if (!(/^\d{1,5}$/.test(portText) && Number(portText) < 65_536)) {
+      options.problem(`--port: "${portText}" is not a port; expected a number from 0 to 65535`);
+    }
+    options.check();
+    expectProject(context);
+    const { serve: settings, alerts } = loadConfig({
+      ...{ dir, env: context.env, now: effects.now(), requireAccounts: false, requireServe: true },
+    });
+    for (const { token } of settings.tokens) if (token !== undefined) context.keepSecret(token);
+    if (!loopback.has(host) && settings.tokens.length === 0 && settings.userHeader === undefined) {
+      throw new UsageError(
+        `--host ${host}: other machines can reach this address, so expected access tokens (serve.tokens in costbook.yaml) or the header of an authenticating proxy (serve.userHeader)`,
+      );
+    }
+    const { serveDashboard } = await import('../serve/index.ts');
+    const dashboard = await serveDashboard({
+      ...{ dir, host, port: Number(portText), settings },
+      project: alerts.project ?? basename(dir),
+      reader: randomUUID(),
+      ...{ now: effects.now, log: effects.log },
+    });
+    try {
+      await context.write(
+        context.json
+          ? `${JSON.stringify({ url: dashboard.url })}\n`
+          : `The dashboard is at ${dashboard.url}. Press Ctrl-C to stop it.\n`,
+      );
+      await aborted(signal);
+    } finally {
+      await dashboard.close();
+    }
+    throw signal.reason;
+  },
+};
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

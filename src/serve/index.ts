@@ -1,0 +1,1 @@
+export { type Dashboard, type DashboardOptions, serveDashboard } from './server.ts';

@@ -1,0 +1,144 @@
+import { type Chart, chartToSvg } from '../charts/index.ts';
+import { maxNameLength, oneLine } from '../safe-text.ts';
+import type { AssetUrls } from './assets.ts';
+import { html, type Markup, raw } from './markup.ts';
+import { menu, type Page, type PagePath } from './page.ts';
+
+/** What every page shows besides its body. */
+export interface Frame {
+  readonly project: string;
+  readonly viewer: string | undefined;
+  /** The pages that this viewer may open. */
+  readonly allowed: readonly PagePath[];
+  readonly completeThrough: string | null;
+  /** Why the numbers are older than they should be; undefined if they are not. */
+  readonly warning: string | undefined;
+  readonly version: string;
+  readonly assets: AssetUrls;
+}
+
+/** A whole page. */
+export function document({ path, title, body }: Page, frame: Frame): Markup {
+  const { project, viewer, allowed, completeThrough, warning, assets, version } = frame;
+  const links = menu.filter((entry) => allowed.includes(entry.path));
+  return html`<!doctype html>
+<html lang="en" data-snapshot="${version}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · ${project} · Costbook</title>
+<link rel="stylesheet" href="${assets.style}">
+<link rel="icon" href="${assets.icon}" type="image/svg+xml">
+<script src="${assets.script}" data-charts="${assets.charts}" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header>
+<p class="brand"><a href="/">Costbook</a> <span>${project}</span></p>
+<nav aria-label="Pages"><ul>${links.map(
+    (entry) =>
+      html`<li><a href="${entry.path}"${entry.path === path ? raw(' aria-current="page"') : ''}>${entry.name}</a></li>`,
+  )}</ul></nav>
+<p class="through">${completeThrough === null ? 'No complete hour yet' : html`Complete through <time datetime="${completeThrough}">${instant(completeThrough)}</time>`}</p>
+</header>
+${warning === undefined ? '' : html`<p class="warning" role="status">${warning}</p>`}
+<p class="warning" role="status" id="newer" hidden>Newer numbers are published. <a href="">Show them</a></p>
+<main id="main">
+<h1>${title}</h1>
+${body}
+</main>
+<footer><p>All times are UTC, all amounts USD unless a unit is named. Point at an amount to see it exactly.${
+    viewer === undefined ? '' : html` You see what <b>${viewer}</b> may see.`
+  }</p></footer>
+</body>
+</html>`;
+}
+
+/** The page on which a person signs in with an access token. */
+export function signInDocument(reason: string | undefined, assets: AssetUrls): Markup {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Sign in · Costbook</title>
+<link rel="stylesheet" href="${assets.style}">
+<link rel="icon" href="${assets.icon}" type="image/svg+xml">
+</head>
+<body>
+<main id="main">
+<h1>Costbook</h1>
+<section>
+${reason === undefined ? '' : html`<p class="state bad" role="alert">${reason}</p>`}
+<form class="filters" method="post" action="/sign-in">
+<label>Access token <input type="password" name="token" autocomplete="current-password" required></label>
+<button>Sign in</button>
+</form>
+</section>
+</main>
+</body>
+</html>`;
+}
+
+/** `2026-10-04 12:00 UTC`. */
+export function instant(text: string): string {
+  return `${text.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** A chart with its finding as the heading, its numbers' date, its SQL, and the option for the browser. */
+export function figure(chart: Chart, { height = 300 }: { readonly height?: number } = {}): Markup {
+  const { id, title, sql, completeThrough, keys } = chart;
+  return html`<figure class="chart" id="${id}" aria-labelledby="${id}-finding">
+<figcaption id="${id}-finding">${title}</figcaption>
+<div class="drawing" data-chart="${id}-option" data-height="${height}">${raw(chartToSvg(chart, { width: 760, height }))}</div>
+<script type="application/json" id="${id}-option">${raw(json(chart.option))}</script>
+${keys.length < 2 ? '' : html`<ul class="keys">${keys.map(({ name, look }) => html`<li class="key-${look}">${name}</li>`)}</ul>`}
+<details><summary>Source</summary><p>${completeThrough === null ? 'No complete hour yet.' : `Complete through ${instant(completeThrough)}.`}</p><pre>${sql}</pre></details>
+</figure>`;
+}
+
+/** JSON that cannot end a script element. */
+export function json(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll('<', '\\u003c')
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029');
+}
+
+/** A name from the platform: without control characters and marks that change the direction, at most 80 characters. */
+export function named(name: string | null | undefined, missing: string): string {
+  return name === null || name === undefined || name === '' ? missing : oneLine(name, maxNameLength);
+}
+
+export interface Column<T> {
+  readonly head: string;
+  readonly isNumber?: boolean;
+  cell(row: T): Markup | string | number | null | undefined;
+}
+
+/** A table with a caption; numbers are right-aligned. `empty` is shown where there is no row. */
+export function table<T>(
+  caption: string,
+  columns: readonly Column<T>[],
+  rows: readonly T[],
+  empty: string,
+  foot?: readonly (Markup | string)[],
+): Markup {
+  if (rows.length === 0) return html`<h2>${caption}</h2><p class="empty">${empty}</p>`;
+  return html`<div class="wide" role="region" aria-label="${caption}" tabindex="0"><table>
+<caption>${caption}</caption>
+<thead><tr>${columns.map(({ head, isNumber }) => html`<th scope="col"${isNumber ? raw(' class="number"') : ''}>${head}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    (row) =>
+      html`<tr>${columns.map(({ cell, isNumber }) => html`<td${isNumber ? raw(' class="number"') : ''}>${cell(row) ?? ''}</td>`)}</tr>
+`,
+  )}</tbody>
+${
+  foot === undefined
+    ? ''
+    : html`<tfoot><tr>${foot.map((text, index) => html`<td${columns[index]?.isNumber ? raw(' class="number"') : ''}>${text}</td>`)}</tr></tfoot>`
+}
+</table></div>`;
+}

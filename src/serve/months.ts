@@ -1,0 +1,91 @@
+import { type Chart, costOverTime, pageTheme } from '../charts/index.ts';
+import { readBooksState } from './books-state.ts';
+import { amount, money } from './format.ts';
+import { figure, table } from './layout.ts';
+import { html, type Markup } from './markup.ts';
+import type { Page, PageRequest } from './page.ts';
+import { shownSql } from './shown-sql.ts';
+
+/** The page of months: what each cost, whether it can still change, and what changed. */
+export async function monthsPage({ view }: PageRequest): Promise<Page> {
+  const [state, rows] = await Promise.all([readBooksState(view), view.rows('months')]);
+  const oldestFirst = [...rows].reverse();
+  const [newest] = rows;
+  const months = oldestFirst.map((row) => String(row['month']));
+  const open = oldestFirst.findIndex((row) => row['state'] === 'open');
+  const chart: Chart = {
+    id: 'months',
+    title:
+      newest === undefined
+        ? 'No month has costs yet'
+        : `${months.length} months; ${newest['month']} (${newest['state']}) has cost ${amount(String(newest['cost']))} USD`,
+    description: `Cost by month. ${oldestFirst.map((row) => `${row['month']}: ${amount(String(row['cost']))} USD`).join('. ')}.`,
+    sql: await shownSql('shown_months'),
+    completeThrough: state.completeThrough,
+    keys: [],
+    option: costOverTime(
+      {
+        labels: months,
+        series: [{ name: 'cost', values: oldestFirst.map((row) => Number(row['cost'])) }],
+        shape: 'bars',
+        incompleteFrom: open < 0 ? undefined : open,
+      },
+      pageTheme,
+    ),
+  };
+  return {
+    path: '/months',
+    title: 'Months',
+    body: html`${figure(chart)}
+<section>${table(
+      'Each month',
+      [
+        {
+          head: 'Month',
+          cell: (row) => html`<a href="/explore?${monthQuery(String(row['month']))}">${row['month']}</a>`,
+        },
+        { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
+        {
+          head: 'Change',
+          isNumber: true,
+          cell: (row) => (row['change'] === null ? '' : money(String(row['change']), { isSigned: true })),
+        },
+        { head: 'State', cell: (row) => stateOf(row) },
+        {
+          head: 'Reconciled',
+          cell: (row) =>
+            Number(row['comparisons']) === 0
+              ? ''
+              : row['all_proven']
+                ? `${row['comparisons']} totals match`
+                : 'NOT ALL MATCH',
+        },
+        {
+          head: 'Restated',
+          isNumber: true,
+          cell: (row) =>
+            Number(row['restated_hours']) === 0 ? '' : money(String(row['restated_cost']), { isSigned: true }),
+        },
+        {
+          head: 'After its close',
+          isNumber: true,
+          cell: (row) => (row['moved_cost'] === null ? '' : money(String(row['moved_cost']), { isSigned: true })),
+        },
+      ],
+      rows,
+      'No month has costs yet.',
+    )}</section>`,
+  };
+}
+
+function stateOf(row: Readonly<Record<string, unknown>>): Markup {
+  const state = String(row['state']);
+  const closed = row['closed_at'];
+  return html`<span class="state ${state === 'closed' || state === 'settled' ? 'good' : ''}">${state}</span>${typeof closed === 'string' ? html` <span class="empty">${closed} UTC</span>` : ''}`;
+}
+
+function monthQuery(month: string): string {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  const last = new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
+  return `from=${month}-01&to=${last}&group=workspace`;
+}

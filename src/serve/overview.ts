@@ -1,0 +1,274 @@
+import { type OpenAlert, openAlerts } from '../alerts/index.ts';
+import {
+  type Chart,
+  costOverTime,
+  keysOf,
+  type MonthSoFar,
+  monthKeys,
+  monthSoFar,
+  pageTheme,
+} from '../charts/index.ts';
+import { addCalendarMonths, dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
+import { type BooksState, readBooksState } from './books-state.ts';
+import { readExplored } from './explored.ts';
+import { amount, money, relative } from './format.ts';
+import { figure, instant, named, table } from './layout.ts';
+import { html, type Markup } from './markup.ts';
+import type { Page, PageRequest } from './page.ts';
+import { shownSql } from './shown-sql.ts';
+import type { BooksView } from './snapshots.ts';
+
+const moversShown = 8;
+const trendDays = 30;
+
+/** The page that answers: what does this month cost, what will it cost, what changed, and can I trust it? */
+export async function overviewPage({ view }: PageRequest): Promise<Page> {
+  const state = await readBooksState(view);
+  if (state.month === undefined || state.completeThrough === null) {
+    return {
+      path: '/',
+      title: 'Overview',
+      body: html`<p class="empty">The books have no complete hour yet. Run "costbook ingest" and reload this page.</p>`,
+    };
+  }
+  const through = Date.parse(state.completeThrough);
+  const isAll = view.scope.kind === 'all';
+  const [month, trend, movers, alerts] = await Promise.all([
+    readMonth(view, state.month.start, through),
+    readTrend(view, through),
+    view.rows('movers', {
+      from: formatInstant(through - 14 * dayMs),
+      middle: formatInstant(through - 7 * dayMs),
+      to: formatInstant(through),
+      count: moversShown,
+    }),
+    // Alerts name budgets and workspaces that others may not see.
+    isAll ? view.once('open alerts', openAlerts) : [],
+  ]);
+  return {
+    path: '/',
+    title: 'Overview',
+    body: html`${tiles(month, state, isAll)}
+<div class="grid">
+${figure(monthChart(month, state))}
+${figure(trendChart(trend, state))}
+</div>
+<div class="grid">
+<section>${table(
+      `Biggest changes: the last 7 days against the 7 before`,
+      [
+        { head: 'Resource', cell: (row) => resourceLink(row) },
+        { head: 'Workspace', cell: (row) => named(String(row['workspace'] ?? ''), 'no workspace') },
+        { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
+        { head: 'Change', isNumber: true, cell: (row) => money(String(row['change']), { isSigned: true }) },
+      ],
+      movers,
+      'No cost changed in the last 14 days.',
+    )}</section>
+${isAll ? alertsSection(alerts) : ''}
+</div>`,
+  };
+}
+
+function alertsSection(alerts: readonly OpenAlert[]): Markup {
+  return html`<section>${table(
+    'Open alerts',
+    [
+      { head: 'Severity', cell: ({ severity }) => severityWord(severity) },
+      {
+        head: 'What',
+        cell: ({ title, detail, next }) =>
+          html`<b>${title}</b>${detail ? html`<br>${detail}` : ''}${next ? html`<br>${next}` : ''}`,
+      },
+      { head: 'Since', cell: ({ since }) => html`<span class="state">${instant(since)}</span>` },
+    ],
+    alerts,
+    'No alert is open.',
+  )}</section>`;
+}
+
+interface Month {
+  readonly name: string;
+  readonly beforeName: string;
+  readonly start: Instant;
+  readonly end: Instant;
+  readonly through: Instant;
+  readonly spent: string;
+  readonly sql: string;
+  /** The month before, up to the same hour, and as a whole. */
+  readonly before: string;
+  readonly days: ReadonlyMap<string, string>;
+  readonly daysBefore: ReadonlyMap<string, string>;
+  readonly forecast:
+    | {
+        readonly mean: string;
+        readonly low: string;
+        readonly high: string;
+        readonly basis: string;
+        readonly amount: string | null;
+      }
+    | undefined;
+}
+
+async function readMonth(view: BooksView, start: Instant, through: Instant): Promise<Month> {
+  const end = addCalendarMonths(start, 1);
+  const beforeStart = addCalendarMonths(start, -1);
+  const sameHour = Math.min(start, beforeStart + (through - start));
+  const window = (from: Instant, to: Instant) => ({ from: formatInstant(from), to: formatInstant(to) });
+  const [days, daysBefore, spent, before, forecasts] = await Promise.all([
+    view.rows('days', window(start, through)),
+    view.rows('days', window(beforeStart, start)),
+    view.rows('total', window(start, through)),
+    view.rows('total', window(beforeStart, sameHour)),
+    view.rows('month_forecast', { month: formatInstant(start), is_all: view.scope.kind === 'all' }),
+  ]);
+  const byDay = (rows: typeof days) => new Map(rows.map((row) => [String(row['day']), String(row['cost'])]));
+  const [found] = forecasts;
+  return {
+    name: formatMonth(start),
+    beforeName: formatMonth(beforeStart),
+    ...{ start, end, through },
+    sql: await shownSql('shown_days', window(start, through)),
+    spent: String(spent[0]?.['cost'] ?? '0'),
+    before: String(before[0]?.['cost'] ?? '0'),
+    days: byDay(days),
+    daysBefore: byDay(daysBefore),
+    forecast:
+      found === undefined
+        ? undefined
+        : {
+            mean: String(found['forecast']),
+            low: String(found['low']),
+            high: String(found['high']),
+            basis: String(found['basis']),
+            amount: found['amount'] === null ? null : String(found['amount']),
+          },
+  };
+}
+
+function tiles({ name, beforeName, spent, before, forecast }: Month, state: BooksState, isAll: boolean): Markup {
+  const change = relative(spent, before);
+  return html`<dl class="tiles">
+<div class="tile"><dt>${monthName(name)} so far</dt><dd><span class="big">${money(spent)}</span> USD<div class="note">${
+    change === undefined
+      ? 'Nothing to compare with'
+      : `${change} against ${monthName(beforeName)} at the same hour (${amount(before)})`
+  }</div></dd></div>
+<div class="tile"><dt>Forecast for ${monthName(name)}</dt><dd>${
+    forecast === undefined
+      ? html`<span class="big">none</span><div class="note">"costbook alert" makes and stores a forecast.</div>`
+      : html`<span class="big">${money(forecast.mean)}</span> USD<div class="note">80 of 100 end between ${amount(forecast.low)} and ${amount(forecast.high)} (${forecast.basis})</div>`
+  }</dd></div>
+<div class="tile"><dt>Numbers rest on</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : instant(state.completeThrough).slice(0, 16)}</span><div class="note">complete through; settled through ${
+    state.settledThrough === null ? 'nothing yet' : instant(state.settledThrough)
+  }. ${isAll ? html`<a href="/health">Reconciliation and runs</a>` : ''}</div></dd></div>
+</dl>`;
+}
+
+/** `October 2026`. */
+export function monthName(month: string): string {
+  return new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
+    Date.parse(`${month}-01T00:00:00Z`),
+  );
+}
+
+function monthChart(month: Month, { completeThrough }: BooksState): Chart {
+  const { name, beforeName, start, end, through, spent, before, forecast } = month;
+  const count = Math.max(Math.round((end - start) / dayMs), 28);
+  const labels = Array.from({ length: count }, (_, index) => String(index + 1));
+  const lastDay = Math.floor((through - hourMs - start) / dayMs);
+  const running = totals(month.days, start, count, lastDay);
+  const beforeStart = addCalendarMonths(start, -1);
+  const earlier = totals(month.daysBefore, beforeStart, count, Math.round((start - beforeStart) / dayMs) - 1);
+  const now = running[lastDay] ?? 0;
+  // The forecast of the rest, spread evenly over the hours that are left.
+  const spread = (to: string) =>
+    labels.map((_, day) => {
+      if (day < lastDay) return null;
+      const at = Math.min(start + (day + 1) * dayMs, end);
+      const share = day === lastDay ? 0 : (at - through) / (end - through);
+      return now + (Number(to) - now) * share;
+    });
+  const change = relative(spent, before);
+  const title =
+    forecast === undefined
+      ? `${monthName(name)} has cost ${amount(spent)} USD so far${change === undefined ? '' : `, ${change} against the month before`}`
+      : `${monthName(name)} heads for ${amount(forecast.mean)} USD; ${amount(spent)} is spent`;
+  const drawn: MonthSoFar = {
+    labels,
+    name: monthName(name),
+    spent: running,
+    before: { name: monthName(beforeName), values: earlier },
+    forecast: forecast && { mean: spread(forecast.mean), low: spread(forecast.low), high: spread(forecast.high) },
+    limit: forecast?.amount ? { name: `budget ${amount(forecast.amount)}`, value: Number(forecast.amount) } : undefined,
+  };
+  return {
+    id: 'month',
+    title,
+    description: `Running total by day. ${monthName(name)}: ${amount(spent)} USD through ${completeThrough}. ${monthName(beforeName)} at the same hour: ${amount(before)} USD.`,
+    sql: month.sql,
+    completeThrough,
+    keys: monthKeys(drawn),
+    option: monthSoFar(drawn, pageTheme),
+  };
+}
+
+/** The running total at the end of each day; null after the last one. For drawing only. */
+function totals(days: ReadonlyMap<string, string>, start: Instant, count: number, lastDay: number): (number | null)[] {
+  let sum = 0;
+  return Array.from({ length: count }, (_, day) => {
+    if (day > lastDay) return null;
+    sum += Number(days.get(formatInstant(start + day * dayMs).slice(0, 10)) ?? 0);
+    return sum;
+  });
+}
+
+type Trend = Awaited<ReturnType<typeof readTrend>>;
+
+async function readTrend(view: BooksView, through: Instant) {
+  const from = Math.floor(through / dayMs) * dayMs - (trendDays - 1) * dayMs;
+  const explored = await readExplored(view, {
+    from,
+    to: through,
+    step: 'day',
+    groupBy: 'workspace',
+    top: 6,
+    filters: {},
+  });
+  return { explored, through };
+}
+
+function trendChart({ explored, through }: Trend, { completeThrough }: BooksState): Chart {
+  const { labels, series } = explored;
+  const [largest] = series;
+  const isCut = through % dayMs !== 0;
+  return {
+    id: 'trend',
+    title:
+      largest === undefined
+        ? 'Nothing was spent in the last 30 days'
+        : `${largest.name} costs most: ${amount(largest.total)} of ${amount(explored.total)} USD in 30 days`,
+    description: `Cost by day and workspace. ${series.map(({ name, total }) => `${name}: ${amount(total)} USD`).join('. ')}.`,
+    sql: explored.sql,
+    completeThrough,
+    keys: keysOf(series),
+    option: costOverTime(
+      {
+        labels: labels.map((day) => day.slice(5, 10)),
+        series,
+        shape: 'bars',
+        incompleteFrom: isCut ? labels.length - 1 : undefined,
+      },
+      pageTheme,
+    ),
+  };
+}
+
+function severityWord(severity: string): Markup {
+  return html`<span class="state ${severity === 'critical' ? 'bad' : severity === 'warning' ? 'warn' : ''}">${severity}</span>`;
+}
+
+function resourceLink(row: Readonly<Record<string, unknown>>): Markup {
+  const [type, name] = [row['resource_type'], row['resource_name']].map((part) => String(part ?? ''));
+  return html`<a href="/explore?group=billing_dimension&amp;resource_type=${encodeURIComponent(type ?? '')}&amp;resource_name=${encodeURIComponent(name ?? '')}">${named(name, 'no name')}</a> <span class="state">${type}</span>`;
+}

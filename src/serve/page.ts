@@ -1,0 +1,42 @@
+import type { Markup } from './markup.ts';
+import type { BooksView } from './snapshots.ts';
+
+/** The pages of the dashboard, in the order of the menu. */
+export const menu = [
+  { path: '/', name: 'Overview' },
+  { path: '/explore', name: 'Explore' },
+  { path: '/budgets', name: 'Budgets' },
+  { path: '/anomalies', name: 'Anomalies' },
+  { path: '/allocation', name: 'Allocation' },
+  { path: '/months', name: 'Months' },
+  { path: '/reports', name: 'Reports' },
+  { path: '/sql', name: 'SQL' },
+  { path: '/health', name: 'Health' },
+] as const;
+
+export type PagePath = (typeof menu)[number]['path'];
+
+/** A page's content; the frame around it is the same everywhere. */
+export interface Page {
+  /** Its entry of the menu; undefined if it has none. */
+  readonly path: PagePath | undefined;
+  readonly title: string;
+  readonly body: Markup;
+  /** 200 by default; 400 where the address cannot be answered. */
+  readonly status?: 200 | 400 | 404;
+}
+
+/** What a page is made from. */
+export interface PageRequest {
+  readonly view: BooksView;
+  readonly query: URLSearchParams;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** A file made from a page's question. */
+export interface Download {
+  readonly name: string;
+  readonly type: string;
+  readonly body: string | Uint8Array;
+}

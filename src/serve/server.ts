@@ -1,0 +1,272 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { getCookie, setCookie } from 'hono/cookie';
+import type { ServeSettings } from '../config/index.ts';
+import type { Log } from '../effects.ts';
+import { CostbookError, exitCodes, MachineError, messageOf } from '../errors.ts';
+import { type Access, openAccess, sessionCookie, sessionSeconds } from './access.ts';
+import { type Asset, loadAssets } from './assets.ts';
+import { readBooksState } from './books-state.ts';
+import { exploreCsv, explorePage } from './explore.ts';
+import { healthPage } from './health.ts';
+import { document, signInDocument } from './layout.ts';
+import { monthsPage } from './months.ts';
+import { overviewPage } from './overview.ts';
+import { type Download, menu, type Page, type PagePath, type PageRequest } from './page.ts';
+import type { Viewer } from './scope.ts';
+import { openSnapshots, type Snapshots } from './snapshots.ts';
+
+export interface Dashboard {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface DashboardOptions {
+  readonly dir: string;
+  /** Name of the project, shown on every page. */
+  readonly project: string;
+  readonly host: string;
+  readonly port: number;
+  readonly settings: ServeSettings;
+  /** Marks this process as a reader of the books. */
+  readonly reader: string;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** Headers of every answer. A page loads nothing but our own files and runs no script in its text. */
+const securityHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/** A page, and whether a viewer who may see only some costs can open it: all its rows are then theirs. */
+interface PageEntry {
+  readonly make: (request: PageRequest) => Promise<Page>;
+  readonly isScoped?: true;
+}
+
+const pages: Readonly<Partial<Record<PagePath, PageEntry>>> = {
+  '/': { make: overviewPage, isScoped: true },
+  '/explore': { make: explorePage, isScoped: true },
+  '/months': { make: monthsPage },
+  '/health': { make: healthPage },
+};
+
+/** Pages that are made at the same time, and those that wait for their turn. */
+const maxAtOnce = 8;
+const maxWaiting = 100;
+const maxBodyBytes = 4096;
+const maxConnections = 512;
+
+type Env = { Variables: { viewer: Viewer } };
+
+/** Serves the dashboard over HTTP until closed. Throws MachineError if the port is not available. */
+export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
+  const { dir, host, port, reader, settings, now } = options;
+  const { urls, byPath } = await loadAssets();
+  const snapshots = openSnapshots(dir, reader);
+  const access = openAccess(settings, now);
+  const hosts = new Set(settings.hosts);
+  const app = new Hono<Env>();
+  app.use(secure(hosts));
+  app.get('/healthz', (context) => context.text('ok\n'));
+  app.get('/readyz', async (context) => {
+    await snapshots.read({ kind: 'all' }, async () => undefined);
+    return context.text('ok\n');
+  });
+  app.get('/assets/:name', (context) => sendAsset(context, byPath.get(context.req.path)));
+  app.get('/sign-in', (context) => context.html(signInDocument(undefined, urls)));
+  app.post('/sign-in', bodyLimit({ maxSize: maxBodyBytes }), (context) => signIn(context, access, urls));
+  app.use(identify(access, settings));
+  app.get('/api/snapshot', (context) =>
+    snapshots.read({ kind: 'all' }, async ({ version }) => context.json({ version })),
+  );
+  const turn = turnstile(maxAtOnce, maxWaiting);
+  for (const [path, entry] of Object.entries(pages)) {
+    app.get(path, (context) => turn(() => answerPage(context, entry, { options, snapshots, urls })));
+  }
+  app.get('/explore.csv', (context) => turn(() => answerDownload(context, exploreCsv, { options, snapshots })));
+  app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
+  app.onError((error, context) => {
+    if (error instanceof BusyError) return context.text('Too many requests at once. Try again in a moment.\n', 503);
+    if (error instanceof CostbookError) {
+      return context.text(`${messageOf(error)}\n`, error.exitCode === exitCodes.usage ? 400 : 500);
+    }
+    options.log.warn('page.failed', 'A page failed', { path: context.req.path, reason: messageOf(error) });
+    return context.text('This page failed. The log of the server has the reason.\n', 500);
+  });
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  server.headersTimeout = 10_000;
+  server.requestTimeout = 20_000;
+  server.keepAliveTimeout = 5000;
+  server.maxConnections = maxConnections;
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
+    snapshots.close();
+    throw new MachineError(`--port: cannot listen on ${host}:${port}: ${messageOf(error)}`, { cause: error });
+  }
+  const { address, port: real, family } = server.address() as AddressInfo;
+  const shown = family === 'IPv6' ? `[${address}]` : address;
+  for (const name of [`${shown}:${real}`, `localhost:${real}`]) hosts.add(name);
+  return {
+    url: `http://${shown}:${real}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      snapshots.close();
+    },
+  };
+}
+
+/** Answers only for our own names, which defeats DNS rebinding, and changes nothing whatever is asked. */
+function secure(hosts: ReadonlySet<string>): MiddlewareHandler<Env> {
+  return async (context, next) => {
+    for (const [name, value] of Object.entries(securityHeaders)) context.header(name, value);
+    if (!hosts.has((context.req.header('host') ?? '').toLowerCase())) {
+      return context.text(
+        'This server does not answer under the name that the request has. Open its own address, or add the name to serve.hosts.\n',
+        421,
+      );
+    }
+    const isSignIn = context.req.method === 'POST' && context.req.path === '/sign-in';
+    if (context.req.method !== 'GET' && context.req.method !== 'HEAD' && !isSignIn) {
+      return context.text('Expected GET: nothing can be changed here.\n', 405);
+    }
+    await next();
+    return undefined;
+  };
+}
+
+/** Lets in whom the settings name, and sends people without a session to the page on which they sign in. */
+function identify(access: Access, { userHeader }: ServeSettings): MiddlewareHandler<Env> {
+  return async (context, next) => {
+    const viewer = access.viewerOf({
+      authorization: context.req.header('authorization'),
+      session: getCookie(context, sessionCookie),
+      user: userHeader === undefined ? undefined : context.req.header(userHeader),
+    });
+    if (viewer === undefined) {
+      if (access.hasTokens && (context.req.header('accept') ?? '').includes('text/html'))
+        return context.redirect('/sign-in');
+      context.header('www-authenticate', 'Bearer realm="Costbook"');
+      return context.text(
+        'Expected an access token of serve.tokens: "Authorization: Bearer …", or sign in at /sign-in\n',
+        401,
+      );
+    }
+    context.set('viewer', viewer);
+    await next();
+    return undefined;
+  };
+}
+
+async function signIn(
+  context: Context<Env>,
+  access: Access,
+  urls: Parameters<typeof signInDocument>[1],
+): Promise<Response> {
+  const { token } = await context.req.parseBody();
+  const session = access.signIn(typeof token === 'string' ? token.trim() : '');
+  if (session === undefined || session === 'wait') {
+    const reason = session === 'wait' ? 'Too many wrong tokens. Wait a minute.' : 'This token is not known here.';
+    return context.html(signInDocument(reason, urls), session === 'wait' ? 429 : 401);
+  }
+  const isSecure = context.req.header('x-forwarded-proto') === 'https';
+  setCookie(context, sessionCookie, session, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Strict',
+    secure: isSecure,
+    maxAge: sessionSeconds,
+  });
+  return context.redirect('/', 303);
+}
+
+async function sendAsset(context: Context<Env>, asset: Asset | undefined): Promise<Response> {
+  if (asset === undefined) return context.text('There is no such file.\n', 404);
+  context.header('content-type', asset.type);
+  context.header('cache-control', 'public, max-age=31536000, immutable');
+  context.header('vary', 'accept-encoding');
+  const accepted = context.req.header('accept-encoding') ?? '';
+  const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';
+  if (encoding !== 'identity') context.header('content-encoding', encoding);
+  return context.body(new Uint8Array(await asset.bytes(encoding)));
+}
+
+async function answerPage(
+  context: Context<Env>,
+  { make, isScoped = undefined }: PageEntry,
+  {
+    options,
+    snapshots,
+    urls,
+  }: { options: DashboardOptions; snapshots: Snapshots; urls: Parameters<typeof signInDocument>[1] },
+): Promise<Response> {
+  const { name, scope } = context.get('viewer');
+  const isAll = scope.kind === 'all';
+  // As if the page did not exist: not even its name is told.
+  if (!isAll && !isScoped) return context.text('There is no such page. Start at /\n', 404);
+  const query = new URL(context.req.url).searchParams;
+  return snapshots.read(scope, async (view) => {
+    const [page, { completeThrough }] = await Promise.all([
+      make({ view, query, now: options.now() }),
+      readBooksState(view),
+    ]);
+    context.header('cache-control', 'private, no-cache');
+    const frame = {
+      ...{ project: options.project, viewer: name, warning: undefined, completeThrough },
+      allowed: menu
+        .map((entry) => entry.path)
+        .filter((path) => pages[path] !== undefined && (isAll || pages[path].isScoped)),
+      ...{ version: view.version, assets: urls },
+    };
+    return context.html(document(page, frame), page.status ?? 200);
+  });
+}
+
+async function answerDownload(
+  context: Context<Env>,
+  make: (request: PageRequest) => Promise<Download>,
+  { options, snapshots }: { options: DashboardOptions; snapshots: Snapshots },
+): Promise<Response> {
+  const query = new URL(context.req.url).searchParams;
+  return snapshots.read(context.get('viewer').scope, async (view) => {
+    const { name, type, body } = await make({ view, query, now: options.now() });
+    context.header('content-type', type);
+    context.header('content-disposition', `attachment; filename="${name}"`);
+    context.header('cache-control', 'private, no-cache');
+    return context.body(typeof body === 'string' ? body : new Uint8Array(body));
+  });
+}
+
+class BusyError extends Error {}
+
+/** Runs at most `atOnce` tasks at the same time; others wait, and throw BusyError when too many do. */
+function turnstile(atOnce: number, maxQueue: number): <T>(task: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (task) => {
+    if (running >= atOnce) {
+      if (waiting.length >= maxQueue) throw new BusyError('busy');
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else running += 1;
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

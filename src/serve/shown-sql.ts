@@ -1,0 +1,23 @@
+import { readSql } from '../warehouse/index.ts';
+
+/** A value, or the name of a column. */
+type Shown = string | null | { readonly column: string };
+
+/**
+ * A statement of `sql/serve` as a person can run it: values stand in it as literals, and a line with a value that is
+ * null is left out. For reading and copying only: the program itself binds its values.
+ */
+export async function shownSql(name: string, values: Readonly<Record<string, Shown>> = {}): Promise<string> {
+  const text = await readSql('serve', name);
+  return text
+    .split('\n')
+    .filter((line) => !line.startsWith('--!') && line !== '')
+    .filter((line) => [...line.matchAll(/\$(\w+)/g)].every(([, key = '']) => values[key] !== null))
+    .join('\n')
+    .replace(/\$(\w+)/g, (_, key: string) => literal(values[key]));
+}
+
+function literal(value: Shown | undefined): string {
+  if (value === null || value === undefined) return 'null';
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : value.column;
+}

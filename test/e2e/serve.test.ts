@@ -1,0 +1,234 @@
+import { writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  dashboardBooks,
+  dashboardProject,
+  hostileNames,
+  publishGiven,
+  type Served,
+  serve,
+} from '../support/dashboard.ts';
+import { runCli } from '../support/project.ts';
+
+const tokens = { ALL_TOKEN: 'all-0123456789abcdefghij', NORTH_TOKEN: 'north-0123456789abcdefgh' };
+const guarded = `serve:
+  hosts: [costs.example.com]
+  tokens:
+    finance: { token: "\${ALL_TOKEN}" }
+    north: { token: "\${NORTH_TOKEN}", workspaces: [north] }
+`;
+
+async function guardedDashboard(): Promise<Served> {
+  const dir = await dashboardProject();
+  await writeFile(join(dir, 'costbook.yaml'), guarded);
+  return serve(dir, [], tokens);
+}
+
+/** The exact amounts of a page, in order. */
+function amountsOf(text: string): string[] {
+  return [...text.matchAll(/<data value="([^"]+)"/g)].map(([, value = '']) => value);
+}
+
+/** One answer for a host name that is not the server's own. */
+function getAs(served: Served, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(served.url, { headers: { host } }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+let dir: string;
+let served: Served;
+let guardedServer: Served;
+beforeAll(async () => {
+  dir = await dashboardProject();
+  served = await serve(dir);
+  guardedServer = await guardedDashboard();
+});
+
+describe('costbook serve', () => {
+  test('shows the amounts that costbook sql returns', async () => {
+    const { stdout } = await runCli([
+      'sql',
+      '--json',
+      '--dir',
+      dir,
+      "select workspace, sum(cost) as cost from costs where bucket_start >= '2026-10-01' group by all order by cost desc",
+    ]);
+    const { rows } = JSON.parse(stdout) as { rows: { workspace: string; cost: string }[] };
+    const explore = await served.get('/explore?from=2026-10-01&to=2026-10-04');
+    expect(explore.status).toBe(200);
+    expect(amountsOf(explore.text).slice(0, rows.length)).toEqual(rows.map(({ cost }) => cost));
+    const total = await runCli([
+      'sql',
+      '--json',
+      '--dir',
+      dir,
+      "select sum(cost) as cost from costs where bucket_start >= '2026-10-01'",
+    ]);
+    const [sum] = (JSON.parse(total.stdout) as { rows: { cost: string }[] }).rows;
+    expect(amountsOf((await served.get('/')).text)[0]).toBe(sum?.cost);
+    expect(amountsOf((await served.get('/months')).text)[0]).toBe(sum?.cost);
+  });
+
+  test('gives the rows of a page as a CSV file with exact amounts', async () => {
+    const { status, text, headers } = await served.get('/explore.csv?from=2026-10-01&to=2026-10-04&step=month');
+    expect(status).toBe(200);
+    expect(headers.get('content-disposition')).toContain('costs-by-workspace-2026-10-01-2026-10-04.csv');
+    const [, first, second] = text.split('\r\n').map((line) => line.split(','));
+    expect([first?.slice(0, 2), first?.[4]]).toEqual([['2026-10-01T00:00:00Z', 'south'], '21.000000000000']);
+    expect([second?.[1], second?.[4]]).toEqual(['north', '16.500000000084']);
+    expect((await served.get('/explore.csv?step=year')).status).toBe(400);
+  });
+
+  test('shows a hostile name as text on every page', async () => {
+    for (const path of [
+      '/',
+      '/explore?group=resource_name&top=50',
+      `/explore?resource_name=${encodeURIComponent(hostileNames[0] ?? '')}`,
+    ]) {
+      const { status, text } = await served.get(path);
+      expect(status).toBe(200);
+      expect(text).not.toContain('<img');
+      expect(text).not.toContain('<script>alert');
+      expect(text).not.toContain('\u202E');
+      expect(text.length).toBeLessThan(200_000);
+    }
+  });
+
+  test('names what is wrong with an address and shows the default instead', async () => {
+    const { status, text } = await served.get('/explore?from=yesterday&step=year&group=price&top=x');
+    expect(status).toBe(200);
+    for (const name of ['from: expected', 'step: expected', 'group: expected']) expect(text).toContain(name);
+  });
+
+  test('refuses other hosts, other methods and unknown paths', async () => {
+    expect(await getAs(served, 'evil.example.com')).toBe(421);
+    expect((await fetch(served.url, { method: 'POST', body: 'x' })).status).toBe(405);
+    expect((await fetch(served.url, { method: 'DELETE' })).status).toBe(405);
+    expect((await served.get('/../../etc/passwd')).status).toBe(404);
+    expect((await served.get('/assets/..%2f..%2fpackage.json')).status).toBe(404);
+  });
+
+  test('answers with a policy that admits no foreign content', async () => {
+    const { headers, text } = await served.get('/');
+    expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(text).not.toMatch(/ style="| on[a-z]+="|javascript:/);
+  });
+
+  test('shows a newer snapshot without a restart and without a failed request', async () => {
+    const dir = await dashboardProject();
+    const served = await serve(dir);
+    let isDone = false;
+    const statuses = new Set<number>();
+    const readers = Array.from({ length: 4 }, async () => {
+      while (!isDone) statuses.add((await served.get('/explore')).status);
+    });
+    const more = { workspace: 'north', bucket_start: '2026-10-04 11:00:00', resource_name: 'late', cost: '7.5' };
+    await publishGiven(dir, dashboardBooks({ costs: [more] }));
+    await expect
+      .poll(async () => (await served.get('/explore?resource_name=late')).text, { timeout: 20_000 })
+      .toContain('7.50');
+    isDone = true;
+    await Promise.all(readers);
+    expect([...statuses]).toEqual([200]);
+  });
+
+  test('survives a thousand connections that say nothing', async () => {
+    const { port } = new URL(served.url);
+    const sockets = Array.from({ length: 1000 }, () =>
+      createConnection({ host: '127.0.0.1', port: Number(port) }).on('error', () => undefined),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    for (const socket of sockets) socket.destroy();
+    await expect
+      .poll(
+        () =>
+          served.get('/healthz').then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe(200);
+  });
+
+  test('does not listen for other machines without tokens or a proxy', async () => {
+    const { exitCode, stderr } = await runCli(['serve', '--host', '0.0.0.0', '--port', '0', '--dir', dir]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('serve.tokens');
+  });
+});
+
+describe('a dashboard with access tokens', () => {
+  test('opens for a known token only', async () => {
+    const served = guardedServer;
+    expect((await served.get('/')).status).toBe(401);
+    expect((await served.get('/', { authorization: 'Bearer wrong-wrong-wrong-wrong' })).status).toBe(401);
+    expect((await served.get('/', { authorization: `Bearer ${tokens.ALL_TOKEN}` })).status).toBe(200);
+    expect((await served.get('/', { accept: 'text/html' })).headers.get('location')).toBe('/sign-in');
+    expect(await getAs(served, 'costs.example.com')).toBe(401);
+  });
+
+  test('starts a session that scripts and other sites cannot use', async () => {
+    const served = guardedServer;
+    const signIn = (token: string) =>
+      fetch(`${served.url}/sign-in`, { method: 'POST', body: new URLSearchParams({ token }), redirect: 'manual' });
+    expect((await signIn('wrong-wrong-wrong-wrong')).status).toBe(401);
+    const answer = await signIn(tokens.ALL_TOKEN);
+    expect(answer.status).toBe(303);
+    const cookie = answer.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
+    expect((await served.get('/', { cookie: cookie.split(';')[0] ?? '' })).status).toBe(200);
+    expect((await served.get('/', { cookie: 'costbook_session=guess' })).status).toBe(401);
+  });
+
+  test('slows down whoever guesses tokens', async () => {
+    const served = await guardedDashboard();
+    const statuses = [];
+    for (let tries = 0; tries < 25; tries += 1) {
+      const body = new URLSearchParams({ token: `guess-${tries}-0123456789abcdef` });
+      statuses.push((await fetch(`${served.url}/sign-in`, { method: 'POST', body })).status);
+    }
+    expect(statuses).toContain(429);
+  });
+
+  test('shows a token of one workspace nothing of the others', async () => {
+    const served = guardedServer;
+    const headers = { authorization: `Bearer ${tokens.NORTH_TOKEN}` };
+    for (const path of ['/', '/explore', '/explore?group=account', '/explore?group=resource_name&top=50']) {
+      const { status, text } = await served.get(path, headers);
+      expect(status).toBe(200);
+      expect(text).not.toMatch(/secret-box|south/);
+    }
+    // Whether a name exists cannot be told from the answer to a question about it.
+    const withoutName = async (filter: string, name: string) => {
+      const { text } = await served.get(`/explore?${filter}=${name}`, headers);
+      return text.replaceAll(name, 'NAME');
+    };
+    expect(await withoutName('workspace', 'south')).toBe(await withoutName('workspace', 'nowhere'));
+    expect(await withoutName('resource_name', 'secret-box')).toBe(await withoutName('resource_name', 'no-such-box'));
+    const sum = await served.get('/explore?group=account', headers);
+    expect(amountsOf(sum.text)[0]).toBe('16.500000000084');
+    for (const path of ['/months', '/health', '/reports', '/sql', '/budgets', '/anomalies', '/allocation']) {
+      expect((await served.get(path, headers)).status).toBe(404);
+    }
+  });
+
+  test('never prints a token', async () => {
+    const dir = await dashboardProject();
+    await writeFile(join(dir, 'costbook.yaml'), guarded.replace('"$' + '{NORTH_TOKEN}"', 'tiny'));
+    const { exitCode, stderr } = await runCli(['serve', '--port', '0', '--dir', dir], tokens);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('costbook.yaml:5:');
+    expect(stderr).not.toMatch(/tiny|0123456789/);
+  });
+});

@@ -1,0 +1,122 @@
+import { mkdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { type Given, givenBooks } from './given-books.ts';
+import { newProject, type Started, startCli } from './project.ts';
+
+export const hostileNames = [
+  '<img src=x onerror=alert(1)>',
+  '"><script>alert(2)</script>',
+  'abc\u202Edcba',
+  `${'long'.repeat(2500)}`,
+];
+
+/** The instant through which the given books are complete. */
+export const through = '2026-10-04T12:00:00Z';
+const hours = (start: string, end: string) => {
+  const texts: string[] = [];
+  for (let at = Date.parse(start); at < Date.parse(end); at += 3_600_000)
+    texts.push(new Date(at).toISOString().slice(0, 19).replace('T', ' '));
+  return texts;
+};
+
+/** A month and four and a half days of two workspaces; `south` costs a tenth of a cent more in each hour from October on. */
+export function dashboardBooks(extra: Given = {}): Given {
+  const rows = (name: string, workspace: string, cost: string, start: string, end: string) =>
+    hours(start, end).map((bucket_start) => ({
+      workspace,
+      resource_name: name,
+      resource_uuid: `id-${name.slice(0, 20)}`,
+      bucket_start,
+      cost,
+      usage: '10',
+    }));
+  return {
+    ...extra,
+    accounts: [{}],
+    loads: [{ window_start: '2026-09-01', window_end: '2026-10-04 12:00:00', platform_at: '2026-10-04 14:00:00' }],
+    covered: [{ window_start: '2026-09-01', window_end: '2026-10-04 12:00:00', claimed_end: '2026-10-04 12:00:00' }],
+    costs: [
+      ...rows('box', 'north', '0.125000000001', '2026-09-20', '2026-10-04 12:00:00Z'.replace(' ', 'T')),
+      ...rows('secret-box', 'south', '0.25', '2026-09-25', '2026-10-04T12:00:00Z'),
+      ...hostileNames.map((name, index) => ({
+        workspace: 'north',
+        resource_name: name,
+        resource_uuid: `h-${index}`,
+        bucket_start: '2026-10-02 05:00:00',
+        cost: '1.5',
+        usage: '1',
+      })),
+      ...(extra.costs ?? []),
+    ],
+  };
+}
+
+/** A project whose published books hold the given rows. */
+export async function dashboardProject(given: Given = dashboardBooks()): Promise<string> {
+  const dir = await newProject();
+  await mkdir(join(dir, 'data'), { recursive: true });
+  await publishGiven(dir, given);
+  return dir;
+}
+
+let published = 0;
+
+/** Puts books in the place of the published ones, as a run does: in one step. */
+export async function publishGiven(dir: string, given: Given): Promise<void> {
+  published += 1;
+  const file = join(dir, 'data', `given-${published}.duckdb`);
+  const books = await givenBooks(given, file);
+  books.close();
+  await rename(file, join(dir, 'data', 'costbook.duckdb'));
+}
+
+export interface Served {
+  readonly url: string;
+  readonly started: Started;
+  get(
+    path: string,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{ status: number; text: string; headers: Headers }>;
+  stop(): Promise<void>;
+}
+
+const servers: Served[] = [];
+afterAll(async () => {
+  for (const server of servers) await server.stop();
+});
+
+/** `costbook serve` in a process of its own, on a free port of this machine. */
+export async function serve(
+  dir: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Served> {
+  const started = startCli(
+    ['serve', '--port', '0', '--json', '--dir', dir, '--now', '2026-10-04T15:00:00Z', ...args],
+    env,
+  );
+  const line = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    started.process.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes('\n')) resolve(text);
+    });
+    started.ended.then(({ stderr }) => reject(new Error(stderr)), reject);
+  });
+  const { url } = JSON.parse(line) as { url: string };
+  const served: Served = {
+    url,
+    started,
+    async get(path, headers = {}) {
+      const answer = await fetch(`${url}${path}`, { headers, redirect: 'manual' });
+      return { status: answer.status, text: await answer.text(), headers: answer.headers };
+    },
+    async stop() {
+      started.process.kill('SIGTERM');
+      await started.ended.catch(() => undefined);
+    },
+  };
+  servers.push(served);
+  return served;
+}
