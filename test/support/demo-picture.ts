@@ -2,7 +2,7 @@
 export function demoExcerpt(stdout: string): string[] {
   const lines = stdout.split('\n');
   const table = lines.findIndex((line) => line.startsWith('USD '));
-  const reconciled = lines.findIndex((line) => line.startsWith('Proven: '));
+  const reconciled = lines.findIndex((line) => line.startsWith('Reconciled: '));
   const charged = lines.findIndex((line) => line.startsWith('Chargeback of'));
   const ends = [reconciled, charged].map((from) => lines.findIndex((line, index) => index > from && line === ''));
   const complete = lines.findIndex((line) => line.startsWith('complete through'));
@@ -15,7 +15,7 @@ export function demoExcerpt(stdout: string): string[] {
     '',
     ...lines.slice(reconciled, ends[0]).map((line) => line.replace(/ in \d+ s\.$/, '.')),
     '',
-    ...lines.slice(charged, ends[1]).filter((line) => !line.startsWith('The teams')),
+    ...lines.slice(charged, ends[1]).filter((line) => !line.startsWith('Team labels')),
   ];
 }
 
