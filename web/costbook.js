@@ -51,6 +51,35 @@
     document.head.append(script);
   }
 
+  // A slider shows its value.
+  for (const slider of document.querySelectorAll('[data-output]'))
+    slider.addEventListener('input', () => {
+      document.getElementById(slider.dataset.output).textContent = `${slider.value} days`;
+    });
+
+  // The last queries, in this browser only; Ctrl-Enter runs a query.
+  const typed = document.getElementById('q');
+  const history = document.getElementById('history');
+  if (typed && history) {
+    typed.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) typed.form.requestSubmit();
+    });
+    try {
+      const known = JSON.parse(localStorage.getItem('queries') ?? '[]').filter((each) => each !== typed.value);
+      const queries = (typed.value.trim() === '' ? known : [typed.value, ...known]).slice(0, 30);
+      localStorage.setItem('queries', JSON.stringify(queries));
+      for (const query of queries) {
+        const link = document.createElement('a');
+        link.href = `/sql?${new URLSearchParams({ q: query })}`;
+        link.textContent = query.replace(/\s+/g, ' ');
+        history.querySelector('ul').appendChild(document.createElement('li')).append(link);
+      }
+      history.hidden = queries.length === 0;
+    } catch {
+      // The browser stores nothing, or something else: there is no history.
+    }
+  }
+
   // Says so when a newer snapshot is published.
   const shown = document.documentElement.dataset.snapshot;
   setInterval(async () => {

@@ -53,11 +53,8 @@ known as (
   select
     written.series_id,
     date_trunc('day', written.bucket_start) as usage_day,
-    case
-      when written.is_first and written.bucket_start + interval 1 hour <= first_seen.first_seen_at
-        then least(loads.seen_at, written.bucket_start + to_hours(cast($lag_hours as bigint) + 1))
-      else loads.seen_at
-    end as known_at,
+    --! include: known_at
+    as known_at,
     written.cost,
     written.usage
   from written
@@ -68,11 +65,8 @@ by_day as (
   select
     series_id,
     usage_day,
-    -- The first end of a day, or now, at which it was known.
-    least(
-      case when date_trunc('day', known_at) = known_at then known_at else date_trunc('day', known_at) + interval 1 day end,
-      cast($now as timestamp)
-    ) as known_day,
+    --! include: known_day
+    as known_day,
     sum(cost) as cost,
     sum(usage) as usage
   from known

@@ -1,41 +1,11 @@
---! about: Spend of each budget in each of its windows, which start and end on whole hours. $scopes and $stretches are JSON
---! about: lists. Costs are summed once by series and by the range between two boundaries. Each window has a row for each of
---! about: the $drivers most expensive resources, with the window's total in every row.
+--! about: Spend of each budget in each of its windows. Costs are summed once by series and by the range between two
+--! about: boundaries. Each window has a row for each of the $drivers most expensive resources, with the window's total in
+--! about: every row.
 --! grain: spend_window, place
-with scopes as (
-  select unnest(
-    from_json(
-      $scopes,
-      '[{"budget": "INTEGER", "account": ["VARCHAR"], "workspace": ["VARCHAR"], "resource_type": ["VARCHAR"],
-        "resource_name": ["VARCHAR"], "billing_dimension": ["VARCHAR"]}]'
-    )
-  ) as scope
-),
-spend_windows as (
-  select
-    spend_window.spend_window as spend_window,
-    spend_window.budget as budget,
-    cast(spend_window.start as timestamp) as window_start,
-    cast(spend_window.end as timestamp) as window_end
-  from (
-    select unnest(
-      from_json($spend_windows, '[{"spend_window": "INTEGER", "budget": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]')
-    ) as spend_window
-  )
-),
-members as (
-  select scope.budget as budget, series.series_id
-  from scopes
-  join series
-    on (scope.account is null or list_contains(scope.account, series.account))
-    and (scope.workspace is null or list_contains(scope.workspace, series.workspace))
-    and (scope.resource_type is null or list_contains(scope.resource_type, series.resource_type))
-    and (scope.billing_dimension is null or list_contains(scope.billing_dimension, series.billing_dimension))
-    and (
-      scope.resource_name is null
-      or len(list_filter(scope.resource_name, lambda pattern: series.resource_name like pattern escape '\')) > 0
-    )
-),
+with
+--! include: scopes
+--! include: series_in_scopes
+--! include: spend_windows
 boundaries as (
   select window_start as boundary from spend_windows
   union
@@ -57,7 +27,7 @@ costs as (
     series.resource_name,
     sum(parts.cost) as cost
   from spend_windows
-  join members using (budget)
+  join series_in_scopes as members using (id)
   join parts
     on parts.series_id = members.series_id
     and parts.boundary >= spend_windows.window_start
@@ -65,25 +35,4 @@ costs as (
   join series on series.series_id = members.series_id
   group by spend_windows.spend_window, series.account, series.workspace, series.resource_type, series.resource_name
 ),
-ranked as (
-  select
-    *,
-    sum(cost) over (partition by spend_window) as total,
-    row_number() over (
-      partition by spend_window
-      order by cost desc, account, workspace nulls first, resource_type nulls first, resource_name nulls first
-    ) as place
-  from costs
-)
-select
-  spend_window,
-  place,
-  cast(total as decimal(38, 12)) as total,
-  account,
-  workspace,
-  resource_type,
-  resource_name,
-  cast(cost as decimal(38, 12)) as cost
-from ranked
-where place <= $drivers
-order by spend_window, place
+--! include: largest_resources

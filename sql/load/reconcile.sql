@@ -248,14 +248,4 @@ compared_all as (
   union all
   select check_code, measure, billing_dimension, row_count, ours, theirs, tolerance from negative_differences
 )
-select
-  check_code,
-  measure,
-  billing_dimension,
-  cast(row_count as bigint) as row_count,
-  cast(ours as decimal(38, 12)) as ours,
-  cast(theirs as decimal(38, 12)) as theirs,
-  cast(ours - theirs as decimal(38, 12)) as difference,
-  tolerance,
-  abs(cast(ours - theirs as double)) <= tolerance as proven
-from compared_all;
+--! include: reconciliation_rows

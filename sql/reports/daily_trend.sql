@@ -83,7 +83,7 @@ days as (
     and costs_of_days.workspace is not distinct from lines.workspace
     and costs_of_days.usage_date = calendar.usage_date
 ),
-check_code as (
+compared as (
   select
     account,
     workspace,
@@ -114,5 +114,5 @@ select
       (cast(cost_of_seven_days * 1000000000000 as hugeint) + 3 * sign(cost_of_seven_days)) // 7 as decimal(38, 0)
     ) * 0.000000000001 as decimal(38, 12)
   ) as average_of_seven_days
-from check_code
+from compared
 where usage_date >= cast($from as date)

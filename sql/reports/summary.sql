@@ -152,7 +152,7 @@ select
   case
     when not summed.is_open then null
     when summed.rest is null then 'none: under 7 days'
-    else coalesce(summed.basis, 'mean of 7 days (no stored forecast)')
+    else coalesce(summed.basis, 'mean of 7 days, no stored forecast')
   end as forecast_basis,
   case when summed.is_open and summed.rest is not null then summed.forecast_through end as forecast_through
 from summed

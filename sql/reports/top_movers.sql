@@ -13,71 +13,7 @@ with months as (
     date_diff('hour', month_start, month_start + interval 1 month) as month_hours,
     date_diff('hour', base_start, month_start) as base_hours
 ),
-books as (
-  -- The hours of each month that the books have, from their start to complete through. An account that is no longer
-  -- configured has neither bound, so all its hours are compared.
-  select
-    named.account,
-    greatest(
-      0,
-      coalesce(date_diff('hour', months.month_start, accounts.history_start), 0),
-      coalesce(date_diff('hour', months.base_start, accounts.history_start), 0)
-    ) as hours_before,
-    case
-      when accounts.account is null then months.month_hours
-      else least(months.month_hours, coalesce(date_diff('hour', months.month_start, accounts.complete_through), 0))
-    end as month_hours_known,
-    case
-      when accounts.account is null then months.base_hours
-      else least(months.base_hours, coalesce(date_diff('hour', months.base_start, accounts.complete_through), 0))
-    end as base_hours_known
-  from (select account from series union select account from accounts) as named
-  cross join months
-  left join accounts using (account)
-  where $account is null or named.account = $account
-),
-compared as (
-  -- Complete months are compared as a whole, whatever their length; others by the hours that both have.
-  select
-    books.account,
-    months.month_start + to_hours(books.hours_before) as compared_start,
-    months.month_start + to_hours(
-      case when is_whole then months.month_hours else least(books.month_hours_known, books.base_hours_known) end
-    ) as compared_end,
-    months.base_start + to_hours(books.hours_before) as base_start,
-    months.base_start + to_hours(
-      case when is_whole then months.base_hours else least(books.month_hours_known, books.base_hours_known) end
-    ) as base_end
-  from (
-    select
-      books.account,
-      books.hours_before,
-      books.month_hours_known,
-      books.base_hours_known,
-      books.hours_before = 0
-      and books.month_hours_known = months.month_hours
-      and books.base_hours_known = months.base_hours as is_whole
-    from books
-    cross join months
-  ) as books
-  cross join months
-  where least(books.month_hours_known, books.base_hours_known) > books.hours_before
-),
-of_series as (
-  select series.series_id, compared.compared_start, compared.compared_end, compared.base_start, compared.base_end
-  from series
-  join compared using (account)
-),
--- Hours that every account compares are summed without a join, because their account does not matter. Joining every hour
--- would take twice as long.
-common as (
-  select
-    max(compared_start) as compared_start,
-    min(compared_end) as compared_end,
-    max(base_start) as base_start,
-    min(base_end) as base_end
-  from compared
-),
+--! include: compared_hours
 hours as (
   select
     hourly_costs.series_id,

@@ -140,14 +140,4 @@ compared_all as (
   from by_measure
   group by measure, billing_dimension
 )
-select
-  check_code,
-  measure,
-  billing_dimension,
-  cast(row_count as bigint) as row_count,
-  cast(ours as decimal(38, 12)) as ours,
-  cast(theirs as decimal(38, 12)) as theirs,
-  cast(ours - theirs as decimal(38, 12)) as difference,
-  tolerance,
-  abs(cast(ours - theirs as double)) <= tolerance as proven
-from compared_all;
+--! include: reconciliation_rows

@@ -8,9 +8,7 @@ with made as (
     forecasts.*,
     from_json(
       forecasts.scope,
-      '{"account": ["VARCHAR"], "workspace": ["VARCHAR"], "resource_type": ["VARCHAR"], "resource_name": ["VARCHAR"],
-        "billing_dimension": ["VARCHAR"], "label": [{"pointer": "VARCHAR", "values": ["VARCHAR"]}],
-        "owner": [{"pointer": "VARCHAR", "values": ["VARCHAR"]}]}'
+      --! include: scope_type
     ) as asked
   from ledger.forecasts as forecasts
   where forecasts.forecast is not null
@@ -63,75 +61,17 @@ workspaces as (
   where scope_kind = 'workspace'
 ),
 scopes as (
-  select distinct scope, asked
+  select distinct scope as id, asked as scope
   from ended
   where scope_kind = 'budget'
 ),
-fitting_series as (
-  select scopes.scope, scopes.asked.label as label, scopes.asked.owner as owner, series.series_id, series.account
-  from scopes
-  join series
-    on (scopes.asked.account is null or list_contains(scopes.asked.account, series.account))
-    and (scopes.asked.workspace is null or list_contains(scopes.asked.workspace, series.workspace))
-    and (scopes.asked.resource_type is null or list_contains(scopes.asked.resource_type, series.resource_type))
-    and (
-      scopes.asked.billing_dimension is null
-      or list_contains(scopes.asked.billing_dimension, series.billing_dimension)
-    )
-    and (
-      scopes.asked.resource_name is null
-      or len(list_filter(scopes.asked.resource_name, lambda pattern: series.resource_name like pattern escape '\')) > 0
-    )
-),
+--! include: series_in_scopes
+scope_kinds as not materialized (select true as has_label, true as has_owner),
+--! include: hours_in_scopes
 periods as (
   select distinct scope, period_start, period_end
   from ended
   where scope_kind = 'budget'
-),
--- The hours of a series that belong to a scope of labels or owners: in full, or a share of parts / all_parts.
-members as (
-  select
-    fitting_series.scope, fitting_series.series_id, resources.from_time, resources.to_time, 1 as parts, 1 as all_parts
-  from ledger.resources_of_series as resources
-  join fitting_series
-    on fitting_series.series_id = resources.series_id
-    and len(
-      list_filter(
-        fitting_series.label,
-        lambda entry: coalesce(list_contains(entry.values, json_extract_string(resources.labels, entry.pointer)), false)
-      )
-    ) = len(fitting_series.label)
-  union all
-  select fitting_series.scope, fitting_series.series_id, owners.from_time, owners.to_time, 1, 1
-  from ledger.allocation_owners as owners
-  join fitting_series
-    on not owners.is_split
-    and fitting_series.series_id = owners.series_id
-    and len(
-      list_filter(
-        fitting_series.owner,
-        lambda entry: coalesce(list_contains(entry.values, json_extract_string(owners.owner, entry.pointer)), false)
-      )
-    ) = len(fitting_series.owner)
-  union all
-  select
-    fitting_series.scope,
-    fitting_series.series_id,
-    greatest(owners.from_time, cast(shares.usage_month as timestamp)),
-    least(owners.to_time, shares.usage_month + interval 1 month),
-    shares.parts_through - shares.parts_before,
-    shares.all_parts
-  from ledger.allocation_owners as owners
-  join fitting_series on owners.is_split and fitting_series.series_id = owners.series_id
-  join ledger.allocation_shares as shares
-    on shares.rule_number = owners.rule_number
-    and shares.account = fitting_series.account
-    and len(
-      list_filter(
-        fitting_series.owner,
-        lambda entry: coalesce(list_contains(entry.values, json_extract_string(shares.owner, entry.pointer)), false)
-      )
-    ) = len(fitting_series.owner)
 ),
 costs as (
   select
@@ -151,25 +91,22 @@ costs as (
   union all
   select null, null, null, periods.scope, periods.period_start, sum(parts.cost), 'budget', periods.period_end
   from periods
-  join fitting_series on fitting_series.scope = periods.scope
+  join series_in_scopes on series_in_scopes.id = periods.scope
   join parts
-    on parts.series_id = fitting_series.series_id
+    on parts.series_id = series_in_scopes.series_id
     and parts.boundary >= periods.period_start
     and parts.boundary < periods.period_end
-  where fitting_series.label is null and fitting_series.owner is null
+  where series_in_scopes.label is null and series_in_scopes.owner is null
   group by all
   union all
   select
     null, null, null, periods.scope, periods.period_start,
     sum(
-      case
-        when members.parts = members.all_parts then hourly_costs.cost
-        else cast(cast(hourly_costs.cost as double) * members.parts / members.all_parts as decimal(18, 12))
-      end
+      --! include: part_of_cost
     ),
     'budget', periods.period_end
   from periods
-  join members on members.scope = periods.scope
+  join hours_in_scopes as members on members.id = periods.scope
   join hourly_costs
     on hourly_costs.series_id = members.series_id
     and hourly_costs.bucket_start >= greatest(members.from_time, periods.period_start)

@@ -28,6 +28,7 @@ export {
   alertWithoutBooks,
   asKnown,
   asRaised,
+  diskStillFull,
   forgetUnstored,
   markMended,
   type UnstoredAlert,

@@ -8,6 +8,7 @@ import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-
 import { describeSpan } from '../time.ts';
 import type { NewMessage } from '../warehouse/index.ts';
 import type { AlertFact, BooksFact, CheckFact, DataFact, OutOfDate, RunFact, UnprovenFact } from './alert-fact.ts';
+import { dashboardLink } from './dashboard-link.ts';
 import { diskKey, type NextStep, nextStepOf } from './next-step.ts';
 import type { CostSummary } from './summary.ts';
 import type { AlertEntry, Transitions } from './transitions.ts';
@@ -33,6 +34,8 @@ export interface Message {
 export interface Origin {
   readonly project: string;
   readonly host: string;
+  /** Where people open the dashboard; left out if it is not configured. */
+  readonly dashboard?: string | undefined;
 }
 
 interface LeftOut {
@@ -322,7 +325,7 @@ function heldWords(fact: AlertFact): Words {
       return {
         title: `Check ${fact.check} ${checkOutcome(fact)}`,
         sentences: [
-          fact.about,
+          `Expected: ${fact.about}`,
           ...(fact.offenders === null ? [`Error: ${fact.error ?? 'its SQL is wrong'}`] : []),
           ...changeWords(fact),
         ],
@@ -331,7 +334,7 @@ function heldWords(fact: AlertFact): Words {
       return {
         title: runTitle(fact),
         sentences: [
-          ...(fact.error === null ? [] : [fact.error]),
+          ...(fact.error === null ? [] : [asSentence(fact.error)]),
           ...changeWords(fact),
           `${fact.runNumber === 0 ? 'It' : `Run ${fact.runNumber}`}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
           ...outOfDateWords(fact),
@@ -355,6 +358,11 @@ function heldWords(fact: AlertFact): Words {
         ],
       };
   }
+}
+
+/** An error with a full stop, so that the next sentence can follow. */
+function asSentence(error: string): string {
+  return /[.!?…]$/.test(error) ? error : `${error}.`;
 }
 
 /** Says first which numbers can still be trusted, then what failed. */
@@ -595,7 +603,14 @@ export const maxPlainText = 30_000;
  */
 export function plainText(message: OutgoingMessage, safe: (line: string) => string = forTerminal): string {
   const all = (
-    message.summary === null ? message.entries.map((entry) => plainCard(cardOf(entry))) : [message.summary.text]
+    message.summary === null
+      ? message.entries.map((entry) => [plainCard(cardOf(entry)), ...linesOfLink(message, entry)].join('\n'))
+      : [
+          [
+            message.summary.text,
+            ...(message.origin?.dashboard === undefined ? [] : [`${message.origin.dashboard}/`]),
+          ].join('\n'),
+        ]
   ).map((part) =>
     part
       .split('\n')
@@ -611,6 +626,12 @@ export function plainText(message: OutgoingMessage, safe: (line: string) => stri
   const more = moreWords(message, shown.length);
   const parts = [...head, ...shown.map(cutToLines), ...(more === undefined ? [] : [more]), safe(footOf(message))];
   return `${parts.join('\n\n')}\n`;
+}
+
+/** The address of the alert's page; empty without a dashboard. */
+function linesOfLink({ origin }: OutgoingMessage, { key, fact }: AlertEntry): string[] {
+  const link = dashboardLink(origin?.dashboard, key, fact);
+  return link === undefined ? [] : [link];
 }
 
 /** Drops the lines that exceed the length. */

@@ -49,7 +49,7 @@ export function nextStepOf(fact: DataFact): NextStep {
     case 'closed_month':
       return {
         who: 'No action needed',
-        words: `the next delivery includes the difference. To deliver ${fact.month} again, run "costbook reopen ${fact.month}".`,
+        words: `the next delivery includes the difference. To deliver ${fact.month} again, run "costbook reopen ${fact.month} --reason …", then close it.`,
       };
     case 'dimension':
       return { who: 'No action needed', words: 'all totals include it. A newer Costbook may know its unit.' };

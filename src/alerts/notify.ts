@@ -41,7 +41,11 @@ export function loadAlertingConfig({ dir, env, effects, keepSecret }: AlertingCo
 
 /** Project and machine, which distinguish messages of several projects. */
 export function originOf(config: LocalConfig, { dir }: AlertingContext): Origin {
-  return { project: config.alerts.project ?? (basename(dir) || dir), host: hostname() };
+  return {
+    project: config.alerts.project ?? (basename(dir) || dir),
+    host: hostname(),
+    ...(config.dashboardUrl === undefined ? {} : { dashboard: config.dashboardUrl }),
+  };
 }
 
 /** Inputs of the facts besides the books, and mistakes in the budgets, which are then left out. */

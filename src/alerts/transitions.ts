@@ -193,14 +193,18 @@ export function dataFacts(state: DataState, known: readonly KnownAlert[], severi
 }
 
 /**
- * Whether a fact only follows from another: out-of-date books after a failed ingest, an ingest that failed because of
- * unproven windows, or another command that refused because of either.
+ * Whether a fact only follows from another: out-of-date books and unread listings after a failed ingest, the holes that
+ * unproven windows leave, an ingest that failed because of them, or another command that refused because of either.
  */
 function isConsequence(fact: DataFact, state: DataState): boolean {
   const ingest = state.runs.find(({ command, outcome }) => command === 'ingest' && outcome !== 'done');
-  if (fact.kind === 'stale') return ingest !== undefined;
-  if (fact.kind !== 'run' || fact.exitCode !== exitCodes.unproven) return false;
   const windows = state.accounts.flatMap(({ unproven }) => unproven);
+  if (fact.kind === 'stale') return ingest !== undefined;
+  if (fact.kind === 'check' && fact.error === null) {
+    if (fact.check === 'coverage_has_no_hole') return windows.length > 0;
+    return fact.check === 'listings_are_complete' && ingest !== undefined;
+  }
+  if (fact.kind !== 'run' || fact.exitCode !== exitCodes.unproven) return false;
   if (fact.command !== 'ingest') return ingest !== undefined || windows.length > 0;
   return windows.some(({ reason }) => fact.error?.includes(reason));
 }

@@ -18,6 +18,7 @@ import type { BooksFact, RunFact } from './alert-fact.ts';
 import { withNews } from './causes.ts';
 import type { Message } from './message.ts';
 import { type AlertingContext, loadAlertingConfig } from './notify.ts';
+import { alertWords, type OpenAlert } from './open-alerts.ts';
 import { deliverWithoutBooks } from './without-books.ts';
 
 /** The alerts that are sent even if the books cannot store them, by the name of their file. */
@@ -62,7 +63,7 @@ async function readUnstored(dir: string, name: Name, everybody: readonly string[
   if (text !== '') return parse(text);
   if (name !== 'disk') return undefined;
   const at = formatSecond((await stat(file)).mtimeMs);
-  const fact = diskFact({ command: 'run', error: `the disk with ${dir} was full`, at });
+  const fact = diskFact({ command: 'ingest', error: `the disk with ${dir} was full`, at });
   return { occurrence: 0, fact, state: stateAt(at), sinks: of(everybody, () => 'delivered') };
 }
 
@@ -74,16 +75,29 @@ function parse(text: string): UnstoredAlert | undefined {
   }
 }
 
+/** The full disk that a run found, in words, if nothing was stored since; the ledger cannot have it. */
+export async function diskStillFull(
+  dir: string,
+): Promise<(Pick<OpenAlert, 'title' | 'next'> & { readonly at: string }) | undefined> {
+  const alert = await readUnstored(dir, 'disk', []);
+  if (alert === undefined || alert.isMended === true) return undefined;
+  const { title, next } = alertWords({ key: keys.disk, fact: JSON.stringify(alert.fact) });
+  return { title, next, at: alert.state.at };
+}
+
 /** Removes the waiting alerts, because the ledger has them now. */
 export async function forgetUnstored(dir: string): Promise<void> {
   for (const name of names) await rm(fileOf(dir, name), { force: true });
 }
 
 /** Records that the books were written, so that the next failure is reported again. Never throws. */
-export async function markMended({ dir, effects }: AlertingContext): Promise<void> {
+export async function markMended(context: AlertingContext): Promise<void> {
+  const { dir, effects } = context;
   for (const name of names) {
     try {
-      const alert = await readUnstored(dir, name, []);
+      if ((await stat(fileOf(dir, name)).catch(() => undefined)) === undefined) continue;
+      // Who was notified is known from the configuration if the file is empty.
+      const alert = await readUnstored(dir, name, loadAlertingConfig(context).alerts.notify);
       if (alert !== undefined && alert.isMended !== true) await write(fileOf(dir, name), { ...alert, isMended: true });
     } catch (error) {
       effects.log.warn('alert.not_stored', 'Could not write the file of an alert', {

@@ -6,4 +6,5 @@ export { type AnomalyFact, anomalyFacts } from './fact.ts';
 export { noticesOf } from './notices.ts';
 export { type AnomalyRules, loadAnomalyRules, usualRules } from './rules.ts';
 export { anomaliesToJson, describeAnomalies } from './show-backtest.ts';
+export { usualBand } from './usual-band.ts';
 export { anomalyOverWords, anomalyWords } from './words.ts';

@@ -7,7 +7,7 @@ import { type Connection, readSql } from '../warehouse/index.ts';
 import type { Budget } from './budget.ts';
 import { hasHoursAt, reachedAt, readKnown } from './coverage-known.ts';
 import { type Forecaster, forecastPeriod, historyDays, stepHoursOf } from './period-forecast.ts';
-import { scopeForSql, unanswerableOf } from './spend.ts';
+import { scopesForSql, unanswerableOf } from './spend.ts';
 import { type BudgetFact, budgetCalendar, evaluateBudgets, isForecastAsked, type Spend } from './thresholds.ts';
 
 /** A notification that would have been sent: a threshold reached, or no longer reached. */
@@ -101,7 +101,7 @@ export async function backtestBudget(
   const end = periods.at(-1)?.end ?? now;
   const costsIn = async (starts: readonly Instant[]) => {
     const rows = await connection.rows(await readSql('budgets', 'backtest'), {
-      scope: JSON.stringify(scopeForSql(budget.scope)),
+      scopes: scopesForSql([budget]),
       has_label: budget.scope.label !== undefined,
       has_owner: budget.scope.owner !== undefined,
       periods: JSON.stringify(starts.map((start) => ({ start: formatInstant(start) }))),

@@ -13,7 +13,7 @@ import { type Completeness, type Connection, readSql } from '../warehouse/index.
 import type { Budget } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';
 import { historyDays, type Steps, stepHoursOf } from './period-forecast.ts';
-import { earliest, scopeForSql } from './spend.ts';
+import { earliest, scopesForSql } from './spend.ts';
 
 /** A workspace and resource type without costs for this long is no longer forecast. */
 const activeDays = 35;
@@ -95,7 +95,7 @@ export async function readHistories(
   const stepMs = cut.stepHours * hourMs;
   const from = end - (budgets.length > 0 ? historyDays[cut.stepHours] : workspaceHistoryDays) * dayMs;
   const rows = await connection.rows(await readSql('forecasts', 'steps'), {
-    scopes: JSON.stringify(budgets.map(({ budget }, scope) => ({ scope, ...scopeForSql(budget.scope) }))),
+    scopes: scopesForSql(budgets.map(({ budget }) => budget)),
     has_label: budgets.some(({ budget }) => budget.scope.label !== undefined),
     has_owner: budgets.some(({ budget }) => budget.scope.owner !== undefined),
     with_workspaces: accounts.length > 0,

@@ -14,6 +14,13 @@ export { describeForecasts, forecastsToJson } from './show-forecasts.ts';
 export { type BudgetNow, budgetsToJson, type CompleteThrough, describeBudgets, notBegun } from './show-now.ts';
 export { namesNotFound, readSpends, type SpendNow, type SpendsAsked, watchedSpends } from './spend.ts';
 export {
+  type BudgetWithStored,
+  type BurnStep,
+  readBudgetsWithStored,
+  readBurnUp,
+  type StoredForecast,
+} from './stored-forecasts.ts';
+export {
   type BudgetFact,
   type BudgetState,
   budgetCalendar,

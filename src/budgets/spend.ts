@@ -248,11 +248,11 @@ export async function costsOf(
     const own = numbered.filter((spendWindow) => spendWindow.file === file);
     const budgets = [...new Set(own.map(({ budget }) => budget))];
     const rows = await connection.rows(await readSql('budgets', file), {
-      scopes: JSON.stringify(budgets.map((budget, number) => ({ budget: number, ...scopeForSql(budget.scope) }))),
+      scopes: scopesForSql(budgets),
       spend_windows: JSON.stringify(
         own.map(({ index, budget, start, end }) => ({
           spend_window: index,
-          budget: budgets.indexOf(budget),
+          scope: budgets.indexOf(budget),
           start: formatInstant(start),
           end: formatInstant(end),
         })),
@@ -304,6 +304,11 @@ async function coveredHours(
 
 function fileFor({ scope }: Budget): 'spends' | 'spends_by_label' | 'spends_by_owner' {
   return scope.owner ? 'spends_by_owner' : scope.label ? 'spends_by_label' : 'spends';
+}
+
+/** The scopes of budgets for the fragment `scopes`, each with the number of its budget as its id. */
+export function scopesForSql(budgets: readonly Budget[]): string {
+  return JSON.stringify(budgets.map(({ scope }, id) => ({ id, scope: scopeForSql(scope) })));
 }
 
 /** A scope for the SQL files. Keys that it does not name are null. */

@@ -1,6 +1,6 @@
-import { decimalOfWhole, rounded } from '../decimals.ts';
+import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
-import type { Severity } from '../severity.ts';
+import { moreSevere, type Severity } from '../severity.ts';
 import { type Calendar, type CalendarPeriod, calendarOf, formatInstant, type Instant } from '../time.ts';
 import { amountIn, type Budget, percentDecimals, type Threshold } from './budget.ts';
 import { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
@@ -55,7 +55,8 @@ export interface BudgetFact {
   /** Names of the sinks to notify. */
   readonly notify: readonly string[];
   /**
-   * raised: at least the limit is spent, or forecast. reached: the forecast came true, which a spend threshold reports.
+   * raised: at least the limit is spent, or forecast. reached: another threshold reports it, because the forecast came
+   * true or because a higher threshold is raised too.
    */
   readonly state: 'raised' | 'resolved' | 'reached';
   /** USD spent, decimal text, like the next three. */
@@ -105,8 +106,31 @@ export function evaluateBudgets(
   return budgets.flatMap((budget) =>
     spends
       .filter((spend) => spend.budget === budget.name)
-      .flatMap((spend) => budget.thresholds.flatMap((threshold) => factOf(budget, threshold, spend, open) ?? [])),
+      .flatMap((spend) =>
+        onlyHighest(
+          budget.thresholds.flatMap((threshold) => factOf(budget, threshold, spend, open) ?? []),
+          open,
+        ),
+      ),
   );
+}
+
+/** Of the spend thresholds of a period that are newly raised, only the highest is reported to a sink. Pure. */
+function onlyHighest(facts: readonly BudgetFact[], open: ReadonlySet<string>): BudgetFact[] {
+  return facts.map((fact) => {
+    const isCovered = facts.some((other) => other.state === 'raised' && covers(other, fact));
+    return fact.state === 'raised' && !open.has(fact.key) && isCovered ? { ...fact, state: 'reached' } : fact;
+  });
+}
+
+/** Whether a raised threshold says more than another, to the same sinks and at least as severely. */
+function covers(higher: BudgetFact, lower: BudgetFact): boolean {
+  const isHigher = wholeOfDecimal(higher.limit, usdDecimals) > wholeOfDecimal(lower.limit, usdDecimals);
+  if (!isHigher || higher.of === 'forecast' || lower.of === 'forecast') return false;
+  if (moreSevere(lower.severity, higher.severity)) return false;
+  // Without names, the default sinks get it.
+  if (lower.notify.length === 0 || higher.notify.length === 0) return lower.notify.length === higher.notify.length;
+  return lower.notify.every((sink) => higher.notify.includes(sink));
 }
 
 /** A reported forecast is resolved once it is this many percent below its limit, because forecasts vary from night to night. */
@@ -241,7 +265,7 @@ export function stateOf(
   budget: Budget,
   period: CalendarPeriod,
   spent: bigint | undefined,
-  forecast?: Spend['forecast'],
+  forecast?: Pick<PeriodForecast, 'kind' | 'mean'> | Pick<NoPeriodForecast, 'kind'>,
 ): BudgetState | undefined {
   if (spent === undefined) return undefined;
   if (spent >= amountIn(budget, period.name)) return 'EXCEEDED';

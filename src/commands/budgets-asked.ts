@@ -3,6 +3,7 @@ import { type Budget, budgetsFile, loadBudgets } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import type { CommandContext } from './command.ts';
+import type { ChildContext } from './run-in-child.ts';
 
 export function fileAsked(given: string | undefined, { dir }: Pick<CommandContext, 'dir'>): string {
   return given === undefined ? budgetsFile(dir) : resolve(given);
@@ -12,7 +13,7 @@ export function fileAsked(given: string | undefined, { dir }: Pick<CommandContex
 export function budgetsAsked(
   given: string | undefined,
   { sinks }: LocalConfig,
-  { dir, effects }: CommandContext,
+  { dir, effects }: Pick<ChildContext, 'dir' | 'effects'>,
 ): readonly Budget[] {
   const file = fileAsked(given, { dir });
   const budgets = loadBudgets(file, { now: effects.now(), sinks: sinks.map(({ name }) => name) });

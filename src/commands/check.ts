@@ -100,7 +100,7 @@ function describe({ check, offenders, columns, cells, error }: CheckResult, layo
   const head = `${check.severity === 'fail' || offenders === undefined ? 'FAIL' : 'warn'}  ${check.name}: ${verdict}\n`;
   if (offenders === undefined) return head;
   const cut = offenders > cells.length ? `(the first ${cells.length} of ${offenders})\n` : '';
-  return `${head}      ${check.about}\n${`${formatTable(columns, cells, { ...layout, width: layout.width && layout.width - indent.length })}\n${cut}`.replace(/^(?=.)/gm, indent)}`;
+  return `${head}      Expected: ${check.about}\n${`${formatTable(columns, cells, { ...layout, width: layout.width && layout.width - indent.length })}\n${cut}`.replace(/^(?=.)/gm, indent)}`;
 }
 
 /** The message for stderr; undefined if the check passed. */

@@ -10,6 +10,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   ingest: async () => (await import('./ingest.ts')).ingestCommand,
   report: async () => (await import('./report.ts')).reportCommand,
+  statement: async () => (await import('./statement.ts')).statementCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   sql: async () => (await import('./sql.ts')).sqlCommand,
   check: async () => (await import('./check.ts')).checkCommand,

@@ -6,6 +6,7 @@ import { PlatformError, UsageError, worstExitCode } from '../errors.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest/index.ts';
 import { type Client, openClient, proxiesOf } from '../platform/index.ts';
+import { describeCompleteness } from '../reports/index.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { version } from '../version.ts';
 import { unprovenText, type Warehouse } from '../warehouse/index.ts';
@@ -276,13 +277,18 @@ function instantOrNull(instant: Instant | undefined): string | null {
   return instant === undefined ? null : formatInstant(instant);
 }
 
+function completeWords({ completeThrough, settledThrough }: AccountSummary): string {
+  const state = { completeThrough: instantOrNull(completeThrough), settledThrough: instantOrNull(settledThrough) };
+  return describeCompleteness({ ...state, asOf: null, closedAt: null, completeFrom: null });
+}
+
 function describe(summary: AccountSummary): string {
   const requests = Object.values(summary.requests).reduce((sum, count) => sum + count, 0);
   const lines = [
     `${summary.account || 'the account'}: ${counted(summary.windows, 'window')}, ${counted(summary.pages, 'page')}, ` +
       `${counted(summary.rows, 'row')}, ${counted(requests, 'request')}` +
       `${summary.restated > 0 ? `, ${counted(summary.restated, 'hourly cost')} restated` : ''}`,
-    `  complete through ${instantOrNull(summary.completeThrough) ?? 'nothing yet'}, settled through ${instantOrNull(summary.settledThrough) ?? 'nothing yet'}`,
+    ...(summary.account === '' ? [] : [`  ${completeWords(summary)}`]),
   ];
   if (summary.listings.length > 0) {
     const listings = summary.listings.filter(({ outcome }) => outcome !== 'refused');

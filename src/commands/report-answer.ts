@@ -144,7 +144,7 @@ function expectAnswerable(obstacles: readonly Obstacles[], options: ReturnType<t
 }
 
 /** Opens the books as of the right instant, and finds the reasons why the report cannot run. */
-async function openQuestion(
+export async function openQuestion(
   { report, asked, read, isRequired }: Awaited<ReturnType<typeof readQuestion>>,
   context: ChildContext,
 ) {
@@ -186,7 +186,7 @@ async function openQuestion(
 }
 
 /** Parses the command line. Throws UsageError that lists every mistake. Reads nothing from the books. */
-async function readQuestion(
+export async function readQuestion(
   input: CommandInput,
   context: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
   reports: readonly Report[],
@@ -367,7 +367,7 @@ function withConfiguredNames(
 }
 
 /** Advice for a report by owner, if the rules in the books give no cost an owner; otherwise undefined. */
-async function adviceOnOwners(connection: Connection, dir: string): Promise<string[]> {
+export async function adviceOnOwners(connection: Connection, dir: string): Promise<string[]> {
   // The default rule counts as a rule.
   const [row] = await connection.rows(await readSql('allocation', 'rule_count'));
   if (Number(row?.['rules']) > 1) return [];

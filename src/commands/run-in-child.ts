@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expectProject } from '../project-folder.ts';
-import { runChild } from '../query/index.ts';
+import { type ChildLimits, runChild } from '../query/index.ts';
 import type { Instant } from '../time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';
 
 const program = fileURLToPath(new URL('run-in-child-main.js', import.meta.url));
 
-/** The commands that run in a child process, because they run the project's SQL. */
-export type ChildName = 'report' | 'verify';
+/** What runs in a child process, because it runs the project's SQL or calculates for long. */
+export type ChildName = 'report' | 'verify' | 'report-rows' | 'budget-backtest';
 
 /** The context of such a command: no secrets, and from the environment only Costbook's settings. */
 export type ChildContext = Pick<
@@ -45,35 +45,46 @@ export function inChild(
     name,
     ...command,
     async run(input, context) {
-      const { dir, env, json, isTerminal, layout, signal, effects, write } = context;
+      const { signal, effects, write } = context;
       const options = optionReader(input, effects.now());
       const timeoutMs = timeoutOf(options) ?? usualTimeoutMs;
       options.check();
       // The child's errors arrive as text, so it cannot report that this folder is not a project.
       if (name === 'report' && input.arguments[0] !== undefined) expectProject(context);
-      const request: ChildRequest = {
-        name,
-        input,
-        dir,
-        env: settingsOf(env),
-        json,
-        isTerminal,
-        layout,
-        isStep: context.run !== undefined,
-        now: effects.now(),
-      };
-      function onEvent(event: unknown): void {
-        const said = event as ChildEvent;
-        if ('tell' in said) context.tell(said.tell);
-        else if ('progress' in said) context.progress(said.progress);
-        else context.count?.(said.count);
-      }
       const subject = name === 'report' ? `the report ${input.arguments[0] ?? ''}`.trim() : 'the verification';
-      // Paths on the command line are relative to this folder.
-      const task = { program, request, dir, subject, folder: resolve('.'), onEvent };
-      return runChild<number>(task, { timeoutMs, signal, write: (piece) => write(piece) });
+      return runInChild(name, input, context, { subject, timeoutMs, signal, write: (piece) => write(piece) });
     },
   };
+}
+
+/** Runs a command in a child process. Returns its exit code; throws as `runChild`. */
+export function runInChild(
+  name: ChildName,
+  input: CommandInput,
+  context: CommandContext,
+  { subject, ...limits }: ChildLimits & { readonly subject: string },
+): Promise<number> {
+  const { dir, env, json, isTerminal, layout, effects } = context;
+  const request: ChildRequest = {
+    name,
+    input,
+    dir,
+    env: settingsOf(env),
+    json,
+    isTerminal,
+    layout,
+    isStep: context.run !== undefined,
+    now: effects.now(),
+  };
+  function onEvent(event: unknown): void {
+    const said = event as ChildEvent;
+    if ('tell' in said) context.tell(said.tell);
+    else if ('progress' in said) context.progress(said.progress);
+    else context.count?.(said.count);
+  }
+  // Paths on the command line are relative to this folder.
+  const task = { program, request, dir, subject, folder: resolve('.'), onEvent };
+  return runChild<number>(task, limits);
 }
 
 /** Costbook's settings without secrets: SQL that breaks out in the child finds none. */

@@ -37,6 +37,7 @@ import type { Command, CommandContext, CommandInput } from './command.ts';
 import { ingestCommand } from './ingest.ts';
 import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
+import { statementCommand } from './statement.ts';
 import { summarizeCommand } from './summarize.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, openEnd, openForRun } from './writing-run.ts';
@@ -47,6 +48,7 @@ const stepCommands: Readonly<Record<Step['name'], Command>> = {
   check: checkCommand,
   close: closeCommand,
   report: reportCommand,
+  statement: statementCommand,
   summarize: summarizeCommand,
   alert: alertCommand,
 };

@@ -4,6 +4,7 @@ import { loadConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import type { Command } from './command.ts';
+import { dashboardCommands } from './dashboard-commands.ts';
 import { optionReader } from './options.ts';
 
 const usualPort = 8620;
@@ -11,12 +12,12 @@ const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
 
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'Show the books as a dashboard in the browser, until stopped. Nothing can be changed there.',
+  summary: 'Serve a dashboard of the books for the browser, until stopped. It only reads.',
   options: [
     { flags: '--port <port>', summary: `port to listen on; ${usualPort} by default, 0 picks a free one` },
     {
       flags: '--host <address>',
-      summary: 'address to listen on; 127.0.0.1 by default, which only this machine reaches',
+      summary: 'address to listen on; by default 127.0.0.1, which only people on this machine can open',
     },
   ],
   examples: ['costbook serve', 'costbook serve --port 0 --json'],
@@ -45,7 +46,9 @@ export const serveCommand: Command = {
       ...{ dir, host, port: Number(portText), settings },
       project: alerts.project ?? basename(dir),
       reader: randomUUID(),
-      ...{ now: effects.now, log: effects.log },
+      ...{ now: effects.now, log: effects.log, signal },
+      config: () => loadConfig({ dir, env: context.env, now: effects.now(), requireAccounts: false }),
+      commands: dashboardCommands(context),
     });
     try {
       await context.write(

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import {
   alertRows,
   differWords,
+  diskStillFull,
   isRefusedClose,
   monthsTouched,
   nextWords,
@@ -47,7 +48,12 @@ export const statusCommand: Command = {
       const configured = config.accounts.flatMap(({ id }) => id ?? []);
       const faults = await faultsOfFiles(context.dir, books);
       const now = effects.now();
-      const status = withFaults(await readStatus(books.connection, now, config.freshnessHours, configured), faults);
+      const disk = await diskStillFull(context.dir);
+      const status = withFaults(
+        await readStatus(books.connection, now, config.freshnessHours, configured),
+        faults,
+        disk,
+      );
       await context.write(
         context.json ? `${JSON.stringify(status)}\n` : describe(status, now, painter(input, context)),
       );
@@ -108,6 +114,8 @@ interface Status {
     readonly at: string | null;
   } | null;
   readonly lastRun: Readonly<Record<string, unknown>> | null;
+  /** The full disk that a later run found: the books could not store that run. Null if there is none. */
+  readonly fullDisk: { readonly title: string; readonly next: string | null; readonly at: string } | null;
   /** Dates in the future that a fast clock wrote, and the remedy; null if there are none. */
   readonly futureDates: ClockFault | null;
 }
@@ -128,7 +136,7 @@ async function readStatus(
   now: Instant,
   freshnessHours: number,
   configured: readonly string[],
-): Promise<Status> {
+): Promise<Omit<Status, 'fullDisk'>> {
   const rows = await connection.rows(await readSql('status', 'accounts'));
   const tooOldBefore = now - freshnessHours * hourMs;
   const accounts: AccountStatus[] = [];
@@ -202,10 +210,15 @@ async function readStatus(
   };
 }
 
-/** The status with faults of the files of the books as the first reasons. */
-function withFaults(status: Status, faults: readonly FileFault[]): Status {
+/** The status with faults of the files of the books as the first reasons, and with a full disk. */
+function withFaults(
+  status: Omit<Status, 'fullDisk'>,
+  faults: readonly FileFault[],
+  disk: Awaited<ReturnType<typeof diskStillFull>>,
+): Status {
+  const fullDisk = disk === undefined ? null : { title: disk.title, next: disk.next ?? null, at: disk.at };
   const reasons = [...faults.map(({ found, remedy }) => `${found}: ${remedy}`), ...status.reasons];
-  return { ...status, isTrustworthy: reasons.length === 0, reasons };
+  return { ...status, isTrustworthy: reasons.length === 0, reasons, fullDisk };
 }
 
 /** How many days of restatements are shown. */
@@ -275,6 +288,13 @@ function failureLines({ failedIngest }: Status, paint: Paint): string[] {
   ];
 }
 
+/** A run that found the disk full: the books could not store it. */
+function diskLines({ fullDisk }: Status, paint: Paint): string[] {
+  if (fullDisk === null) return [];
+  const { title, next, at } = fullDisk;
+  return [paint('red', `  - ${title} (a run found it at ${at})`), ...(next === null ? [] : [`    ${next}`])];
+}
+
 /** What to do about numbers that are too old, unless a failed ingest above says it. */
 function staleLines({ accounts, failedIngest }: Status): string[] {
   const isStale = accounts.some(({ isTooOld, isConfigured }) => isTooOld && isConfigured);
@@ -327,6 +347,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
       ? paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'))
       : paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.')),
     ...reasons.map((reason) => paint('red', `  - ${reason}`)),
+    ...diskLines(status, paint),
     ...failureLines(status, paint),
     ...staleLines(status),
     ...(futureDates === null ? [] : [paint('yellow', `  - ${futureDates.found}`), `    ${futureDates.remedy}`]),

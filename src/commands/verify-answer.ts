@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { counted } from '../counted.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { findExports, openExportVerifier, readReports, type VerifiedExport, verifyExport } from '../reports/index.ts';
+import { statementReports } from '../statement/index.ts';
 import { openScratch } from '../warehouse/index.ts';
 import type { CommandInput } from './command.ts';
 import type { ChildContext } from './run-in-child.ts';
@@ -25,7 +27,7 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
         'expected a folder that "costbook report" wrote to',
     );
   }
-  const reports = await readReports(join(context.dir, 'sql'));
+  const reports = [...Object.values(await statementReports()), ...(await readReports(join(context.dir, 'sql')))];
   const scratch = await openScratch(root);
   const verifier = await openExportVerifier(context.dir, reports, context);
   const verified: VerifiedExport[] = [];
@@ -57,7 +59,7 @@ function describe(one: VerifiedExport): string {
   const what =
     asOf === null
       ? ''
-      : `  ${files} file${files === 1 ? '' : 's'}, ${rows} rows${cost === null ? '' : `, ${cost} USD`}, as of ${asOf}`;
+      : `  ${files} file${files === 1 ? '' : 's'}, ${counted(rows ?? 0, 'row')}${cost === null ? '' : `, ${cost} USD`}, as of ${asOf}`;
   return [
     `${outcome}  ${folder}${what}`,
     ...differences.map(({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`),

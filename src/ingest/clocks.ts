@@ -55,7 +55,7 @@ export async function correctFalseClaims(
   if (months.length > 0) {
     effects.log.warn(
       'clock.months_closed_early',
-      'Months were closed before they ended; reopen them with costbook reopen',
+      'Months were closed before they ended; reopen them with "costbook reopen <month> --reason …"',
       {
         account,
         months,

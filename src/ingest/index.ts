@@ -59,7 +59,7 @@ export async function ingest(request: IngestRequest, tools: IngestTools): Promis
     const costs = await ingestAccount(account, client, request, tools, clock);
     // A platform that fails for costs gets no further requests; the resources stay as they are until the next run.
     const mayAsk = costs.account !== '' && !costs.exitCodes.includes(exitCodes.platform);
-    const listings = mayAsk ? await readInventory(account, costs.account, client, request, tools) : [];
+    const listings = mayAsk ? await readInventory(account, costs, client, request, tools) : [];
     const summary = { ...costs, listings };
     summaries.push(summary);
     if (summary.account === '') continue;

@@ -31,7 +31,7 @@ const nameLength = 100;
  */
 export async function readInventory(
   config: AccountConfig,
-  account: string,
+  { account, errors }: { readonly account: string; readonly errors: readonly string[] },
   client: Client,
   request: IngestRequest,
   tools: IngestTools,
@@ -67,7 +67,7 @@ export async function readInventory(
         const before = requests;
         const found =
           gaveUp === undefined
-            ? await readListing(key, listing, reader, reading, stage, request, tools)
+            ? await readListing(key, listing, reader, { ...reading, errors }, stage, request, tools)
             : { ...nothing, outcome: 'failed' as const, reason: gaveUp, isHopeless: true };
         if (found.isHopeless) gaveUp ??= 'not fetched, because an earlier listing failed';
         const { isHopeless: _, ...summary } = { ...key, ...found, requests: requests - before };
@@ -94,7 +94,7 @@ async function readListing(
   key: ListingKey,
   listing: Listing,
   reader: ListingReader,
-  { tokenWorkspace, workspacesElsewhere, isOfInterest }: Reading,
+  { tokenWorkspace, workspacesElsewhere, isOfInterest, errors }: Reading & { readonly errors: readonly string[] },
   stage: InventoryStage,
   request: IngestRequest,
   tools: IngestTools,
@@ -121,7 +121,8 @@ async function readListing(
   } catch (error) {
     const failure = failureOf(error);
     if (failure === undefined) throw error;
-    await warnOfListing(failure.outcome, failure.reason, key, tools);
+    // What already failed the costs was a warning then.
+    if (!errors.includes(failure.reason)) await warnOfListing(failure.outcome, failure.reason, key, tools);
     return { ...nothing, ...failure, reason: tools.redact(failure.reason) };
   }
   const subject = { about, resourceType: listing.resourceType };

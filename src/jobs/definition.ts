@@ -22,11 +22,11 @@ interface StepRule {
 }
 
 /** The steps of a job, in their usual order; each runs the command of its name. */
-export const stepNames = ['ingest', 'check', 'close', 'report', 'summarize', 'alert'] as const;
+export const stepNames = ['ingest', 'check', 'close', 'report', 'statement', 'summarize', 'alert'] as const;
 export type StepName = (typeof stepNames)[number];
 
 /** Export formats, as in `costbook report --format`. */
-export const formats = ['csv', 'parquet', 'arrow', 'json'] as const;
+export const formats = ['csv', 'parquet', 'arrow', 'json', 'xlsx'] as const;
 
 /** Each step with the options that a job may set. Options that only a person can decide are left out. */
 export const stepRules: Readonly<Record<StepName, StepRule>> = {
@@ -94,6 +94,18 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
       { key: 'requireComplete', kind: 'flag', about: 'fail and write nothing if the period is not complete' },
       { key: 'allowFiles', kind: 'list', about: 'more folders from which parameters may name files' },
       { key: 'timeout', kind: 'duration', about: 'stop the report after this time, such as 10m; 1h by default' },
+    ],
+  },
+  statement: {
+    needs: ['ingest', 'check', 'close'],
+    options: [
+      { key: 'month', kind: 'text', about: 'last-complete, or one month such as 2026-09' },
+      { key: 'owner', kind: 'text', about: 'only what this owner is charged' },
+      { key: 'each', kind: 'choice', choices: ['owner'], about: 'owner: one statement for each owner' },
+      { key: 'by', kind: 'text', about: 'the dimension of owners; team by default' },
+      { key: 'format', kind: 'choices', choices: ['html', 'xlsx'], about: 'file formats; both by default' },
+      { key: 'out', kind: 'text', about: 'the output folder; exports by default' },
+      { key: 'requireComplete', kind: 'flag', about: 'fail and write nothing if the month is not complete' },
     ],
   },
   summarize: {

@@ -58,41 +58,44 @@ export interface Screen {
  */
 export async function readReports(overlay: string): Promise<Report[]> {
   const files = await readSqlFolder('reports', overlay);
-  return files.map((file): Report => {
-    const problems = [...(file.problems ?? [])];
-    const grain = list(file.header['grain']);
-    if (grain.length === 0)
-      problems.push(
-        `${file.path}:1:1: the header has no "--! grain:" line; add one, because a report is ordered by its grain`,
-      );
-    const formats = list(file.header['formats'] ?? 'csv, parquet');
-    for (const format of formats) {
-      if (!exportFormats.includes(format)) {
-        problems.push(`${file.path}:1:1: "--! formats:" names "${format}", expected ${exportFormats.join(', ')}`);
-      }
+  return files.map(reportOf);
+}
+
+/** A SQL file with a report's header as a report. What is wrong with it is in its `problem`. */
+export function reportOf(file: SqlFile): Report {
+  const problems = [...(file.problems ?? [])];
+  const grain = list(file.header['grain']);
+  if (grain.length === 0)
+    problems.push(
+      `${file.path}:1:1: the header has no "--! grain:" line; add one, because a report is ordered by its grain`,
+    );
+  const formats = list(file.header['formats'] ?? 'csv, parquet');
+  for (const format of formats) {
+    if (!exportFormats.includes(format)) {
+      problems.push(`${file.path}:1:1: "--! formats:" names "${format}", expected ${exportFormats.join(', ')}`);
     }
-    const said = file.header['evaluated'];
-    const evaluated = evaluatedKinds.find((kind) => kind === said);
-    if (said !== undefined && evaluated === undefined) {
-      problems.push(`${file.path}:1:1: found "--! evaluated: ${said}", expected one of ${evaluatedKinds.join(', ')}`);
-    }
-    const parameters = parseParameters(file, problems);
-    const spread = parseSpread(file, problems);
-    const screen = screenOf(file, problems);
-    return {
-      file,
-      name: file.name,
-      about: file.header['about'] ?? '',
-      grain,
-      formats,
-      parameters,
-      evaluated,
-      screen,
-      spread,
-      totals: list(file.header['totals']),
-      ...(problems.length === 0 ? {} : { problem: problems.join('\n') }),
-    };
-  });
+  }
+  const said = file.header['evaluated'];
+  const evaluated = evaluatedKinds.find((kind) => kind === said);
+  if (said !== undefined && evaluated === undefined) {
+    problems.push(`${file.path}:1:1: found "--! evaluated: ${said}", expected one of ${evaluatedKinds.join(', ')}`);
+  }
+  const parameters = parseParameters(file, problems);
+  const spread = parseSpread(file, problems);
+  const screen = screenOf(file, problems);
+  return {
+    file,
+    name: file.name,
+    about: file.header['about'] ?? '',
+    grain,
+    formats,
+    parameters,
+    evaluated,
+    screen,
+    spread,
+    totals: list(file.header['totals']),
+    ...(problems.length === 0 ? {} : { problem: problems.join('\n') }),
+  };
 }
 
 /**

@@ -86,7 +86,7 @@ export function dataName(stem: string, sha256: string, extension: string): strin
   return `${stem}-${sha256.slice(0, 8)}.${extension}`;
 }
 
-const hashedName = /^(.+)-[0-9a-f]{8}\.(csv|parquet|arrow|json)$/;
+const hashedName = /^(.+)-[0-9a-f]{8}\.(csv|parquet|arrow|json|xlsx|html)$/;
 
 /**
  * The stable name of a data file, for people: `latest.csv`, `latest-metadata.json`. The CSV for people has a name that
@@ -94,12 +94,20 @@ const hashedName = /^(.+)-[0-9a-f]{8}\.(csv|parquet|arrow|json)$/;
  */
 export function latestName({ report, parameters }: NamedExport, name: string): string | undefined {
   const [, stem = '', extension = ''] = hashedName.exec(name) ?? [];
-  if (stem === `${report}-${excelKind}`) {
-    const { month } = parameters;
-    return typeof month === 'string' ? `${report}-${month}.${extension}` : `${report}.${extension}`;
+  const { month, owner } = parameters;
+  const ofMonth = typeof month === 'string' ? [month] : [];
+  if (stem === `${report}-${excelKind}`) return `${[report, ...ofMonth].join('-')}.${extension}`;
+  if (stem === report && isStatement(report)) {
+    const ofOwner = typeof owner === 'string' ? [owner.replace(/[^\p{L}\p{N}._]+/gu, '_').slice(0, 60)] : [];
+    return `${['statement', ...ofOwner, ...ofMonth].join('-')}.${extension}`;
   }
   if (stem === report) return `latest.${extension}`;
   return stem.startsWith(`${report}-`) ? `latest-${stem.slice(report.length + 1)}.${extension}` : undefined;
+}
+
+/** Whether an export is a statement of a month: people sign it, so its files have names that say what they are. */
+function isStatement(report: string): boolean {
+  return report === 'statement' || report === 'owner_statement';
 }
 
 /** Whether a name in a report's folder is one that only its exports use: the stem, a hash and an extension. */

@@ -17,6 +17,7 @@ const writers: Readonly<Record<string, Writer>> = {
   parquet: writeParquet,
   arrow: streamed(loadArrow),
   json: streamed(async () => jsonChunks),
+  xlsx: async (...asked) => (await import('./formats/xlsx.ts')).writeXlsx(...asked),
 };
 
 /** The formats that can be written. */

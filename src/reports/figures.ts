@@ -63,6 +63,7 @@ const readers: Readonly<Record<string, Reader>> = {
   parquet: (connection, path, column) => figuresFrom(connection, figuresOfParquet(column), { path }),
   csv: (_, path, column) => figuresOfCsv(path, column),
   json: figuresOfJson,
+  xlsx: async (_, path, column) => (await import('../workbook/index.ts')).figuresOfWorkbook(path, column?.decimals),
   arrow: async (_, path, column) => (await import('./formats/arrow.ts')).figuresOfArrow(path, column?.name),
 };
 

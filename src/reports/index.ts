@@ -5,6 +5,7 @@ export {
   orderedQuery,
   type Report,
   readReports,
+  reportOf,
   sparklineQuery,
   topOf,
 } from './catalogue.ts';
@@ -12,7 +13,7 @@ export { type CompletenessState, completenessOf, describeCompleteness, incomplet
 export { type Evaluated, readEvaluated } from './evaluated.ts';
 export { exportFormats, factsOf, loadArrow } from './export.ts';
 export { realFolder } from './export-names.ts';
-export { costColumnOf } from './figures.ts';
+export { costColumnOf, type Figures, figuresOfQuery } from './figures.ts';
 export {
   type FocusAsked,
   focusAsked,
@@ -23,12 +24,14 @@ export {
   newestLoad,
 } from './focus.ts';
 export { csvChunks } from './formats/csv.ts';
+export { headerOf, ownerText } from './formats/excel.ts';
 export type { FormatOptions, Question } from './formats/format.ts';
 export { jsonLines } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
+export { aboutSheet, type CellColumn, cellColumn, widthOf, writeWorkbook } from './formats/xlsx.ts';
 export { partitionsFolder } from './lake.ts';
 export { described, listOf } from './list.ts';
-export { manifestName } from './manifest.ts';
+export { manifestName, readManifest, sha256OfText } from './manifest.ts';
 export {
   displayParameters,
   type GivenParameter,
@@ -43,10 +46,10 @@ export {
   withDaysOfMonths,
   withDefaults,
 } from './parameters.ts';
-export { filesOf, type Published } from './publish.ts';
+export { type FileToWrite, filesOf, type Published, publishFiles } from './publish.ts';
 export { filesNamed, isPartitioned, placeOf, publishReport, totalsOf } from './publish-report.ts';
 export { openExportVerifier } from './requery.ts';
 export { shape } from './shape.ts';
-export { type Answer, writeJson, writeTable } from './show.ts';
+export { type Answer, shortestPath, writeJson, writeTable } from './show.ts';
 export { isOfOwners, refusalWords, unanswerable } from './unanswerable.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

@@ -119,7 +119,8 @@ export async function publishReport(publication: Publication): Promise<Published
       ...(raw && format === 'csv' ? { raw: true } : {}),
       ...(inexact ? { inexact: true } : {}),
       async write(path) {
-        await writeAnswer(question, { format, path, raw, parquetDecimals, facts: factsOf(state) });
+        const options = { raw, parquetDecimals, facts: factsOf(state), title: report.name, costColumn: column?.name };
+        await writeAnswer(question, { format, path, ...options });
       },
     };
   });

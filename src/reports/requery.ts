@@ -66,7 +66,8 @@ export async function openExportVerifier(
         const found = end === undefined ? 'no data' : formatInstant(end);
         return { notCompared: undefined, facts: [{ what: 'end of the books', found, expected: manifest.asOf }] };
       }
-      const report = reports.find(({ name }) => name === manifest.report);
+      const named = reports.filter(({ name }) => name === manifest.report);
+      const report = named.find(({ file }) => sha256OfText(file.text) === manifest.sqlSha256) ?? named[0];
       if (report === undefined) return notCompared(`the report ${manifest.report} no longer exists`);
       if (report.problem !== undefined) return notCompared(report.problem);
       if (sha256OfText(report.file.text) !== manifest.sqlSha256) {

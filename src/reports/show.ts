@@ -83,11 +83,12 @@ export async function writeTable(context: Output, question: Question, answer: An
     await context.write(
       `(${months} of accounts, ${rowCount}, ${manifest.cost ?? 'no'} USD) ${describeCompleteness(state)}\n`,
     );
-    await context.write(`${shortest(join(published.folder, partitionsFolder))}${unchanged}\n`);
+    await context.write(`${shortestPath(join(published.folder, partitionsFolder))}${unchanged}\n`);
     return;
   }
   async function writeFiles(): Promise<void> {
-    for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
+    for (const { latest, path } of filesOf(published))
+      await context.write(`${shortestPath(latest ?? path)}${unchanged}\n`);
   }
   if (context.isStep) {
     const cost = manifest.cost == null ? '' : `, ${manifest.cost} USD`;
@@ -176,7 +177,7 @@ async function sparklines(
 }
 
 /** The shorter of the relative and the absolute path. */
-function shortest(path: string): string {
+export function shortestPath(path: string): string {
   const fromHere = relative('.', path);
   return isAbsolute(fromHere) || fromHere.startsWith('..') ? path : fromHere;
 }

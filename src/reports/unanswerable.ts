@@ -45,7 +45,9 @@ export async function unanswerable(
     if (words !== undefined) unknown.push({ words });
   }
   // An unknown account has no period either.
-  return unknown.length > 0 ? unknown : impossiblePeriods(values, accounts, isOfFuture ? undefined : now);
+  if (unknown.length > 0) return unknown;
+  if (isOfFuture) return impossiblePeriods(values, accounts, undefined);
+  return impossiblePeriods(values, accounts, { now, heldThrough: await heldThrough(connection, accounts) });
 }
 
 /** The reasons as sentences. Periods with the same reason share one. */
@@ -68,10 +70,24 @@ export function isOfOwners({ file }: Pick<Report, 'file'>): boolean {
   return /\bcosts_allocated\b/i.test(file.text);
 }
 
+/** The end of the last hour in the books of these accounts, complete or not; undefined if there is none. */
+async function heldThrough(connection: Connection, accounts: readonly Completeness[]): Promise<Instant | undefined> {
+  const names = accounts.map(({ account }) => account);
+  const [row] = await connection.rows(await readSql('ledger', 'held_through'), { accounts: JSON.stringify(names) });
+  const end = row?.['held_through'] ?? null;
+  return end === null ? undefined : Number(end);
+}
+
+/** The end of what can be answered; undefined if forecasts answer for later periods. */
+interface Latest {
+  readonly now: Instant;
+  readonly heldThrough: Instant | undefined;
+}
+
 function impossiblePeriods(
   values: readonly ParameterValue[],
   accounts: readonly Completeness[],
-  now: Instant | undefined,
+  latest: Latest | undefined,
 ): Refusal[] {
   const starts = accounts.flatMap(({ historyStart }) => historyStart ?? []);
   const ends = accounts.flatMap(({ completeThrough }) => completeThrough ?? []);
@@ -87,8 +103,8 @@ function impossiblePeriods(
   );
   return periods.flatMap(({ label: period, ...window }) => {
     if (window.end <= start) return [{ period, words: `before the books: ${held}` }];
-    if (now !== undefined && window.start >= Math.max(now, end)) return [{ period, words: `in the future: ${held}` }];
-    return [];
+    if (latest === undefined || window.start < Math.max(end, latest.heldThrough ?? end)) return [];
+    return [{ period, words: `${window.start >= latest.now ? 'in the future' : 'not in the books yet'}: ${held}` }];
   });
 }
 

@@ -1,6 +1,7 @@
 import { type Chart, costOverTime, keysOf, pageTheme, type TimeShape, timeShapes } from '../charts/index.ts';
 import { UsageError } from '../errors.ts';
 import { dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
+import { anyName, resourceAddress } from './addresses.ts';
 import { readBooksState } from './books-state.ts';
 import {
   bucketsOf,
@@ -67,7 +68,7 @@ ${figure(chartOf(asked, explored, earlier, state.completeThrough, through), { he
 }
 
 /** The rows of the page as a CSV file. */
-export async function exploreCsv({ view, query }: PageRequest): Promise<Download> {
+export async function exploreCsv({ view, query }: Pick<PageRequest, 'view' | 'query'>): Promise<Download> {
   const { completeThrough } = await readBooksState(view);
   if (completeThrough === null) throw new UsageError('the books have no complete hour yet');
   const { asked, problems } = readQuestion(query, Date.parse(completeThrough));
@@ -203,14 +204,17 @@ function labelOf(label: string, step: Step): string {
 }
 
 function totalsTable(asked: Asked, { series, total }: Explored): Markup {
-  const { groupBy } = asked;
+  const { groupBy, filters } = asked;
   const whole = Number(total);
   return html`${table(
     `By ${words[groupBy].toLowerCase()}`,
     [
       {
         head: words[groupBy],
-        cell: (row) => (row.key === undefined ? row.name : html`<a href="${narrowed(asked, row.key)}">${row.name}</a>`),
+        cell: (row) =>
+          row.key === undefined
+            ? row.name
+            : html`<a href="${narrowed(asked, row.key)}">${row.name}</a>${groupBy === 'resource_name' ? html` <a class="state" href="${resourceAddress(filters.resource_type ?? anyName, filters.workspace ?? anyName, row.key)}" aria-label="Page of ${row.name}">page</a>` : ''}`,
       },
       { head: 'USD', isNumber: true, cell: (row) => money(row.total) },
       {

@@ -9,6 +9,7 @@ import {
   pageTheme,
 } from '../charts/index.ts';
 import { addCalendarMonths, dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
+import { anomalyAddress, budgetAddress, resourceAddress } from './addresses.ts';
 import { type BooksState, readBooksState } from './books-state.ts';
 import { readExplored } from './explored.ts';
 import { amount, money, relative } from './format.ts';
@@ -77,14 +78,21 @@ function alertsSection(alerts: readonly OpenAlert[]): Markup {
       { head: 'Severity', cell: ({ severity }) => severityWord(severity) },
       {
         head: 'What',
-        cell: ({ title, detail, next }) =>
-          html`<b>${title}</b>${detail ? html`<br>${detail}` : ''}${next ? html`<br>${next}` : ''}`,
+        cell: ({ key, title, detail, next }) =>
+          html`<b>${linked(key, title)}</b>${detail ? html`<br>${detail}` : ''}${next ? html`<br>${next}` : ''}`,
       },
       { head: 'Since', cell: ({ since }) => html`<span class="state">${instant(since)}</span>` },
     ],
     alerts,
     'No alert is open.',
   )}</section>`;
+}
+
+/** The title of an alert, with a link to the page of its budget or anomaly. */
+function linked(key: string, title: string): Markup | string {
+  const [kind, , budget] = key.split('/');
+  if (kind === 'anomaly') return html`<a href="${anomalyAddress(key)}">${title}</a>`;
+  return kind === 'budget' ? html`<a href="${budgetAddress(budget ?? '')}">${title}</a>` : title;
 }
 
 interface Month {
@@ -269,6 +277,8 @@ function severityWord(severity: string): Markup {
 }
 
 function resourceLink(row: Readonly<Record<string, unknown>>): Markup {
-  const [type, name] = [row['resource_type'], row['resource_name']].map((part) => String(part ?? ''));
-  return html`<a href="/explore?group=billing_dimension&amp;resource_type=${encodeURIComponent(type ?? '')}&amp;resource_name=${encodeURIComponent(name ?? '')}">${named(name, 'no name')}</a> <span class="state">${type}</span>`;
+  const [type = '', workspace, name] = [row['resource_type'], row['workspace'], row['resource_name']].map((part) =>
+    String(part ?? ''),
+  );
+  return html`<a href="${resourceAddress(type, workspace, name)}">${named(name, 'no name')}</a> <span class="state">${named(type, '')}</span>`;
 }

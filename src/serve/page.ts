@@ -1,4 +1,6 @@
+import type { AddressPart } from './addresses.ts';
 import type { Markup } from './markup.ts';
+import type { Project } from './project.ts';
 import type { BooksView } from './snapshots.ts';
 
 /** The pages of the dashboard, in the order of the menu. */
@@ -22,16 +24,21 @@ export interface Page {
   readonly path: PagePath | undefined;
   readonly title: string;
   readonly body: Markup;
-  /** 200 by default; 400 where the address cannot be answered. */
-  readonly status?: 200 | 400 | 404;
+  /** 200 by default. */
+  readonly status?: 200 | 400 | 404 | 500 | 503;
 }
 
 /** What a page is made from. */
 export interface PageRequest {
   readonly view: BooksView;
   readonly query: URLSearchParams;
+  /** What follows the page's own path: `/budgets/everything` has `everything`. */
+  readonly parts: readonly AddressPart[];
+  readonly project: Project;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
 }
 
 /** A file made from a page's question. */

@@ -5,20 +5,29 @@ import { createAdaptorServer } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
-import type { ServeSettings } from '../config/index.ts';
+import type { LocalConfig, ServeSettings } from '../config/index.ts';
 import type { Log } from '../effects.ts';
 import { CostbookError, exitCodes, MachineError, messageOf } from '../errors.ts';
 import { type Access, openAccess, sessionCookie, sessionSeconds } from './access.ts';
+import { type AddressPart, decodePart } from './addresses.ts';
+import { allocationPage } from './allocation.ts';
+import { anomaliesPage, anomalyPage } from './anomalies.ts';
 import { type Asset, loadAssets } from './assets.ts';
 import { readBooksState } from './books-state.ts';
+import { budgetPage, budgetsPage } from './budgets.ts';
+import { childWork, type ProjectCommands } from './child-work.ts';
 import { exploreCsv, explorePage } from './explore.ts';
 import { healthPage } from './health.ts';
 import { document, signInDocument } from './layout.ts';
 import { monthsPage } from './months.ts';
 import { overviewPage } from './overview.ts';
 import { type Download, menu, type Page, type PagePath, type PageRequest } from './page.ts';
+import type { Project } from './project.ts';
+import { reportPage, reportsPage } from './reports.ts';
+import { resourcePage } from './resource.ts';
 import type { Viewer } from './scope.ts';
 import { openSnapshots, type Snapshots } from './snapshots.ts';
+import { sqlPage } from './sql.ts';
 
 export interface Dashboard {
   readonly url: string;
@@ -36,6 +45,11 @@ export interface DashboardOptions {
   readonly reader: string;
   readonly now: () => number;
   readonly log: Log;
+  /** Ends the child processes. */
+  readonly signal: AbortSignal;
+  /** The configuration as it is now. Throws UsageError with its mistakes. */
+  readonly config: () => LocalConfig;
+  readonly commands: ProjectCommands;
 }
 
 /** Headers of every answer. A page loads nothing but our own files and runs no script in its text. */
@@ -52,13 +66,28 @@ const securityHeaders = {
 interface PageEntry {
   readonly make: (request: PageRequest) => Promise<Page>;
   readonly isScoped?: true;
+  /** It may wait for a child process, which has turns of its own: it takes none of the other pages. */
+  readonly waitsForChild?: true;
 }
 
 const pages: Readonly<Partial<Record<PagePath, PageEntry>>> = {
   '/': { make: overviewPage, isScoped: true },
   '/explore': { make: explorePage, isScoped: true },
+  '/budgets': { make: budgetsPage },
+  '/anomalies': { make: anomaliesPage },
+  '/allocation': { make: allocationPage },
   '/months': { make: monthsPage },
+  '/reports': { make: reportsPage },
+  '/sql': { make: sqlPage, waitsForChild: true },
   '/health': { make: healthPage },
+};
+
+/** Pages of one thing each, whose names follow in the path. */
+const detailPages: Readonly<Record<string, PageEntry>> = {
+  '/budgets': { make: budgetPage, waitsForChild: true },
+  '/anomalies': { make: anomalyPage },
+  '/resource': { make: resourcePage, isScoped: true },
+  '/reports': { make: reportPage, waitsForChild: true },
 };
 
 /** Pages that are made at the same time, and those that wait for their turn. */
@@ -66,6 +95,8 @@ const maxAtOnce = 8;
 const maxWaiting = 100;
 const maxBodyBytes = 4096;
 const maxConnections = 512;
+/** An address holds a query of 8 kB, with three bytes for each of its signs. */
+const maxHeaderSize = 32_768;
 
 type Env = { Variables: { viewer: Viewer } };
 
@@ -91,10 +122,16 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     snapshots.read({ kind: 'all' }, async ({ version }) => context.json({ version })),
   );
   const turn = turnstile(maxAtOnce, maxWaiting);
-  for (const [path, entry] of Object.entries(pages)) {
-    app.get(path, (context) => turn(() => answerPage(context, entry, { options, snapshots, urls })));
+  const project = { dir, config: options.config, work: childWork(dir, options.commands, options.signal) };
+  function addPage(route: string, path: string, entry: PageEntry): void {
+    app.get(route, (context) => {
+      const answer = () => answerPage(context, entry, { path, options, snapshots, project, urls });
+      return entry.waitsForChild ? answer() : turn(answer);
+    });
   }
-  app.get('/explore.csv', (context) => turn(() => answerDownload(context, exploreCsv, { options, snapshots })));
+  for (const [path, entry] of Object.entries(pages)) addPage(path, path, entry);
+  for (const [path, entry] of Object.entries(detailPages)) addPage(`${path}/*`, path, entry);
+  app.get('/explore.csv', (context) => turn(() => answerDownload(context, exploreCsv, snapshots)));
   app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
   app.onError((error, context) => {
     if (error instanceof BusyError) return context.text('Too many requests at once. Try again in a moment.\n', 503);
@@ -104,7 +141,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     options.log.warn('page.failed', 'A page failed', { path: context.req.path, reason: messageOf(error) });
     return context.text('This page failed. The log of the server has the reason.\n', 500);
   });
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const server = createAdaptorServer({ fetch: app.fetch, serverOptions: { maxHeaderSize } }) as Server;
   server.headersTimeout = 10_000;
   server.requestTimeout = 20_000;
   server.keepAliveTimeout = 5000;
@@ -208,19 +245,29 @@ async function answerPage(
   context: Context<Env>,
   { make, isScoped = undefined }: PageEntry,
   {
+    path,
     options,
     snapshots,
+    project,
     urls,
-  }: { options: DashboardOptions; snapshots: Snapshots; urls: Parameters<typeof signInDocument>[1] },
+  }: {
+    path: string;
+    options: DashboardOptions;
+    snapshots: Snapshots;
+    project: Project;
+    urls: Parameters<typeof signInDocument>[1];
+  },
 ): Promise<Response> {
   const { name, scope } = context.get('viewer');
   const isAll = scope.kind === 'all';
   // As if the page did not exist: not even its name is told.
   if (!isAll && !isScoped) return context.text('There is no such page. Start at /\n', 404);
-  const query = new URL(context.req.url).searchParams;
+  const { searchParams: query, pathname } = new URL(context.req.url);
+  const parts = partsAfter(path, pathname);
+  if (parts === undefined) return context.text('There is no such page: its address is not readable.\n', 404);
   return snapshots.read(scope, async (view) => {
     const [page, { completeThrough }] = await Promise.all([
-      make({ view, query, now: options.now() }),
+      make({ view, query, parts, project, now: options.now(), signal: context.req.raw.signal }),
       readBooksState(view),
     ]);
     context.header('cache-control', 'private, no-cache');
@@ -228,21 +275,28 @@ async function answerPage(
       ...{ project: options.project, viewer: name, warning: undefined, completeThrough },
       allowed: menu
         .map((entry) => entry.path)
-        .filter((path) => pages[path] !== undefined && (isAll || pages[path].isScoped)),
+        .filter((each) => pages[each] !== undefined && (isAll || pages[each].isScoped)),
       ...{ version: view.version, assets: urls },
     };
     return context.html(document(page, frame), page.status ?? 200);
   });
 }
 
+/** The names that follow the path of a page; undefined if they cannot be read. */
+function partsAfter(path: string, pathname: string): AddressPart[] | undefined {
+  const rest = pathname.slice(path.length).replace(/^\//, '');
+  const parts = rest === '' ? [] : rest.split('/').map(decodePart);
+  return parts.every((part) => part !== undefined) ? parts : undefined;
+}
+
 async function answerDownload(
   context: Context<Env>,
-  make: (request: PageRequest) => Promise<Download>,
-  { options, snapshots }: { options: DashboardOptions; snapshots: Snapshots },
+  make: (request: Pick<PageRequest, 'view' | 'query'>) => Promise<Download>,
+  snapshots: Snapshots,
 ): Promise<Response> {
   const query = new URL(context.req.url).searchParams;
   return snapshots.read(context.get('viewer').scope, async (view) => {
-    const { name, type, body } = await make({ view, query, now: options.now() });
+    const { name, type, body } = await make({ view, query });
     context.header('content-type', type);
     context.header('content-disposition', `attachment; filename="${name}"`);
     context.header('cache-control', 'private, no-cache');

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
+import { hasInclude, includeFragments, toLines } from './sql-fragments.ts';
 import { parseHeader } from './sql-header.ts';
 
 /** The folders of sql/. */
@@ -32,6 +33,7 @@ export type SqlFolder =
   | 'restatements'
   | 'status'
   | 'serve'
+  | 'statement'
   | 'demo';
 
 /** One SQL file: its header and its text. */
@@ -40,14 +42,17 @@ export interface SqlFile {
   readonly name: string;
   readonly path: string;
   readonly header: Readonly<Record<string, string>>;
-  /** The whole text including the header: the same lines as in the file, each ended by a line feed only. */
+  /** The whole text including the header, with the fragments that it includes; each line ends with a line feed only. */
   readonly text: string;
+  /** `file:line` of each line of the text; undefined if the file includes nothing. */
+  readonly places?: readonly string[];
   /** Why a user's file cannot be used, with file, line and column; undefined if it can. */
   readonly problems?: readonly string[];
 }
 
 /** The folder of the built-in SQL files: next to `src` in a checkout, next to `dist` in a package. */
 export const builtInSql = fileURLToPath(new URL('../../sql', import.meta.url));
+const fragments = join(builtInSql, 'fragments');
 
 /**
  * Reads all SQL files of a folder by name; those in `overlay` (a user's own `sql/`) replace built-in ones. Errors in a
@@ -79,10 +84,17 @@ async function readSqlFile(name: string, path: string): Promise<SqlFile> {
     problems.push(`${path}: cannot be read (${error.code}); expected an SQL file`);
     return undefined;
   });
-  // As some editors write it: with a byte order mark, and lines that end in CRLF.
-  const text = (read ?? '').replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+  const text = toLines(read ?? '');
   const header = read === undefined ? {} : parseHeader(text, path, problems);
-  return { name, path, text, header, ...(problems.length === 0 ? {} : { problems }) };
+  const included = hasInclude(text) ? await includeFragments({ text, path, fragments }, problems) : undefined;
+  return {
+    name,
+    path,
+    text: included === undefined ? text : included.map(({ line }) => line).join('\n'),
+    ...(included === undefined ? {} : { places: included.map(({ place }) => place) }),
+    header,
+    ...(problems.length === 0 ? {} : { problems }),
+  };
 }
 
 const builtInTexts = new Map<string, Promise<string>>();

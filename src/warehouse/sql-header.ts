@@ -1,3 +1,5 @@
+import { includeLine } from './sql-fragments.ts';
+
 /** The keys that a header may have. */
 const headerKeys = new Set([
   ...['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition', 'evaluated', 'spread', 'totals'],
@@ -11,7 +13,7 @@ const headerKeys = new Set([
 export function parseHeader(text: string, path: string, problems: string[]): Record<string, string> {
   const header: Record<string, string> = {};
   for (const [index, line] of text.split('\n').entries()) {
-    if (!line.startsWith('--!')) break;
+    if (!line.startsWith('--!') || includeLine.test(line)) break;
     const match = /^--! *([a-z]+): *(.*)$/.exec(line);
     const at = `${path}:${index + 1}:1`;
     if (!match) {

@@ -13,7 +13,7 @@ export function sqlProblem(file: SqlFile, error: SqlError | UsageError, linesBef
   let place = file.path;
   const words = error.message.trim().replace(/LINE (\d+):/, (marker, lineNumber: string) => {
     const line = Math.max(1, Number(lineNumber) - linesBefore);
-    place += `:${line}`;
+    place = file.places?.[line - 1] ?? `${place}:${line}`;
     return `LINE ${line}:`.padEnd(marker.length); // the caret below stays under its character
   });
   const hint = /^Permission Error: Cannot access file/.test(words)

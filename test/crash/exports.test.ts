@@ -12,7 +12,7 @@ import { type TwoNights, twoNights } from '../support/two-nights.ts';
 /** A report, how it is asked, and the folder of its manifest. */
 type Asked = readonly [name: string, args: readonly string[], below: string];
 const reports: readonly Asked[] = [
-  ['cost_by_workspace', ['--month', '2026-09', '--format', 'csv,parquet,arrow,json'], 'BILLING_PERIOD=2026-09'],
+  ['cost_by_workspace', ['--month', '2026-09', '--format', 'csv,parquet,arrow,json,xlsx'], 'BILLING_PERIOD=2026-09'],
   ['lake', [], '.'],
 ];
 

@@ -353,3 +353,41 @@ async function holderOf(file: string, ready: string): Promise<string> {
 test('the books are intact before the other tests damage them', async () => {
   expect(await askSnapshot(whole, sum)).toEqual([{ cost: total }]);
 });
+
+describe.concurrent('a full disk that only an empty file recorded', () => {
+  /** A project with a sink, as a run on a full disk leaves it. */
+  async function afterFullDisk(name?: string) {
+    const sink = await startSink();
+    const dir = await books.broken(name);
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      `sinks: { hook: { type: webhook, url: "${sink.url}", secret: a-long-secret-of-a-test, allowPrivateNetwork: true } }\n`,
+    );
+    await writeFile(join(dir, 'data', '.unstored-disk.json'), '');
+    const [, env] = ingestCommandLine(dir, platform, { now });
+    const run = (...args: string[]) => startCli([...args, '--dir', dir, '--now', now], env).ended;
+    const ofDisk = () =>
+      sink.told
+        .flatMap(({ body }) => body.alerts)
+        .flatMap(({ key, transition }) => (key === 'run/disk' ? transition : []));
+    return { run, ofDisk };
+  }
+
+  test('is named by status until something is stored again', async () => {
+    const { run } = await afterFullDisk();
+    const full = await run('status');
+    expect(full.stdout).toMatch(/^YES.*\n {2}- The disk is full.*\n.*free space.*"costbook ingest"/);
+    expect((await run('ingest')).exitCode).toBe(0);
+    expect((await run('status')).stdout).not.toContain('disk');
+  });
+
+  test.each([
+    ['a repaired warehouse', 'half a warehouse', 'repair'],
+    ['an ingest', undefined, 'ingest'],
+  ] as const)('is resolved for every sink after %s', async (_, name, command) => {
+    const { run, ofDisk } = await afterFullDisk(name);
+    expect((await run(command)).exitCode).toBe(0);
+    expect((await run('alert')).exitCode).toBe(0);
+    expect(ofDisk()).toEqual(['resolved']);
+  });
+});

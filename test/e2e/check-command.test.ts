@@ -46,7 +46,7 @@ describe.concurrent('costbook check', () => {
     });
     const { exitCode, stdout, stderr } = await runCli(['check', '--dir', dir]);
     expect(exitCode).toBe(4);
-    expect(stdout).toContain('FAIL  mine: 3000 offenders\n      As it should be.\n      number\n');
+    expect(stdout).toContain('FAIL  mine: 3000 offenders\n      Expected: As it should be.\n      number\n');
     expect(stdout).toContain('\n           9\n      (the first 10 of 3000)\n');
     expect(stderr).toBe(
       `check mine: found 3000 rows, expected none; ${join(dir, 'sql', 'checks', 'mine.sql')} explains them\n`,

@@ -56,11 +56,12 @@ function expectedCodes(line: string, announced: number): readonly number[] {
 
 /** Whether a command runs until it is stopped. */
 function isEndless(line: string): boolean {
-  return /^costbook (schedule|emulator)/.test(line) && !line.includes('--list');
+  return /^costbook (schedule|emulator|serve)/.test(line) && !line.includes('--list');
 }
 
 /** Pages show fixed ports; here any free one does. */
 const freePorts = [
+  ['costbook serve', 'costbook serve --port 0'],
   ['--port 4317', '--port 0'],
   ['--health-port 9464', '--health-port 0'],
 ] as const;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 
 const period = 'BILLING_PERIOD=2026-09';
-const formats = 'csv,parquet,arrow,json';
+const formats = 'csv,parquet,arrow,json,xlsx';
 
 function report(dir: string, ...args: string[]): Promise<Ended> {
   return runCli([

@@ -560,7 +560,7 @@ describe.concurrent('a report about days', () => {
     const { exitCode, stderr } = await report(dir, 'spent', ...wrong);
     expect(exitCode).toBe(2);
     expect(stderr.split('\n')).toEqual([
-      'costbook: --format: "xls" is invalid; expected one of csv, parquet, arrow, json',
+      'costbook: --format: "xls" is invalid; expected one of csv, parquet, arrow, json, xlsx',
       'costbook: --param: "floor" is invalid; expected name=value',
       expect.stringContaining(
         '--month: the report spent has no parameter "month"; expected one of --from <date>, --to',

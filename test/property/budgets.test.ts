@@ -28,7 +28,7 @@ const [budget] = parseBudgets({
 });
 if (budget === undefined) throw new Error('no budget');
 
-test('each crossing of a threshold is reported once, and each fall below it once, for any values', () => {
+test('each night raises the highest threshold newly crossed, and resolves each raised one once', () => {
   const period = budgetCalendar(budget).periodAt(Date.UTC(2026, 8, 1));
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 20 }), (values) => {
@@ -39,18 +39,23 @@ test('each crossing of a threshold is reported once, and each fall below it once
         gaps: [],
       }));
       const events = backtestFacts(budget, spends, () => undefined);
-      for (const [threshold, limit] of [
-        ['40%', 4],
-        ['7 USD', 7],
-        ['100%', 10],
-      ] as const) {
-        const crossings = values.flatMap((value, index) => {
-          const before = index > 0 && (values[index - 1] ?? 0) >= limit;
-          return value >= limit === before ? [] : [`${index} ${value >= limit ? 'raised' : 'resolved'} ${value}`];
-        });
-        const told = events.filter((event) => event.threshold === threshold);
-        expect(told.map(({ at, state, value }) => `${at / dayMs} ${state} ${Number(value)}`)).toEqual(crossings);
-      }
+      const limits = { '40%': 4, '7 USD': 7, '100%': 10 };
+      const raised = new Set<string>();
+      const expected = values.flatMap((value, index) => {
+        const crossed = Object.entries(limits).filter(([, limit]) => value >= limit);
+        const [highest] = crossed.at(-1) ?? [];
+        const starts = highest === undefined || raised.has(highest) ? [] : [highest];
+        const ends = [...raised].filter((threshold) => !crossed.some(([name]) => name === threshold));
+        for (const threshold of starts) raised.add(threshold);
+        for (const threshold of ends) raised.delete(threshold);
+        return [...starts.map((name) => `${name} raised`), ...ends.map((name) => `${name} resolved`)].map(
+          (change) => `${index} ${change} ${value}`,
+        );
+      });
+      const found = events.map(
+        ({ at, threshold, state, value }) => `${at / dayMs} ${threshold} ${state} ${Number(value)}`,
+      );
+      expect(found.sort()).toEqual(expected.sort());
       expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).sort((a, b) => a - b));
     }),
   );
@@ -174,15 +179,18 @@ test('a replay gives what the books as of the end of each day would have reporte
           const asked = [{ budget, period }];
           const told = { now: at, freshnessHours: 26, configured: [] };
           const [spend] = await readSpends(books.connection, asked, told);
+          const usd = Number(spend?.spent ?? 0n) / 1e12;
+          const highest = [4, 7, 10].findLast((limit) => usd >= limit);
           for (const [threshold, limit] of [
             ['40%', 4],
             ['7 USD', 7],
             ['100%', 10],
           ] as const) {
-            const usd = Number(spend?.spent ?? 0n) / 1e12;
-            const state = usd >= limit ? 'raised' : 'resolved';
             const key = `${period.name} ${threshold}`;
-            if ((states.get(key) ?? 'resolved') === state) continue;
+            const before = states.get(key) ?? 'resolved';
+            const isCovered = limit !== highest && before !== 'raised';
+            const state = usd >= limit && !isCovered ? 'raised' : 'resolved';
+            if (before === state) continue;
             states.set(key, state);
             const through = spend?.completeThrough;
             expected.push(`${at} ${key} ${state} ${usd} ${through === undefined ? null : formatInstant(through)}`);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { parse } from 'csv-parse/sync';
+import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportFormats, writeAnswer } from '../../src/reports/export.ts';
 import type { Connection } from '../../src/warehouse/connection.ts';
@@ -136,11 +137,45 @@ async function readParquet(path: string): Promise<Cell[][]> {
   return rows.map((row) => names.map((name) => (row[name] === null ? null : String(row[name]))));
 }
 
+/** The cells of the first sheet as its XML has them: numbers keep every digit there, which no program's numbers do. */
+async function readXlsx(path: string): Promise<Cell[][]> {
+  const xml = strFromU8(unzipSync(await readFile(path))['xl/worksheets/sheet1.xml'] ?? new Uint8Array());
+  const plain = (text: string) =>
+    text
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&amp;', '&')
+      .replace(/_x([0-9A-F]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  const [, ...rows] = [...xml.matchAll(/<row r="\d+">([\s\S]*?)<\/row>/g)].map(([, row = '']) => {
+    const cells = new Map(
+      [...row.matchAll(/<c r="([A-Z]+)\d+"[^>]*>(?:<v>([^<]*)<\/v>|<is><t[^>]*>([^<]*)<\/t><\/is>)<\/c>/g)].map(
+        ([, column = '', number, text]) => [column, number ?? plain(text ?? '')] as const,
+      ),
+    );
+    return names.map((_, index) => cells.get(String.fromCharCode(65 + index)) ?? null);
+  });
+  return rows;
+}
+
+/** Cells as a workbook has them: numbers without zeros at their end, dates as days, no instants (they are rounded) and doubles. */
+function asInWorkbook(row: readonly Cell[]): Cell[] {
+  return row.map((cell, index) => {
+    const name = names[index] ?? '';
+    if (cell === null || name === 'instant' || name === 'ratio') return null;
+    if (name === 'flag') return cell === 'true' ? '1' : '0';
+    const days = (Date.parse(cell) - Date.UTC(1899, 11, 30)) / 86_400_000;
+    if (name === 'day') return days < 61 ? cell : String(days);
+    return name === 'name' || !cell.includes('.') ? cell : cell.replace(/\.?0+$/, '');
+  });
+}
+
 const readers: Readonly<Record<string, (path: string) => Promise<Cell[][]>>> = {
   csv: readCsv,
   json: readJson,
   arrow: readArrow,
   parquet: readParquet,
+  xlsx: readXlsx,
 };
 
 test('instants are marked as UTC in Parquet and Arrow, as in CSV and JSON', async () => {
@@ -191,11 +226,24 @@ test('every format contains the same rows to the last digit, and the same bytes 
       expect(read['csv']?.map(withoutRatio)).toEqual(read['json']?.map(withoutRatio));
       expect(read['arrow']?.map(withoutRatio)).toEqual(read['json']?.map(withoutRatio));
       expect(read['parquet']?.map(withoutRatio)).toEqual(read['json']?.map(withoutRatio));
-      for (const format of exportFormats) expect(read[format]?.map(ratio)).toEqual(rows.map(ratio));
+      const inWorkbook = read['xlsx']?.map((row) =>
+        row.map((cell, index) => (/^(instant|ratio)$/.test(names[index] ?? '') ? null : cell)),
+      );
+      expect(inWorkbook?.map((row) => row.map(withoutTail))).toEqual(
+        said.map((row) => asInWorkbook(row).map(withoutTail)),
+      );
+      for (const format of exportFormats.filter((one) => one !== 'xlsx')) {
+        expect(read[format]?.map(ratio)).toEqual(rows.map(ratio));
+      }
     }),
     { numRuns: 60 },
   );
 });
+
+/** A number without zeros at its end: where it is text because of its length, the workbook has them. */
+function withoutTail(cell: Cell): Cell {
+  return cell !== null && /^-?\d+\.\d+$/.test(cell) ? cell.replace(/\.?0+$/, '') : cell;
+}
 
 function instant(cell: Cell): Cell {
   return cell === null ? null : `${cell.replace(' ', 'T').replace(/0+$/, '').replace(/\.$/, '')}Z`;

@@ -14,15 +14,19 @@ const asked = {
   signal: new AbortController().signal,
 };
 
-/** The facts of given books, but those of checks of no concern here. */
+/** The facts of given books, except those of checks. */
 async function factsOf(given: Given, configured: readonly string[] = []): Promise<AlertFact[]> {
+  return (await allFactsOf(given, configured)).filter(({ kind }) => kind !== 'check');
+}
+
+async function allFactsOf(given: Given, configured: readonly string[] = []): Promise<AlertFact[]> {
   const books = await givenBooks(given);
   try {
     const { facts } = await readAlertFacts(books.connection, await knownAlerts(books.connection), {
       ...asked,
       configured,
     });
-    return facts.filter(({ kind }) => kind !== 'check');
+    return [...facts];
   } finally {
     books.close();
   }
@@ -148,6 +152,24 @@ describe('facts about the data', () => {
       { key: 'run/ingest', causes: expect.arrayContaining(['out of date']), outOfDate: [{ account: 'acc_one' }] },
     ]);
     expect(await factsOf({ ...fresh, runs: [down] })).toMatchObject([{ key: 'run/ingest', outOfDate: [] }]);
+  });
+
+  test('holes that unproven windows leave, and listings that a failed ingest left unread, are no facts of their own', async () => {
+    const covered = [
+      { window_end: '2026-09-03', claimed_end: '2026-09-03' },
+      { window_start: '2026-09-05', since_load: 2, load_number: 2 },
+    ];
+    const holes: Given = { ...fresh, loads: [{}, { load_number: 2, window_start: '2026-09-05' }], covered };
+    const keys = async (given: Given) =>
+      (await allFactsOf(given)).map(({ key }) => key).filter((key) => /hole|listings|unproven|run/.test(key));
+    expect(await keys(holes)).toEqual(['check/coverage_has_no_hole']);
+    const unproven = [{ window_start: '2026-09-03', window_end: '2026-09-05', reason: 'x' }];
+    expect(await keys({ ...holes, unproven })).toEqual(['unproven/acc_one']);
+
+    const listings = [{ outcome: 'failed', reason: 'no answer' }];
+    expect(await keys({ ...fresh, listings })).toEqual(['check/listings_are_complete']);
+    const runs = [{ command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' }];
+    expect(await keys({ ...fresh, listings, runs })).toEqual(['run/ingest']);
   });
 
   test('an open alert stays open while its fact holds, even if it follows from another one now', async () => {

@@ -186,7 +186,7 @@ describe('summary', () => {
     const costs = Array.from({ length: 9 }, (_, day) => ({ bucket_start: `2026-09-0${day + 1} 12:00:00`, cost: '24' }));
     const rows = await reported('summary', { ...complete('2026-09-01', '2026-09-09'), costs });
     // 22 days are left, and the cost of the 9th, which is not complete, is a part of them.
-    expect(cells(rows, 'cost', ...accrual)).toEqual([['216', '504', '720', 'mean of 7 days (no stored forecast)']]);
+    expect(cells(rows, 'cost', ...accrual)).toEqual([['216', '504', '720', 'mean of 7 days, no stored forecast']]);
   });
 
   test('uses the last stored forecast for the hours that are left since', async () => {

@@ -89,3 +89,20 @@ describe.each(['stored_forecasts', 'forecast_accuracy', 'forecast_accuracy_summa
     expect(await refusals(name, plain, { budget: 'old' }, ['everything'])).toEqual([]);
   });
 });
+
+test('a month after the last hour in the books is refused, unless the books have some hours of it', async () => {
+  const later = { month: '2026-10' };
+  expect(await refusals('cost_by_workspace', plain, later)).toEqual([
+    '2026-10 is not in the books yet: the books begin 2026-09-01T00:00:00Z and are complete through 2026-10-01T00:00:00Z',
+  ]);
+  const covered = [{ window_end: '2026-10-02', claimed_end: '2026-10-01' }];
+  const young = await givenBooks({ ...given, loads: [{}], covered });
+  try {
+    expect(await refusals('cost_by_workspace', young, later)).toEqual([]);
+    expect(await refusals('cost_by_workspace', young, { month: '2026-11' })).toEqual([
+      expect.stringMatching(/^2026-11 is in the future: /),
+    ]);
+  } finally {
+    young.close();
+  }
+});

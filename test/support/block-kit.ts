@@ -47,14 +47,16 @@ export function blockKitFaults(message: unknown): string[] {
   function textFaults(given: unknown, most: number, at: string, types = ['plain_text', 'mrkdwn']): void {
     const object = (given ?? {}) as { type?: unknown; text?: unknown; emoji?: unknown };
     if (!types.includes(String(object.type))) faults.push(`${at}: text of type ${object.type}, expected ${types}`);
-    // Markup is for words of our own: a label in bold, or lines of code, in which it means nothing.
-    if (object.type === 'mrkdwn' && !/^\*[A-Za-z0-9 %]+\*$|^```\n[^`]*\n```$/.test(String(object.text)))
+    // Markup is for words of our own: a label in bold, a link to the dashboard, or lines of code, in which it means nothing.
+    const isLink =
+      object.type === 'mrkdwn' && /^<https?:\/\/[^<>|\s]+\|Open in the dashboard>$/.test(String(object.text));
+    if (object.type === 'mrkdwn' && !isLink && !/^\*[A-Za-z0-9 %]+\*$|^```\n[^`]*\n```$/.test(String(object.text)))
       faults.push(`${at}: markup around ${object.text}`);
     if (object.type === 'plain_text' && object.emoji !== false) faults.push(`${at}: emoji names are drawn`);
     if (typeof object.text !== 'string' || object.text.length < 1) faults.push(`${at}: an empty text`);
     else {
       if (object.text.length > most) faults.push(`${at}: ${object.text.length} characters, over ${most}`);
-      if (/[<>]|&(?!(amp|lt|gt);)/.test(object.text)) faults.push(`${at}: & < or > that is not escaped`);
+      if (!isLink && /[<>]|&(?!(amp|lt|gt);)/.test(object.text)) faults.push(`${at}: & < or > that is not escaped`);
       if (/[\uD800-\uDBFF](?![\uDC00-\uDFFF])/.test(object.text)) faults.push(`${at}: half a character`);
     }
   }

@@ -28,6 +28,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   echarts: /^src\/(charts|serve)\//,
   hono: /^src\/serve\//,
   '@hono/node-server': /^src\/serve\//,
+  fflate: /^src\/workbook\//,
   nodemailer: /^src\/alerts\/sinks\/smtp\.ts$/,
 };
 
@@ -133,11 +134,13 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   budgets: ['config', 'forecast', 'terminal', 'warehouse'],
   metrics: ['budgets', 'config', 'jobs', 'warehouse'],
   anomalies: ['budgets', 'config', 'terminal', 'warehouse'],
-  reports: ['anomalies', 'terminal', 'warehouse'],
+  workbook: [],
+  reports: ['anomalies', 'terminal', 'warehouse', 'workbook'],
   query: ['reports', 'terminal', 'warehouse'],
   alerts: ['anomalies', 'budgets', 'config', 'query', 'reports', 'terminal', 'warehouse'],
   charts: [],
   serve: ['alerts', 'anomalies', 'allocation', 'budgets', 'charts', 'config', 'jobs', 'query', 'reports', 'warehouse'],
+  statement: ['charts', 'closing', 'reports', 'warehouse', 'workbook'],
   demo: ['reports', 'terminal', 'warehouse'],
   ingest: ['config', 'fetch', 'platform', 'warehouse'],
 };
@@ -332,9 +335,22 @@ describe('SQL files', () => {
     expect(named.length).toBeGreaterThan(50);
     expect(named.filter((path) => !queries.includes(path))).toEqual([]);
     const unnamed = queries
-      .filter((path) => !/^sql\/(migrations|views|reports|checks|journal)\//.test(path))
+      .filter((path) => !/^sql\/(migrations|views|reports|checks|journal|fragments)\//.test(path))
       .filter((path) => !text.includes(`'${basename(path, '.sql')}'`));
     expect(unnamed).toEqual([]);
+  });
+
+  test('at least two files include each fragment, and no migration includes one: it would change with it', () => {
+    const includes = queries.flatMap((path) =>
+      [...readFileSync(join(root, path), 'utf8').matchAll(/^\s*--! include: (\w+)$/gm)].map(([, name = '']) => ({
+        path,
+        name,
+      })),
+    );
+    const fragments = queries.filter((path) => path.startsWith('sql/fragments/')).map((path) => basename(path, '.sql'));
+    expect(fragments.length).toBeGreaterThan(3);
+    expect(fragments.filter((name) => includes.filter((each) => each.name === name).length < 2)).toEqual([]);
+    expect(includes.filter(({ path }) => path.startsWith('sql/migrations/'))).toEqual([]);
   });
 
   test('views and reports name their grain', () => {

@@ -345,8 +345,35 @@ describe('evaluateBudgets', () => {
     expect(states(third - 1n)).toEqual(['33.3333% resolved', '2 USD resolved']);
     expect(states(third)).toEqual(['33.3333% raised', '2 USD resolved']);
     expect(states(2n * usd - 1n)).toEqual(['33.3333% raised', '2 USD resolved']);
-    expect(states(2n * usd)).toEqual(['33.3333% raised', '2 USD raised']);
+    expect(states(2n * usd)).toEqual(['33.3333% reached', '2 USD raised']);
     expect(states(-usd)).toEqual(['33.3333% resolved', '2 USD resolved']);
+  });
+
+  test('of two thresholds crossed in one night, only the higher is raised; one that is open stays', () => {
+    const key = 'budget/acc%2Fone/some/2026-11/33.3333%';
+    const spend = { budget: 'some', period: november, completeThrough: undefined, gaps: [], drivers: [] };
+    const facts = (of: Budget, spent: bigint, open: string[] = []) =>
+      evaluateBudgets([of], [{ ...spend, spent }], new Set(open)).map(
+        ({ threshold, state }) => `${threshold} ${state}`,
+      );
+    expect(facts(some, 2n * usd, [key])).toEqual(['33.3333% raised', '2 USD raised']);
+    expect(facts(some, 2n * usd - 1n)).toEqual(['33.3333% raised', '2 USD resolved']);
+
+    const [low, high] = some.thresholds;
+    if (low === undefined || high === undefined) throw new Error('expected two thresholds');
+    const withSinks = (ofLow: string[], ofHigh: string[]) => ({
+      ...some,
+      thresholds: [
+        { ...low, notify: ofLow },
+        { ...high, notify: ofHigh },
+      ],
+    });
+    const other = ['33.3333% raised', '2 USD raised'];
+    expect(facts(withSinks(['finops'], ['oncall']), 2n * usd), 'who would get nothing').toEqual(other);
+    expect(facts(withSinks([], ['oncall']), 2n * usd), 'who would get nothing').toEqual(other);
+    expect(facts(withSinks(['finops'], ['oncall', 'finops']), 2n * usd)).toEqual(['33.3333% reached', '2 USD raised']);
+    const mild = { ...some, thresholds: [low, { ...high, severity: 'info' as const }] };
+    expect(facts(mild, 2n * usd), 'the severity would be lost').toEqual(other);
   });
 
   test('makes no fact about unknown spend: it is neither reached nor resolved', () => {

@@ -101,7 +101,7 @@ steps:
   - ingset
   - ingest: { form: -1d, acceptReducedAccess: true, from: yesterday }
   - report
-  - report: { month: 2026-10, format: [csv, xlsx], parquetDecimals: rough }
+  - report: { month: 2026-10, format: [csv, xls], parquetDecimals: rough }
   - check: { list: true }
   - close: { month: next }
   - { alert, summarize }
@@ -117,14 +117,14 @@ ping: { begin: "\${HOOK}" }
       4:10: catchUp: found "twice", expected once or skip
       5:10: enabled: found "yes", expected true or false
       6:1: unknown key "fail"; it belongs to ping; move it there
-      8:5: steps: found "ingset", expected one of ingest, check, close, report, summarize or alert, or a step with options such as report: { name: focus }; did you mean ingest?
+      8:5: steps: found "ingset", expected one of ingest, check, close, report, statement, summarize or alert, or a step with options such as report: { name: focus }; did you mean ingest?
       9:15: unknown key "form"; did you mean from? rename or remove it
       9:26: unknown key "acceptReducedAccess"; expected one of from, to or refetch
       9:59: from: found "yesterday", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       10:5: steps: found report without name, expected report: { name: … }
       11:13: report: found no name, expected one in each report step; add it
-      11:45: format: found "xlsx", expected csv, parquet, arrow or json
-      11:69: parquetDecimals: found "rough", expected exact or double
+      11:45: format: found "xls", expected csv, parquet, arrow, json or xlsx; did you mean xlsx?
+      11:68: parquetDecimals: found "rough", expected exact or double
       12:12: check: found a value after check:, expected only the name, because check has no options; write - check
       13:21: month: found "next", expected last, or a month such as 2026-09
       14:7: alert: found nothing after alert:, expected only the name, because alert has no options; write - alert
@@ -265,6 +265,7 @@ describe('jobs', () => {
           'report focus --month last-complete',
           'report invoice_lines --month last-complete',
           'report reconciliation_summary --month last-complete',
+          'statement --month last-complete',
           'alert',
         ],
       ],

@@ -233,3 +233,21 @@ function withTexts(value: unknown, text: string, key = ''): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withTexts(item, text, name)]));
 }
+
+test('a message of a project with a dashboard links to the page of each alert', () => {
+  const origin = { project: 'acme', host: 'finops-01', dashboard: 'https://costs.example.com' };
+  const named: AlertFact = { ...budget, budget: 'a|b> "c"' };
+  const only = { ...messageOf(entryOf(named)), origin };
+  const page = 'https://costs.example.com/budgets/a%7Cb%3E%20%22c%22';
+  expect(JSON.stringify(slackMessage(only))).toContain(`<${page}|Open in the dashboard>`);
+  expect(plainText(only).split('\n')).toContain(page);
+  expect(JSON.parse(webhookBody(only))).toMatchObject({ alerts: [{ url: page }] });
+  const all = { ...messageOf(...facts.map((fact) => entryOf(fact))), origin };
+  const urls = (JSON.parse(webhookBody(all)) as { alerts: { url: string }[] }).alerts.map(
+    ({ url }) => new URL(url).pathname,
+  );
+  expect(new Set(urls.map((path) => path.split('/')[1]))).toEqual(
+    new Set(['budgets', 'anomalies', 'months', 'explore', 'health']),
+  );
+  expect(blockKitFaults(slackMessage(all))).toEqual([]);
+});

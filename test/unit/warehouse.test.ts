@@ -9,7 +9,8 @@ import { openDatabase } from '../../src/warehouse/database.ts';
 import { journalFolder, lastApplied, openJournalFile, openRecorder, readJournal } from '../../src/warehouse/journal.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { damageOfWarehouse } from '../../src/warehouse/seal.ts';
-import { readSqlFolder } from '../../src/warehouse/sql-files.ts';
+import { builtInSql, readSqlFolder } from '../../src/warehouse/sql-files.ts';
+import { includeFragments } from '../../src/warehouse/sql-fragments.ts';
 import type { Stage } from '../../src/warehouse/stage.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { newProject } from '../support/project.ts';
@@ -664,7 +665,59 @@ describe('readSqlFolder(folder, overlay)', () => {
   });
 
   test('reads the whole text, so that line numbers are right', async () => {
-    for (const { path, text } of await readSqlFolder('views')) expect(text).toBe(await readFile(path, 'utf8'));
+    for (const { path, text, places } of await readSqlFolder('views')) {
+      const lines = (await readFile(path, 'utf8')).split('\n');
+      if (places === undefined) expect(text).toBe(lines.join('\n'));
+      for (const [index, line] of text.split('\n').entries()) {
+        const [, file = '', number] = /^(.*):(\d+)$/.exec(places?.[index] ?? `${path}:${index + 1}`) ?? [];
+        if (file === path) expect(line).toBe(lines[Number(number) - 1]);
+      }
+    }
+  });
+
+  test('replaces an include by the fragment without its header, also where a fragment includes another', async () => {
+    const overlay = await overlayWith({
+      'mine.sql': '--! about: mine\nselect from_json(\n  $scope,\n  --! include: scope_type\n) as scope',
+      'nested.sql': '--! about: mine\nwith\n--! include: scopes\nlast as (select 1)\nselect id from scopes',
+    });
+    const files = await readSqlFolder('reports', overlay);
+    const [mine, nested] = ['mine', 'nested'].map((name) => files.find((file) => file.name === name));
+    expect(mine?.problems).toBeUndefined();
+    expect(mine?.text).toMatch(
+      /^--! about: mine\nselect from_json\(\n {2}\$scope,\n'\{"account"[^;]*\}'\n\) as scope$/,
+    );
+    expect(mine?.places?.at(-1)).toBe(`${join(overlay, 'reports', 'mine.sql')}:5`);
+    expect(mine?.places?.at(3)).toBe(`${join(builtInSql, 'fragments', 'scope_type.sql')}:2`);
+    expect(nested?.text).toContain('"pointer": "VARCHAR"');
+    expect(nested?.text).not.toContain('include:');
+  });
+
+  test('refuses an include that is not the name of a fragment, with file and line', async () => {
+    const secret = join(await newProject(), 'secret.sql');
+    await writeFile(secret, '--! about: not for others\nselect 1');
+    const names = [secret, '../../etc/passwd', '../views/costs', 'no_such_fragment', '', 'scopes.sql', 'constructor'];
+    const overlay = await overlayWith(
+      Object.fromEntries(
+        names.map((name, index) => [`r${index}.sql`, `--! about: x\n\n--! include: ${name}\nselect 1`]),
+      ),
+    );
+    const files = await readSqlFolder('reports', overlay);
+    for (const [index, name] of names.entries()) {
+      const file = files.find((each) => each.name === `r${index}`);
+      expect(file?.problems?.join('\n')).toContain(
+        `${join(overlay, 'reports', `r${index}.sql`)}:3:1: found include "${name}", expected one of `,
+      );
+      expect(file?.text).not.toContain('not for others');
+    }
+  });
+
+  test('refuses fragments that include each other, with the file and line of the last include', async () => {
+    const fragments = await newProject();
+    await writeFile(join(fragments, 'one.sql'), '--! about: x\n--! include: two\n');
+    await writeFile(join(fragments, 'two.sql'), '--! about: x\n\n--! include: one\n');
+    const problems: string[] = [];
+    await includeFragments({ text: 'select 1\n--! include: one', path: '/x.sql', fragments }, problems);
+    expect(problems).toEqual([`${join(fragments, 'two.sql')}:3:1: the fragments include each other: one, two, one`]);
   });
 });
 

@@ -62,6 +62,14 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
       },
       ...{ proof: { tolerance: '0.01' }, landing: { keep: 'all', keepDays: 30 } },
       focus: { provider: 'Platform', accountName: 'Main' },
+      serve: {
+        ...{ hosts: ['costs.example.com'], userHeader: 'X-Forwarded-User' },
+        tokens: {
+          north: { token: 'abcdefghijabcdefghij', workspaces: ['north'] },
+          payments: { token: 'klmnopqrstklmnopqrst', owner: 'Payments' },
+        },
+      },
+      dashboardUrl: 'https://costs.example.com',
       alerts: {
         ...{ notify: ['finops', 'mail'], giveUpDays: 7, project: 'acme' },
         severity: {
@@ -127,6 +135,8 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
             ...{ excel: true, totals: true, by: 'team', labels: 'team,env', allowEmpty: false },
           },
         },
+        { statement: { month: '2026-09', owner: 'Payments', by: 'team', format: ['html', 'xlsx'], out: 'there' } },
+        { statement: { each: 'owner', requireComplete: true } },
         { summarize: { period: 'weekly', sink: ['finops'] } },
         'summarize',
         'alert',
@@ -325,7 +335,7 @@ function isFree(name: Name, path: Path): boolean {
 /** What only the reader knows: forms of texts, names that must be those of others, what one value asks of another. */
 const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
   costbook: [
-    /(^|\/)(url|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
+    /(^|\/)(url|dashboardUrl|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
     /^alerts\/notify(\/\d)? = "nonsense/,
     /^sinks(\/\w+)? = undefined$/, // alerts.notify names them
   ],

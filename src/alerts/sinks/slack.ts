@@ -1,5 +1,6 @@
 import type { SlackSettings } from '../../config/index.ts';
 import { forSlack, forTerminal } from '../../safe-text.ts';
+import { dashboardLink } from '../dashboard-link.ts';
 import { bar, type Card, cardOf, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
 import { post } from './post.ts';
 import type { SendMessage, SinkEffects } from './sink.ts';
@@ -60,15 +61,21 @@ export function slackMessage(message: OutgoingMessage): SlackMessage {
 function blocksOf(message: OutgoingMessage): SlackBlock[] {
   const head = header(subjectOf(message));
   const foot = context([footOf(message)]);
-  if (message.summary !== null) return [head, ...preformatted(message.summary.text), foot];
+  if (message.summary !== null) return [head, ...preformatted(message.summary.text), ...linkBlocks(message), foot];
   const cards = message.entries.map(cardOf);
   const [only] = cards;
-  if (cards.length === 1 && only !== undefined) return [head, ...cardBlocks(only), foot];
-  // Three blocks per alert (title, text, context), plus head, foot, and the line that counts what is left out.
+  if (cards.length === 1 && only !== undefined) return [head, ...cardBlocks(only), ...linkBlocks(message), foot];
+  // Three blocks per alert (title, text, context), plus head, foot, link, and the line that counts what is left out.
   const perCard = 3;
-  const shown = cards.slice(0, Math.floor((slackLimits.blocks - 3) / perCard));
+  const shown = cards.slice(0, Math.floor((slackLimits.blocks - 4) / perCard));
   const more = moreWords(message, shown.length);
-  return [head, ...shown.flatMap(shortCardBlocks), ...(more === undefined ? [] : [section([more])]), foot];
+  return [
+    head,
+    ...shown.flatMap(shortCardBlocks),
+    ...(more === undefined ? [] : [section([more])]),
+    ...linkBlocks(message),
+    foot,
+  ];
 }
 
 /** The text of a notification: every title. */
@@ -85,6 +92,16 @@ function cardBlocks(card: Card): SlackBlock[] {
     ...(card.list === undefined ? [] : [section(listLines(card.list))]),
     context(card.notes),
   ];
+}
+
+/** A link to the dashboard: to the alert's page if it is the only one; nothing without a dashboard. */
+function linkBlocks({ origin, entries }: OutgoingMessage): SlackBlock[] {
+  const dashboard = origin?.dashboard;
+  if (dashboard === undefined) return [];
+  const [entry] = entries;
+  const link = entries.length === 1 && entry ? dashboardLink(dashboard, entry.key, entry.fact) : `${dashboard}/`;
+  // The signs that would end the link cannot occur in it: names are encoded, and the configured address is a URL.
+  return [{ type: 'section', text: mrkdwn(`<${link}|Open in the dashboard>`) }];
 }
 
 function shortCardBlocks(card: Card): SlackBlock[] {
@@ -131,7 +148,7 @@ function preformatted(text: string): SlackBlock[] {
     lines.push(safe);
   }
   flush();
-  const most = slackLimits.blocks - 2;
+  const most = slackLimits.blocks - 3;
   return blocks.length <= most
     ? blocks
     : [...blocks.slice(0, most - 1), section(['… "costbook summarize --dry-run" shows the rest'])];

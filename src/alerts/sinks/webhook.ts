@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { signatureKey, type WebhookSettings } from '../../config/index.ts';
 import { shorten } from '../../safe-text.ts';
+import { dashboardLink } from '../dashboard-link.ts';
 import { type OutgoingMessage, plainText, subjectOf } from '../message.ts';
 import type { CostSummary } from '../summary.ts';
 import type { AlertEntry } from '../transitions.ts';
@@ -24,7 +25,10 @@ export function webhookBody(message: OutgoingMessage): string {
   };
   // Reserves room for the counts in `left`.
   let free = maxWebhookBytes - bytesOf({ ...head, alerts: [], summary: null, left: null }) - 200;
-  const alerts = within(message.entries.map(smallEntry), free);
+  const alerts = within(
+    message.entries.map((entry) => ({ ...smallEntry(entry), ...urlOf(origin?.dashboard, entry) })),
+    free,
+  );
   free -= bytesOf(alerts);
   const shownSummary = summary === null ? null : summaryWithin(summary, free);
   const leftAlerts = message.entries.length - alerts.length;
@@ -32,6 +36,12 @@ export function webhookBody(message: OutgoingMessage): string {
   const isAll = left === undefined && leftAlerts === 0 && leftBudgets === 0;
   const counts = { anomalies: 0, impact: '0', resolved: 0, ...left, alerts: leftAlerts, budgets: leftBudgets };
   return JSON.stringify({ ...head, alerts, summary: shownSummary, left: isAll ? null : counts });
+}
+
+/** The alert's page of the dashboard; left out without one. */
+function urlOf(dashboard: string | undefined, { key, fact }: AlertEntry): { readonly url?: string } {
+  const url = dashboardLink(dashboard, key, fact);
+  return url === undefined ? {} : { url };
 }
 
 function bytesOf(value: unknown): number {

@@ -176,7 +176,7 @@ function plainText(value: SqlCell, { name, type }: SqlColumn): string | undefine
 }
 
 /** An owner for people: `Payments / checkout` for `{"team":"Payments","product":"checkout"}`. */
-function ownerText(owner: string | undefined): string {
+export function ownerText(owner: string | undefined): string {
   let values: unknown[] = [owner ?? null];
   if (owner?.startsWith('{')) {
     try {
@@ -209,7 +209,7 @@ function isShare(column: SqlColumn): boolean {
 const writtenSo: Readonly<Record<string, string>> = { uuid: 'UUID', usd: 'USD', gb_hours: 'GB-hours', id: 'ID' };
 
 /** A column's name in words: `Cost month before` for `cost_month_before`. Names of another form do not change. */
-function headerOf(name: string): string {
+export function headerOf(name: string): string {
   if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name)) return name;
   const words = name
     .replaceAll(/(?<=^|_)(uuid|usd|gb_hours|id)(?=_|$)/g, (word) => writtenSo[word] ?? word)

@@ -18,6 +18,10 @@ export interface FormatOptions {
   readonly parquetDecimals: 'exact' | 'double';
   /** The metadata, by name, such as complete through; only some formats store it. */
   readonly facts: Readonly<Record<string, string>>;
+  /** The report's name, for formats that name their content. */
+  readonly title?: string;
+  /** The column that is added up, for formats that mark it. */
+  readonly costColumn?: string | undefined;
 }
 
 /** Writes an answer in chunks, to a file or to stdout. Memory use does not grow with the answer. */

@@ -1,0 +1,15 @@
+--! about: CTE spend_windows (spend_window, id, window_start, window_end): the windows in $spend_windows, a JSON list of
+--! about: {spend_window, scope, start, end}. They start and end on whole hours.
+spend_windows as (
+  select
+    given.spend_window,
+    given.scope as id,
+    cast(given.start as timestamp) as window_start,
+    cast(given.end as timestamp) as window_end
+  from (
+    select unnest(
+      from_json($spend_windows, '[{"spend_window": "INTEGER", "scope": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]'),
+      recursive := true
+    )
+  ) as given
+),

@@ -1,0 +1,42 @@
+--! about: The states of a resource, newest first, in the accounts where the viewer sees costs of it.
+select
+  account,
+  strftime(valid_from, '%Y-%m-%dT%H:%M:%SZ') as valid_from,
+  strftime(valid_to, '%Y-%m-%dT%H:%M:%SZ') as valid_to,
+  strftime(created_at, '%Y-%m-%dT%H:%M:%SZ') as created_at,
+  status,
+  is_enabled,
+  memory_mb,
+  region,
+  generation,
+  plan,
+  display_name,
+  external_id,
+  created_by,
+  labels
+from resources
+where coalesce(resource_type, '') = $type
+  and coalesce(workspace, '') = $workspace
+  and coalesce(resource_name, '') = $name
+  and account in (
+    select account
+    from visible_series
+    where coalesce(resource_type, '') = $type
+      and coalesce(workspace, '') = $workspace
+      and coalesce(resource_name, '') = $name
+  )
+  -- An owner sees the states in the time from which it has costs.
+  and (
+    not $is_owner
+    or valid_to is null
+    or valid_to > (
+      select min(hours.bucket_start)
+      from visible_hours as hours
+      join visible_series as series using (series_id)
+      where coalesce(series.resource_type, '') = $type
+        and coalesce(series.workspace, '') = $workspace
+        and coalesce(series.resource_name, '') = $name
+    )
+  )
+order by valid_from desc, account
+limit 100;

@@ -1,0 +1,26 @@
+--! about: The costs of a month ($month) and of the month before by day, series and owner, for the statements of the month.
+--! about: `named` is the owner in the dimension that statements are about ($dimension).
+create or replace temp table statement_costs as
+select
+  series_id,
+  cast(bucket_start as date) as day,
+  bucket_start >= cast($month as timestamp) as is_month,
+  owner,
+  json_extract_string(owner, '/' || replace(replace($dimension, '~', '~0'), '/', '~1')) as named,
+  is_shared,
+  cast(sum(cost) as decimal(38, 12)) as cost,
+  cast(sum(usage) as decimal(38, 6)) as usage
+from costs_allocated
+where bucket_start >= cast($month as timestamp) - interval 1 month
+  and bucket_start < cast($month as timestamp) + interval 1 month
+group by all;
+create or replace temp table statement_known as
+select
+  coalesce(
+    bool_and(
+      history_start <= cast($month as timestamp) - interval 1 month
+      and complete_through >= cast($month as timestamp) + interval 1 month
+    ),
+    false
+  ) as has_month_before
+from accounts;

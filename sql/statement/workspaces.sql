@@ -1,0 +1,23 @@
+--! about: What each workspace cost in the month, and in the month before; of one owner with $owner.
+select
+  series.account,
+  series.workspace,
+  cast(coalesce(sum(costs.cost) filter (costs.is_month), 0) as decimal(38, 12)) as cost,
+  case
+    when known.has_month_before
+      then cast(coalesce(sum(costs.cost) filter (not costs.is_month), 0) as decimal(38, 12))
+  end as cost_month_before,
+  case
+    when known.has_month_before
+      then cast(
+        coalesce(sum(costs.cost) filter (costs.is_month), 0) - coalesce(sum(costs.cost) filter (not costs.is_month), 0)
+        as decimal(38, 12)
+      )
+  end as change
+from statement_costs as costs
+join series using (series_id)
+cross join statement_known as known
+where $owner is null or costs.named = $owner
+group by series.account, series.workspace, known.has_month_before
+having known.has_month_before or coalesce(bool_or(costs.is_month), false)
+order by cost desc, account, workspace nulls last;

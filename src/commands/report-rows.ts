@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { exitCodes, UsageError } from '../errors.ts';
+import {
+  blamingReport,
+  checkReport,
+  displayParameters,
+  filesNamed,
+  isOfOwners,
+  orderedQuery,
+  readReports,
+  refusalWords,
+  shape,
+  sqlParameters,
+  topOf,
+} from '../reports/index.ts';
+import { firstOf, toJsonValue } from '../warehouse/index.ts';
+import type { CommandInput } from './command.ts';
+import { optionReader } from './options.ts';
+import { adviceOnOwners, openQuestion, readQuestion } from './report-answer.ts';
+import type { ChildContext } from './run-in-child.ts';
+
+/**
+ * Writes the first rows of a report as one JSON value, as its table shows them: what costs most, or is newest, first.
+ * Writes no file. Throws as the report command does.
+ */
+export async function writeReportRows(input: CommandInput, context: ChildContext): Promise<number> {
+  const options = optionReader(input, context.effects.now());
+  const maxRows = options.count('maxRows') ?? 100;
+  options.check();
+  const question = await readQuestion(input, context, await readReports(join(context.dir, 'sql')));
+  const { report } = question;
+  const { books, state, values, evaluated, missing, refusals } = await openQuestion(question, context);
+  try {
+    const { connection } = books;
+    if (refusals.length > 0) throw new UsageError(refusalWords(refusals).join('\n'));
+    const advice = isOfOwners(report) ? await adviceOnOwners(connection, context.dir) : [];
+    const warnings = [...missing, ...(evaluated?.gone ?? []), ...advice];
+    // From here on SQL runs that may be the user's.
+    await books.lockDown({ files: filesNamed(values) });
+    await blamingReport(report, async () => {
+      const { report: shaped, parameters } = await shape(connection, report, sqlParameters(values));
+      const columns = await checkReport(connection, shaped, parameters);
+      const names = columns.map(({ name }) => name);
+      const query = firstOf(orderedQuery(shaped, names, topOf(shaped, columns)), maxRows + 1);
+      const rows: Record<string, unknown>[] = [];
+      const { chunks } = await connection.stream(query, parameters);
+      for await (const chunk of chunks) {
+        for (const row of chunk)
+          rows.push(Object.fromEntries(names.map((name, index) => [name, toJsonValue(row[index] ?? null)])));
+      }
+      const answer = {
+        ...{ report: report.name, parameters: displayParameters(values), ...state, warnings, columns },
+        rows: rows.slice(0, maxRows),
+        truncated: rows.length > maxRows,
+      };
+      await context.write(`${JSON.stringify(answer)}\n`);
+    });
+    return exitCodes.done;
+  } finally {
+    books.close();
+  }
+}

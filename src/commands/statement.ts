@@ -1,0 +1,247 @@
+import { randomUUID } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { nearest } from '../did-you-mean.ts';
+import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
+import { expectProject } from '../project-folder.ts';
+import {
+  type CompletenessState,
+  completenessOf,
+  describeCompleteness,
+  filesOf,
+  type GivenParameter,
+  incompleteness,
+  type Published,
+  periodsOf,
+  type ReadParameters,
+  type Report,
+  readParameters,
+  refusalWords,
+  resolveAsOf,
+  settleParameters,
+  shortestPath,
+  unanswerable,
+} from '../reports/index.ts';
+import {
+  ownersOfMonth,
+  publishStatement,
+  readStatementMonth,
+  statementFormats,
+  statementReports,
+} from '../statement/index.ts';
+import type { Instant } from '../time.ts';
+import { type Books, completeness, openBooks } from '../warehouse/index.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
+import { optionReader } from './options.ts';
+
+export const statementCommand: Command = {
+  name: 'statement',
+  summary:
+    'Write the statement of a month for people who sign it: an HTML file that prints on A4, and an XLSX workbook.',
+  options: [
+    { flags: '--month <month>', summary: 'a month such as 2026-10, or last, the last complete month (default)' },
+    { flags: '--owner <name>', summary: 'only what this owner is charged, such as payments' },
+    { flags: '--each <what>', summary: 'owner: one statement for each owner' },
+    { flags: '--by <dimension>', summary: 'the dimension of owners; team by default' },
+    { flags: '--format <formats>', summary: `comma-separated: ${statementFormats.join(', ')}; both by default` },
+    {
+      flags: '--out <dir>',
+      summary: 'write the files below this folder, in statement/…; by default exports/ in the project folder',
+    },
+    { flags: '--require-complete', summary: 'exit 4 and write nothing if the month is not complete' },
+  ],
+  examples: [
+    'costbook statement --month 2026-10',
+    'costbook statement --month 2026-10 --owner payments --out /srv/finance',
+    'costbook statement --month 2026-10 --each owner --format html',
+  ],
+  async check(input, context) {
+    await readAsked(input, context);
+  },
+  async run(input, context) {
+    const asked = await readAsked(input, context);
+    expectProject(context);
+    return writeStatements(asked, context);
+  },
+};
+
+/** A command line, read as far as it can be without the books. */
+interface Asked {
+  readonly isEach: boolean;
+  readonly owner: string | undefined;
+  readonly dimension: string;
+  readonly formats: readonly string[];
+  readonly root: string;
+  readonly isRequired: boolean;
+  readonly month: GivenParameter[];
+  readonly whole: Report;
+  readonly ofOwner: Report;
+  /** The month alone, which says as of when the books answer. */
+  readonly read: ReadParameters;
+}
+
+/** Throws UsageError that lists everything wrong with a command line. */
+async function readAsked(
+  input: CommandInput,
+  { dir, effects }: Pick<CommandContext, 'dir' | 'effects'>,
+): Promise<Asked> {
+  const now = effects.now();
+  const options = optionReader(input, now);
+  const each = options.choice('each', ['owner']);
+  const owner = options.text('owner');
+  const formats = options.choices('format', statementFormats) ?? statementFormats;
+  const text = options.text('month');
+  const { whole, ofOwner } = await statementReports();
+  if (each !== undefined && owner !== undefined)
+    options.problem('--each: found next to --owner, expected one of the two');
+  if (owner === '') options.problem('--owner: found nothing, expected the name of an owner such as payments');
+  const month = text === undefined ? [] : [{ name: 'month', text, what: '--month' }];
+  const read = await readParameters(whole, month, { now, dir, folders: [], problem: options.problem });
+  options.check();
+  return {
+    isEach: each !== undefined,
+    ...{ owner, formats, month, whole, ofOwner, read },
+    dimension: options.text('by') ?? 'team',
+    root: resolve(options.text('out') ?? join(dir, 'exports')),
+    isRequired: options.flag('requireComplete'),
+  };
+}
+
+async function writeStatements(asked: Asked, context: CommandContext): Promise<number> {
+  const { books, state, asOf, values } = await openMonth(asked, context);
+  const { connection } = books;
+  try {
+    const accounts = await completeness(connection);
+    const periods = periodsOf(values);
+    const now = asOf ?? context.effects.now();
+    const given = await bound(asked, asked.owner ?? 'anybody', state, context);
+    const refusals = await unanswerable(connection, asked.ofOwner, [...values, ...given], {
+      ...{ accounts, now, isOfFuture: false, budgets: [] },
+    });
+    const missing = incompleteness(accounts, periods);
+    if (asked.isRequired && missing.length > 0) throw new UnprovenError(`${missing.join('\n')}\nnothing was written`);
+    if (refusals.length > 0)
+      throw new UsageError(`${[...new Set(refusalWords(refusals))].join('\n')}\nnothing was written`);
+    for (const sentence of missing) context.tell(`warning: ${sentence}; the statement is marked as a draft`);
+    const [period] = periods;
+    if (period === undefined) throw new Error('a statement is about a month');
+    context.progress('collecting the costs of the month');
+    const month = await readStatementMonth(connection, { month: period.start, state, missing }, asked.dimension);
+    const owners = await ownersAsked(asked, books, context);
+    const published: Published[] = [];
+    for (const owner of owners) {
+      context.signal.throwIfAborted();
+      published.push(
+        await publishStatement(connection, {
+          report: owner === undefined ? asked.whole : asked.ofOwner,
+          values: owner === undefined ? values : await bound(asked, owner, state, context),
+          scope: { owner, dimension: asked.dimension },
+          ...{ month, state, asOf, formats: asked.formats, root: asked.root, signal: context.signal },
+          onProgress: context.progress,
+        }),
+      );
+    }
+    await answer(published, state, context);
+    return exitCodes.done;
+  } finally {
+    books.close();
+  }
+}
+
+/** Opens the books that a statement is from: those of the month's close, or the present while the month is open. */
+async function openMonth({ read }: Asked, { dir, signal }: CommandContext) {
+  const reader = randomUUID();
+  const books = await openBooks(dir, { lockedDown: true, reader, signal });
+  let asOf: Instant | undefined;
+  try {
+    const state = await completenessOf(books.connection);
+    const values = settleParameters(read, state);
+    asOf = await resolveAsOf(books.connection, undefined, periodsOf(values));
+    if (asOf === undefined) return { books, state, asOf, values };
+    books.close();
+    const closed = await openBooks(dir, { lockedDown: true, asOf, reader, signal });
+    const then = await completenessOf(closed.connection, asOf);
+    return { books: closed, state: { ...then, closedAt: then.asOf }, asOf, values };
+  } catch (error) {
+    books.close();
+    throw error;
+  }
+}
+
+/** The parameters of an owner's statement. */
+async function bound(
+  { ofOwner, month, dimension }: Asked,
+  owner: string,
+  state: CompletenessState,
+  { dir, effects }: CommandContext,
+) {
+  const given = [
+    ...month,
+    { name: 'owner', text: owner, what: '--owner' },
+    ...(dimension === 'team' ? [] : [{ name: 'dimension', text: dimension, what: '--by' }]),
+  ];
+  const problems: string[] = [];
+  const problem = (text: string): number => problems.push(text);
+  const read = await readParameters(ofOwner, given, { now: effects.now(), dir, folders: [], problem });
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return settleParameters(read, state);
+}
+
+/** Whose statements to write; undefined is everybody's. Throws UsageError for an owner that the month charges nothing. */
+async function ownersAsked(
+  { owner, isEach, dimension }: Asked,
+  { connection }: Books,
+  context: CommandContext,
+): Promise<readonly (string | undefined)[]> {
+  if (owner === undefined && !isEach) return [undefined];
+  const owners = await ownersOfMonth(connection);
+  const names = owners.flatMap((one) => one.owner ?? []);
+  if (isEach) {
+    if (names.length === 0) {
+      throw new UsageError(
+        `no cost of the month has an owner in the dimension "${dimension}": write allocation rules, or name another dimension with --by`,
+      );
+    }
+    const rest = owners.find((one) => one.owner === null);
+    if (rest !== undefined && /[1-9]/.test(rest.cost)) {
+      context.tell(`warning: ${rest.cost} USD have no ${dimension}, so they are in no owner's statement`);
+    }
+    return names;
+  }
+  if (owner !== undefined && names.includes(owner)) return [owner];
+  const alike = names.filter((name) => name.toLowerCase() === owner?.toLowerCase());
+  if (alike.length === 1) return alike;
+  const near = nearest(owner ?? '', names);
+  const known = names.length === 0 ? 'there is none' : `expected one of ${names.slice(0, 10).join(', ')}`;
+  throw new UsageError(
+    `the month charges nothing to ${dimension} "${owner}": ${near === undefined ? known : `did you mean "${near}"?`}`,
+  );
+}
+
+async function answer(
+  published: readonly Published[],
+  state: CompletenessState,
+  context: CommandContext,
+): Promise<void> {
+  const files = published.reduce((sum, { manifest }) => sum + manifest.files.length, 0);
+  const unchanged = published.every(({ isUnchanged }) => isUnchanged);
+  const rows = published.reduce((sum, { manifest }) => sum + manifest.rows, 0);
+  context.count?.({ rows, files, unchanged });
+  if (context.json) {
+    const statements = published.map((one) => ({
+      ...{ report: one.manifest.report, parameters: one.manifest.parameters, folder: one.folder },
+      ...{ rows: one.manifest.rows, cost: one.manifest.cost, unchanged: one.isUnchanged },
+      files: filesOf(one).map(({ format, path, latest, sha256, bytes }) => ({ format, path, latest, sha256, bytes })),
+    }));
+    await context.write(`${JSON.stringify({ ...state, statements })}\n`);
+    return;
+  }
+  for (const one of published) {
+    const { parameters, cost } = one.manifest;
+    const owner = parameters['owner'];
+    await context.write(
+      `${parameters['month']}${owner === undefined ? '' : ` ${owner}`}: ${cost} USD${one.isUnchanged ? ' (unchanged)' : ''}\n`,
+    );
+    for (const { latest, path } of filesOf(one)) await context.write(`${shortestPath(latest ?? path)}\n`);
+  }
+  await context.write(`${describeCompleteness(state)}\n`);
+}

@@ -1,0 +1,279 @@
+import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
+import { type Chart, keysOf, pageTheme, rankedBars } from '../charts/index.ts';
+import { UsageError } from '../errors.ts';
+import { addCalendarMonths, floorMonth, formatInstant, formatMonth, type Instant } from '../time.ts';
+import { readSql, type SqlRow } from '../warehouse/index.ts';
+import { resourceAddress } from './addresses.ts';
+import { readBooksState } from './books-state.ts';
+import { sum } from './explored.ts';
+import { amount, money } from './format.ts';
+import { figure, instant, named, table } from './layout.ts';
+import { html, type Markup, raw } from './markup.ts';
+import { monthName } from './overview.ts';
+import type { Page, PageRequest } from './page.ts';
+import { shownSql } from './shown-sql.ts';
+import type { BooksView } from './snapshots.ts';
+
+const topOwners = 12;
+const unallocatedShown = 30;
+const monthsShown = 36;
+
+interface Asked {
+  /** `2026-10`. */
+  readonly month: string;
+  readonly start: Instant;
+  readonly end: Instant;
+  readonly dimension: string;
+  readonly months: readonly string[];
+  readonly dimensions: readonly string[];
+}
+
+/** Who pays for a month: direct and shared costs by owner, what has no owner. Reads all costs: for unrestricted viewers only. */
+export async function allocationPage(request: PageRequest): Promise<Page> {
+  const { view, query, project, now } = request;
+  const state = await readBooksState(view);
+  const page = { path: '/allocation', title: 'Allocation' } as const;
+  if (state.month === undefined || state.completeThrough === null) {
+    return { ...page, body: html`<p class="empty">The books have no complete hour yet.</p>` };
+  }
+  const dimensions = await dimensionsOf(view);
+  const months = monthsBetween(Date.parse(state.historyStart ?? state.completeThrough), state.month.start);
+  const { asked, problems } = readQuestion(query, months, dimensions);
+  const sqlMonth = `${asked.month}-01`;
+  const rowsOf = (report: string, parameters: Record<string, string | null>) =>
+    view.once(`report ${report} ${JSON.stringify(parameters)}`, async (connection) =>
+      connection.rows(await readSql('reports', report), parameters),
+    );
+  const window = { from: formatInstant(asked.start), to: formatInstant(asked.end) };
+  const [owners, unallocated, labels] = await Promise.all([
+    rowsOf('chargeback_summary', {
+      ...{ month: sqlMonth, account: null, dimension: asked.dimension },
+      budgets: budgetsOf(project.dir, now),
+    }),
+    rowsOf('unallocated', { month: sqlMonth, account: null, dimension: asked.dimension }),
+    rowsOf('label_coverage', { ...window, account: null }),
+  ]);
+  const sorted = [...owners].sort((a, b) => Number(b['cost']) - Number(a['cost']));
+  const total = sum(sorted.map((row) => String(row['cost'])));
+  const isOpen = Date.parse(state.completeThrough) < asked.end;
+  return {
+    ...page,
+    status: problems.length === 0 ? 200 : 400,
+    body: html`<section>${form(asked)}${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}</section>
+${tiles(asked, sorted, total, isOpen ? state.completeThrough : undefined)}
+${figure(await chartOf(asked, sorted, total, state.completeThrough), {
+  height: 60 + 30 * Math.min(sorted.length, topOwners + 1),
+})}
+<section>${ownersTable(asked, sorted, total)}</section>
+<div class="grid">
+<section>${unallocatedTable(unallocated)}</section>
+<section>${labelsTable(asked.month, labels)}</section>
+</div>`,
+  };
+}
+
+async function dimensionsOf(view: BooksView): Promise<readonly string[]> {
+  const [row] = await view.once('dimensions of owners', async (connection) =>
+    connection.rows(await readSql('allocation', 'dimension_names')),
+  );
+  const names = row?.['names'];
+  return typeof names === 'string' ? (JSON.parse(names) as string[]) : ['team', 'product', 'environment'];
+}
+
+function monthsBetween(start: Instant, last: Instant): string[] {
+  const months: string[] = [];
+  for (let at = last; at >= floorMonth(start) && months.length < monthsShown; at = addCalendarMonths(at, -1))
+    months.push(formatMonth(at));
+  return months;
+}
+
+function readQuestion(
+  query: URLSearchParams,
+  months: readonly string[],
+  dimensions: readonly string[],
+): { asked: Asked; problems: string[] } {
+  const problems: string[] = [];
+  const [newest = ''] = months;
+  const [usual = 'team'] = dimensions;
+  function choice(name: string, choices: readonly string[], otherwise: string): string {
+    const text = query.get(name);
+    if (text === null || text === '') return otherwise;
+    if (choices.includes(text)) return text;
+    problems.push(
+      `${name}: expected ${name === 'month' ? `a month from ${choices.at(-1)} through ${choices[0]}` : `one of ${choices.join(', ')}`}`,
+    );
+    return otherwise;
+  }
+  const month = choice('month', months, newest);
+  const start = Date.parse(`${month}-01T00:00:00Z`);
+  const dimension = choice('dimension', dimensions, usual);
+  return { asked: { month, start, end: addCalendarMonths(start, 1), dimension, months, dimensions }, problems };
+}
+
+/** The budgets of owners; none if the file has mistakes, which the page of budgets shows. */
+function budgetsOf(dir: string, now: Instant): string {
+  try {
+    return ownerBudgets(loadBudgets(budgetsFile(dir), { now }) ?? []);
+  } catch (error) {
+    if (error instanceof UsageError) return '[]';
+    throw error;
+  }
+}
+
+function pointerOf(dimension: string): string {
+  return `/${dimension.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function form({ month, months, dimension, dimensions }: Asked): Markup {
+  const option = (value: string, shown: string, chosen: string) =>
+    html`<option value="${value}"${value === chosen ? raw(' selected') : ''}>${shown}</option>`;
+  return html`<form class="filters" method="get" action="/allocation">
+<label>Month <select name="month">${months.map((each) => option(each, monthName(each), month))}</select></label>
+<label>By <select name="dimension">${dimensions.map((each) => option(each, named(each, ''), dimension))}</select></label>
+<button>Show</button>
+</form>`;
+}
+
+function costsOf(rows: readonly SqlRow[], name: string): string {
+  return sum(rows.flatMap((row) => (row[name] === null ? [] : [String(row[name])])));
+}
+
+function shareOf(part: string, whole: string): string {
+  return Number(whole) === 0 ? '' : `${((Number(part) / Number(whole)) * 100).toFixed(1)} %`;
+}
+
+function tiles({ month }: Asked, rows: readonly SqlRow[], total: string, through: string | undefined): Markup {
+  const unowned = costsOf(
+    rows.filter((row) => row['owner'] === null),
+    'cost',
+  );
+  const owned = rows.filter((row) => row['owner'] !== null);
+  return html`<dl class="tiles">
+<div class="tile"><dt>${monthName(month)}${through === undefined ? '' : ' so far'}</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${through === undefined ? 'the whole month' : `complete through ${instant(through)}; hours after that may still grow`}</div></dd></div>
+<div class="tile"><dt>Direct</dt><dd><span class="big">${money(costsOf(owned, 'direct_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'direct_cost'), total)} belongs to one owner</div></dd></div>
+<div class="tile"><dt>Shared</dt><dd><span class="big">${money(costsOf(owned, 'shared_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'shared_cost'), total)} is split over owners by rules</div></dd></div>
+<div class="tile"><dt>Without an owner</dt><dd><span class="big ${Number(unowned) > 0 ? 'state warn' : ''}">${money(unowned)}</span> USD<div class="note">${shareOf(unowned, total)} of the month</div></dd></div>
+</dl>`;
+}
+
+async function chartOf(
+  { start, end, month, dimension }: Asked,
+  owners: readonly SqlRow[],
+  total: string,
+  completeThrough: string,
+): Promise<Chart> {
+  const largest = owners.slice(0, topOwners);
+  const others = owners.slice(topOwners);
+  const labels = [
+    ...largest.map((row) => nameOf(row, dimension)),
+    ...(others.length === 0 ? [] : [`${others.length} others`]),
+  ];
+  const values = (name: string) => [
+    ...largest.map((row) => Number(row[name])),
+    ...(others.length === 0 ? [] : [Number(costsOf(others, name))]),
+  ];
+  const series = [
+    { name: 'direct', values: values('direct_cost') },
+    { name: 'shared', values: values('shared_cost') },
+  ];
+  const [first] = owners;
+  return {
+    id: 'owners',
+    title:
+      first === undefined
+        ? `${monthName(month)} cost nothing`
+        : `${first['owner'] === null ? `Cost without a ${dimension}` : nameOf(first, dimension)} is the largest: ${amount(String(first['cost']))} of ${amount(total)} USD in ${monthName(month)}`,
+    description: `Cost by ${dimension}. ${largest.map((row) => `${nameOf(row, dimension)}: ${amount(String(row['cost']))} USD`).join('. ')}.`,
+    sql: await shownSql('shown_allocation', {
+      ...{ pointer: pointerOf(dimension), from: formatInstant(start), to: formatInstant(end) },
+    }),
+    completeThrough,
+    keys: keysOf(series),
+    option: rankedBars({ labels, series }, pageTheme),
+  };
+}
+
+function nameOf(row: SqlRow, dimension: string): string {
+  return named(row['owner'] === null ? null : String(row['owner']), `no ${dimension}`);
+}
+
+function ownersTable({ dimension }: Asked, rows: readonly SqlRow[], total: string): Markup {
+  const [first] = rows;
+  const comparedEnd = first?.['compared_end'];
+  const cell =
+    (name: string, isSigned = false) =>
+    (row: SqlRow) =>
+      row[name] === null ? '' : money(String(row[name]), { isSigned });
+  return html`${table(
+    `By ${dimension}`,
+    [
+      {
+        head: dimension.charAt(0).toUpperCase() + dimension.slice(1),
+        cell: (row) => nameOf(row, dimension),
+      },
+      { head: 'USD', isNumber: true, cell: cell('cost') },
+      { head: 'Share', isNumber: true, cell: (row) => shareOf(String(row['cost']), total) },
+      { head: 'Direct', isNumber: true, cell: cell('direct_cost') },
+      { head: 'Shared', isNumber: true, cell: cell('shared_cost') },
+      { head: 'Change', isNumber: true, cell: cell('change', true) },
+      { head: 'Budget', isNumber: true, cell: cell('budget') },
+    ],
+    rows,
+    'The month has no costs.',
+    [
+      'Total',
+      money(total),
+      '',
+      money(costsOf(rows, 'direct_cost')),
+      money(costsOf(rows, 'shared_cost')),
+      money(costsOf(rows, 'change'), { isSigned: true }),
+      '',
+    ],
+  )}${typeof comparedEnd === 'string' ? html`<p class="empty">Change: against the month before, up to the same hour (${comparedEnd.slice(0, 16)} UTC).</p>` : ''}`;
+}
+
+function unallocatedTable(rows: readonly SqlRow[]): Markup {
+  const text = (row: SqlRow, name: string) => (row[name] === null ? null : String(row[name]));
+  return html`${table(
+    'Without an owner, largest first',
+    [
+      {
+        head: 'Resource',
+        cell: (row) =>
+          html`<a href="${resourceAddress(text(row, 'resource_type'), text(row, 'workspace'), text(row, 'resource_name'))}">${named(text(row, 'resource_name'), 'no name')}</a> <span class="empty">${named(text(row, 'workspace'), 'no workspace')}</span>`,
+      },
+      { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
+      { head: 'What would assign it', cell: (row) => named(text(row, 'fix'), '') },
+    ],
+    [...rows].sort((a, b) => Number(a['rank']) - Number(b['rank'])).slice(0, unallocatedShown),
+    'Every cost of the month has an owner.',
+  )}${rows.length > unallocatedShown ? html`<p class="empty">${rows.length - unallocatedShown} more; the report unallocated has all.</p>` : ''}`;
+}
+
+function labelsTable(month: string, rows: readonly SqlRow[]): Markup {
+  const ofMonth = rows
+    .filter((row) => String(row['month']).startsWith(month))
+    .sort((a, b) => Number(b['labelled_share']) - Number(a['labelled_share']));
+  return table(
+    'Coverage of labels',
+    [
+      { head: 'Label', cell: (row) => named(String(row['label']), '') },
+      {
+        head: 'Share of cost',
+        isNumber: true,
+        cell: (row) => {
+          const percent = Number(row['labelled_share'] ?? 0) * 100;
+          return html`<span class="share">${percent.toFixed(1)} %<meter min="0" max="100" value="${percent.toFixed(1)}" aria-label="Share of cost with the label ${named(String(row['label']), '')}"></meter></span>`;
+        },
+      },
+      { head: 'USD', isNumber: true, cell: (row) => money(String(row['labelled_cost'])) },
+      {
+        head: 'Resources',
+        isNumber: true,
+        cell: (row) => `${row['labelled_resources']} of ${row['resources']}`,
+      },
+    ],
+    ofMonth,
+    'No resource has labels, and no rule reads any.',
+  );
+}

@@ -1,0 +1,295 @@
+import { alertWords } from '../alerts/index.ts';
+import { loadAnomalyRules, usualBand } from '../anomalies/index.ts';
+import { budgetsFile } from '../budgets/index.ts';
+import { type Chart, type ExpectedBand, expectedBand, expectedBandKeys, pageTheme } from '../charts/index.ts';
+import { UsageError } from '../errors.ts';
+import { dayMs, formatInstant } from '../time.ts';
+import type { SqlRow } from '../warehouse/index.ts';
+import { anomalyAddress, resourceAddress } from './addresses.ts';
+import { readBooksState } from './books-state.ts';
+import { sum } from './explored.ts';
+import { amount, money } from './format.ts';
+import { figure, instant, named, table } from './layout.ts';
+import { html, type Markup } from './markup.ts';
+import type { Page, PageRequest } from './page.ts';
+import { shownSql } from './shown-sql.ts';
+
+const page = { path: '/anomalies' } as const;
+/** Days before and after an anomaly that its chart shows. */
+const daysBefore = 42;
+const daysAfter = 14;
+/** What a baseline is learned from at most. */
+const historyDays = 400;
+
+/** Unusual costs, open ones first, then by money. Reads all anomalies: for unrestricted viewers only. */
+export async function anomaliesPage({ view }: PageRequest): Promise<Page> {
+  const rows = await view.rows('anomalies', { key: null, key_md5: null });
+  const open = rows.filter((row) => row['state'] === 'open');
+  const more = open.filter((row) => row['is_up'] === true).map((row) => String(row['impact']));
+  const total = sum(more);
+  return {
+    ...page,
+    title: 'Anomalies',
+    body: html`<p class="finding">${
+      open.length === 0
+        ? 'No anomaly is open.'
+        : html`<b>${money(total)} USD</b> more than usual so far: ${open.length} ${open.length === 1 ? 'anomaly is' : 'anomalies are'} open.`
+    }</p>
+<section>${table(
+      'Open first, then by money',
+      listColumns,
+      rows,
+      'Nothing unusual was found. "costbook alert" looks for it; run it after each ingest.',
+    )}
+${rows.length === 500 ? html`<p class="empty">Only the first 500 are shown; "costbook report anomalies" has all.</p>` : ''}</section>`,
+  };
+}
+
+function text(row: SqlRow, name: string): string | null {
+  const value = row[name];
+  return value === null || value === undefined ? null : String(value);
+}
+
+const listColumns = [
+  {
+    head: 'Impact, USD',
+    isNumber: true,
+    cell: (row: SqlRow) =>
+      html`<b class="${row['is_up'] === true ? 'up' : 'down'}">${money(String(row['impact']), { isSigned: true })}</b>`,
+  },
+  {
+    head: 'What',
+    cell: (row: SqlRow) =>
+      html`<a href="${anomalyAddress(String(row['anomaly_key']))}">${subjectOf(row)}</a><br><span class="empty">${named(text(row, 'billing_dimension'), 'no billing dimension')} in ${named(text(row, 'workspace'), 'no workspace')}</span>`,
+  },
+  { head: 'Kind', cell: (row: SqlRow) => kindWords[String(row['kind'])] ?? String(row['kind']) },
+  { head: 'State', cell: stateWords },
+  { head: 'Severity', cell: (row: SqlRow) => severityWord(String(row['severity'])) },
+  {
+    head: 'Days',
+    cell: (row: SqlRow) =>
+      html`<span class="state">${row['first_day']}${row['first_day'] === row['last_day'] ? '' : html` –<br>${row['last_day']}`}</span>`,
+  },
+];
+
+const kindWords: Readonly<Record<string, string>> = {
+  spike: 'spike',
+  step: 'new level',
+  drop: 'stopped',
+  new: 'new cost',
+  price: 'price change',
+  dip: 'dip',
+};
+
+/** The resource that explains most of it, or where it happened. */
+function subjectOf(row: SqlRow): string {
+  const isMain = Number(row['driver_part'] ?? 0) >= 50;
+  if (isMain) return named(text(row, 'driver'), 'a resource without a name');
+  return `${named(text(row, 'resource_type'), 'no resource type')} in ${named(text(row, 'workspace'), 'no workspace')}`;
+}
+
+function stateWords(row: SqlRow): Markup {
+  const state = String(row['state']);
+  const words: Readonly<Record<string, string>> = {
+    open: 'open',
+    over: 'over',
+    usual: 'now usual',
+    grown: 'became another',
+  };
+  return html`<span class="state ${state === 'open' ? 'warn' : ''}">${words[state] ?? state}</span>`;
+}
+
+function severityWord(severity: string): Markup {
+  return html`<span class="state ${severity === 'critical' ? 'bad' : severity === 'warning' ? 'warn' : ''}">${severity}</span>`;
+}
+
+/** One anomaly: its days against what was expected, who drives it, price or usage, and what was deployed before. */
+export async function anomalyPage(request: PageRequest): Promise<Page> {
+  const { view, parts } = request;
+  const [part] = parts;
+  const asked =
+    parts.length > 1 || part === undefined || part.kind === 'any'
+      ? undefined
+      : part.kind === 'md5'
+        ? { key: null, key_md5: part.md5 }
+        : { key: part.name ?? '', key_md5: null };
+  const [row] = asked === undefined ? [] : await view.rows('anomalies', asked);
+  if (row === undefined) {
+    return {
+      ...page,
+      title: 'Anomaly',
+      status: 404,
+      body: html`<section><h2>There is no such anomaly</h2><p>Corrected costs may have removed it. <a href="/anomalies">All anomalies</a></p></section>`,
+    };
+  }
+  const fact = text(row, 'fact');
+  const words = fact === null ? undefined : alertWords({ key: String(row['anomaly_key']), fact });
+  const drivers = JSON.parse(String(row['drivers'] ?? '[]')) as readonly Driver[];
+  return {
+    ...page,
+    title: `${subjectOf(row)}: ${kindWords[String(row['kind'])] ?? row['kind']}`,
+    body: html`<p><a href="/anomalies">All anomalies</a></p>
+${words === undefined ? '' : html`<p class="finding"><b>${words.title}.</b> ${words.detail ?? ''} ${words.next ?? ''}</p>`}
+${tiles(row)}
+${figure(await bandChart(request, row), { height: 320 })}
+<div class="grid">
+<section>${driversTable(row, drivers)}</section>
+<section>${effectsTable(row)}</section>
+</div>
+<section>${await statesTable(request, row, drivers)}</section>`,
+  };
+}
+
+/** A resource and its part of the anomaly, as the books have it. */
+interface Driver {
+  readonly resourceName: string | null;
+  readonly cost: string;
+  readonly expected: string;
+  readonly part: number;
+}
+
+function tiles(row: SqlRow): Markup {
+  const firstHour = text(row, 'first_hour');
+  return html`<dl class="tiles">
+<div class="tile"><dt>Impact</dt><dd><span class="big">${money(String(row['impact']), { isSigned: true })}</span> USD<div class="note">difference from what was expected, over all of its days</div></dd></div>
+<div class="tile"><dt>First day</dt><dd><span class="big">${money(String(row['cost']))}</span> USD<div class="note">expected ${money(String(row['expected']))}, usually ${amount(String(row['expected_low']))} to ${amount(String(row['expected_high']))}</div></dd></div>
+<div class="tile"><dt>State</dt><dd><span class="big">${stateWords(row)}</span><div class="note">${severityWord(String(row['severity']))}; ${row['first_day']} through ${row['last_day']}${firstHour === null ? '' : html`; started about ${instant(firstHour)}`}</div></dd></div>
+<div class="tile"><dt>Where</dt><dd>${named(text(row, 'billing_dimension'), 'no billing dimension')}<div class="note">${named(text(row, 'resource_type'), 'no resource type')} in ${named(text(row, 'workspace'), 'no workspace')}, account ${named(text(row, 'account'), '')}</div></dd></div>
+</dl>`;
+}
+
+function dayNumber(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`) / dayMs;
+}
+
+async function bandChart(request: PageRequest, row: SqlRow): Promise<Chart> {
+  const { view } = request;
+  const state = await readBooksState(view);
+  const [first, last] = [dayNumber(String(row['first_day'])), dayNumber(String(row['last_day']))];
+  const booksEnd = state.completeThrough === null ? last + 1 : Math.floor(Date.parse(state.completeThrough) / dayMs);
+  const booksStart = state.historyStart === null ? 0 : Math.ceil(Date.parse(state.historyStart) / dayMs);
+  const from = Math.max(first - daysBefore, booksStart);
+  const to = Math.max(last + 1, Math.min(last + 1 + daysAfter, booksEnd));
+  const scope = Object.fromEntries(
+    ['account', 'workspace', 'resource_type', 'billing_dimension'].map((name) => [name, text(row, name)]),
+  );
+  const historyStart = Math.max(booksStart, first - historyDays);
+  const window = (start: number, end: number) => ({
+    from: formatInstant(start * dayMs),
+    to: formatInstant(end * dayMs),
+  });
+  const days = new Map(
+    (await view.rows('anomaly_days', { ...scope, ...window(historyStart, to) })).map((day) => [
+      dayNumber(String(day['day'])),
+      day,
+    ]),
+  );
+  const of = (field: string) =>
+    Array.from({ length: to - historyStart }, (_, index) => Number(days.get(historyStart + index)?.[field] ?? 0));
+  const series = { firstDay: historyStart, costs: of('cost'), usages: of('usage') };
+  const rules = rulesOf(request);
+  const key = `band ${row['anomaly_key']} ${row['last_day']} ${rules.minDays}`;
+  const learned = await view.once(key, async () => usualBand(series, { firstDay: first, from, to }, rules));
+  const band = learned.map((usual, index) =>
+    // What was found when the anomaly was evaluated.
+    from + index === first
+      ? {
+          expected: Number(row['expected']),
+          low: Number(row['expected_low']),
+          high: Number(row['expected_high']),
+        }
+      : usual,
+  );
+  const drawn: ExpectedBand = {
+    labels: band.map((_, index) => formatInstant((from + index) * dayMs).slice(5, 10)),
+    cost: series.costs.slice(from - historyStart),
+    expected: band.map((usual) => usual?.expected ?? null),
+    low: band.map((usual) => usual?.low ?? null),
+    high: band.map((usual) => usual?.high ?? null),
+    unusual: Array.from({ length: last - first + 1 }, (_, index) => first - from + index),
+  };
+  return {
+    id: 'band',
+    title: `${subjectOf(row)} ${row['is_up'] === true ? 'cost' : 'saved'} ${amount(String(row['impact']).replace(/^-/, ''))} USD ${row['is_up'] === true ? 'more' : 'less'} than usual ${row['first_day'] === row['last_day'] ? `on ${row['first_day']}` : `from ${row['first_day']} through ${row['last_day']}`}`,
+    description: `Cost by day with the usual range. First day: ${amount(String(row['cost']))} USD; expected ${amount(String(row['expected']))}.`,
+    sql: await shownSql('shown_anomaly', { ...scope, ...window(from, to) }),
+    completeThrough: state.completeThrough,
+    keys: expectedBandKeys,
+    option: expectedBand(drawn, pageTheme),
+  };
+}
+
+function rulesOf({ project }: PageRequest): Parameters<typeof usualBand>[2] {
+  try {
+    return loadAnomalyRules(budgetsFile(project.dir), undefined);
+  } catch (error) {
+    if (error instanceof UsageError) return { minDays: 14 }; // the page of budgets shows the mistake
+    throw error;
+  }
+}
+
+function driversTable(row: SqlRow, drivers: readonly Driver[]): Markup {
+  return table(
+    'Driven by',
+    [
+      {
+        head: 'Resource',
+        cell: ({ resourceName }) =>
+          html`<a href="${resourceAddress(text(row, 'resource_type'), text(row, 'workspace'), resourceName)}">${named(resourceName, 'no name')}</a>`,
+      },
+      { head: 'USD', isNumber: true, cell: ({ cost }) => money(cost) },
+      { head: 'Expected', isNumber: true, cell: ({ expected }) => money(expected) },
+      { head: 'Part', isNumber: true, cell: ({ part }) => `${part.toFixed(1)} %` },
+    ],
+    drivers,
+    'No resource is known.',
+  );
+}
+
+function effectsTable(row: SqlRow): Markup {
+  const [price, volume] = [text(row, 'price_effect'), text(row, 'volume_effect')];
+  const effects =
+    price === null || volume === null
+      ? []
+      : [
+          { name: 'Price of a unit', usd: price },
+          { name: 'Usage', usd: volume },
+        ];
+  const moved = text(row, 'moved');
+  const words =
+    moved === 'both' ? 'Price and usage both changed.' : `${moved === 'price' ? 'The price' : 'The usage'} changed.`;
+  return html`${table(
+    'Price against usage',
+    [
+      { head: 'Effect', cell: ({ name }) => name },
+      { head: 'USD', isNumber: true, cell: ({ usd }) => money(usd, { isSigned: true }) },
+    ],
+    effects,
+    'What changed cannot be told: there was no usage before to compare with.',
+    effects.length === 0 ? undefined : ['Impact', money(String(row['impact']), { isSigned: true })],
+  )}${moved === null ? '' : html`<p class="empty">${words}</p>`}`;
+}
+
+/** States of its resources that started in the two weeks before it, newest first. */
+async function statesTable({ view }: PageRequest, row: SqlRow, drivers: readonly Driver[]): Promise<Markup> {
+  const first = dayNumber(String(row['first_day']));
+  const states = await view.rows('states_before', {
+    ...Object.fromEntries(['account', 'workspace', 'resource_type'].map((name) => [name, text(row, name)])),
+    names: JSON.stringify(drivers.map(({ resourceName }) => resourceName)),
+    from: formatInstant((first - 14) * dayMs),
+    to: formatInstant((first + 1) * dayMs),
+  });
+  return table(
+    'Deployed or changed in the two weeks before',
+    [
+      { head: 'When', cell: (state) => html`<span class="state">${instant(String(state['valid_from']))}</span>` },
+      { head: 'Resource', cell: (state) => named(text(state, 'resource_name'), 'no name') },
+      { head: 'Status', cell: (state) => named(text(state, 'status'), '') },
+      { head: 'Memory, MB', isNumber: true, cell: (state) => text(state, 'memory_mb') },
+      { head: 'Region', cell: (state) => named(text(state, 'region'), '') },
+      { head: 'Plan', cell: (state) => named(text(state, 'plan'), '') },
+    ],
+    states,
+    'No listing shows a change of these resources in that time.',
+  );
+}

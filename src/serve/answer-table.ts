@@ -1,0 +1,132 @@
+import { type Chart, costOverTime, keysOf, pageTheme, rankedBars, restName } from '../charts/index.ts';
+import { oneLine } from '../safe-text.ts';
+import type { TableAnswer } from './child-work.ts';
+import { money } from './format.ts';
+import { named, table } from './layout.ts';
+import { html, type Markup } from './markup.ts';
+
+/** Longer texts in a cell would push everything else away. */
+const maxCellLength = 200;
+const maxChartRows = 400;
+const maxSeries = 7;
+const maxRankedRows = 12;
+
+type AnswerColumn = TableAnswer['columns'][number];
+
+/** Rows of any query as a table: amounts to the cent and exact on hover, numbers right-aligned. */
+export function answerTable(caption: string, { columns, rows }: TableAnswer): Markup {
+  return table(
+    caption,
+    columns.map((column) => ({
+      head: oneLine(column.name, maxCellLength),
+      isNumber: isNumber(column),
+      cell: (row: TableAnswer['rows'][number]) => cellOf(column, row[column.name]),
+    })),
+    rows,
+    'No row.',
+  );
+}
+
+function isNumber({ type }: AnswerColumn): boolean {
+  return /^(DECIMAL|DOUBLE|FLOAT|REAL|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?\b|BIGNUM)/.test(type);
+}
+
+function isTime({ type }: AnswerColumn): boolean {
+  return /^(DATE|TIMESTAMP)/.test(type);
+}
+
+/** Amounts of the books have twelve decimals. */
+function isUsd({ type }: AnswerColumn): boolean {
+  return /^DECIMAL\(\d+,12\)$/.test(type);
+}
+
+function cellOf(column: AnswerColumn, value: unknown): Markup | string {
+  if (value === null || value === undefined) return '';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (isUsd(column)) return money(text);
+  if (isNumber(column)) return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  if (isTime(column)) return html`<span class="state">${text.replace(/T(\d\d:\d\d)(:00)?Z$/, ' $1')}</span>`;
+  return oneLine(text, maxCellLength);
+}
+
+/**
+ * Rows as bars or lines over the first column, if that is a time or a text: one number, or one line per value of a second
+ * text. Undefined if rows have no such shape.
+ */
+export function answerChart(answer: TableAnswer, sql: string): Chart | undefined {
+  const { columns, rows } = answer;
+  const [first, second] = columns;
+  if (first === undefined || rows.length < 2 || isNumber(first) || !(isTime(first) || first.type === 'VARCHAR')) {
+    return undefined;
+  }
+  const number = columns.slice(1).find(isNumber);
+  if (number !== undefined && !isTime(first)) return rankedChart(answer, sql, first, number);
+  if (number === undefined) return undefined;
+  const key = isTime(first) && second?.type === 'VARCHAR' ? second : undefined;
+  const ordered = isTime(first) ? inTimeOrder(rows, first.name) : rows;
+  const shown = ordered.slice(0, maxChartRows * (key === undefined ? 1 : maxSeries));
+  const labels = [...new Set(shown.map((row) => String(row[first.name] ?? 'none')))].slice(0, maxChartRows);
+  const series = seriesOf(shown, labels, { first, number, key });
+  return {
+    id: 'answer',
+    title: `${oneLine(number.name, 80)} by ${oneLine(first.name, 80)}${key === undefined ? '' : ` and ${oneLine(key.name, 80)}`}${rows.length > shown.length ? ', first rows' : ''}`,
+    description: `${labels.length} values of ${oneLine(first.name, 80)}.`,
+    sql,
+    completeThrough: answer.completeThrough,
+    keys: keysOf(series),
+    option: costOverTime(
+      {
+        labels: labels.map((label) => oneLine(label.replace(/T00:00:00Z$/, ''), 28)),
+        series,
+        shape: isTime(first) && labels.length > 62 ? 'lines' : 'bars',
+      },
+      pageTheme,
+    ),
+  };
+}
+
+/** Texts with a number each, as bars: the first rows, in their order. */
+function rankedChart(answer: TableAnswer, sql: string, first: AnswerColumn, number: AnswerColumn): Chart {
+  const shown = answer.rows.slice(0, maxRankedRows);
+  const labels = shown.map((row) => named(row[first.name] === null ? null : String(row[first.name]), 'none'));
+  const values = shown.map((row) => (row[number.name] === null ? null : Number(row[number.name])));
+  const series = [{ name: oneLine(number.name, 80), values }];
+  return {
+    id: 'answer',
+    title: `${oneLine(number.name, 80)} by ${oneLine(first.name, 80)}${answer.rows.length > shown.length ? `, the first ${shown.length} rows` : ''}`,
+    description: `${labels[0]}: ${values[0]}.`,
+    ...{ sql, completeThrough: answer.completeThrough, keys: [] },
+    option: rankedBars({ labels, series }, pageTheme),
+  };
+}
+
+function inTimeOrder(rows: TableAnswer['rows'], name: string): TableAnswer['rows'] {
+  return [...rows].sort((a, b) => (String(a[name]) < String(b[name]) ? -1 : String(a[name]) > String(b[name]) ? 1 : 0));
+}
+
+/** The largest values of the key are a series each, and the others together; without a key there is one. */
+function seriesOf(
+  rows: TableAnswer['rows'],
+  labels: readonly string[],
+  columns: { readonly first: AnswerColumn; readonly number: AnswerColumn; readonly key: AnswerColumn | undefined },
+): { name: string; values: (number | null)[] }[] {
+  const { first, number, key } = columns;
+  const places = new Map(labels.map((label, index) => [label, index]));
+  const found = new Map<string, { values: (number | null)[]; total: number }>();
+  for (const row of rows) {
+    const place = places.get(String(row[first.name] ?? 'none'));
+    const value = row[number.name];
+    if (place === undefined || value === null || value === undefined) continue;
+    const name = key === undefined ? number.name : named(row[key.name] === null ? null : String(row[key.name]), 'none');
+    const own = found.get(name) ?? { values: labels.map((): number | null => null), total: 0 };
+    own.values[place] = (own.values[place] ?? 0) + Number(value);
+    own.total += Number(value);
+    found.set(name, own);
+  }
+  const sorted = [...found].sort(([, a], [, b]) => b.total - a.total);
+  const largest = sorted.slice(0, maxSeries).map(([name, { values }]) => ({ name: oneLine(name, 80), values }));
+  const others = sorted.slice(maxSeries).map(([, own]) => own);
+  if (others.length === 0) return largest;
+  const rest = labels.map((_, index) => others.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
+  return [...largest, { name: restName, values: rest }];
+}

@@ -1,0 +1,269 @@
+import {
+  amountIn,
+  type BudgetWithStored,
+  type BurnStep,
+  isReached,
+  limitOf,
+  readBurnUp,
+  shareOf,
+} from '../budgets/index.ts';
+import { type Chart, type MonthSoFar, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
+import { decimalOfWhole } from '../decimals.ts';
+import { CostbookError } from '../errors.ts';
+import { usdDecimals } from '../money.ts';
+import { dayMs, formatInstant } from '../time.ts';
+import { resourceAddress } from './addresses.ts';
+import { budgetKey, shortInstant, stateWords } from './budget-words.ts';
+import { BusyError } from './child-work.ts';
+import { amount, money } from './format.ts';
+import { figure, named, table } from './layout.ts';
+import { html, type Markup } from './markup.ts';
+import type { Page, PageRequest } from './page.ts';
+import { shownSql } from './shown-sql.ts';
+
+const backtestDays = { min: 30, max: 400, step: 10, usual: 90 } as const;
+
+/** One budget: burn-up, thresholds, what drives it, and what it would have sent in the past. */
+export async function budgetDetail(request: PageRequest, line: BudgetWithStored): Promise<Page> {
+  const { view, query } = request;
+  const { budget, spend } = line;
+  const { period, completeThrough } = spend;
+  const through = completeThrough ?? period.start;
+  const steps = await view.once(`burn-up ${period.name} ${through} ${budgetKey(budget)}`, (connection) =>
+    readBurnUp(connection, budget, period, through),
+  );
+  const backtest = await backtestSection(request, line, query.get('backtest'));
+  return {
+    path: '/budgets',
+    title: `Budget ${named(budget.name, '')}`,
+    status: backtest.status,
+    body: html`<p><a href="/budgets">All budgets</a></p>
+${tiles(request, line)}
+${spend.gaps.map((gap) => html`<p class="warning">Not complete: ${gap}</p>`)}
+${figure(await burnUpChart(line, steps), { height: 320 })}
+<div class="grid">
+<section>${table(
+      'What costs most in it',
+      [
+        {
+          head: 'Resource',
+          cell: (driver) =>
+            html`<a href="${resourceAddress(driver.resourceType, driver.workspace, driver.resourceName)}">${named(driver.resourceName, 'no name')}</a> <span class="empty">${named(driver.resourceType, '')}</span>`,
+        },
+        { head: 'Workspace', cell: ({ workspace }) => named(workspace, 'no workspace') },
+        { head: 'USD', isNumber: true, cell: ({ cost }) => money(cost) },
+      ],
+      spend.drivers,
+      'Nothing in this period yet.',
+    )}</section>
+<section>${thresholdsTable(line)}</section>
+</div>
+${backtest.body}`,
+  };
+}
+
+function usd(whole: bigint): string {
+  return decimalOfWhole(whole, usdDecimals);
+}
+
+function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
+  const { budget, spend, forecast } = line;
+  const { period, spent, burnRate, completeThrough } = spend;
+  const limit = amountIn(budget, period.name);
+  const daysLeft = Math.max(0, Math.floor(((period.end - now) / dayMs) * 10) / 10);
+  const left = spent === undefined ? undefined : limit - spent;
+  return html`<dl class="tiles">
+<div class="tile"><dt>Spent in ${period.name}</dt><dd><span class="big">${spent === undefined ? 'not known' : money(usd(spent))}</span>${
+    spent === undefined
+      ? ''
+      : html` USD<div class="note">${shareOf(budget, period, spent)} % of ${money(usd(limit))}; ${left !== undefined && left < 0n ? html`${money(usd(-left))} over` : html`${money(usd(left ?? 0n))} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${money(usd(spend.spentSince ?? 0n))} of it is in hours that are not complete yet` : ''}</div>`
+  }</dd></div>
+<div class="tile"><dt>Forecast for ${period.name}</dt><dd>${
+    forecast.kind === 'none'
+      ? html`<span class="big">none</span><div class="note">${forecast.reason}</div>`
+      : html`<span class="big">${money(usd(forecast.mean))}</span> USD<div class="note">80 of 100 end between ${amount(usd(forecast.low))} and ${amount(usd(forecast.high))}; made with costs through ${shortInstant(forecast.completeThrough)}</div>`
+  }</dd></div>
+<div class="tile"><dt>State</dt><dd><span class="big">${stateWords(line)}</span><div class="note">${daysLeft.toFixed(1)} days left; ${
+    burnRate === undefined ? 'pace not known' : html`${money(usd(burnRate.perDay))} USD a day in the last week`
+  }${daysLeft >= 1 && left !== undefined && left > 0n ? html`; ${amount(String(Number(usd(left)) / daysLeft))} a day would stay within` : ''}</div></dd></div>
+<div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shortInstant(completeThrough)}</div></dd></div>
+</dl>`;
+}
+
+/** `workspace: production`. */
+function scopeWords(scope: object): string {
+  const entries = Object.entries(scope).filter(([, value]) => value !== undefined);
+  if (entries.length === 0) return 'All costs';
+  const words = (value: unknown): string =>
+    Array.isArray(value)
+      ? value.map((each) => named(String(each), 'none')).join(' or ')
+      : Object.entries(value as object)
+          .map(([key, each]) => `${named(key, '')} ${words(each)}`)
+          .join(', ');
+  return entries.map(([key, value]) => `${key.replace('_', ' ')} ${words(value)}`).join('; ');
+}
+
+async function burnUpChart({ budget, spend, forecast }: BudgetWithStored, steps: readonly BurnStep[]): Promise<Chart> {
+  const { period, completeThrough, spent } = spend;
+  const limit = amountIn(budget, period.name);
+  const last = steps.findLastIndex((step) => step.spent !== undefined);
+  const now = Number(usd(steps[last]?.spent ?? 0n));
+  const from = completeThrough ?? period.start;
+  const spread = (to: bigint) =>
+    steps.map(({ end }, index) => {
+      if (index < last) return null;
+      const share = index === last ? 0 : (end - from) / (period.end - from);
+      return now + (Number(usd(to)) - now) * share;
+    });
+  const plan = steps.map(({ end }) => (Number(usd(limit)) * (end - period.start)) / (period.end - period.start));
+  const drawn: MonthSoFar = {
+    labels: steps.map(({ name }) => (name.length > 5 ? name.slice(5) : name)),
+    name: 'spent',
+    spent: steps.map((step) => (step.spent === undefined ? null : Number(usd(step.spent)))),
+    before: { name: 'even pace', values: plan },
+    forecast:
+      forecast.kind === 'none'
+        ? undefined
+        : { mean: spread(forecast.mean), low: spread(forecast.low), high: spread(forecast.high) },
+    limit: { name: `budget ${amount(usd(limit))}`, value: Number(usd(limit)) },
+  };
+  const heads = forecast.kind === 'none' ? '' : `; it heads for ${amount(usd(forecast.mean))}`;
+  return {
+    id: 'burn-up',
+    title:
+      spent === undefined
+        ? `What is spent in ${period.name} is not known`
+        : `${amount(usd(spent))} of ${amount(usd(limit))} USD is spent in ${period.name}${heads}`,
+    description: `Running total of ${period.name} against an even pace and the budget of ${amount(usd(limit))} USD.`,
+    sql: await shownSql('shown_budget', { budget: budget.name }),
+    completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
+    keys: monthKeys(drawn),
+    option: monthSoFar(drawn, pageTheme),
+  };
+}
+
+function thresholdsTable({ budget, spend, forecast }: BudgetWithStored): Markup {
+  const { period, spent } = spend;
+  return table(
+    'Thresholds',
+    [
+      { head: 'At', cell: ({ code }) => code },
+      { head: 'Of', cell: ({ of }) => of },
+      { head: 'USD', isNumber: true, cell: (threshold) => money(usd(limitOf(budget, threshold, period))) },
+      { head: 'Severity', cell: ({ severity }) => severity },
+      {
+        head: 'Reached',
+        cell: (threshold) => {
+          const value = threshold.of === 'spent' ? spent : forecast.kind === 'none' ? undefined : forecast.mean;
+          if (value === undefined) return 'not known';
+          return isReached(budget, threshold, period, value) ? html`<span class="state bad">reached</span>` : 'no';
+        },
+      },
+      { head: 'Notifies', cell: ({ notify }) => notify.map((sink) => named(sink, '')).join(', ') },
+    ],
+    budget.thresholds,
+    'It has no threshold.',
+  );
+}
+
+/** The parts of the JSON of "costbook budgets backtest" that the page shows. */
+interface BacktestAnswer {
+  readonly from: string;
+  readonly to: string;
+  readonly recordedSince: string | null;
+  readonly events: readonly {
+    readonly day: string;
+    readonly threshold: string;
+    readonly of?: string;
+    readonly severity: string;
+    readonly state: 'raised' | 'resolved' | 'reached';
+    readonly period: string;
+    readonly value: string;
+    readonly limit: string;
+    readonly forecast?: { readonly value: string } | null;
+  }[];
+  readonly periods: readonly {
+    readonly period: string;
+    readonly spent: string | null;
+    readonly amount: string;
+    readonly share: string | null;
+    readonly state: string | null;
+  }[];
+}
+
+async function backtestSection(
+  { view, project }: PageRequest,
+  { budget }: BudgetWithStored,
+  asked: string | null,
+): Promise<{ body: Markup; status: 200 | 400 | 503 }> {
+  const { min, max, step, usual } = backtestDays;
+  const days = asked === null ? usual : Number(asked);
+  const isValid = Number.isInteger(days) && days >= 1 && days <= max;
+  const form = html`<form class="filters" method="get" action="#backtest">
+<label for="days">Over the last days
+<input type="range" id="days" name="backtest" min="${min}" max="${max}" step="${step}" value="${isValid ? days : usual}" list="ranges" data-output="days-shown"></label>
+<datalist id="ranges"><option value="30">30</option><option value="90">90</option><option value="180">180</option><option value="360">360</option></datalist>
+<output id="days-shown" for="days">${isValid ? days : usual} days</output>
+<button>Back-test</button>
+</form>`;
+  const frame = (body: Markup) => html`<section id="backtest"><h2>What would it have sent?</h2>
+<p class="empty">A back-test replays the budget and its forecasts day by day. A long range takes up to two minutes.</p>
+${form}${body}</section>`;
+  if (asked === null) return { status: 200, body: frame(html``) };
+  if (!isValid) {
+    const problem = html`<p class="state bad">backtest: expected a number of days from 1 to ${max}</p>`;
+    return { status: 400, body: frame(problem) };
+  }
+  try {
+    const key = `backtest ${days} ${budgetKey(budget)}`;
+    const answer = await view.once(key, () => project.work.budgetBacktest(budget.name, days));
+    return { status: 200, body: frame(backtestTables(answer as BacktestAnswer)) };
+  } catch (error) {
+    if (!(error instanceof CostbookError)) throw error;
+    return {
+      status: error instanceof BusyError ? 503 : 400,
+      body: frame(html`<p class="state bad">${error.message}</p>`),
+    };
+  }
+}
+
+const whatHappens = { raised: 'fires', resolved: 'resolves', reached: 'comes true' } as const;
+
+function backtestTables({ from, to, recordedSince, events, periods }: BacktestAnswer): Markup {
+  const fired = events.filter(({ state }) => state === 'raised').length;
+  const known = periods.filter(({ spent }) => spent !== null);
+  const over = known.filter(({ state }) => state === 'EXCEEDED').length;
+  return html`<p><b>It would have fired ${fired} ${fired === 1 ? 'time' : 'times'}; it was exceeded in ${over} of ${known.length} periods with known costs.</b>
+From ${from.slice(0, 10)} through ${to.slice(0, 10)}.${
+    recordedSince === null || recordedSince > from
+      ? html` Costs before ${recordedSince === null ? 'today' : recordedSince.slice(0, 10)} count as known once their hour was over.`
+      : ''
+  }</p>
+<div class="grid"><div>${table(
+    'Notifications',
+    [
+      { head: 'Day', cell: ({ day }) => html`<span class="state">${day}</span>` },
+      { head: 'Threshold', cell: ({ threshold, of }) => (of === undefined ? threshold : `${threshold} of ${of}`) },
+      { head: 'What', cell: ({ state, severity }) => `${whatHappens[state]} (${severity})` },
+      { head: 'USD then', isNumber: true, cell: ({ value, forecast }) => money(forecast?.value ?? value) },
+      { head: 'Limit', isNumber: true, cell: ({ limit }) => money(limit) },
+    ],
+    [...events].reverse(),
+    'It would have sent nothing.',
+  )}</div><div>${table(
+    'Periods',
+    [
+      { head: 'Period', cell: ({ period }) => html`<span class="state">${period}</span>` },
+      { head: 'Spent', isNumber: true, cell: ({ spent }) => (spent === null ? 'not known' : money(spent)) },
+      { head: 'Budget', isNumber: true, cell: (row) => money(row.amount) },
+      { head: 'Share', isNumber: true, cell: ({ share }) => (share === null ? '' : `${share} %`) },
+      {
+        head: 'State',
+        cell: ({ state }) =>
+          html`<span class="state ${state === 'EXCEEDED' ? 'bad' : state === 'OK' ? 'good' : 'warn'}">${state === null ? 'not known' : state.toLowerCase()}</span>`,
+      },
+    ],
+    [...periods].reverse(),
+    'No period.',
+  )}</div></div>`;
+}

@@ -1,0 +1,40 @@
+import { amountIn, type Budget, type BudgetWithStored, shareOf } from '../budgets/index.ts';
+import { decimalOfWhole } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
+import { formatInstant, type Instant } from '../time.ts';
+import { named } from './layout.ts';
+import { html, type Markup } from './markup.ts';
+
+/** Everything that a budget's numbers depend on. */
+export function budgetKey({ limits, ...budget }: Budget): string {
+  return JSON.stringify({ ...budget, limits: [...limits] }, (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+}
+
+export function usdOf(whole: bigint): string {
+  return decimalOfWhole(whole, usdDecimals);
+}
+
+/** The share of the amount, as a number and a bar. */
+export function shareCell({ budget, spend: { spent, period } }: BudgetWithStored): Markup | string {
+  if (spent === undefined) return '';
+  const share = shareOf(budget, period, spent);
+  return html`<span class="share">${share} %<meter min="0" max="100" low="80" high="99.99" optimum="0" value="${Math.max(0, Math.min(100, Number(share)))}" aria-label="Spent share of ${named(budget.name, '')}"></meter></span>`;
+}
+
+/** The state in words, with the day on which the amount is expected to be reached. */
+export function stateWords({ budget, spend, forecast, state }: BudgetWithStored): Markup {
+  if (state === undefined) return html`<span class="state warn">not known</span>`;
+  if (state === 'EXCEEDED') return html`<span class="state bad">exceeded</span>`;
+  if (state === 'WARNING') return html`<span class="state warn">near its limit</span>`;
+  if (state === 'OK') return html`<span class="state good">on track</span>`;
+  const isOver = forecast.kind === 'forecast' && forecast.mean >= amountIn(budget, spend.period.name);
+  const day = forecast.kind === 'forecast' ? forecast.exceedsOn : undefined;
+  return html`<span class="state warn">${isOver ? 'will exceed' : 'forecast at a threshold'}</span>${day === undefined ? '' : html`<br><span class="empty">around ${day}</span>`}`;
+}
+
+/** `2026-11-22 12:00` in an attribute or a sentence. */
+export function shortInstant(at: Instant): string {
+  return `${formatInstant(at).slice(0, 16).replace('T', ' ')} UTC`;
+}

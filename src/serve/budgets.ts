@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import {
+  amountIn,
+  type Budget,
+  type BudgetWithStored,
+  budgetsFile,
+  loadBudgets,
+  readBudgetsWithStored,
+} from '../budgets/index.ts';
+import { nearest } from '../did-you-mean.ts';
+import { UsageError } from '../errors.ts';
+import { hourMs, type Instant } from '../time.ts';
+import { type AddressPart, budgetAddress } from './addresses.ts';
+import { budgetDetail } from './budget-detail.ts';
+import { budgetKey, shareCell, stateWords, usdOf } from './budget-words.ts';
+import { money } from './format.ts';
+import { named, table } from './layout.ts';
+import { html, type Markup } from './markup.ts';
+import type { Page, PageRequest } from './page.ts';
+
+/** Most urgent first. */
+const urgency: readonly string[] = ['EXCEEDED', 'FORECAST', 'WARNING', 'OK'];
+
+/** Every budget in its present period, most urgent first. Reads all costs: for unrestricted viewers only. */
+export async function budgetsPage(request: PageRequest): Promise<Page> {
+  return withBudgets(request, async (budgets) => {
+    const lines = await readLines(request, budgets);
+    const sorted = [...lines].sort((a, b) => rankOf(a) - rankOf(b) || shareNumber(b) - shareNumber(a));
+    return {
+      path: '/budgets',
+      title: 'Budgets',
+      body: html`<p class="finding">${findingOf(sorted)}</p>
+<section>${table('Present periods, most urgent first', columns, sorted, 'There are no budgets.')}
+<p class="empty">Forecasts are those that "costbook alert" stored last; 80 of 100 periods should end in the range. Each budget is forecast by itself, so parts do not add up to their whole.</p></section>`,
+    };
+  });
+}
+
+/** One budget. */
+export async function budgetPage(request: PageRequest): Promise<Page> {
+  return withBudgets(request, async (budgets) => {
+    const [part] = request.parts;
+    const budget = part && budgets.find(({ name }) => isNamed(part, name));
+    if (budget === undefined || request.parts.length > 1) return unknownBudget(part, budgets);
+    const [line] = await readLines(request, [budget]);
+    if (line === undefined) return unknownBudget(part, budgets);
+    return budgetDetail(request, line);
+  });
+}
+
+function isNamed(part: AddressPart, name: string): boolean {
+  if (part.kind === 'md5') return createHash('md5').update(name).digest('hex') === part.md5;
+  return part.kind === 'name' && part.name === name;
+}
+
+/** The page that `make` makes; or why there is none: no budgets, or mistakes in their file or the configuration. */
+async function withBudgets(
+  { project, now }: PageRequest,
+  make: (budgets: readonly Budget[]) => Promise<Page>,
+): Promise<Page> {
+  const page = { path: '/budgets', title: 'Budgets' } as const;
+  try {
+    const budgets = loadBudgets(budgetsFile(project.dir), { now }) ?? [];
+    if (budgets.length > 0) return await make(budgets);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return {
+      ...page,
+      status: 500,
+      body: html`<section><h2>Budgets cannot be shown</h2><pre>${error.message}</pre></section>`,
+    };
+  }
+  return {
+    ...page,
+    body: html`<section><h2>There are no budgets yet</h2><p>Write them into jobs/budgets.yaml, for example:</p>
+<pre>budgets:
+  - name: everything
+    period: monthly
+    amount: 5000 USD</pre></section>`,
+  };
+}
+
+function unknownBudget(part: AddressPart | undefined, budgets: readonly Budget[]): Page {
+  const name = part?.kind === 'name' ? (part.name ?? '') : '';
+  const guess = nearest(
+    name,
+    budgets.map((budget) => budget.name),
+  );
+  return {
+    ...{ path: '/budgets', title: 'Budgets', status: 404 },
+    body: html`<section><h2>There is no budget ${named(name, 'without a name')}</h2><p>${
+      guess === undefined ? '' : html`Did you mean <a href="${budgetAddress(guess)}">${guess}</a>? `
+    }<a href="/budgets">All budgets</a></p></section>`,
+  };
+}
+
+/** Spends change with the clock too: their period, and what should be complete by now. */
+async function readLines(
+  { view, project, now }: PageRequest,
+  budgets: readonly Budget[],
+): Promise<readonly BudgetWithStored[]> {
+  const { accounts, freshnessHours } = project.config();
+  const configured = accounts.flatMap(({ id }) => id ?? []);
+  const key = JSON.stringify([Math.floor(now / hourMs), freshnessHours, configured, budgets.map(budgetKey)]);
+  return view.once(`budgets ${key}`, (connection) =>
+    readBudgetsWithStored(connection, budgets, { now, freshnessHours, configured }),
+  );
+}
+
+function rankOf({ state }: BudgetWithStored): number {
+  return state === undefined ? urgency.length : urgency.indexOf(state);
+}
+
+/** The larger of what is spent and what is forecast, as a share of the amount. */
+function shareNumber({ budget, spend, forecast }: BudgetWithStored): number {
+  const amount = Number(amountIn(budget, spend.period.name));
+  const most = Math.max(Number(spend.spent ?? 0n), forecast.kind === 'forecast' ? Number(forecast.mean) : 0);
+  return most / amount;
+}
+
+function findingOf(lines: readonly BudgetWithStored[]): Markup {
+  const [first] = lines;
+  const over = lines.filter(({ state }) => state === 'EXCEEDED').length;
+  const coming = lines.filter((line) => line.state === 'FORECAST').length;
+  if (first === undefined) return html`There are no budgets.`;
+  if (over === 0 && coming === 0) return html`No budget of ${lines.length} is exceeded or expected to be.`;
+  const { budget, spend, forecast } = first;
+  const amount = amountIn(budget, spend.period.name);
+  const excess = over > 0 ? (spend.spent ?? 0n) - amount : forecast.kind === 'forecast' ? forecast.mean - amount : 0n;
+  const lead =
+    excess <= 0n
+      ? html`<b>${named(budget.name, '')}</b> is forecast to reach a threshold`
+      : html`<b>${named(budget.name, '')}</b> ${over > 0 ? 'is' : 'is expected to end'} ${money(usdOf(excess))} USD over its budget`;
+  return html`${lead}. Of ${lines.length} budgets, ${over} ${over === 1 ? 'is' : 'are'} exceeded and ${coming} ${coming === 1 ? 'is' : 'are'} expected to be.`;
+}
+
+const columns = [
+  {
+    head: 'Budget',
+    cell: ({ budget }: BudgetWithStored) =>
+      html`<a href="${budgetAddress(budget.name)}">${named(budget.name, '')}</a>${budget.parent === undefined ? '' : html` <span class="empty">in ${named(budget.parent, '')}</span>`}`,
+  },
+  { head: 'State', cell: stateWords },
+  {
+    head: 'Spent',
+    isNumber: true,
+    cell: ({ spend }: BudgetWithStored) => (spend.spent === undefined ? 'not known' : money(usdOf(spend.spent))),
+  },
+  {
+    head: 'Budget',
+    isNumber: true,
+    cell: ({ budget, spend }: BudgetWithStored) => money(usdOf(amountIn(budget, spend.period.name))),
+  },
+  { head: 'Share', isNumber: true, cell: shareCell },
+  {
+    head: 'Forecast',
+    isNumber: true,
+    cell: ({ forecast }: BudgetWithStored) =>
+      forecast.kind === 'none'
+        ? html`<span title="${forecast.reason}">none</span>`
+        : html`${money(usdOf(forecast.mean))}<br><span class="empty">${money(usdOf(forecast.low))} – ${money(usdOf(forecast.high))}</span>`,
+  },
+  {
+    head: 'Period',
+    cell: ({ budget, spend: { period, completeThrough } }: BudgetWithStored) =>
+      html`<span class="state">${period.name}</span>${budget.timeZone === 'UTC' ? '' : html`<br><span class="empty">${budget.timeZone}</span>`}${throughWords(completeThrough)}`,
+  },
+];
+
+function throughWords(completeThrough: Instant | undefined): Markup | string {
+  return completeThrough === undefined ? html`<br><span class="state warn">no complete hour</span>` : '';
+}

@@ -1,0 +1,147 @@
+import { CostbookError } from '../errors.ts';
+import { askToStream } from '../query/index.ts';
+
+/** How a child process is limited. */
+export interface WorkLimits {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  write(chunk: string | Uint8Array): Promise<void>;
+}
+
+/** The commands that run the project's SQL or calculate for long; each writes one JSON value. */
+export interface ProjectCommands {
+  reportRows(
+    report: { readonly name: string; readonly parameters: Readonly<Record<string, string>>; readonly maxRows: number },
+    limits: WorkLimits,
+  ): Promise<void>;
+  budgetBacktest(budget: { readonly name: string; readonly days: number }, limits: WorkLimits): Promise<void>;
+}
+
+/**
+ * Work in locked-down child processes: at most two at once, others wait for a while. A signal of a request ends the work
+ * when the client is gone.
+ */
+export interface ChildWork {
+  /** One SELECT that a person typed, as `costbook sql` runs it. */
+  sql(query: string, maxRows: number, signal: AbortSignal): Promise<TableAnswer>;
+  reportRows(
+    name: string,
+    parameters: Readonly<Record<string, string>>,
+    maxRows: number,
+    signal: AbortSignal,
+  ): Promise<TableAnswer & { readonly warnings: readonly string[] }>;
+  budgetBacktest(name: string, days: number): Promise<unknown>;
+}
+
+/** Rows as JSON: decimals are text, so that they stay exact. */
+export interface TableAnswer {
+  readonly completeThrough: string | null;
+  readonly settledThrough: string | null;
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** Whether there are more rows. */
+  readonly truncated: boolean;
+}
+
+/** Everything is in use: the same request may succeed later. */
+export class BusyError extends CostbookError {
+  override readonly exitCode = 2;
+}
+
+/** A child process and DuckDB in it use a core each. */
+const atOnce = 2;
+const maxWaiting = 20;
+const maxWaitMs = 20_000;
+const timeoutMs = 30_000;
+/** A back-test forecasts every day of its range. */
+const backtestMs = 120_000;
+const maxAnswerBytes = 8 * 1024 * 1024;
+
+export function childWork(dir: string, commands: ProjectCommands, signal: AbortSignal): ChildWork {
+  const turns = takeTurns();
+  async function answer<T>(
+    run: (limits: WorkLimits) => Promise<unknown>,
+    { limitMs = timeoutMs, request }: { limitMs?: number; request?: AbortSignal } = {},
+  ): Promise<T> {
+    return turns.run(async () => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      await run({
+        timeoutMs: limitMs,
+        signal: request === undefined ? signal : AbortSignal.any([signal, request]),
+        async write(chunk) {
+          chunks.push(Buffer.from(chunk));
+          bytes += chunk.length;
+          if (bytes > maxAnswerBytes) {
+            throw new TooLargeError('the answer is larger than 8 MB: select fewer rows or columns');
+          }
+        },
+      });
+      return JSON.parse(Buffer.concat(chunks).toString('utf8')) as T;
+    });
+  }
+  return {
+    sql: (query, maxRows, request) =>
+      answer((limits) => askToStream({ dir, sql: query, asOf: null, format: 'json', raw: false, maxRows }, limits), {
+        request,
+      }),
+    reportRows: (name, parameters, maxRows, request) =>
+      answer((limits) => commands.reportRows({ name, parameters, maxRows }, limits), { request }),
+    budgetBacktest: (name, days) =>
+      answer((limits) => commands.budgetBacktest({ name, days }, limits), { limitMs: backtestMs }),
+  };
+}
+
+/** Why there is no answer, and the status for it. Throws errors that no viewer can do anything about. */
+export function refusal(error: unknown, signal: AbortSignal): { readonly words: string; readonly status: 400 | 503 } {
+  if (signal.aborted) return { words: 'The request was given up.', status: 503 };
+  if (!(error instanceof CostbookError)) throw error;
+  const words = error.message.replace(', or raise --timeout', ', or use the command line with --timeout');
+  return { words, status: error instanceof BusyError ? 503 : 400 };
+}
+
+class TooLargeError extends CostbookError {
+  override readonly exitCode = 2;
+}
+
+/** Runs at most `atOnce` jobs; others wait in order. */
+function takeTurns(): { run<T>(job: () => Promise<T>): Promise<T> } {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+
+  function turn(): Promise<void> {
+    if (running < atOnce) {
+      running += 1;
+      return Promise.resolve();
+    }
+    if (waiting.length >= maxWaiting) return Promise.reject(busy());
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        waiting.splice(waiting.indexOf(start), 1);
+        reject(busy());
+      }, maxWaitMs);
+      function start(): void {
+        clearTimeout(timer);
+        resolve();
+      }
+      waiting.push(start);
+    });
+  }
+
+  return {
+    async run(job) {
+      await turn();
+      try {
+        return await job();
+      } finally {
+        const next = waiting.shift();
+        if (next === undefined) running -= 1;
+        else next();
+      }
+    },
+  };
+}
+
+function busy(): BusyError {
+  return new BusyError(`other queries are running (at most ${atOnce} at once). Try again in a minute`);
+}

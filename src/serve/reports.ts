@@ -1,0 +1,223 @@
+import { join, relative, sep } from 'node:path';
+import { counted } from '../counted.ts';
+import { nearest } from '../did-you-mean.ts';
+import { findExports, isPartitioned, type Report, readManifest, readReports } from '../reports/index.ts';
+import { encodePart } from './addresses.ts';
+import { answerTable } from './answer-table.ts';
+import { refusal } from './child-work.ts';
+import { money } from './format.ts';
+import { instant, named, table } from './layout.ts';
+import { html, type Markup, raw } from './markup.ts';
+import type { Page, PageRequest } from './page.ts';
+import type { Project } from './project.ts';
+import { countWords, problem } from './sql.ts';
+
+const maxRows = 200;
+const maxExports = 30;
+/** More are not read: a folder may hold years of exports. */
+const maxManifests = 300;
+
+type Parameter = Report['parameters'][number];
+
+/** Every report, the project's own among them. Reports read all costs: for unrestricted viewers only. */
+export async function reportsPage({ project }: PageRequest): Promise<Page> {
+  const reports = await readReports(join(project.dir, 'sql'));
+  const sound = reports.filter((report) => report.problem === undefined);
+  const broken = reports.filter((report) => report.problem !== undefined);
+  return {
+    ...{ path: '/reports', title: 'Reports' },
+    body: html`<section>${table(
+      'What each answers',
+      [
+        { head: 'Report', cell: ({ name }) => html`<a href="/reports/${encodePart(name)}">${named(name, '')}</a>` },
+        { head: 'Question', cell: ({ about }) => about },
+        {
+          head: 'Parameters',
+          cell: ({ parameters }) => html`<span class="empty">${parameters.map(({ name }) => name).join(', ')}</span>`,
+        },
+      ],
+      sound,
+      'There are no reports.',
+    )}</section>
+${broken.map((report) => problem(`The report ${named(report.name, '')} cannot be used: ${report.problem}`))}`,
+  };
+}
+
+/** One report: its parameters as a form, its first rows, and the files that it has written. */
+export async function reportPage({ parts, query, project, signal }: PageRequest): Promise<Page> {
+  const reports = await readReports(join(project.dir, 'sql'));
+  const [part] = parts;
+  const asked = part?.kind === 'name' && parts.length === 1 ? (part.name ?? '') : '';
+  const report = reports.find(({ name }) => name === asked);
+  if (report === undefined) return unknownReport(asked, reports);
+  const page = { path: '/reports', title: `Report ${named(report.name, '')}` } as const;
+  if (report.problem !== undefined) return { ...page, status: 500, body: problem(report.problem) };
+  const exports = await exportsTable(report, project);
+  const whyNot = whyNotHere(report);
+  if (whyNot !== undefined) {
+    const words = html`<p class="finding">${report.about}</p><p class="empty">${whyNot}</p>`;
+    return {
+      ...page,
+      body: html`<p><a href="/reports">All reports</a></p><section>${words}</section><section>${exports}</section>`,
+    };
+  }
+  const { given, unknown } = valuesOf(report, query);
+  const isAsked = query.size > 0;
+  const result =
+    unknown.length > 0
+      ? {
+          status: 400 as const,
+          body: problem(
+            unknown
+              .map((name) => `${named(name, 'a parameter without a name')}: expected ${expectedNames(report)}`)
+              .join('\n'),
+          ),
+        }
+      : isAsked
+        ? await answered(report, given, project, signal)
+        : undefined;
+  return {
+    ...page,
+    status: result?.status ?? 200,
+    body: html`<p><a href="/reports">All reports</a></p>
+<section><p class="finding">${report.about}</p>${form(report, given)}</section>
+${result?.body ?? html`<p class="empty">Choose values, or none for the defaults, and press Run.</p>`}
+<section>${exports}</section>`,
+  };
+}
+
+function unknownReport(name: string, reports: readonly Report[]): Page {
+  const guess = nearest(
+    name,
+    reports.map((report) => report.name),
+  );
+  return {
+    ...{ path: '/reports', title: 'Reports', status: 404 },
+    body: html`<section><h2>There is no report ${named(name, 'without a name')}</h2><p>${
+      guess === undefined ? '' : html`Did you mean <a href="/reports/${encodePart(guess)}">${guess}</a>? `
+    }<a href="/reports">All reports</a></p></section>`,
+  };
+}
+
+/** A file of the project is not read for whoever opens a page; budgets are those of jobs/budgets.yaml. */
+function isOffered({ type, name }: Parameter): boolean {
+  return type !== 'file' && name !== 'budgets';
+}
+
+/** Why a report is only for the command line; undefined if it is not. */
+function whyNotHere(report: Report): string | undefined {
+  if (isPartitioned(report)) return 'It has every cost by hour: its rows are in its files only.';
+  const file = report.parameters.find((parameter) => parameter.type === 'file' && parameter.default === undefined);
+  if (file === undefined) return undefined;
+  return `It needs a file (${named(file.name, '')}), which no page reads: run "costbook report ${named(report.name, '')}".`;
+}
+
+function expectedNames({ parameters }: Report): string {
+  const names = parameters.filter(isOffered).map(({ name }) => name);
+  return names.length === 0 ? 'no parameter' : `one of ${names.join(', ')}`;
+}
+
+function valuesOf(
+  { parameters }: Report,
+  query: URLSearchParams,
+): { given: Record<string, string>; unknown: readonly string[] } {
+  const names = new Set(parameters.filter(isOffered).map(({ name }) => name));
+  const entries = [...query].filter(([name]) => name !== 'run' || names.has('run'));
+  return {
+    given: Object.fromEntries(entries.filter(([name, value]) => names.has(name) && value !== '')),
+    unknown: entries.flatMap(([name]) => (names.has(name) ? [] : [name])),
+  };
+}
+
+const inputTypes: Readonly<Partial<Record<Parameter['type'], string>>> = {
+  month: 'month',
+  date: 'date',
+  integer: 'number',
+};
+
+function form({ parameters, name }: Report, given: Readonly<Record<string, string>>): Markup {
+  return html`<form class="filters" method="get" action="/reports/${encodePart(name)}">
+${parameters.filter(isOffered).map((parameter) => {
+  const value = given[parameter.name] ?? '';
+  const hint = parameter.default === undefined ? 'required' : defaultWords(parameter.default);
+  const head = html`${parameter.name.replaceAll('_', ' ')} <small>(${hint})</small>`;
+  if (parameter.type === 'boolean') {
+    const option = (each: string) =>
+      html`<option value="${each}"${each === value ? raw(' selected') : ''}>${each === '' ? 'default' : each}</option>`;
+    return html`<label><span>${head}</span><select name="${parameter.name}">${['', 'true', 'false'].map(option)}</select></label>`;
+  }
+  // Words such as "last" are no value of a calendar.
+  const isWord = value !== '' && !/^\d/.test(value);
+  const type = isWord ? 'text' : (inputTypes[parameter.type] ?? 'text');
+  return html`<label><span>${head}</span><input type="${type}" name="${parameter.name}" value="${value}" autocomplete="off"></label>`;
+})}
+<button name="run" value="1">Run</button>
+</form>`;
+}
+
+function defaultWords(text: string): string {
+  if (text === '*' || text === 'none') return 'all';
+  return text.length > 24 ? 'from the configuration' : `default ${text.replaceAll('-', ' ')}`;
+}
+
+async function answered(
+  report: Report,
+  given: Readonly<Record<string, string>>,
+  project: Project,
+  signal: AbortSignal,
+): Promise<{ body: Markup; status: 200 | 400 | 503 }> {
+  try {
+    const answer = await project.work.reportRows(report.name, given, maxRows, signal);
+    return {
+      status: 200,
+      body: html`${answer.warnings.length === 0 ? '' : html`<section role="status"><ul class="plain">${answer.warnings.map((words) => html`<li class="state-line">${words}</li>`)}</ul></section>`}
+<section>${answerTable(`Answer: ${countWords(answer)}`, answer)}
+<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${instant(answer.completeThrough)}.`} "costbook report ${named(report.name, '')}" writes all rows as files.</p></section>`,
+    };
+  } catch (error) {
+    const { words, status } = refusal(error, signal);
+    return { status, body: problem(words.replaceAll('--param ', '')) };
+  }
+}
+
+/** The exports of a report below exports/, newest books first. */
+async function exportsTable({ name }: Report, { dir }: Project): Promise<Markup> {
+  const root = join(dir, 'exports');
+  const all = await findExports(root).catch(() => []); // nothing was written yet
+  const folders = all.filter((folder) => relative(root, folder).split(sep).includes(name));
+  const found = await Promise.all(
+    folders.slice(-maxManifests).map(async (folder) => {
+      const stored = await readManifest(folder).catch(() => undefined); // replaced at this moment, or damaged
+      return stored === undefined ? [] : [{ folder, manifest: stored.manifest }];
+    }),
+  );
+  const exports = found.flat().sort((a, b) => (a.manifest.asOf < b.manifest.asOf ? 1 : -1));
+  return table(
+    'Files that it has written',
+    [
+      { head: 'Folder', cell: ({ folder }) => named(relative(dir, folder), '') },
+      {
+        head: 'Files',
+        cell: ({ manifest }) =>
+          html`${manifest.files.slice(0, 6).map(({ name: file, bytes }) => html`<div>${named(file, '')} <span class="empty">${sizeWords(bytes)}</span></div>`)}${manifest.files.length > 6 ? html`<div class="empty">and ${manifest.files.length - 6} more</div>` : ''}`,
+      },
+      { head: 'Rows', isNumber: true, cell: ({ manifest }) => String(manifest.rows) },
+      {
+        head: 'USD',
+        isNumber: true,
+        cell: ({ manifest: { cost } }) => (cost === null || cost === undefined ? '' : money(cost)),
+      },
+      { head: 'Books as of', cell: ({ manifest }) => html`<span class="state">${instant(manifest.asOf)}</span>` },
+    ],
+    exports.slice(0, maxExports),
+    `None yet: "costbook report ${named(name, '')}" writes them.`,
+  );
+}
+
+function sizeWords(bytes: number): string {
+  return bytes < 1000
+    ? counted(bytes, 'byte')
+    : bytes < 1e6
+      ? `${(bytes / 1000).toFixed(1)} kB`
+      : `${(bytes / 1e6).toFixed(1)} MB`;
+}

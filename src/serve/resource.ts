@@ -1,0 +1,284 @@
+import { type Chart, costOverTime, keysOf, pageTheme } from '../charts/index.ts';
+import { addCalendarMonths, dayMs, floorMonth, hourMs, type Instant } from '../time.ts';
+import type { SqlRow } from '../warehouse/index.ts';
+import { type AddressPart, resourceAddress } from './addresses.ts';
+import { readBooksState } from './books-state.ts';
+import { type Explored, type ExploreQuestion, readExplored } from './explored.ts';
+import { amount, money, relative } from './format.ts';
+import { figure, instant, named, table } from './layout.ts';
+import { html, type Markup, raw } from './markup.ts';
+import type { Page, PageRequest } from './page.ts';
+import type { Scope } from './scope.ts';
+
+/** The ranges to choose from. */
+const ranges = {
+  '30d': { name: '30 days', step: 'day' },
+  '90d': { name: '90 days', step: 'day' },
+  '13m': { name: '13 months', step: 'month' },
+} as const;
+type Range = keyof typeof ranges;
+
+/** The names of a resource for SQL; '' where there is none. */
+interface ResourceNames extends Record<string, string> {
+  readonly type: string;
+  readonly workspace: string;
+  readonly name: string;
+}
+
+/**
+ * One resource: what it costs, its states, who owns it, whether it is used. Reads only what belongs to series that the
+ * viewer sees.
+ */
+export async function resourcePage(request: PageRequest): Promise<Page> {
+  const { view, parts, query } = request;
+  const matches = parts.length === 3 ? await view.rows('resource', addressed(parts)) : [];
+  const [found] = matches;
+  const state = await readBooksState(view);
+  if (found === undefined || state.completeThrough === null) {
+    return {
+      ...{ path: undefined, title: 'Resource', status: 404 },
+      body: html`<section><h2>There is no such resource</h2><p>No cost in the books belongs to it. <a href="/explore?group=resource_name">All resources</a></p></section>`,
+    };
+  }
+  const names = namesOf(found);
+  const others = new Set(matches.map((row) => JSON.stringify(namesOf(row))));
+  if (others.size > 1) return choicePage(matches);
+  const askedRange = query.get('range') ?? '90d';
+  const range = Object.hasOwn(ranges, askedRange) ? (askedRange as Range) : undefined;
+  const through = Date.parse(state.completeThrough);
+  const isOwner = view.scope.kind === 'owner';
+  const question = questionOf(names, range ?? '90d', through);
+  const [explored, before, states, owners, use] = await Promise.all([
+    readExplored(view, question),
+    readExplored(view, { ...question, from: question.from - (question.to - question.from), to: question.from }),
+    view.rows('resource_states', { ...names, is_owner: isOwner }),
+    // Other owners had it before, or will.
+    isOwner ? [] : view.rows('resource_owners', names),
+    view.rows('resource_use', names),
+  ]);
+  return {
+    path: undefined,
+    title: named(names.name, 'A resource without a name'),
+    status: range === undefined ? 400 : 200,
+    body: html`<p><span class="state">${named(names.type, 'no type')}</span> in ${named(names.workspace, 'no workspace')} ·
+<a href="/explore?${new URLSearchParams({ group: 'billing_dimension', resource_type: names.type, workspace: names.workspace, resource_name: names.name })}">Explore its costs</a></p>
+${range === undefined ? html`<p class="state bad">range: expected one of ${Object.keys(ranges).join(', ')}</p>` : ''}
+${tiles(explored, before.total, states, owners, use[0], view.scope)}
+<nav class="ranges" aria-label="Range">${Object.entries(ranges).map(
+      ([key, { name }]) =>
+        html`<a href="?range=${key}"${key === (range ?? '90d') ? raw(' aria-current="true"') : ''}>${name}</a> `,
+    )}</nav>
+${figure(chartOf(question, explored, state.completeThrough, names), { height: 300 })}
+<section>${dimensionsTable(explored)}</section>
+<section>${statesTable(states)}</section>
+${isOwner ? '' : html`<section>${ownersTable(owners)}</section>`}`,
+  };
+}
+
+function namesOf(row: SqlRow): ResourceNames {
+  return {
+    type: textOf(row, 'resource_type') ?? '',
+    workspace: textOf(row, 'workspace') ?? '',
+    name: textOf(row, 'resource_name') ?? '',
+  };
+}
+
+/** Several resources have the name: which one? */
+function choicePage(matches: readonly SqlRow[]): Page {
+  return {
+    ...{ path: undefined, title: 'Resources of one name' },
+    body: html`<section>${table(
+      'Which one?',
+      [
+        {
+          head: 'Resource',
+          cell: (row) => {
+            const { type, workspace, name } = namesOf(row);
+            return html`<a href="${resourceAddress(type, workspace, name)}">${named(name, 'no name')}</a>`;
+          },
+        },
+        { head: 'Type', cell: (row) => named(textOf(row, 'resource_type'), 'no type') },
+        { head: 'Workspace', cell: (row) => named(textOf(row, 'workspace'), 'no workspace') },
+        { head: 'Account', cell: (row) => named(textOf(row, 'account'), '') },
+      ],
+      matches,
+      '',
+    )}</section>`,
+  };
+}
+
+function textOf(row: SqlRow, name: string): string | null {
+  const value = row[name];
+  return value === null || value === undefined ? null : String(value);
+}
+
+function addressed(parts: readonly AddressPart[]): Record<string, string | boolean | null> {
+  return Object.fromEntries(
+    ['type', 'workspace', 'name'].flatMap((name, index) => {
+      const part = parts[index];
+      return [
+        [name, part?.kind === 'name' ? (part.name ?? '') : ''],
+        [`${name}_md5`, part?.kind === 'md5' ? part.md5 : null],
+        ...(name === 'name' ? [] : [[`${name}_any`, part?.kind === 'any']]),
+      ];
+    }),
+  );
+}
+
+function questionOf({ type, workspace, name }: ResourceNames, range: Range, through: Instant): ExploreQuestion {
+  const lastDay = Math.floor((through - hourMs) / dayMs) * dayMs;
+  const from =
+    range === '13m' ? addCalendarMonths(floorMonth(lastDay), -12) : lastDay - (Number.parseInt(range, 10) - 1) * dayMs;
+  return {
+    ...{ from, to: through, step: ranges[range].step, groupBy: 'billing_dimension', top: 7 },
+    filters: { resource_type: type, workspace, resource_name: name },
+  };
+}
+
+function tiles(
+  { total }: Explored,
+  before: string,
+  states: readonly SqlRow[],
+  owners: readonly SqlRow[],
+  use: SqlRow | undefined,
+  scope: Scope,
+): Markup {
+  const [state] = states;
+  const [owner] = owners;
+  const change = relative(total, before);
+  return html`<dl class="tiles">
+<div class="tile"><dt>Cost in this range</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${change === undefined ? 'Nothing before to compare with' : `${change} against the range before (${amount(before)})`}</div></dd></div>
+<div class="tile"><dt>Use</dt><dd>${useWords(use)}</dd></div>
+<div class="tile"><dt>Owner</dt><dd>${
+    owner === undefined
+      ? html`<span class="medium">${scope.kind === 'owner' ? named(scope.owner, '') : 'none'}</span>`
+      : html`<span class="medium">${owner['is_split'] === true ? 'shared' : ownerWords(textOf(owner, 'owner'))}</span><div class="note">by the rule ${named(textOf(owner, 'rule'), '')}</div>`
+  }</dd></div>
+<div class="tile"><dt>State</dt><dd>${
+    state === undefined
+      ? html`<span class="big">unknown</span><div class="note">no listing has it</div>`
+      : html`<span class="medium">${named(textOf(state, 'status'), 'no status')}</span><div class="note">${textOf(state, 'display_name') === null ? '' : html`${named(textOf(state, 'display_name'), '')}, `}since ${instant(String(state['valid_from']))}${state['valid_to'] === null ? '' : html`, until ${instant(String(state['valid_to']))}`}</div>`
+  }</dd></div>
+</dl>`;
+}
+
+function useWords(use: SqlRow | undefined): Markup {
+  const lastUsed = use === undefined ? null : textOf(use, 'last_used');
+  const isIdle = use?.['is_idle'] === true;
+  const storage = use === undefined ? '0' : String(use['storage_cost_of_last_day'] ?? '0');
+  const perMonth =
+    Number(storage) > 0
+      ? html`its storage costs ${money(String(use?.['storage_cost_per_month']))} USD a month`
+      : html``;
+  if (use?.['is_storage_only'] === true) {
+    return html`<span class="medium">not known</span><div class="note">only storage is billed, so nothing shows whether it is used${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
+  }
+  if (lastUsed === null) {
+    return html`<span class="big ${isIdle ? 'state bad' : ''}">${isIdle ? 'idle' : 'no usage'}</span><div class="note">never used apart from storage${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
+  }
+  const days = Number(use?.['unused_days'] ?? 0);
+  return html`<span class="big ${isIdle ? 'state bad' : ''}">${isIdle ? `idle for ${days} days` : days < 1 ? 'in use' : `not used for ${days} ${days === 1 ? 'day' : 'days'}`}</span><div class="note">last used before ${instant(lastUsed)}${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
+}
+
+/** `team Sales, environment production`, of the JSON object of an owner. */
+export function ownerWords(owner: string | null): string {
+  const entries = Object.entries(JSON.parse(owner ?? '{}') as Record<string, string | null>).filter(
+    ([, value]) => value !== null,
+  );
+  if (entries.length === 0) return 'no owner';
+  return entries.map(([dimension, value]) => `${named(dimension, '')} ${named(value, '')}`).join(', ');
+}
+
+function chartOf(
+  { step, to }: ExploreQuestion,
+  { labels, series, total, sql }: Explored,
+  completeThrough: string,
+  { name }: ResourceNames,
+): Chart {
+  const [largest] = series;
+  const isCut = step === 'month' || to % dayMs !== 0;
+  return {
+    id: 'cost',
+    title:
+      largest === undefined
+        ? `${named(name, 'It')} cost nothing in this range`
+        : `${named(name, 'It')} cost ${amount(total)} USD; ${series.length === 1 ? 'all of it is' : 'most is'} ${largest.name} (${amount(largest.total)})`,
+    description: `Cost by ${step} and billing dimension. ${series.map((each) => `${each.name}: ${amount(each.total)} USD`).join('. ')}.`,
+    sql,
+    completeThrough,
+    keys: keysOf(series),
+    option: costOverTime(
+      {
+        labels: labels.map((label) => (step === 'month' ? label.slice(0, 7) : label.slice(5, 10))),
+        series,
+        shape: 'bars',
+        incompleteFrom: isCut ? labels.length - 1 : undefined,
+      },
+      pageTheme,
+    ),
+  };
+}
+
+function dimensionsTable({ series, total }: Explored): Markup {
+  const whole = Number(total);
+  return table(
+    'By billing dimension',
+    [
+      { head: 'Billing dimension', cell: ({ name }) => name },
+      { head: 'USD', isNumber: true, cell: (row) => money(row.total) },
+      {
+        head: 'Share',
+        isNumber: true,
+        cell: (row) => (whole === 0 ? '' : `${((Number(row.total) / whole) * 100).toFixed(1)} %`),
+      },
+    ],
+    series,
+    'It cost nothing in this range.',
+    ['Total', money(total), ''],
+  );
+}
+
+function statesTable(states: readonly SqlRow[]): Markup {
+  return table(
+    'States over time, newest first',
+    [
+      { head: 'From', cell: (row) => html`<span class="state">${instant(String(row['valid_from']))}</span>` },
+      { head: 'Until', cell: (row) => (row['valid_to'] === null ? 'now' : instant(String(row['valid_to']))) },
+      {
+        head: 'Status',
+        cell: (row) => `${named(textOf(row, 'status'), '')}${row['is_enabled'] === false ? ', not enabled' : ''}`,
+      },
+      { head: 'Memory, MB', isNumber: true, cell: (row) => textOf(row, 'memory_mb') },
+      { head: 'Region', cell: (row) => named(textOf(row, 'region'), '') },
+      { head: 'Plan', cell: (row) => named(textOf(row, 'plan'), '') },
+      { head: 'Labels', cell: (row) => labelWords(textOf(row, 'labels')) },
+      { head: 'Created by', cell: (row) => named(textOf(row, 'created_by'), '') },
+    ],
+    states,
+    'No listing has this resource.',
+  );
+}
+
+function labelWords(labels: string | null): string {
+  if (labels === null) return '';
+  const entries = Object.entries(JSON.parse(labels) as Record<string, unknown>);
+  const shown = entries.slice(0, 12).map(([key, value]) => `${named(key, '')}: ${named(String(value), '')}`);
+  return `${shown.join(', ')}${entries.length > 12 ? `, and ${entries.length - 12} more` : ''}`;
+}
+
+function ownersTable(owners: readonly SqlRow[]): Markup {
+  return html`${table(
+    'Owner, and why',
+    [
+      {
+        head: 'Owner',
+        cell: (row) => (row['is_split'] === true ? 'shared over owners' : ownerWords(textOf(row, 'owner'))),
+      },
+      { head: 'Rule', cell: (row) => named(textOf(row, 'rule'), '') },
+      { head: 'From', cell: (row) => textOf(row, 'from_day') ?? 'the start' },
+      { head: 'Until', cell: (row) => textOf(row, 'to_day') ?? 'now' },
+    ],
+    owners,
+    'No allocation rule is known.',
+  )}<p class="empty">The first rule that matches decides; the rule "default" means that none matched. "costbook allocation explain" shows every condition.</p>`;
+}

@@ -1,0 +1,106 @@
+import { answerChart, answerTable } from './answer-table.ts';
+import { type ChildWork, refusal, type TableAnswer } from './child-work.ts';
+import { figure, instant } from './layout.ts';
+import { html, type Markup } from './markup.ts';
+import type { Page, PageRequest } from './page.ts';
+import { shownSql } from './shown-sql.ts';
+import type { BooksView } from './snapshots.ts';
+
+/** Longer ones do not fit an address; "costbook sql -f" runs them. */
+const maxQueryBytes = 8192;
+const maxRows = 500;
+
+/** Queries to start from, in files of `sql/serve`. */
+const examples = [
+  { name: 'Cost by month and workspace', file: 'example_months' },
+  { name: 'Cost by day in the last 30 days', file: 'example_days' },
+  { name: 'The resources that cost most this month', file: 'example_resources' },
+  { name: 'Through when the books are complete', file: 'example_accounts' },
+] as const;
+
+/**
+ * A query of the viewer, in a locked-down child process as "costbook sql" runs it. It can read everything in the books:
+ * for unrestricted viewers only.
+ */
+export async function sqlPage({ view, query, project, signal }: PageRequest): Promise<Page> {
+  const typed = (query.get('q') ?? '').replaceAll('\r\n', '\n');
+  const result = typed.trim() === '' ? undefined : await answered(typed, signal, project.work);
+  return {
+    path: '/sql',
+    title: 'SQL',
+    status: result?.status ?? 200,
+    body: html`<div class="with-side"><div>
+<section><form method="get" action="/sql">
+<label for="q">One SELECT over the views of the books</label>
+<textarea id="q" name="q" rows="8" maxlength="${maxQueryBytes}" spellcheck="false" autocapitalize="off" autocomplete="off">${typed}</textarea>
+<p class="actions"><button>Run</button> <span class="empty">Ends after 30 seconds; shows ${maxRows} rows. Nothing can be changed.</span></p>
+</form>
+<p class="empty">Examples: ${await Promise.all(
+      examples.map(
+        async ({ name, file }, index) =>
+          html`${index === 0 ? '' : ' · '}<a href="/sql?${new URLSearchParams({ q: await shownSql(file) })}">${name}</a>`,
+      ),
+    )}</p></section>
+${result?.body ?? ''}
+<section id="history" hidden><h2>Your last queries, in this browser only</h2><ul></ul></section>
+</div>
+<aside aria-label="Views">${await dictionary(view)}</aside></div>`,
+  };
+}
+
+async function answered(
+  typed: string,
+  signal: AbortSignal,
+  work: ChildWork,
+): Promise<{ body: Markup; status: 200 | 400 | 503 }> {
+  const bytes = Buffer.byteLength(typed);
+  if (bytes > maxQueryBytes) {
+    const words = `The query has ${bytes} bytes; expected at most ${maxQueryBytes}. "costbook sql -f" runs longer ones.`;
+    return { status: 400, body: problem(words) };
+  }
+  try {
+    const answer = await work.sql(typed, maxRows, signal);
+    const chart = answerChart(answer, typed);
+    return {
+      status: 200,
+      body: html`${chart === undefined ? '' : figure(chart)}
+<section>${answerTable(`Answer: ${countWords(answer)}`, answer)}
+<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${instant(answer.completeThrough)}.`}</p></section>`,
+    };
+  } catch (error) {
+    const { words, status } = refusal(error, signal);
+    return { status, body: problem(words) };
+  }
+}
+
+/** `12 rows`, `the first 500 rows; more rows exist`. */
+export function countWords({ rows, truncated }: TableAnswer): string {
+  if (truncated) return `the first ${rows.length} rows; more rows exist`;
+  return `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}`;
+}
+
+/** Why there is no answer, in the words of whoever refused. */
+export function problem(words: string): Markup {
+  return html`<section role="alert"><h2 class="state bad">No answer</h2><pre class="problem">${words}</pre></section>`;
+}
+
+/** The views with their columns, closed until somebody opens one. */
+async function dictionary(view: BooksView): Promise<Markup> {
+  const rows = await view.rows('dictionary');
+  const byView = new Map<string, { comment: string; columns: { name: string; type: string; comment: string }[] }>();
+  for (const row of rows) {
+    const name = String(row['view_name']);
+    const found = byView.get(name) ?? { comment: String(row['view_comment'] ?? ''), columns: [] };
+    found.columns.push({
+      ...{ name: String(row['column_name']), type: String(row['data_type']), comment: String(row['comment'] ?? '') },
+    });
+    byView.set(name, found);
+  }
+  return html`<section class="dictionary"><h2>Views</h2>${[...byView].map(
+    ([name, { comment, columns }]) =>
+      html`<details><summary><code>${name}</code></summary><p>${comment}.</p><dl>${columns.map(
+        (column) =>
+          html`<dt><code>${column.name}</code> <span>${column.type.toLowerCase()}</span></dt><dd>${column.comment}</dd>`,
+      )}</dl></details>`,
+  )}</section>`;
+}

@@ -1,0 +1,121 @@
+import { type BilledMonth, nothingBilled, readBilledMonth } from '../closing/index.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { UnprovenError } from '../errors.ts';
+import { usdDecimals } from '../money.ts';
+import type { CompletenessState } from '../reports/index.ts';
+import { formatMonth, type Instant } from '../time.ts';
+import { type Connection, closedMonths, readSql, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
+import { builtInReport, type StatementScope } from './scope.ts';
+
+/** The month of statements, and what its numbers rest on; the same for every owner. */
+export interface StatementMonth {
+  readonly month: Instant;
+  readonly state: CompletenessState;
+  /** Why the month is not complete, a sentence each. */
+  readonly missing: readonly string[];
+  /** What is billed to each account, with its digest, and whether that is the digest of its close; null while it is open. */
+  readonly billed: readonly (BilledMonth & { readonly isAsClosed: boolean | null })[];
+  /** A row per account: is the month complete, proven and billed? */
+  readonly reconciled: readonly SqlRow[];
+}
+
+/** A statement's numbers, but for those of single resources. Amounts are USD as exact decimal text. */
+export interface StatementData extends StatementMonth, StatementScope {
+  readonly cost: string;
+  /** Null unless both months are complete. */
+  readonly costBefore: string | null;
+  readonly workspaces: readonly SqlRow[];
+  readonly owners: readonly SqlRow[];
+  /** Lines of the invoice; of an owner, what it is charged for. */
+  readonly lines: readonly SqlRow[];
+  readonly days: readonly SqlRow[];
+  /** The parameters of the statement's SQL. */
+  readonly parameters: SqlParameters;
+}
+
+/** Reads what all statements of a month share, and collects its costs in a temporary table. Throws SqlError. */
+export async function readStatementMonth(
+  connection: Connection,
+  asked: Pick<StatementMonth, 'month' | 'state' | 'missing'>,
+  dimension: string,
+): Promise<StatementMonth> {
+  const month = dayOf(asked.month);
+  await connection.run(await readSql('statement', 'collect'), { month, dimension });
+  const reconciled = await connection.rows(await builtInReport('reconciliation_summary'), { month });
+  const closes = (await closedMonths(connection)).find((close) => close.month === asked.month);
+  const found = await readBilledMonth(connection, asked.month);
+  const accounts = [
+    ...new Set([...reconciled.map((row) => String(row['account'])), ...found.map((one) => one.account)]),
+  ];
+  const billed = accounts.sort().map((account) => {
+    const one = found.find((candidate) => candidate.account === account) ?? nothingBilled(account);
+    const close = closes?.accounts.find((candidate) => candidate.account === account);
+    return { ...one, isAsClosed: close === undefined ? null : close.sha256 === one.sha256 };
+  });
+  return { ...asked, billed, reconciled };
+}
+
+/** The owners that the month charges anything to; null is what has no owner, with its cost. */
+export async function ownersOfMonth(connection: Connection): Promise<{ owner: string | null; cost: string }[]> {
+  const rows = await connection.rows(await readSql('statement', 'owner_names'));
+  return rows.map((row) => ({ owner: row['owner'] === null ? null : String(row['owner']), cost: String(row['cost']) }));
+}
+
+/**
+ * Reads one statement of a month that `readStatementMonth` collected. Throws UnprovenError unless workspaces, owners and
+ * lines add up to the same cost.
+ */
+export async function readStatement(
+  connection: Connection,
+  month: StatementMonth,
+  scope: StatementScope,
+): Promise<StatementData> {
+  const parameters = { owner: scope.owner ?? null };
+  async function rows(name: string): Promise<SqlRow[]> {
+    return connection.rows(await readSql('statement', name), parameters);
+  }
+  const [totals = {}] = await rows('totals');
+  const workspaces = await rows('workspaces');
+  const owners = await rows('owners');
+  const lines =
+    scope.owner === undefined
+      ? await connection.rows(await builtInReport('invoice_lines', ['cost']), { month: dayOf(month.month) })
+      : await rows('owner_lines');
+  const days = await rows('days');
+  const cost = String(totals['cost']);
+  const before = totals['cost_month_before'];
+  const own = lines.filter((line) => (line['charge_class'] ?? null) === null);
+  for (const [what, found] of [
+    ['the workspaces', workspaces],
+    ['the owners', owners],
+    ['the lines', own],
+  ] as const) {
+    const sum = sumOf(found, 'cost');
+    if (sum === cost) continue;
+    throw new UnprovenError(
+      `the statement of ${formatMonth(month.month)} was not written: ${what} add up to ${sum} USD, expected ${cost} USD`,
+    );
+  }
+  const costBefore = before === null || before === undefined ? null : String(before);
+  return { ...month, ...scope, cost, costBefore, workspaces, owners, lines, days, parameters };
+}
+
+/** The exact sum of a column of USD, as decimal text; what is null is left out. */
+export function sumOf(rows: readonly SqlRow[], column: string): string {
+  let sum = 0n;
+  for (const row of rows) {
+    const value = row[column];
+    if (typeof value === 'string') sum += wholeOfDecimal(value, usdDecimals);
+  }
+  return decimalOfWhole(sum, usdDecimals);
+}
+
+/** The difference of two amounts in USD, as exact decimal text. */
+export function minus(one: string, other: string): string {
+  return decimalOfWhole(wholeOfDecimal(one, usdDecimals) - wholeOfDecimal(other, usdDecimals), usdDecimals);
+}
+
+/** The day that the SQL of a month takes: `2026-10-01`. */
+export function dayOf(month: Instant): string {
+  return `${formatMonth(month)}-01`;
+}

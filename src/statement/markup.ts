@@ -1,0 +1,23 @@
+import { escapeMarkup } from '../charts/index.ts';
+
+/** HTML in which every text from outside is escaped. */
+export class Markup {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Piece = Markup | string | number | undefined | readonly Piece[];
+
+/** A template of HTML: texts in it are escaped, other markup is not. */
+export function html(strings: TemplateStringsArray, ...pieces: readonly Piece[]): Markup {
+  return new Markup(strings.map((text, index) => text + written(pieces[index])).join(''));
+}
+
+function written(piece: Piece): string {
+  if (piece === undefined) return '';
+  if (piece instanceof Markup) return piece.text;
+  if (Array.isArray(piece)) return piece.map(written).join('');
+  return escapeMarkup(String(piece)).replaceAll("'", '&#39;');
+}

@@ -1,0 +1,109 @@
+import { writeFile } from 'node:fs/promises';
+import { UnprovenError } from '../errors.ts';
+import {
+  type CompletenessState,
+  checkReport,
+  costColumnOf,
+  displayParameters,
+  type FileToWrite,
+  figuresOfQuery,
+  orderedQuery,
+  type ParameterValue,
+  type Published,
+  placeOf,
+  publishFiles,
+  type Report,
+  sha256OfText,
+  sqlParameters,
+  writeWorkbook,
+} from '../reports/index.ts';
+import { formatInstant, formatMonth, type Instant } from '../time.ts';
+import { type Connection, firstOf, lastSeen, readSql } from '../warehouse/index.ts';
+import { readStatement, type StatementMonth } from './data.ts';
+import { shownChanges, shownResources, statementPage } from './page.ts';
+import type { StatementScope } from './scope.ts';
+import { statementSheets } from './workbook.ts';
+
+/** The forms of a statement. */
+export const statementFormats = ['html', 'xlsx'] as const;
+
+/** One statement that is to be written. */
+export interface StatementToPublish {
+  readonly report: Report;
+  readonly values: readonly ParameterValue[];
+  readonly scope: StatementScope;
+  readonly month: StatementMonth;
+  readonly state: CompletenessState;
+  /** The close of the month; undefined while it is open. */
+  readonly asOf: Instant | undefined;
+  readonly formats: readonly string[];
+  /** The folder below which all exports are. */
+  readonly root: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: (words: string) => void;
+}
+
+/**
+ * Writes a statement as files with their manifest, as `publishFiles` does. Throws UnprovenError if its parts do not add up
+ * to what the books answer.
+ */
+export async function publishStatement(connection: Connection, asked: StatementToPublish): Promise<Published> {
+  const { report, values, scope, month, state, asOf, formats, root, signal, onProgress } = asked;
+  const bound = sqlParameters(values);
+  const column = costColumnOf(await checkReport(connection, report, bound), 'cost');
+  const data = await readStatement(connection, month, scope);
+  // The collected costs give the same answer as the report, which `verify` asks, without reading the books again.
+  const { parameters } = data;
+  const query = (await readSql('statement', 'resources')).trimEnd();
+  const figures = await figuresOfQuery(connection, query, parameters, column);
+  if (scope.owner === undefined) {
+    const ofBooks = await figuresOfQuery(connection, orderedQuery(report), bound, column);
+    if (ofBooks.cost !== figures.cost || ofBooks.rows !== figures.rows) {
+      throw new UnprovenError(
+        `the statement of ${formatMonth(month.month)} was not written: its resources add up to ${figures.cost} USD in ${figures.rows} rows, ` +
+          `expected ${ofBooks.cost} USD in ${ofBooks.rows} rows`,
+      );
+    }
+  }
+  const sqlSha256 = sha256OfText(report.file.text);
+  async function writePage(path: string): Promise<void> {
+    const resources = await connection.rows(firstOf(query, shownResources), parameters);
+    const changes = await connection.rows(await readSql('statement', 'changes'), {
+      ...parameters,
+      count: shownChanges,
+    });
+    await writeFile(path, await statementPage(data, { resources, resourceCount: figures.rows, changes, sqlSha256 }));
+  }
+  const rows = { connection, query, parameters, sqlSha256 };
+  const common = { stem: report.name };
+  const files: FileToWrite[] = [
+    {
+      ...common,
+      format: 'html',
+      extension: 'html',
+      isAsked: formats.includes('html'),
+      holdsRows: false,
+      write: writePage,
+    },
+    {
+      ...common,
+      ...{ format: 'xlsx', extension: 'xlsx', isAsked: formats.includes('xlsx'), holdsRows: true },
+      write: (path) => writeWorkbook(path, statementSheets(data, rows)),
+    },
+  ];
+  const facts = {
+    report: report.name,
+    parameters: displayParameters(values),
+    asOf: formatInstant(asOf ?? (await lastSeen(connection)) ?? 0),
+    closedAt: state.closedAt,
+    completeFrom: state.completeFrom,
+    completeThrough: state.completeThrough,
+    settledThrough: state.settledThrough,
+    sqlSha256,
+    focusVersion: null,
+    costColumn: column?.name ?? null,
+    ...figures,
+  };
+  const place = placeOf({ report, values, asOf, isUsual: true, root });
+  return publishFiles(place, facts, files, { connection, column, signal, onProgress });
+}

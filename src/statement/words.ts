@@ -1,0 +1,38 @@
+import { ownerText } from '../reports/index.ts';
+import { maxNameLength, oneLine } from '../safe-text.ts';
+import { formatMonth } from '../time.ts';
+import type { StatementData } from './data.ts';
+
+/** `October 2026`. */
+export function monthName(month: number): string {
+  return new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(month);
+}
+
+/** `Statement for October 2026, team payments`. */
+export function titleOf({ month, owner, dimension }: Pick<StatementData, 'month' | 'owner' | 'dimension'>): string {
+  const of = owner === undefined ? '' : `, ${dimension} ${shownName(owner)}`;
+  return `Statement for ${monthName(month)}${of}`;
+}
+
+/** What the numbers rest on: closed, settled, complete or a draft. */
+export function stateOf({ month, state, missing }: Pick<StatementData, 'month' | 'state' | 'missing'>): string {
+  if (state.closedAt !== null) return `Closed at ${shownInstant(state.closedAt)}. The numbers are those of the close.`;
+  if (missing.length > 0) return `DRAFT. ${missing.join('. ')}. The numbers will change.`;
+  const name = formatMonth(month);
+  return `Complete, not closed. The numbers can change until "costbook close ${name}".`;
+}
+
+/** `2026-10-04 12:00 UTC`. */
+export function shownInstant(text: string): string {
+  return `${text.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** A name from the platform on one line, without marks that change its direction. */
+export function shownName(name: string): string {
+  return oneLine(name, maxNameLength);
+}
+
+/** An owner as people write it. */
+export function shownOwner(owner: unknown): string {
+  return shownName(ownerText(typeof owner === 'string' ? owner : undefined));
+}

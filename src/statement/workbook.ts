@@ -1,0 +1,262 @@
+import { aboutSheet } from '../reports/index.ts';
+import { formatMonth } from '../time.ts';
+import { type Connection, readSql, type SqlParameters } from '../warehouse/index.ts';
+import {
+  answerName,
+  type Cell,
+  costName,
+  differenceFormula,
+  type Sheet,
+  sumFormula,
+  sumIfFormula,
+} from '../workbook/index.ts';
+import { dayOf, minus, type StatementData, sumOf } from './data.ts';
+import { builtInReport } from './scope.ts';
+import { tableSheet } from './tables.ts';
+import { stateOf, titleOf } from './words.ts';
+
+/** Where the sheets get rows that are not held: the statement's own query, sorted, and its parameters. */
+export interface ResourceRows {
+  readonly connection: Connection;
+  readonly query: string;
+  readonly parameters: SqlParameters;
+  readonly sqlSha256: string;
+}
+
+/** The sheets of a statement, each made when it is written. */
+export async function* statementSheets(data: StatementData, resources: ResourceRows): AsyncGenerator<Sheet> {
+  const digests: [string, string][] = [];
+  let count = 0;
+  function hashed(sheet: Sheet): Sheet {
+    count += 1;
+    const path = `xl/worksheets/sheet${count}.xml`;
+    return { ...sheet, written: (sha256) => digests.push([`SHA-256 of the sheet ${sheet.name} (${path})`, sha256]) };
+  }
+  yield hashed(summarySheet(data));
+  yield hashed(await workspaceSheet(data, resources.connection));
+  yield hashed(await resourceSheet(resources));
+  yield hashed(await ownerSheet(data, resources.connection));
+  yield hashed(await lineSheet(data, resources.connection));
+  yield hashed(await reconciliationSheet(data, resources.connection));
+  yield hashed(await comparisonSheet(data, resources.connection));
+  yield hashed(await changeSheet(data, resources.connection));
+  yield aboutSheet([...factsOf(data, resources.sqlSha256), ...digests]);
+}
+
+function factsOf(data: StatementData, sqlSha256: string): [string, string][] {
+  const { month, owner, dimension, state, billed } = data;
+  const { asOf, closedAt, completeThrough, settledThrough } = state;
+  return [
+    ['Statement', titleOf(data)],
+    ['Month', formatMonth(month)],
+    ...(owner === undefined ? [] : [['Owner', `${dimension}: ${owner}`] as [string, string]]),
+    ['State', stateOf(data)],
+    ['Complete through (UTC)', completeThrough ?? 'no complete hour yet'],
+    ['Settled through (UTC)', settledThrough ?? 'no settled hour yet'],
+    ...(closedAt === null ? [] : [['Closed at (UTC)', closedAt] as [string, string]]),
+    ...(asOf === null ? [] : [['As of (UTC)', asOf] as [string, string]]),
+    ...billed.map(({ account, sha256, isAsClosed }): [string, string] => [
+      `SHA-256 of everything that ${account} is billed`,
+      `${sha256}${isAsClosed === null ? '' : isAsClosed ? ', as at its close' : ', NOT as at its close'}`,
+    ]),
+    ['SHA-256 of the SQL', sqlSha256],
+    ['Amounts', 'USD with all decimals, shown to the cent. Times are UTC.'],
+  ];
+}
+
+async function streamed(connection: Connection, name: string, parameters: SqlParameters) {
+  return connection.stream(await readSql('statement', name), parameters);
+}
+
+async function workspaceSheet({ parameters, costBefore }: StatementData, connection: Connection): Promise<Sheet> {
+  return tableSheet({
+    name: 'By workspace',
+    result: await streamed(connection, 'workspaces', parameters),
+    totals: compared(costBefore),
+    named: { workspace_cost: 'cost' },
+  });
+}
+
+/** The columns with totals of a table that compares with the month before. */
+function compared(costBefore: string | null, ...more: readonly string[]): string[] {
+  return [...more, 'cost', ...(costBefore === null ? [] : ['cost_month_before', 'change'])];
+}
+
+async function resourceSheet({ connection, query, parameters }: ResourceRows): Promise<Sheet> {
+  return tableSheet({
+    name: 'By resource',
+    result: await connection.stream(query, parameters),
+    totals: ['cost', 'cost_month_before', 'change'],
+    named: { [costName]: 'cost', resource_cost_before: 'cost_month_before' },
+    whole: answerName,
+  });
+}
+
+async function ownerSheet({ parameters, costBefore }: StatementData, connection: Connection): Promise<Sheet> {
+  return tableSheet({
+    name: 'By owner',
+    result: await streamed(connection, 'owners', parameters),
+    totals: compared(costBefore, 'direct_cost', 'shared_cost'),
+    named: { owner_cost: 'cost' },
+  });
+}
+
+async function lineSheet({ owner, parameters, month }: StatementData, connection: Connection): Promise<Sheet> {
+  if (owner !== undefined) {
+    return tableSheet({
+      name: 'Lines',
+      result: await streamed(connection, 'owner_lines', parameters),
+      totals: ['direct_cost', 'shared_cost', 'cost'],
+      named: { line_cost: 'cost', line_direct_cost: 'direct_cost', line_shared_cost: 'shared_cost' },
+    });
+  }
+  return tableSheet({
+    name: 'Invoice lines',
+    result: await connection.stream(await builtInReport('invoice_lines', ['cost']), { month: dayOf(month) }),
+    totals: ['cost', 'platform_cost', 'difference'],
+    named: { line_cost: 'cost', line_class: 'charge_class', line_platform_cost: 'platform_cost' },
+  });
+}
+
+async function reconciliationSheet({ month }: StatementData, connection: Connection): Promise<Sheet> {
+  return tableSheet({
+    name: 'Reconciliation',
+    result: await connection.stream(await builtInReport('reconciliation_summary'), { month: dayOf(month) }),
+    without: ['month'],
+    totals: ['cost', 'platform_cost', 'difference', 'correction_cost', 'invoiced', 'invoice_difference'],
+  });
+}
+
+async function comparisonSheet({ month }: StatementData, connection: Connection): Promise<Sheet> {
+  return tableSheet({
+    name: 'Comparisons',
+    result: await streamed(connection, 'comparisons', { month: dayOf(month) }),
+    totals: [],
+  });
+}
+
+async function changeSheet({ parameters }: StatementData, connection: Connection): Promise<Sheet> {
+  return tableSheet({
+    name: 'Changes since last month',
+    result: await streamed(connection, 'changes', { ...parameters, count: null }),
+    totals: ['cost', 'cost_month_before', 'change'],
+  });
+}
+
+function summarySheet(data: StatementData): Sheet {
+  const { cost, costBefore } = data;
+  const lines: Cell[][] = [];
+  function line(
+    text: string,
+    formula: string,
+    number: string,
+    how: { look?: 'signed' | 'totalMoney'; note?: string } = {},
+  ) {
+    const isTotal = how.look === 'totalMoney';
+    lines.push([
+      { text, look: isTotal ? 'total' : 'text' },
+      { formula, number, look: how.look ?? 'money' },
+      ...(how.note === undefined ? [] : [{ text: how.note, look: isTotal ? ('total' as const) : ('note' as const) }]),
+    ]);
+    return firstLine + lines.length - 1;
+  }
+  const own = line('Cost of the month', sumFormula(costName), cost, { note: 'sheet By resource' });
+  if (data.owner === undefined) billedLines(data, line, own);
+  else {
+    const [direct, shared] = ['direct_cost', 'shared_cost'].map((column) => sumOf(data.lines, column)) as [
+      string,
+      string,
+    ];
+    line('of that: direct', sumFormula('line_direct_cost'), direct, { note: 'sheet Lines' });
+    line('of that: share of shared cost', sumFormula('line_shared_cost'), shared, { note: 'sheet Lines' });
+  }
+  if (costBefore !== null) {
+    const before = line('Cost of the month before', sumFormula('resource_cost_before'), costBefore, {
+      note: 'sheet By resource',
+    });
+    line('Change', `B${own}-B${before}`, minus(cost, costBefore), {
+      look: 'signed',
+      note: 'sheet Changes since last month',
+    });
+  }
+  const checks: Cell[][] = [
+    ['By workspace', 'workspace_cost'],
+    ['By owner', 'owner_cost'],
+  ].map(([name = '', area = '']) => [
+    { text: `${name} minus By resource` },
+    { formula: differenceFormula(area, costName), number: '0', look: 'money' },
+    { text: 'must be 0.00', look: 'note' },
+  ]);
+  async function* rows(): AsyncGenerator<readonly (readonly Cell[])[]> {
+    yield [
+      [{ text: titleOf(data), look: 'title' }],
+      [{ text: stateOf(data), look: 'note' }],
+      [],
+      [
+        { text: 'What', look: 'head' },
+        { text: 'USD', look: 'headRight' },
+        { text: 'Where', look: 'head' },
+      ],
+      ...lines,
+      [],
+      [
+        { text: 'The sheets add up', look: 'head' },
+        { text: 'USD', look: 'headRight' },
+        { text: '', look: 'head' },
+      ],
+      ...checks,
+      [],
+      [{ text: 'Approved by', look: 'heading' }],
+      [{ text: 'Name, date, signature:' }],
+    ];
+  }
+  return { name: 'Summary', widths: [44, 18, 44], frozenRows: 4, rows: rows() };
+}
+
+/** The row of the first line of the summary. */
+const firstLine = 5;
+
+type Line = (
+  text: string,
+  formula: string,
+  number: string,
+  how?: { look?: 'signed' | 'totalMoney'; note?: string },
+) => number;
+
+/** What the platform bills besides the month's own cost, and what that comes to. */
+function billedLines({ lines, reconciled }: StatementData, line: Line, own: number): void {
+  const ofClass = (wanted: string) =>
+    sumOf(
+      lines.filter((row) => row['charge_class'] === wanted),
+      'cost',
+    );
+  const [corrections, differences] = [ofClass('Correction'), ofClass('Invoice difference')];
+  const from = { note: 'sheet Invoice lines' };
+  line('Corrections of earlier months', sumIfFormula('line_class', 'Correction', 'line_cost'), corrections, {
+    ...from,
+    look: 'signed',
+  });
+  const last = line('Invoice differences', sumIfFormula('line_class', 'Invoice difference', 'line_cost'), differences, {
+    ...from,
+    look: 'signed',
+  });
+  const billed = sumOf(lines, 'cost');
+  line('Billed for the month', sumFormula(`B${own}:B${last}`), billed, { look: 'totalMoney', note: '' });
+  line('All invoice lines', sumFormula('line_cost'), billed, from);
+  if (reconciled.some((row) => row['platform_cost'] !== null)) {
+    const platform = sumOf(lines, 'platform_cost');
+    const there = line("The platform's own total", sumFormula('line_platform_cost'), platform, from);
+    line(
+      'Cost of the month minus that',
+      `B${own}-B${there}`,
+      minus(
+        sumOf(
+          lines.filter((row) => row['charge_class'] === null),
+          'cost',
+        ),
+        platform,
+      ),
+      { look: 'signed' },
+    );
+  }
+}

@@ -1,0 +1,312 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { anomalyAddress, resourceAddress } from '../../src/serve/addresses.ts';
+import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
+import { runCli } from '../support/project.ts';
+
+const hostile = hostileNames[0] ?? '';
+const strangeNames = [...hostileNames, '..', '-', '~', '*', 'a/b?c#d%2F', ' '];
+const dimension = 'sandbox_compute_runtime_gbs';
+const anomalyKey = `anomaly/acc_one/${hostile}/2026-10-02`;
+const tokens = { ALL_TOKEN: 'all-0123456789abcdefghij', NORTH_TOKEN: 'north-0123456789abcdefgh' };
+
+const budgets = `budgets:
+  - name: everything
+    period: monthly
+    amount: 60 USD
+    thresholds: [{ at: 50% }, { at: 100%, of: forecast }]
+  - name: southern
+    scope: { workspace: [south, ${JSON.stringify(hostile)}] }
+    period: monthly
+    amount: 10 USD
+`;
+
+const allocation = `rules:
+  - name: ${JSON.stringify(`north ${hostile}`)}
+    when: { workspace: north }
+    owner: { team: ${JSON.stringify(hostile)} }
+`;
+
+let dir: string;
+let served: Served;
+
+beforeAll(async () => {
+  dir = await dashboardProject(
+    dashboardBooks({
+      allocation,
+      costs: strangeNames.slice(hostileNames.length).map((name, index) => ({
+        ...{ workspace: 'north', resource_name: name, resource_uuid: `s-${index}` },
+        ...{ bucket_start: '2026-10-02 06:00:00', cost: '0.75', usage: '1' },
+      })),
+      anomalies: [
+        {
+          anomaly_key: anomalyKey,
+          ...{ first_day: '2026-10-02', seen_day: '2026-10-02', last_day: '2026-10-03', notified_day: '2026-10-02' },
+          impact: '6.000000000001',
+          detail: JSON.stringify({
+            ...{ impacts: [3, 3], firstHour: '2026-10-02T05:00:00Z', moved: 'usage' },
+            ...{ priceEffect: '1.5', volumeEffect: '4.5' },
+            drivers: hostileNames.map((resourceName) => ({
+              ...{ resourceName, resourceUuid: null, cost: '1.5', expected: '0', part: 25 },
+            })),
+          }),
+        },
+      ],
+      forecasts: [
+        {
+          ...{ budget: 'everything', scope: '{}', period: '2026-10', period_start: '2026-10-01' },
+          ...{ period_end: '2026-11-01', complete_through: '2026-10-04 12:00:00', forecast: '333.25' },
+          ...{ low: '300', high: '400', amount: '60', exceeds_on: '2026-10-05' },
+        },
+      ],
+      resources: [
+        {
+          resource_name: 'box',
+          labels: JSON.stringify({ [hostile]: hostile }),
+          display_name: hostile,
+          status: 'STOPPED',
+        },
+      ],
+    }),
+  );
+  await mkdir(join(dir, 'jobs'), { recursive: true });
+  await mkdir(join(dir, 'sql', 'reports'), { recursive: true });
+  await writeFile(join(dir, 'jobs', 'budgets.yaml'), budgets);
+  await writeFile(
+    join(dir, 'sql', 'reports', 'own.sql'),
+    '--! about: What did each workspace cost?\n--! grain: workspace\n--! params: workspace text = *\nselect workspace, sum(cost) as cost\nfrom costs\nwhere $workspace is null or workspace = $workspace\ngroup by workspace\n',
+  );
+  served = await serve(dir);
+});
+
+async function rowsOf(sql: string): Promise<Record<string, string>[]> {
+  const { stdout, stderr } = await runCli(['sql', '--json', '--dir', dir, sql]);
+  if (stdout === '') throw new Error(stderr);
+  return (JSON.parse(stdout) as { rows: Record<string, string>[] }).rows;
+}
+
+/** The exact amounts of a page, in order. */
+function amountsOf(text: string): string[] {
+  return [...text.matchAll(/<data value="([^"]+)"/g)].map(([, value = '']) => value);
+}
+
+const october = "bucket_start >= '2026-10-01'";
+
+describe('the page of budgets', () => {
+  test('shows what costbook sql returns, most urgent first', async () => {
+    const [spent] = await rowsOf(`select sum(cost) as cost from costs where ${october}`);
+    const [south] = await rowsOf(`select sum(cost) as cost from costs where ${october} and workspace = 'south'`);
+    const { status, text } = await served.get('/budgets');
+    expect(status).toBe(200);
+    const amounts = amountsOf(text);
+    expect(amounts).toContain(spent?.['cost']);
+    expect(amounts).toContain('333.250000000000');
+    expect(text.indexOf('/budgets/southern')).toBeLessThan(text.indexOf('/budgets/everything'));
+    expect(text).toContain('exceeded');
+    const own = await served.get('/budgets/southern');
+    expect(own.status).toBe(200);
+    expect(amountsOf(own.text)[0]).toBe(south?.['cost']);
+    expect(own.text).toContain('<svg');
+  });
+
+  test('back-tests a range of days', async () => {
+    const { status, text } = await served.get('/budgets/everything?backtest=30');
+    expect(status).toBe(200);
+    expect(text).toContain('It would have fired');
+    const { stdout } = await runCli([
+      ...['budgets', 'backtest', 'everything', '--lookback', '30d', '--json', '--dir', dir],
+      ...['--now', '2026-10-04T15:00:00Z'],
+    ]);
+    const { periods } = JSON.parse(stdout) as { periods: { spent: string }[] };
+    expect(periods.length).toBeGreaterThan(0);
+    for (const { spent } of periods) expect(amountsOf(text)).toContain(spent);
+  });
+
+  test('says what was expected', async () => {
+    const range = await served.get('/budgets/everything?backtest=many');
+    expect(range.status).toBe(400);
+    expect(range.text).toContain('expected a number of days from 1 to 400');
+    const unknown = await served.get('/budgets/everythin');
+    expect(unknown.status).toBe(404);
+    expect(unknown.text).toContain('/budgets/everything');
+    expect((await served.get('/budgets/%E0%A4%A')).status).toBe(404);
+  });
+});
+
+describe('the page of anomalies', () => {
+  test('shows the impact, its days, who drives it and what changed', async () => {
+    const [row] = await rowsOf('select impact, price_effect, volume_effect from anomalies');
+    const list = await served.get('/anomalies');
+    expect(amountsOf(list.text)).toContain(row?.['impact']);
+    const detail = await served.get(anomalyAddress(anomalyKey));
+    expect(detail.status).toBe(200);
+    for (const amount of Object.values(row ?? {})) expect(amountsOf(detail.text)).toContain(amount);
+    expect(detail.text).toContain('usual range');
+    expect((await served.get('/anomalies/none')).status).toBe(404);
+  });
+});
+
+describe('the page of allocation', () => {
+  test('shows what each owner costs, and what has no owner', async () => {
+    const owners = await rowsOf(
+      `select team, sum(cost) as cost from costs_allocated where ${october} group by team order by cost desc`,
+    );
+    const { status, text } = await served.get('/allocation');
+    expect(status).toBe(200);
+    expect(owners.length).toBe(2);
+    for (const { cost } of owners) expect(amountsOf(text)).toContain(cost);
+  });
+
+  test('says what was expected', async () => {
+    const { status, text } = await served.get('/allocation?month=2020-01&dimension=price');
+    expect(status).toBe(400);
+    expect(text).toContain('month: expected a month from 2026-09 through 2026-10');
+    expect(text).toContain('dimension: expected one of');
+  });
+});
+
+describe('the page of a resource', () => {
+  test('shows its cost by dimension, its states and its owner', async () => {
+    const [row] = await rowsOf("select sum(cost) as cost from costs where resource_name = 'box'");
+    const { status, text } = await served.get(resourceAddress('sandbox', 'north', 'box'));
+    expect(status).toBe(200);
+    expect(amountsOf(text)[0]).toBe(row?.['cost']);
+    for (const words of [dimension, 'STOPPED', 'north &lt;img']) expect(text).toContain(words);
+  });
+
+  test('exists for names that an address cannot hold as they are', async () => {
+    for (const name of strangeNames) {
+      const address = resourceAddress('sandbox', 'north', name);
+      expect(address.length).toBeLessThan(2000);
+      const { status, text } = await served.get(address);
+      expect(status, address).toBe(200);
+      expect(amountsOf(text)[0], address).toBe(hostileNames.includes(name) ? '1.500000000000' : '0.750000000000');
+    }
+  });
+
+  test('is found by its name alone', async () => {
+    const { text } = await served.get('/resource/*/*/box');
+    expect(text).toContain('STOPPED');
+  });
+
+  test('says so when there is none', async () => {
+    expect((await served.get('/resource/sandbox/north/none')).status).toBe(404);
+    expect((await served.get('/resource/sandbox')).status).toBe(404);
+    expect((await served.get(`${resourceAddress('sandbox', 'north', 'box')}?range=5y`)).status).toBe(400);
+  });
+});
+
+describe('the page of reports', () => {
+  test('lists every report, and answers as costbook report does', async () => {
+    const list = await served.get('/reports');
+    for (const name of ['summary', 'idle', 'own']) expect(list.text).toContain(`/reports/${name}"`);
+    const shown = await served.get('/reports/own?workspace=south');
+    const { stdout } = await runCli(['report', 'own', '--param', 'workspace=south', '--json', '--dir', dir]);
+    const { rows } = JSON.parse(stdout) as { rows: { cost: string }[] };
+    expect(shown.status).toBe(200);
+    expect(amountsOf(shown.text)).toContain(rows[0]?.cost);
+    const files = await served.get('/reports/own');
+    expect(files.text).toContain('.parquet');
+  });
+
+  test('says what was expected', async () => {
+    for (const [path, words] of [
+      ['/reports/own?workspce=south', 'expected one of workspace'],
+      ['/reports/own?workspace=west', 'west'],
+      ['/reports/cost_by_workspace?month=October', 'expected a month'],
+    ] as const) {
+      const { status, text } = await served.get(path);
+      expect(status).toBe(400);
+      expect(text).toContain(words);
+    }
+    expect((await served.get('/reports/none')).status).toBe(404);
+    expect((await served.get('/reports/unit_economics?metric=costbook.yaml')).text).toContain('which no page reads');
+  });
+});
+
+describe('the page of SQL', () => {
+  const path = (sql: string) => `/sql?${new URLSearchParams({ q: sql })}`;
+
+  test('answers as costbook sql does, with a chart', async () => {
+    const sql = 'select workspace, sum(cost) as cost from costs group by all order by all';
+    const rows = await rowsOf(sql);
+    const { status, text } = await served.get(path(sql));
+    expect(status).toBe(200);
+    expect(amountsOf(text)).toEqual(rows.map(({ cost }) => cost));
+    expect(text).toContain('<svg');
+    expect(text).toContain('costs_daily');
+  });
+
+  test('shows the first rows and says that more exist', async () => {
+    const { text } = await served.get(path('select range as number from range(501)'));
+    expect(text).toContain('the first 500 rows; more rows exist');
+    expect(text).not.toContain('>500</td>');
+  });
+
+  test('says what is wrong in DuckDB’s words, and reaches no file', async () => {
+    const wrong = await served.get(path('select nope from costs'));
+    expect(wrong.status).toBe(400);
+    expect(wrong.text).toContain('Binder Error');
+    for (const sql of ["select * from read_text('/etc/passwd')", 'create table x as select 1', "attach '/tmp/x.db'"]) {
+      const { status, text } = await served.get(path(sql));
+      expect(status).toBe(400);
+      expect(text).not.toContain('root:');
+    }
+    expect((await served.get(path(`select '${'a'.repeat(9000)}'`))).status).toBe(400);
+  });
+});
+
+describe('every page', () => {
+  test('shows hostile names as text', async () => {
+    for (const path of [
+      ...['/budgets', '/budgets/southern', '/anomalies', anomalyAddress(anomalyKey)],
+      ...['/allocation', resourceAddress('sandbox', 'north', 'box'), resourceAddress('sandbox', 'north', hostile)],
+      ...['/resource/a/b/%3Cimg%20src=x%3E', '/budgets/%3Cimg%20src=x%3E', '/reports/%3Cimg%20src=x%3E'],
+      ...['/allocation?month=%3Cimg%20src=x%3E', '/reports/own?%3Cimg%20src=x%3E=1', '/reports/own?run=1'],
+      ...['/reports/cost_by_resource?month=2026-10', '/sql?q=select+distinct+resource_name+from+costs'],
+      `/sql?q=${encodeURIComponent(`select '</textarea>${hostile}' as "${hostile}", 1 as one`)}`,
+    ]) {
+      const { text } = await served.get(path);
+      expect(text, path).toContain('</html>');
+      expect(text, path).not.toContain('<img');
+      expect(text, path).not.toContain('<script>alert');
+      expect(text, path).not.toContain('\u202E');
+      expect(text.length, path).toBeLessThan(300_000);
+    }
+  });
+
+  test('that reads all costs does not exist for a viewer of one workspace', async () => {
+    const guarded = await dashboardProject();
+    await writeFile(
+      join(guarded, 'costbook.yaml'),
+      `serve:
+  tokens:
+    finance: { token: "\${ALL_TOKEN}" }
+    north: { token: "\${NORTH_TOKEN}", workspaces: [north] }
+`,
+    );
+    const server = await serve(guarded, [], tokens);
+    const north = { authorization: `Bearer ${tokens.NORTH_TOKEN}` };
+    const get = (path: string) => server.get(path, north);
+    for (const path of [
+      '/budgets',
+      '/budgets/x',
+      '/anomalies',
+      '/anomalies/x',
+      '/allocation',
+      '/reports',
+      '/reports/own',
+      '/sql?q=select+1',
+    ])
+      expect((await get(path)).status, path).toBe(404);
+    expect((await get(resourceAddress('sandbox', 'north', 'box'))).status).toBe(200);
+    const [secret, none] = [
+      await get(resourceAddress('sandbox', 'south', 'secret-box')),
+      await get(resourceAddress('sandbox', 'south', 'nothing')),
+    ];
+    expect(secret.status).toBe(404);
+    expect(secret.text).toBe(none.text);
+    expect((await get('/resource/*/*/secret-box')).status).toBe(404);
+  });
+});

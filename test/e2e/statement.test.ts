@@ -1,0 +1,247 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readXlsx } from 'hucre/xlsx';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { dashboardProject } from '../support/dashboard.ts';
+import type { Given } from '../support/given-books.ts';
+import { type Ended, runCli } from '../support/project.ts';
+
+const image = '<img src=x onerror=alert(1)>';
+const formula = '=1+1';
+const reversed = 'abc\u202Edcba';
+
+/** Two months and four and a half days of two workspaces, with names that try to be something else. */
+function books(more: Given = {}): Given {
+  const series = [
+    { workspace: 'north', resource_name: 'box', resource_uuid: 'b', cost: '0.125000000001' },
+    { workspace: 'south', resource_name: 'shop', resource_uuid: 's', cost: '0.25' },
+    ...[image, formula, reversed].map((resource_name, index) => ({
+      ...{ workspace: 'north', resource_name, resource_uuid: `h${index}`, cost: `1.${index}` },
+    })),
+  ];
+  const days = ['2026-08-03', '2026-08-31', '2026-09-01', '2026-09-15', '2026-09-30', '2026-10-02'];
+  return {
+    accounts: [{ history_start: '2026-08-01' }],
+    loads: [{ window_start: '2026-08-01', window_end: '2026-10-04 12:00:00', platform_at: '2026-10-04 14:00:00' }],
+    covered: [{ window_start: '2026-08-01', window_end: '2026-10-04 12:00:00', claimed_end: '2026-10-04 12:00:00' }],
+    costs: series.flatMap((one, index) =>
+      days.slice(index === 1 ? 2 : 0).map((day) => ({ ...one, bucket_start: `${day} 05:00:00`, usage: '10' })),
+    ),
+    allocation: [
+      'dimensions: [team, product]',
+      'rules:',
+      '  - {name: shared, when: {resource_name: shop}, split: {by: cost, over: [team]}}',
+      '  - {name: payments, when: {resource_name: box}, owner: {team: Payments, product: checkout}}',
+      'default: {team: Platform}',
+    ].join('\n'),
+    ...more,
+  };
+}
+
+function run(dir: string, ...args: string[]): Promise<Ended> {
+  return runCli(['statement', '--dir', dir, '--now', '2026-10-06T00:00:00Z', ...args]);
+}
+
+const inSeptember = join('exports', 'statement', 'BILLING_PERIOD=2026-09');
+
+async function sheets(path: string): Promise<Map<string, unknown[][]>> {
+  const { sheets: found } = await readXlsx(await readFile(path));
+  return new Map(found.map(({ name, rows }) => [name, rows as unknown[][]]));
+}
+
+/** The number at the foot of a column. */
+function total(rows: readonly unknown[][] | undefined, head: string): unknown {
+  const place = rows?.[0]?.indexOf(head) ?? -1;
+  return rows?.at(-1)?.[place];
+}
+
+async function verified(dir: string): Promise<{ exitCode: number; files: number; notes: unknown }> {
+  const { exitCode, stdout } = await runCli(['verify', '--dir', dir, '--json']);
+  const { exports } = JSON.parse(stdout) as {
+    exports: { files: number; notCompared: unknown; differences: unknown[] }[];
+  };
+  expect(exports.flatMap(({ differences }) => differences)).toEqual([]);
+  return {
+    exitCode,
+    files: exports.reduce((sum, one) => sum + one.files, 0),
+    notes: exports.flatMap(({ notCompared }) => notCompared ?? []),
+  };
+}
+
+describe('a statement', () => {
+  let dir: string;
+  let page: string;
+  let workbook: Map<string, unknown[][]>;
+  beforeAll(async () => {
+    dir = await dashboardProject(books());
+    const { exitCode, stderr } = await run(dir, '--month', '2026-09');
+    expect(exitCode, stderr).toBe(0);
+    page = await readFile(join(dir, inSeptember, 'statement-2026-09.html'), 'utf8');
+    workbook = await sheets(join(dir, inSeptember, 'statement-2026-09.xlsx'));
+  });
+
+  test('adds up to what costbook sql answers, on every sheet and on paper', async () => {
+    const query =
+      "select cast(sum(cost) as decimal(38, 12)) as cost from costs where bucket_start >= '2026-09-01' and bucket_start < '2026-10-01'";
+    const { stdout } = await runCli(['sql', query, '--dir', dir, '--format', 'csv']);
+    const [, cost] = stdout.split('\r\n');
+    expect(cost).toBe('11.025000000003');
+    for (const name of ['By workspace', 'By resource', 'By owner', 'Invoice lines', 'Changes since last month']) {
+      expect([name, total(workbook.get(name), 'Cost USD')]).toEqual([name, 11.025000000003]);
+    }
+    expect(
+      workbook
+        .get('Summary')
+        ?.slice(4, 8)
+        .map((row) => row[1]),
+    ).toEqual([11.025000000003, 0, 0, 11.025000000003]);
+    expect(page).toContain('<span class="big">11.03</span>');
+    const manifest = JSON.parse(await readFile(join(dir, inSeptember, 'manifest.json'), 'utf8'));
+    expect(manifest).toMatchObject({ report: 'statement', parameters: { month: '2026-09' }, rows: 5, cost });
+  });
+
+  test('has totals as formulas, with the numbers that they give', async () => {
+    const { sheets: found } = await readXlsx(await readFile(join(dir, inSeptember, 'statement-2026-09.xlsx')));
+    const cells = found.find(({ name }) => name === 'By workspace')?.cells;
+    expect([...(cells?.values() ?? [])].flatMap(({ formula: text }) => text ?? [])).toEqual([
+      ...['SUM(C2:C3)', 'SUM(D2:D3)', 'SUM(E2:E3)'],
+    ]);
+  });
+
+  test('compares with the month before', () => {
+    const workspaces = workbook.get('By workspace');
+    expect([total(workspaces, 'Cost month before USD'), total(workspaces, 'Change USD')]).toEqual([
+      6.850000000002, 4.175000000001,
+    ]);
+    expect(page).toContain('+4.18');
+    const changes = workbook.get('Changes since last month');
+    expect(changes?.[1]?.[3]).toBe(reversed);
+    expect(changes?.find((row) => row[3] === 'shop')).toContain('new');
+  });
+
+  test('gives each owner its share of shared cost', () => {
+    const owners = workbook.get('By owner');
+    expect(owners?.[0]?.slice(0, 4)).toEqual(['Owner', 'Direct cost USD', 'Shared cost USD', 'Cost USD']);
+    expect(owners?.slice(1, -1).map((row) => row[0])).toEqual(['Platform', 'Payments']);
+    expect([total(owners, 'Direct cost USD'), total(owners, 'Shared cost USD')]).toEqual([10.275000000003, 0.75]);
+  });
+
+  test('shows a hostile name as text, and runs nothing', () => {
+    expect(page).not.toContain('<img');
+    expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;');
+    expect(page).not.toContain('\u202E');
+    expect(page).not.toMatch(/<script|<link|javascript:|https?:\/\/(?!www\.w3\.org)/);
+    expect(page).toContain("default-src 'none'");
+    const names = workbook.get('By resource')?.map((row) => row[3]);
+    expect(names).toEqual(expect.arrayContaining([image, formula, reversed]));
+  });
+
+  test('says through when it is complete, what it rests on, and with which digest', () => {
+    expect(page).toContain('Complete through 2026-10-04 12:00 UTC');
+    expect(page).toContain('Complete, not closed.');
+    const about = new Map(workbook.get('About')?.map(([name, value]) => [name, value]));
+    expect(about.get('Complete through (UTC)')).toEqual(new Date('2026-10-04T12:00:00Z'));
+    const digest = about.get('SHA-256 of everything that acc_one is billed');
+    expect(digest).toMatch(/^[0-9a-f]{64}$/);
+    expect(page).toContain(String(digest));
+  });
+
+  test('has equal bytes for equal books, and verify finds no difference', async () => {
+    const before = await readFile(join(dir, inSeptember, 'statement-2026-09.xlsx'));
+    const again = await run(dir, '--month', '2026-09', '--out', join(dir, 'again'));
+    expect(again.exitCode, again.stderr).toBe(0);
+    const folder = join(dir, 'again', 'statement', 'BILLING_PERIOD=2026-09');
+    expect((await readFile(join(folder, 'statement-2026-09.xlsx'))).equals(before)).toBe(true);
+    expect(await readFile(join(folder, 'statement-2026-09.html'), 'utf8')).toBe(page);
+    expect(await verified(dir)).toEqual({ exitCode: 0, files: 2, notes: [] });
+  });
+
+  test('that somebody changed is found by verify', async () => {
+    const changed = await dashboardProject(books());
+    await run(changed, '--month', '2026-09');
+    const { files } = JSON.parse(await readFile(join(changed, inSeptember, 'manifest.json'), 'utf8')) as {
+      files: { name: string; format: string }[];
+    };
+    const name = files.find(({ format }) => format === 'html')?.name ?? '';
+    await writeFile(join(changed, inSeptember, name), page.replace('11.03', '11.04'));
+    const { exitCode, stdout } = await runCli(['verify', '--dir', changed]);
+    expect(exitCode).toBe(4);
+    expect(stdout).toContain('sha256');
+  });
+
+  test('of one owner has only what it is charged; its name may be written in small letters', async () => {
+    const { exitCode, stderr } = await run(dir, '--month', '2026-09', '--owner', 'payments');
+    expect(exitCode, stderr).toBe(0);
+    const folder = join(dir, 'exports', 'owner_statement', 'owner=Payments', 'BILLING_PERIOD=2026-09');
+    const own = await sheets(join(folder, 'statement-Payments-2026-09.xlsx'));
+    const whole = workbook.get('By owner')?.find(([owner]) => owner === 'Payments');
+    expect(total(own.get('By resource'), 'Cost USD')).toBe(whole?.[3]);
+    expect(total(own.get('Lines'), 'Shared cost USD')).toBe(whole?.[2]);
+    expect(JSON.stringify(own.get('By resource'))).not.toContain('onerror');
+    const text = await readFile(join(folder, 'statement-Payments-2026-09.html'), 'utf8');
+    expect(text).not.toContain('onerror');
+  });
+
+  test('for each owner adds up to the whole', async () => {
+    const { exitCode, stdout, stderr } = await run(
+      dir,
+      '--month',
+      '2026-09',
+      '--each',
+      'owner',
+      '--format',
+      'xlsx',
+      '--json',
+    );
+    expect(exitCode, stderr).toBe(0);
+    const { statements } = JSON.parse(stdout) as { statements: { cost: string; parameters: { owner: string } }[] };
+    expect(statements.map(({ parameters }) => parameters.owner)).toEqual(['Payments', 'Platform']);
+    const sum = statements.reduce((all, { cost }) => all + BigInt(cost.replace('.', '')), 0n);
+    expect(sum).toBe(11_025_000_000_003n);
+    expect((await verified(dir)).exitCode).toBe(0);
+  });
+
+  test('of an incomplete month is marked as a draft, or refused', async () => {
+    const refused = await run(dir, '--month', '2026-10', '--require-complete');
+    expect([refused.exitCode, refused.stderr]).toEqual([4, expect.stringContaining('2026-10')]);
+    const { exitCode, stderr } = await run(dir, '--month', '2026-10');
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('draft');
+    const folder = join(dir, 'exports', 'statement', 'BILLING_PERIOD=2026-10');
+    expect(await readFile(join(folder, 'statement-2026-10.html'), 'utf8')).toContain('class="draft">DRAFT');
+    expect((await sheets(join(folder, 'statement-2026-10.xlsx'))).get('Summary')?.[1]?.[0]).toMatch(/^DRAFT/);
+  });
+
+  test('is refused for a month, an owner or a dimension that the books do not have', async () => {
+    const asked = [
+      ['--month', '2027-09'],
+      ['--month', '2026-09', '--owner', 'Paymnets'],
+      ['--month', '2026-09', '--owner', 'Payments', '--by', 'tean'],
+      ['--owner', 'Payments', '--each', 'owner'],
+      ['--format', 'pdf'],
+    ];
+    const words = [
+      '2027-09 is in the future',
+      'did you mean "Payments"',
+      'did you mean "team"',
+      '--each',
+      'html, xlsx',
+    ];
+    for (const [index, args] of asked.entries()) {
+      const { exitCode, stderr } = await run(dir, ...args);
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining(words[index] ?? '')]);
+    }
+  });
+});
+
+test('the statement of a closed month answers as of its close', async () => {
+  const closed = { closes: [{ closed_at: '2026-10-05 00:00:00' }] };
+  const dir = await dashboardProject(books(closed));
+  const { exitCode, stdout, stderr } = await run(dir, '--month', '2026-09');
+  expect(exitCode, stderr).toBe(0);
+  expect(stdout).toContain('closed, as of 2026-10-05T00:00:00Z');
+  const page = await readFile(join(dir, inSeptember, 'statement-2026-09.html'), 'utf8');
+  expect(page).toContain('Closed at 2026-10-05 00:00 UTC');
+  expect(page).toContain('NOT as at its close'); // these books were closed with another digest
+  expect(await verified(dir)).toEqual({ exitCode: 0, files: 2, notes: [] });
+});
