@@ -265,7 +265,7 @@ function effectsTable(row: SqlRow): Markup {
       { head: 'USD', isNumber: true, cell: ({ usd }) => money(usd, { isSigned: true }) },
     ],
     effects,
-    'What changed cannot be told: there was no usage before to compare with.',
+    'It is unknown what changed: there was no usage before to compare with.',
     effects.length === 0 ? undefined : ['Impact', money(String(row['impact']), { isSigned: true })],
   )}${moved === null ? '' : html`<p class="empty">${words}</p>`}`;
 }
