@@ -99,7 +99,7 @@ async function main(): Promise<number> {
   process.stdout.on('error', (error) => {
     outputFailure = error;
   });
-  process.stderr.on('error', () => undefined); // a closed stderr is no reason to stop
+  process.stderr.on('error', () => undefined); // a closed stderr does not stop the command
 
   let chosen: (() => Promise<number>) | undefined;
   try {

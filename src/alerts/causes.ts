@@ -3,7 +3,7 @@ import type { AlertFact, DataFact, Reported, RunFact } from './alert-fact.ts';
 import { codesOf, failuresIn } from './failure-codes.ts';
 import { monthWords } from './unproven-words.ts';
 
-/** Out-of-date books are news once, whatever the cause. */
+/** Out-of-date books are news once, for any cause. */
 export const outOfDateCause = 'out of date';
 
 /** The most causes to store. A cause older than these may be reported again. */

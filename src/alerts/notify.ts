@@ -13,7 +13,7 @@ import type { Origin } from './message.ts';
 import { openSink } from './sinks/index.ts';
 import type { SendMessage } from './sinks/sink.ts';
 
-/** What a command gives to send alerts: the outside world, the project folder and how to tell a person. */
+/** What a command provides to send alerts: the outside world, the project folder, and how to write to a person. */
 export interface AlertingContext {
   readonly effects: Effects;
   /** The project folder, absolute. */
@@ -24,7 +24,7 @@ export interface AlertingContext {
   tell(text: string): void;
   /** Says what is being done. */
   progress(words: string): void;
-  /** From here on the secret is replaced wherever words are shown. */
+  /** From here on the secret is replaced in all output. */
   keepSecret(secret: string): void;
   /** The text with every secret replaced. */
   redact(text: string): string;
@@ -39,7 +39,7 @@ export function loadAlertingConfig({ dir, env, effects, keepSecret }: AlertingCo
   return config;
 }
 
-/** Project and machine, which tell messages of several projects apart. */
+/** Project and machine, which distinguish messages of several projects. */
 export function originOf(config: LocalConfig, { dir }: AlertingContext): Origin {
   return {
     project: config.alerts.project ?? (basename(dir) || dir),

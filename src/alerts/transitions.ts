@@ -171,7 +171,7 @@ export interface DataState {
 /** An alert shows this many windows and counts all. */
 const windowsShown = 3;
 
-/** Severities by kind, where the configuration changes the default. */
+/** Severities by kind that override the defaults. */
 export type Severities = Readonly<Partial<Record<DataFact['kind'], Severity>>>;
 
 /**

@@ -32,7 +32,7 @@ import {
 import { type Lookup, readLookup } from './lookup.ts';
 import { unreachableRules, type WrittenRule } from './unreachable.ts';
 
-/** The rules of a project, and what in them is no mistake and yet not meant. */
+/** The rules of a project, and warnings about rules that are valid but probably not intended. */
 export interface Allocation {
   readonly definition: Definition;
   /** A sentence each, with file, line and column. */

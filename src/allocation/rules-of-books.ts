@@ -47,11 +47,11 @@ export interface AllocationTest {
   /** The cost of each owner, the most expensive first. */
   readonly owners: readonly OwnerCost[];
   readonly twins: readonly OwnerTwins[];
-  /** Months of shared cost that was split evenly, as no owner weighed anything, or that nobody shares. */
+  /** Months of shared cost that was split evenly because no owner had any weight, or that has no owners. */
   readonly splits: readonly { readonly rule: string; readonly months: number; readonly reason: string }[];
 }
 
-/** Adds up what each rule in force catches in [from, to), null for all that is in the books. */
+/** Sums what each active rule matches in [from, to); null means no limit. */
 export async function testAllocation(
   connection: Connection,
   period: { readonly from: string | null; readonly to: string | null },

@@ -243,8 +243,7 @@ export function sinkParser(sinks: readonly string[] | undefined): Parse<string> 
     const name = parseText(value, 100);
     if (sinks === undefined || sinks.includes(name)) return name;
     const guess = nearest(name, sinks);
-    const known =
-      sinks.length === 0 ? 'costbook.yaml has no sinks: add it there, below sinks' : `expected ${oneOf(sinks)}`;
+    const known = sinks.length === 0 ? 'add it there, under sinks' : `expected ${oneOf(sinks)}`;
     throw new UsageError(
       `found the sink ${quoted(name)}, which costbook.yaml does not have; ${guess === undefined ? known : `did you mean ${guess}?`}`,
     );

@@ -105,7 +105,7 @@ function quietly(effects: Effects): Effects {
   return { ...effects, log: { info: () => undefined, warn: effects.log.warn } };
 }
 
-/** The `date` header has whole seconds, and its moment lies between request and answer. */
+/** The `date` header has whole seconds, and its time is between request and answer. */
 function clockAhead({ headers }: HttpResponse, sentAt: Instant, receivedAt: Instant): number | undefined {
   const told = Date.parse(String(headers['date']));
   return Number.isNaN(told) ? undefined : (sentAt + receivedAt) / 2 - (told + 500);

@@ -98,7 +98,7 @@ export const runCommand: Command = {
     const { job } = reading;
     const stepsOfJob = [...new Set((job?.steps ?? []).map((step) => step.name))];
     for (const name of job === undefined ? [] : (only ?? []).filter((name) => !stepsOfJob.includes(name as StepName))) {
-      options.problem(`--only: the job ${reading.name} has no step ${name}: ${stepsOfJob.join(', ')}`);
+      options.problem(`--only: the job ${reading.name} has no step ${name}; expected one of ${stepsOfJob.join(', ')}`);
     }
     for (const mistake of await mistakesOf(reading, context)) options.problem(mistake);
     options.check();

@@ -295,7 +295,7 @@ function diskLines({ fullDisk }: Status, paint: Paint): string[] {
   return [paint('red', `  - ${title} (a run found it at ${at})`), ...(next === null ? [] : [`    ${next}`])];
 }
 
-/** What to do about numbers that are too old, where no failed ingest above says it. */
+/** What to do about numbers that are too old, unless a failed ingest above says it. */
 function staleLines({ accounts, failedIngest }: Status): string[] {
   const isStale = accounts.some(({ isTooOld, isConfigured }) => isTooOld && isConfigured);
   return isStale && failedIngest === null ? [`    ${nextWords(staleStep)}`] : [];

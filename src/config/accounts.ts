@@ -151,7 +151,7 @@ function reportMissing(entry: Entry, layer: Layer, isOneOfSeveral: boolean, read
   if (reading.text === undefined && !layer.has('url')) {
     problems.report(
       { ...entry.place, where: dirname(file) },
-      `found no ${basename(file)} in this folder and no COSTBOOK_URL, expected one of the two; ` +
+      `found no ${basename(file)} in this folder and no COSTBOOK_URL; ` +
         'start with "costbook init", name the folder of the file with --dir (COSTBOOK_DIR), ' +
         'or set COSTBOOK_URL, COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE',
     );

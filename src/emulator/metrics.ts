@@ -48,7 +48,7 @@ export interface MetricsQuery {
   readonly resolution: Resolution;
   readonly groupBy: readonly GroupByDimension[];
   readonly filters: readonly { readonly field: Field; readonly value: string }[];
-  /** Equal for equal queries, whatever the order of their parameters; the page size is not part of it. */
+  /** Equal for equal queries with parameters in any order; the page size is not part of it. */
   readonly key: string;
 }
 
@@ -165,7 +165,7 @@ export function groupSeries(
   const seenHour = Math.floor(seenAt / hourMs);
   const skipsUnnamed = leavesOutUnnamed && query.groupBy.includes('resource_uuid');
   const buckets = bucketsOf(query.window, query.resolution);
-  // Grouped by resource there may be tens of thousands of groups, of which a page shows a hundred.
+  // Grouped by resource, there may be tens of thousands of groups, but a page shows a hundred.
   const keepsSums = !query.groupBy.includes('resource_name') && !query.groupBy.includes('resource_uuid');
   const stretches = keepsSums ? buckets : [hours];
   const groups = new Map<string, Group>();

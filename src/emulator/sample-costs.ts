@@ -29,7 +29,7 @@ export interface Dimensions {
 /** One series of the story and everything that its costs depend on. Hours are counted since 1970-01-01T00:00:00Z. */
 export interface Series extends Dimensions {
   readonly index: number;
-  /** Its key for random numbers: the same whatever else is in the story. */
+  /** Its key for random numbers, independent of the rest of the story. */
   readonly key: number;
   readonly fromHour: number;
   /** Exclusive. */
@@ -89,7 +89,7 @@ export interface Appearance {
   readonly part: Part;
   /** 0 for the sixty of the cast, 1 and more for the twins of a larger story. */
   readonly copy: number;
-  /** The same whatever else is in the story; two volumes of one name have two. */
+  /** Independent of the rest of the story; two volumes with the same name have two. */
   readonly identity: string;
   readonly name: string;
   /** Hours since 1970. */

@@ -51,7 +51,7 @@ const maxSeenRequests = 10_000;
 export async function serve(platform: Platform, faults: FaultPlan, options: ServerOptions): Promise<Serving> {
   const requests: SeenRequest[] = [];
   const server = createServer((request, response) => {
-    // A client may hang up at any time; that is no error of ours.
+    // A client may hang up at any time; that is not our error.
     response.on('error', () => {});
     handle(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   });

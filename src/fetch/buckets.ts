@@ -33,7 +33,7 @@ export function splitAtMidnight(window: Window): Window[] {
   ];
 }
 
-/** The start of the hour, UTC day or UTC month in which an instant lies. */
+/** The start of the hour, UTC day or UTC month that contains an instant. */
 export function floorBucket(instant: Instant, resolution: AskedResolution): Instant {
   if (resolution === 'hourly') return floorHour(instant);
   return resolution === 'daily' ? floorDay(instant) : floorMonth(instant);

@@ -375,7 +375,7 @@ function amountColumn(
   scale: number,
 ): {
   values: BigInt64Array;
-  /** Undefined where the value is refused; otherwise whether it is other than zero. */
+  /** Undefined if the value is refused; otherwise whether it differs from zero. */
   set(position: number, value: unknown): boolean | undefined;
   wanted: string;
 } {

@@ -19,7 +19,7 @@ export interface LandingFolder {
    * the load's transaction commits.
    */
   file(record: LoadRecord, keepBodies: boolean): Promise<string>;
-  /** Removes the folder, wherever it is: its window is unproven, or its load did not commit. */
+  /** Removes the folder from its current place: its window is unproven, or its load did not commit. */
   discard(): Promise<void>;
 }
 

@@ -18,8 +18,8 @@ const weightHalvesAfter = 12;
 /** A simpler model wins unless a later one is better by more than this share. */
 const sameWithin = 1e-6;
 /**
- * Models whose loss exceeds the best by less than this share are averaged with it, with more weight the nearer they are.
- * Their errors differ, so the mean errs less: measured on generated series, the demo's and public ones.
+ * Models whose loss exceeds the best by less than this share are averaged with it, with more weight the nearer they
+ * are. Their errors differ, so the mean is more accurate: measured on generated series, the demo's and public ones.
  */
 const togetherWithin = 0.3;
 
@@ -92,7 +92,7 @@ export function chooseAt(
     const known = Math.min(horizon, origin.back - back);
     if (known <= 0) return [];
     const weight = (0.5 ** ((origin.back - back) / stride / weightHalvesAfter) * known) / horizon;
-    // Where all models err much, something unforeseen happened: that origin counts less.
+    // If all models have large errors, something unforeseen happened: that origin counts less.
     const usual = median(trials.map((trial) => trial.losses[index]?.[known - 1] ?? 0));
     return [{ index, known, weight, perLoss: weight / Math.max(usual, leastLoss) }];
   });

@@ -25,7 +25,7 @@ const nameLength = 100;
 
 /**
  * Brings the inventory of an account up to date: every listing, with the token of each workspace that has its own and
- * the account's token for all others. A failing platform is no error of the ingest: the costs are in the books, and
+ * the account's token for all others. A failing platform does not fail the ingest: the costs are in the books, and
  * known resources stay. The outcome of each listing is in the ledger and in the result. Throws failures of this
  * machine, bugs and signals.
  */

@@ -54,7 +54,7 @@ const pingRule: MappingRule = {
   elsewhere: [{ keys: jobKeys, place: 'the top level' }],
 };
 
-const stepExpected = `one of ${oneOf(stepNames)}, or one with its options such as report: { name: focus }`;
+const stepExpected = `one of ${oneOf(stepNames)}, or a step with options such as report: { name: focus }`;
 
 /** A job file as far as it could be read. */
 export interface JobReading {
@@ -208,10 +208,11 @@ function readStep(item: Given, input: JobInput, problems: Problems): Step | unde
 function readOptions(name: StepName, given: Given, input: JobInput, problems: Problems): Step['options'] {
   const { options, required = [] } = stepRules[name];
   if (given.value === null || options.length === 0) {
-    const words = options.length === 0 ? `the name alone, as ${name} has no options` : 'its options, or the name alone';
+    const words =
+      options.length === 0 ? `only the name, because ${name} has no options` : 'its options, or only the name';
     problems.report(
       given,
-      `found ${given.value === null ? 'nothing' : 'something'} after ${name}:, expected ${words}; write - ${name}`,
+      `found ${given.value === null ? 'nothing' : 'a value'} after ${name}:, expected ${words}; write - ${name}`,
     );
     return {};
   }
@@ -226,7 +227,7 @@ function readOptions(name: StepName, given: Given, input: JobInput, problems: Pr
   const keys = keysOf(given, rule, problems);
   if (keys === undefined) return {};
   for (const key of required) {
-    if (!keys.has(key)) problems.report(given, `found no ${key}, expected one in each step ${name}; write it`);
+    if (!keys.has(key)) problems.report(given, `found no ${key}, expected one in each ${name} step; add it`);
   }
   const read: Record<string, string | true | readonly string[]> = {};
   for (const option of options) {

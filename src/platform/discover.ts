@@ -125,7 +125,7 @@ const listNames = ['data', 'items', 'results'];
  *
  * 1. A list: each of its texts, and the ID (else the name) of each object, its own or in `metadata`.
  * 2. An object with `accounts`: what that contains, even if the object has an ID (of a user, of a request).
- * 3. An object with an ID: that ID. It is an account, whatever lists it contains.
+ * 3. An object with an ID: that ID. It is an account, even if it contains lists.
  * 4. An object with a list `data`, `items` or `results`: what that contains.
  * 5. Any other object: its first field with accounts, fields of objects before fields of texts; else its name.
  */

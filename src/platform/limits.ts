@@ -76,7 +76,7 @@ export type DeploymentStatus = (typeof deploymentStatuses)[number];
 
 /**
  * Limits for answers: the platform is not trusted. Each number is several times what an honest answer needs, and
- * together they keep the process below 1 GB, whatever the answer (test/e2e/hostile-platform.test.ts measures it).
+ * together they keep the process below 1 GB for any answer (test/e2e/hostile-platform.test.ts measures it).
  */
 export const answerLimits = {
   /** A page of 100 groups × 168 hours has 1.3 MiB, at most 5 with long names and white space. */

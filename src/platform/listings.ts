@@ -181,7 +181,7 @@ interface ReadPage extends Page {
 }
 
 /**
- * Parses a listing's answer of either form, whatever version was requested: a proxy may change a header. Throws
+ * Parses a listing's answer of either form for any requested version, because a proxy may change a header. Throws
  * RefusedAnswerError if the answer is not a list, or if accepting it would lose a resource or a page.
  */
 export function readListingPage(

@@ -229,7 +229,7 @@ export async function unprovenWindows(connection: Connection, account: string): 
   return rows.map(toUnproven);
 }
 
-/** Where the platform's totals of an account's past contradict its hours, or each other, newest first. */
+/** Contradictions between the platform's totals of an account's past and its hours, or between totals, newest first. */
 export async function contradictions(connection: Connection, account: string): Promise<UnprovenWindow[]> {
   const rows = await connection.rows(await readSql('ledger', 'contradictions'), { account });
   return rows.map(toUnproven);

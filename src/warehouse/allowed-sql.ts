@@ -33,7 +33,7 @@ export async function admitTyped(admitting: Admitting, typed: string, withParame
     return pivoted(admitting, text, statements);
   }
   await expectSelect(admitting, { text, statements }, withParameters);
-  // As a text literal: DuckDB reads it as one SELECT, whatever brackets and comments it has.
+  // As a text literal: DuckDB reads it as one SELECT with any brackets and comments in it.
   const source = queryFunction(text);
   return explain === undefined
     ? { sql: text, source }

@@ -45,7 +45,7 @@ export async function names(
   return (await connection.rows(sql(file))).map((row) => String(row[column]));
 }
 
-/** The resource types among the groups of a query; undefined where the platform names none. */
+/** The resource types among the groups of a query; undefined if the platform names none. */
 export async function typesAsked({ connection, sql }: StageState, query: number): Promise<(string | undefined)[]> {
   return (await connection.rows(sql('types_asked'), { query })).map((row) => textOrUndefined(row['resource_type']));
 }

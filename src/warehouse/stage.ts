@@ -59,7 +59,7 @@ export interface Stage {
   dimensionsOfOneType(): Promise<string[]>;
   /** The billing dimensions of the window's rows so far. */
   dimensions(): Promise<string[]>;
-  /** The resource types among the groups of a query; undefined where the platform names none. */
+  /** The resource types among the groups of a query; undefined if the platform names none. */
   typesAsked(query: number): Promise<(string | undefined)[]>;
   /** Billing dimensions whose rows without UUID may merge resources of several types. */
   ambiguousDimensions(): Promise<string[]>;

@@ -102,7 +102,7 @@ export function countDifference(table: string): string {
     from difference`;
 }
 
-/** A query inside a text literal: DuckDB reads it as one SELECT, whatever brackets and comments it has. */
+/** A query inside a text literal: DuckDB reads it as one SELECT with any brackets and comments in it. */
 export function queryFunction(query: string): string {
   return `query(${literal(query)})`;
 }
@@ -309,7 +309,7 @@ export function valuesOf(column: string, sources: ValueSources): string {
   return `select value from (${knownValues(column, sources)}) where value is not null group by value order by value`;
 }
 
-/** Where a column occurs, besides the series. */
+/** The sources in which a column occurs, besides the series. */
 interface ValueSources {
   readonly isOfResources: boolean;
   readonly isOfAccounts: boolean;

@@ -10,7 +10,7 @@ export interface AccountSize {
   readonly zeroShare: number;
 }
 
-/** What is said of the content of its pages wherever figures are told. */
+/** The description of its pages that goes with all figures. */
 export function describePages({ zeroShare }: AccountSize): string {
   return `${Math.round(zeroShare * 100)} % of the buckets zero, cost with up to 9 decimals, usage with up to 3`;
 }
@@ -141,7 +141,7 @@ export function openAccount(size: AccountSize): { page(parameters: URLSearchPara
   };
 }
 
-/** Where the buckets of a window begin, and where the last one ends. */
+/** The starts of a window's buckets, and the end of the last one. */
 function boundsOf(start: number, end: number, resolution: string): number[] {
   const bounds: number[] = [];
   for (let instant = start; instant < end; instant = nextAfter(instant, resolution)) bounds.push(instant);

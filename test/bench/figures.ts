@@ -5,7 +5,7 @@ export interface Figure {
   readonly value: number;
   /** `x` for a ratio, otherwise `s`, `%`, `MiB`, `calls`… */
   readonly unit: string;
-  /** What the figure should be at most; undefined where it only informs. */
+  /** The limit of the figure; undefined if it is only informative. */
   readonly target?: number;
   /** What it should be at least. */
   readonly least?: number;
@@ -15,7 +15,7 @@ export interface Figure {
 export interface BenchInput {
   /** Small enough to see that it runs; its figures mean nothing. */
   readonly quick: boolean;
-  /** Points of the pages, where the size can be chosen; undefined leaves it to the bench. */
+  /** Points of the pages, if the size can be chosen; undefined for the bench's default. */
   readonly points: number | undefined;
   /** How often each side is timed. */
   readonly repeats: number;

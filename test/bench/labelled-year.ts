@@ -1,5 +1,5 @@
-// A year of invented costs of which it is known what happened in it: the truth that anomalies are measured against. The
-// same seed gives the same year.
+// A year of invented costs with known events: the truth that anomaly detection is measured against. The same seed gives
+// the same year.
 
 /** What was planted in a scope. */
 export type PlantedKind = 'spike' | 'step' | 'drop' | 'price' | 'new' | 'lower step';
@@ -12,7 +12,7 @@ export interface Planted {
   readonly dueTo: number;
   /** USD of the first day by which it truly differs from what that day would have cost as expected, without a sign. */
   readonly amount: number;
-  /** The same as a share of what was expected. */
+  /** The same as a share of the expected cost. */
   readonly share: number;
   /** The logarithm of that day's cost over what was truly expected, in the scope's own noise. */
   readonly deviations: number;
@@ -55,7 +55,10 @@ function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** Days that are holidays, of a year that begins on a Monday: single ones, Easter's two, Christmas and the days after it. */
+/**
+ * Days that are holidays, of a year that starts on a Monday: single ones, Easter's two, Christmas and the days after
+ * it.
+ */
 const holidays = [0, 5, 92, 95, 120, 141, 183, 226, 275, 304, 330, 358, 359, 360];
 const startsMonday = 0;
 
@@ -101,7 +104,7 @@ function labelledScope(random: () => number, index: number, days: number): Label
   for (let day = 0; day < days; day += 1) {
     const weekday = (day + startsMonday) % 7;
     const isHoliday = keepsHolidays && holidays.includes(day % 364) && weekday < 5;
-    // Growth ends where it is ten times as much: nothing grows for ever.
+    // Growth ends at ten times the size, because nothing grows forever.
     const grown = Math.exp(Math.max(-2.3, Math.min(2.3, growth * (day - begin))));
     const isActive = day >= begin && (nature !== 'sparse' || random() < 0.25);
     usual.push(isActive ? level * grown * (weekdays[weekday] ?? 1) * (isHoliday ? holidayShare : 1) : 0);
@@ -224,12 +227,12 @@ interface Found {
   readonly firstDay: number;
 }
 
-/** What was told of some of the planted events of at least 5 USD and 30 %. */
+/** The reports about some of the planted events of at least 5 USD and 30 %. */
 export interface Recall {
-  /** Those that stand out of the scope's chance, and how many of them were told in time. */
+  /** Events that exceed the scope's noise, and how many of them were reported in time. */
   readonly clear: number;
   readonly clearInTime: number;
-  /** Those that chance may hide, and how many of them were told in time, or later. */
+  /** Events that noise may hide, and how many of them were reported in time, or later. */
   readonly hidden: number;
   readonly hiddenInTime: number;
   readonly hiddenLater: number;
@@ -238,14 +241,14 @@ export interface Recall {
 /** What a year came to. */
 export interface Measured {
   readonly recall: ReadonlyMap<PlantedKind, Recall>;
-  /** The same by how far a scope's days lie apart. */
+  /** The same by the noise of a scope's days. */
   readonly recallByNoise: ReadonlyMap<number, Recall>;
   /** Every message about what was not planted, or about what another anomaly had reported. */
   readonly falseAlarms: readonly string[];
   /** Messages in all, and those of them that report an anomaly again. */
   readonly messages: number;
   readonly again: number;
-  /** Planted, clear and not told in time. */
+  /** Planted, clear and not reported in time. */
   readonly missed: readonly string[];
   readonly scopes: number;
   readonly nights: number;
@@ -261,7 +264,7 @@ export const clearDeviations = 6;
 /** A Monday. */
 const firstDay = 20_458;
 
-/** Follows a labelled year night by night, as the product does, and holds what it told against what was planted. */
+/** Evaluates a labelled year night by night, as the product does, and compares the reports with the planted events. */
 export function measureYear(
   year: readonly LabelledScope[],
   { evaluateScope, quietDays, noticesOf, usualRules }: Detector,
@@ -341,7 +344,7 @@ export function measureYear(
   return { recall, recallByNoise, falseAlarms, missed, messages, again, scopes: year.length, nights: days };
 }
 
-/** What was told of both. Pure. */
+/** Combines the results of both. Pure. */
 export function addedRecall(one: Recall | undefined, other: Recall): Recall {
   if (one === undefined) return other;
   return {

@@ -51,5 +51,5 @@ server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
-// Whoever started it is gone when this ends.
+// The process that started it is gone when this ends.
 process.stdin.resume().on('end', () => process.exit());

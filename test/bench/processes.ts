@@ -38,14 +38,14 @@ const lookEveryMs = 250;
 /** What a process took. */
 export interface Took {
   readonly seconds: number;
-  /** In the process' own threads, as far as the system tells. */
+  /** In the process's own threads, if the system reports it. */
   readonly cpuSeconds: number;
   /** The most memory that it held. */
   readonly peakMib: number;
   readonly stdout: string;
 }
 
-/** Runs a program to its end, timed from its start. Throws where it fails. */
+/** Runs a program to its end, timed from its start. Throws if it fails. */
 export async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Took> {
   const begun = performance.now();
   const child = spawn(process.execPath, [...args], {
@@ -72,7 +72,7 @@ export async function run(args: readonly string[], env: Readonly<Record<string, 
   return { seconds, cpuSeconds, peakMib, stdout: Buffer.concat(out).toString() };
 }
 
-/** The most memory that a process ever held, in MiB; 0 where the system does not tell. */
+/** The peak memory of a process in MiB; 0 if the system does not report it. */
 function peakOf(pid: number | undefined): number {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
@@ -81,7 +81,7 @@ function peakOf(pid: number | undefined): number {
   }
 }
 
-/** Seconds of CPU that a process has had, in hundredths; 0 where the system does not tell. */
+/** Seconds of CPU that a process has used, in hundredths; 0 if the system does not report it. */
 function cpuOf(pid: number | undefined): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -94,7 +94,7 @@ function cpuOf(pid: number | undefined): number {
 /** A platform in a process of its own. */
 export interface BenchPlatform {
   readonly url: string;
-  /** From now on every answer takes so long, and what is asked is counted anew. */
+  /** From now on every answer has this delay, and requests are counted from 0 again. */
   begin(latencyMs: number): Promise<void>;
   /** What was asked since then, in order, and how many bytes of answers it was. */
   asked(): Promise<{ asked: string[]; bytes: number }>;

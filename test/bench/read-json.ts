@@ -1,4 +1,4 @@
-// A process in which DuckDB's read_json reads landed pages into one table of a file: `node read-json.js <file> <list>`.
+// A process in which DuckDB's read_json reads stored pages into one table of a file: `node read-json.js <file> <list>`.
 // The list is a JSON array of page files.
 import { readFileSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';

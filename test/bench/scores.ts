@@ -14,16 +14,16 @@ export interface Score {
   readonly mase: number | undefined;
   /** 0 to 200. */
   readonly smape: number;
-  /** Share of the steps that lie within their intervals. */
+  /** Share of the steps within their intervals. */
   readonly pointsHeld: number;
   readonly isSumHeld: boolean;
-  /** The width of the sum's interval as a share of the sum; undefined where the sum is 0. */
+  /** The width of the sum's interval as a share of the sum; undefined if the sum is 0. */
   readonly sumWidth: number | undefined;
-  /** What the sum erred by as a share of the sum; undefined where the sum is 0. */
+  /** The error of the sum as a share of the sum; undefined if the sum is 0. */
   readonly sumError: number | undefined;
 }
 
-/** Scores a forecast of what followed `history`, whose longest season has so many steps. */
+/** Scores a forecast of the values after `history`, whose longest season has this many steps. */
 export function scoreOf(history: readonly number[], outcomes: readonly number[], told: Told, season: number): Score {
   const [errors, naive, percent]: [number[], number[], number[]] = [[], [], []];
   let held = 0;
@@ -56,7 +56,7 @@ export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Whether it erred less than the season before, repeated; where neither erred it did as well as can be. */
+/** Whether it was more accurate than repeating the previous season; a tie without errors counts as yes. */
 export function beatsNaive({ ofNaive, smape }: Score): boolean {
   return ofNaive === undefined ? smape < 1e-6 : ofNaive < 1;
 }

@@ -99,7 +99,7 @@ describe('the resolution (4.6)', () => {
     ['2027-10-04T23:00:00Z', 'weekly', 'just under a year'],
     ['2027-10-05T00:00:00Z', 'monthly', 'a year'],
     ['2031-10-05T00:00:00Z', 'monthly', 'many years'],
-  ])('a window from 2026-10-05 to %s is told %s when nothing is asked for: %s', async (end, resolution) => {
+  ])('a window from 2026-10-05 to %s gets %s if no resolution is requested: %s', async (end, resolution) => {
     const body = await metrics(platform.current, `startTime=2026-10-05T00:00:00Z&endTime=${end}`);
     expect(body.resolution).toBe(resolution);
   });
@@ -108,7 +108,7 @@ describe('the resolution (4.6)', () => {
     ['hourly', '2026-10-12T00:00:00Z', '2026-10-12T01:00:00Z'],
     ['daily', '2027-01-03T00:00:00Z', '2027-01-04T00:00:00Z'],
     ['weekly', '2027-10-05T00:00:00Z', '2027-10-06T00:00:00Z'],
-  ])('%s may be asked for up to %s exactly, and not up to %s', async (resolution, legal, illegal) => {
+  ])('%s may be requested up to %s exactly, and not up to %s', async (resolution, legal, illegal) => {
     const query = `startTime=2026-10-05T00:00:00Z&resolution=${resolution}&endTime=`;
     const within = await askMetrics(platform.current, query + legal);
     expect([within.status, within.body.resolution]).toEqual([200, resolution]);
@@ -123,7 +123,7 @@ describe('the resolution (4.6)', () => {
     expect(first(body.data).timeseries).toHaveLength(600);
   });
 
-  test.each(['minutely', 'Hourly', 'hourly,daily', ''])('"%s" is no resolution', async (resolution) => {
+  test.each(['minutely', 'Hourly', 'hourly,daily', ''])('"%s" is not a resolution', async (resolution) => {
     expect((await askMetrics(platform.current, `${week}&resolution=${resolution}`)).status).toBe(400);
   });
 
@@ -306,7 +306,7 @@ describe('grouping (4.6, 2.15)', () => {
     expect(apart.summary.totalCost).toBe(merged.summary.totalCost);
   });
 
-  test('a resource with a UUID is an entry of its own, whatever its name', async () => {
+  test('a resource with a UUID is an entry of its own, with any name', async () => {
     const query = `${week}&resourceName=checkout-assistant&groupBy=resource_name,resource_uuid`;
     const body = await metrics(platform.current, query);
     expect(body.data.map((entry) => entry.workspace).sort()).toEqual(['production', 'staging']);

@@ -83,7 +83,7 @@ export function billionths(usd: number): number {
   return Math.round(usd * 1e9);
 }
 
-/** A body as it came over the wire: not decompressed, in the pieces in which it arrived. */
+/** A body as it came over the wire: not decompressed, in the chunks in which it arrived. */
 export function rawGet(
   url: string,
   headers: Record<string, string>,

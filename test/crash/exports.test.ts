@@ -48,7 +48,7 @@ async function verified(dir: string): Promise<VerifiedExport> {
 const seed = inject('seed');
 const rounds = Number(process.env['COSTBOOK_CRASH_EXPORTS'] ?? '4');
 
-/** Runs the export of the second night over that of the first; told of what happens in its folders as it does. */
+/** Runs the export of the second night over that of the first, and reports what happens in its folders. */
 async function overwrite(
   [name, args, below]: Asked,
   onChange: (count: number, file: string, kill: () => void) => void,
@@ -79,7 +79,7 @@ describe.each(reports)('a killed export of %s', (...report) => {
     changesInAll = changes;
   });
 
-  /** Whatever it left is whole, and the next run makes it the new one. */
+  /** Everything it left is complete, and the next run writes the new export. */
   async function expectWhole({ dir, folder }: { dir: string; folder: string }): Promise<string | null> {
     const left = await verified(dir);
     expect(left).toMatchObject({ differences: [], notCompared: null });

@@ -79,7 +79,7 @@ async function expectTruth(dir: string): Promise<void> {
   const landing = join(dir, 'data', 'landing');
   const folders = (await readdir(join(landing, 'acc_one'))).map((name) => ({ landing: `acc_one/${name}` }));
   expect(folders).toEqual(filed);
-  // Whatever the place is called where pages arrive, nothing is left in it.
+  // Nothing is left in the folder where pages arrive.
   const entries = await readdir(landing, { recursive: true, withFileTypes: true });
   const left = entries.filter(
     ({ parentPath }) => parentPath !== landing && !parentPath.startsWith(join(landing, 'acc_one')),
@@ -265,7 +265,7 @@ describe.concurrent('an interrupted ingest', () => {
     await expectTruth(dir);
   });
 
-  /** Starts an ingest whose snapshot's copy stands still; copies are quick, so it may take several runs to catch one. */
+  /** Starts an ingest and stops it while it copies the snapshot; copies are quick, so this may take several runs. */
   async function copying(): Promise<{ dir: string; platform: ScriptedPlatform; run: Started; copy: number }> {
     const { dir, platform } = await started();
     for (let tries = 0; tries < 10; tries += 1) {
@@ -292,7 +292,7 @@ describe.concurrent('an interrupted ingest', () => {
   test('stops copying the snapshot, and readers keep the old one', async () => {
     const { dir, platform, run, copy } = await copying();
     run.process.kill('SIGTERM');
-    await sleepFor(500); // the copy must not be over before the writer has heard of it
+    await sleepFor(500); // the copy must not end before the writer knows of it
     process.kill(copy, 'SIGCONT');
     expect((await run.ended).exitCode).toBe(143);
     const [last] = await askSnapshot(dir, 'select outcome, exit_code from runs order by run_number desc limit 1');

@@ -15,7 +15,7 @@ const facts: readonly Fact[] = [
   ),
 ];
 
-/** What landing folder and journal give is what is in the books, row for row, whatever happened before. */
+/** Landing folder and journal give the same books, row for row, after any history. */
 async function expectIdentical(dir: string, when: string): Promise<void> {
   const { exitCode, stdout, stderr } = await runCli([
     'rebuild',

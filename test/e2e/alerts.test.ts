@@ -21,7 +21,7 @@ interface Project {
   readonly sink: SinkServer;
 }
 
-/** Books of September up to the night, and a webhook that is told. */
+/** Books of September up to the night, and a webhook sink. */
 async function project(more = ''): Promise<Project> {
   const dir = await newProject();
   const sink = await startSink();
@@ -122,7 +122,7 @@ describe('a sink that refuses a message', () => {
     given.sink.replies = [says(400)];
     expect((await alert(given, later)).exitCode).toBe(8);
     expect((await alert(given, '2026-09-14T02:15:00Z')).exitCode).toBe(8);
-    expect(given.sink.told).toHaveLength(2); // a refusal is no better a moment later
+    expect(given.sink.told).toHaveLength(2); // a refusal does not pass in a moment
     const { exitCode, stderr } = await alert(given, '2026-09-15T02:15:00Z');
     expect(exitCode).toBe(8);
     expect(stderr).toContain('is given up after 7 days: 127.0.0.1 answered 400');
@@ -287,7 +287,7 @@ describe('costbook alerts', () => {
     [['resend'], 'resend: name the key of an alert'],
     [['test', 'hok'], 'costbook.yaml has no sink "hok" (did you mean hook?): expected hook'],
     [['tset'], 'there is no "costbook alerts tset" (did you mean test?): expected test, ack, resend'],
-  ])('%j is told what is wrong', async (args, words) => {
+  ])('%j is refused with the reason', async (args, words) => {
     const given = await project();
     await alert(given, later);
     const { exitCode, stderr } = await alerts(given, later, ...args);

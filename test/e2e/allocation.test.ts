@@ -77,7 +77,7 @@ test('an ingest applies new rules, --as-of answers with earlier ones, and a draf
   expect(tried['warnings']).toEqual([expect.stringContaining('the rule "none" can never match')]);
   expect(await teams()).toEqual(before);
 
-  // Put in force, it answers from then on; as of an instant before, the rules of then do.
+  // Once active, it answers from then on; as of an earlier instant, the earlier rules do.
   clock = nights[1];
   await rules(draft);
   expect(await asked('allocation', 'apply')).toMatchObject({ rules: 2, changed: true });
@@ -96,7 +96,7 @@ test('an ingest applies new rules, --as-of answers with earlier ones, and a draf
   ).toEqual([{ is_new: true }]);
   expect(await teams()).toHaveLength(1);
 
-  // The books can be made anew with the rules in them.
+  // The books can be rebuilt with the rules in them.
   await rules(draft);
   const rebuilt = await runCli(['rebuild', '--dir', dir, '--now', clock, '--into', join(dir, 'rebuilt.duckdb')]);
   expect(rebuilt.exitCode, rebuilt.stderr + rebuilt.stdout).toBe(0);

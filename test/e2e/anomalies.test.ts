@@ -32,7 +32,7 @@ let platform: ScriptedPlatform;
 const answeredAtPlatform = new Map<string, string[]>();
 let spike: ToldFact | undefined;
 
-/** Ingests and alerts on a night, and keeps what was told then. */
+/** Ingests and alerts on a night, and collects the notifications. */
 async function night(day: string): Promise<void> {
   const now = `${day}T02:15:00Z`;
   const before = sink.told.length;

@@ -23,7 +23,7 @@ test('npm run bench measures what is named, and reports it as text and as JSON',
       measured: expect.any(String),
       unit: expect.stringMatching(/^(x|s|%|MiB|calls|events|alarms)$/),
     });
-    // Of what should not be there none is the best there is.
+    // For counts of unwanted events, 0 is the best.
     expect(figure.value, figure.measured)[figure.bench === 'anomalies' ? 'toBeGreaterThanOrEqual' : 'toBeGreaterThan'](
       0,
     );

@@ -114,7 +114,7 @@ describe.concurrent('a snapshot', () => {
     expect(refused.stderr).toContain(`held by process ${holder.process.pid} `);
     expect(refused.stderr).toContain('costbook repair');
     expect((await runCli(['repair', '--dir', dir])).exitCode).toBe(0);
-    // The client writes on into the file that has no name any more, and leaves a log beside the new one.
+    // The client continues to write to the unlinked file, and leaves a log next to the new one.
     await writeFile(join(dir, 'go'), '');
     await holder.ended;
     expect(await expectNoWrongNumber(dir)).toBe('right');
@@ -329,7 +329,7 @@ describe.concurrent('a warehouse', () => {
   });
 });
 
-/** A program that opens a file for writing, says so, and when it is told to deletes all rows and is killed. */
+/** A program that opens a file for writing, reports it, deletes all rows on request, and is killed. */
 async function holderOf(file: string, ready: string): Promise<string> {
   const { createRequire } = await import('node:module');
   const api = createRequire(import.meta.url).resolve('@duckdb/node-api');

@@ -13,7 +13,7 @@ const box = {
 };
 const disk = { ...box, type: 'volume', workspace: 'south', name: 'disk', uuid: null, dimension: 'volume_storage_gbs' };
 
-/** The platform's truth as it is told on a day of October; on the eighth the fourth is another than before. */
+/** The platform's numbers on a day of October; on the eighth, those of the fourth have changed. */
 function truth(day: number): Fact[] {
   return [
     ...series(box, '2026-10-02T05', [45]),

@@ -12,7 +12,7 @@ beforeAll(async () => {
   await ingest(loaded, platform, { now: '2026-09-05T12:30:00Z' });
 });
 
-/** A project with these checks of its own beside the built-in ones. */
+/** A project with these checks in addition to the built-in ones. */
 async function projectWith(checks: Readonly<Record<string, string>>): Promise<string> {
   const dir = await newProject();
   await cp(join(loaded, 'data', 'costbook.duckdb'), join(dir, 'data', 'costbook.duckdb'), { recursive: true });

@@ -18,7 +18,7 @@ const box = {
 };
 const disk = { ...box, type: 'volume', workspace: 'south', name: 'disk', uuid: null, dimension: 'volume_storage_gbs' };
 
-/** The platform's truth with one amount of September and one of October as they are told in this chapter of the story. */
+/** The platform's numbers, with the amounts of September and October at this point of the story. */
 function truth(september: number, october: number, later: number[] = []) {
   return [
     ...series(box, '2026-09-29T05', [1, september]),
@@ -237,7 +237,7 @@ test('a closed month stays as it was closed; later changes are delivered in the 
   const then = await run('2026-11-06T17:00:00Z', 'sql', billedByMonth, '--as-of', '2026-11-06T15:00:00Z', '--json');
   expect(JSON.parse(then.stdout).rows).toHaveLength(4);
 
-  // What was closed and reopened is in the books that are made anew.
+  // Rebuilt books have the closes and reopenings.
   const rebuilt = await run('2026-11-06T18:00:00Z', 'rebuild', '--into', join(dir, 'rebuilt.duckdb'), '--json');
   expect(rebuilt.stderr).toBe('');
   expect(JSON.parse(rebuilt.stdout)).toMatchObject({ identical: true });

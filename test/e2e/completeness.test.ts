@@ -19,7 +19,7 @@ const box = {
 const facts = ['02', '08', '18'].flatMap((day) => series(box, `2026-09-${day}T05`, [1]));
 const now = '2026-09-20T00:30:00Z';
 
-/** Fails for good for requests of windows that begin within these days. */
+/** Always fails for requests of windows that start within these days. */
 function isDownFor(platform: ScriptedPlatform, from: string, to: string): void {
   const hits = ({ start }: Seen) => start >= Date.parse(`${from}T00:00Z`) && start < Date.parse(`${to}T00:00Z`);
   platform.failures = [{ times: 99, hits, status: 503, headers: { 'retry-after': '86400' } }];

@@ -72,7 +72,7 @@ describe('costbook completion', () => {
       expect(text).toMatch(new RegExp(`['\\s]${name}[:\\s)]`));
       for (const { flags } of options) expect(text).toContain(/--([\w-]+)/.exec(flags)?.[1]);
     }
-    // Where the shell is here, it reads it.
+    // If the shell is installed, it must accept the script.
     if (tool(program).has) expect(spawnSync(program, args, { input: text }).status).toBe(0);
   });
 

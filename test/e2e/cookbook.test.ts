@@ -29,7 +29,7 @@ interface Point {
   readonly usage: number;
 }
 
-/** The whole truth, told by the story itself and not by any books. */
+/** The expected numbers, from the story itself and not from any books. */
 const points: Point[] = [];
 let books: Books;
 beforeAll(async () => {
@@ -136,7 +136,7 @@ describe('the cookbook', () => {
     expect(await ask(2)).toEqual(expected);
   });
 
-  test('3: the ten dearest resources of thirty days', async () => {
+  test('3: the ten most expensive resources of thirty days', async () => {
     const expected = totals(between(today - 30 * 24, today), resourceOf)
       .sort((a, b) => b.cost - a.cost)
       .slice(0, 10)
@@ -166,7 +166,7 @@ describe('the cookbook', () => {
     ]);
   });
 
-  test('6: fourteen days', async () => {
+  test('6: the cost of each of fourteen days', async () => {
     const expected = totals(between(today - 14 * 24, today), dayOf);
     expect(expected).toHaveLength(14);
     expect(await ask(6)).toEqual(expected.map(({ key, cost }) => ({ usage_date: key, cost: dollars(cost) })));
@@ -249,7 +249,7 @@ describe('the cookbook', () => {
     expect((await ask(9)).sort(byName)).toEqual(expected.sort(byName));
   });
 
-  test('10: what is stored and not run', async () => {
+  test('10: storage without compute', async () => {
     const recent = between(today - 30 * 24, today);
     const stored = totals(
       recent.filter(({ series }) => series.billingDimension.endsWith('_storage_gbs')),
@@ -279,7 +279,7 @@ describe('the cookbook', () => {
     ]);
   });
 
-  test('12: the dearest hours of the week', async () => {
+  test('12: the most expensive hours of the week', async () => {
     const expected = totals(points, (point) => `${weekdayOf(point)}/${String(point.hour % 24).padStart(2, '0')}`)
       .sort((a, b) => b.cost - a.cost)
       .slice(0, 5)
@@ -290,7 +290,7 @@ describe('the cookbook', () => {
     expect(await ask(12)).toEqual(expected);
   });
 
-  test('13: weekends', async () => {
+  test('13: weekends against weekdays', async () => {
     const weekends = points.filter((point) => weekdayOf(point) > 5);
     const expected = totals(points, monthOf).map(({ key, cost }) => {
       const weekend = costOfPoints(weekends.filter((point) => monthOf(point) === key));
@@ -318,7 +318,7 @@ describe('the cookbook', () => {
     ]);
   });
 
-  test('16: since January', async () => {
+  test('16: the cost since January', async () => {
     let sum = 0;
     const expected = totals(points, monthOf).map(({ key, cost }) => {
       sum = key.endsWith('-01-01') ? cost : sum + cost;

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => emulator?.close());
 
-/** The CSV that the command writes; what lies beside it says the same to readers of others. */
+/** The CSV that the command writes; the other files have the same content in other formats. */
 async function written(report: string, ...args: string[]): Promise<string> {
   const out = join(await newProject(), 'out');
   const { exitCode, stderr } = await runCli(

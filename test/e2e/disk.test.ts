@@ -184,7 +184,7 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
 });
 
 describe('a file of another user', () => {
-  // Whoever is root may write everywhere; then somebody else is sent.
+  // Root can write everywhere, so another user runs the command.
   const isRoot = process.getuid?.() === 0;
   const sent = isRoot ? { uid: 65534, gid: 65534 } : {};
 

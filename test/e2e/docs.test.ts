@@ -11,7 +11,7 @@ import { hasTerminals, screenOf, terminalScript } from '../support/terminal.ts';
 // One shell runs every command of README and docs, page by page, in one project on one invented platform.
 
 const now = '2026-11-21T13:30:00Z';
-/** Where the books begin: enough to forecast from, and quick. */
+/** The start of the books: enough history for forecasts, and quick. */
 const since = '2026-06';
 /** When the books are old enough for an alert about that. */
 const later = '2026-11-24T13:30:00Z';
@@ -188,7 +188,7 @@ beforeAll(async () => {
   const read = (name: string) => readFile(join(codes, name), 'utf8');
   ran = await Promise.all(
     steps.map(async (step, index): Promise<Ran> => {
-      // In a table what stands behind a name keeps its column.
+      // In a table, cells after a name keep their column.
       const printed = given.reduce(
         (text, [shown, real]) => text.replaceAll(`${real}  `, `${shown.padEnd(real.length)}  `).replaceAll(real, shown),
         await read(`said-${index}`),
@@ -213,7 +213,7 @@ async function writeSeries(folder: string): Promise<void> {
 function shownAs(printed: string, block: Block): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a terminal is sent
   const plain = screenOf(printed).replaceAll(/\x1b\[[\d;]*m/g, '');
-  // Several runs at one instant are told apart by milliseconds.
+  // Milliseconds distinguish several runs at one instant.
   const lines = plain
     .trimEnd()
     .split('\n')

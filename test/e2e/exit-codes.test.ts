@@ -376,7 +376,7 @@ describe.concurrent('exit 7', () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
-    // Whoever is root may write everywhere; then somebody else is sent.
+    // Root can write everywhere, so another user runs the command.
     const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
     const data = join(dir, 'data');
     await chmod(dir, 0o755);

@@ -55,7 +55,7 @@ async function verify(dir: string, ...args: string[]): Promise<Verified> {
   return { ...ended, exports, differences };
 }
 
-/** Every file below a folder with what tells whether it was written again. */
+/** Every file below a folder, with what changes when it is written again. */
 async function stateOf(folder: string): Promise<string[]> {
   const names = (await readdir(folder, { recursive: true })).sort();
   const states = await Promise.all(

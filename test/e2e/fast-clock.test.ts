@@ -124,7 +124,7 @@ describe.concurrent('a clock that is a month ahead', () => {
     expect(stderr).toContain('clock.hours_refetched');
     expect(stderr).toContain('"months":["2026-09"]');
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
-    // The runs of that clock are dated anew, and an instant between answers what was known then.
+    // The runs of that clock get new dates, and an instant in between has the answers of that time.
     expect(stderr).toContain('clock.instants_corrected');
     expect(await askSnapshot(dir, 'select max(started_at) as last from ledger.runs')).toEqual([
       { last: '2026-09-11 03:30:00' },

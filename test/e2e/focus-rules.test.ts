@@ -28,7 +28,7 @@ const displayNames = {
   '1.4': ['CAU-ResourceName-C-002-M'],
 } as const;
 
-/** What the platform truly supports, of what the models ask for by criterion. */
+/** What the platform really supports, among the criteria of the models. */
 const truthful = [
   'USAGE_MEASUREMENT_SUPPORTED',
   'SUB_ACCOUNT_SUPPORTED',
@@ -73,7 +73,7 @@ const falseFailures = {
       'SubAccountName-C-002-M',
     ],
   },
-  // A reader that guesses types takes an id of digits for a number; Parquet tells the type.
+  // A reader that guesses types takes an id of digits for a number; Parquet has the type.
   digits: { '1.4': ['CAU-BillingAccountId-C-002-M'], '1.2': ['BillingAccountId-C-002-M'] },
 } as const satisfies Readonly<Record<string, Readonly<Record<Modelled, readonly string[]>>>>;
 

@@ -29,7 +29,7 @@ function truth(now: string, changes: Readonly<Record<string, number>>): Fact[] {
   return days.flatMap((day) => series(box, `${day}T05`, [changes[day] ?? 2]).filter(({ cost }) => cost > 0));
 }
 
-/** The nights of the story, by day: what happens before the run of that night, or beside it. */
+/** The nights of the story, by day: what happens before the run of that night, or during it. */
 test('forty nights send every alert once, as in the golden transcript', { timeout: 900_000 }, async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform();

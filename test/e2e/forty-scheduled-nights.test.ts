@@ -106,7 +106,7 @@ afterAll(() => {
 });
 
 interface Scheduler {
-  /** Turns the clock; resolves when nothing runs any more, or the scheduler is dead. */
+  /** Moves the clock; resolves when no run is active, or the scheduler is dead. */
   turn(instant: string): Promise<void>;
   /** The processes of all runs that it started. */
   readonly runs: number[];
@@ -312,7 +312,7 @@ test('forty nights under the scheduler store a row for each, correct costs, and 
   expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
   expect((await runCli(['check', '--dir', dir])).exitCode).toBe(0);
 
-  // Everything that was raised or is over was told, and by one message; only the same message may come a second time.
+  // Everything raised or resolved was reported in one message; only the same message may come twice.
   const told = new Map<string, string[]>();
   const delivered = sink.told.filter(({ body }) => !body.isTest);
   for (const { id, alerts } of new Map(delivered.map(({ body }) => [body.id, body])).values()) {

@@ -9,7 +9,7 @@ import { runOnTerminal } from '../support/terminal.ts';
 
 const now = '2026-09-05T12:30:00Z';
 
-/** Says what it is told to on every connection, as bytes. */
+/** Sends the given bytes on every connection. */
 let said: Buffer = Buffer.alloc(0);
 const sockets = new Set<Socket>();
 let requests = 0;
@@ -57,7 +57,7 @@ function pageWith(more: string): Buffer {
   return Buffer.from(`${JSON.stringify(page).slice(0, -1)},"more":${more}}`);
 }
 
-/** Objects of members of which none has the name of another one: what takes most memory for its length. */
+/** Objects whose members all have different names: the most memory for their length. */
 function objectsOfNewNames(objects: number): string {
   const one = (index: number) =>
     `{${Array.from({ length: 9000 }, (_, member) => `"${(index * 9000 + member).toString(36)}":1`).join(',')}}`;

@@ -211,7 +211,7 @@ describe('costbook init', () => {
         cwd: dir,
         env: { PATH: process.env['PATH'] ?? '', TERM: 'dumb' },
       });
-      // The first address is wrong: it is told, and asked for again.
+      // The first address is wrong, so it is reported and prompted for again.
       child.stdin.end(`nonsense\ntoken\n${platform.url}\ntoken\n`);
       let stdout = '';
       child.stdout.on('data', (piece: Buffer) => {

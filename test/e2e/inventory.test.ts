@@ -37,7 +37,7 @@ function agent(name: string, more: { metadata?: object; spec?: object; status?: 
 
 let platform: ScriptedPlatform;
 let dir: string;
-/** What each listing tells. */
+/** The contents of each listing. */
 let fleet: Record<string, readonly Item[] | undefined>;
 beforeEach(async () => {
   const facts = series(
@@ -95,7 +95,7 @@ test('a listed resource has a state; later nights write only changes', async () 
   });
 
   fleet['/v0/agents'] = [
-    // Relabelled at an hour that the platform tells, switched off at one that it does not, gone, and new.
+    // Relabelled at a reported hour, switched off at an unreported one, gone, and new.
     agent('a1', { metadata: { labels: { team: 'data' }, updatedAt: '2026-09-04T15:30:00Z' } }),
     agent('a2', { spec: { enabled: false } }),
     { ...agent('a4'), lastUsedAt: '2026-09-05T01:00:00Z', expiresIn: 1, events: [{ type: 'deployment' }] },
@@ -183,7 +183,7 @@ test('a listing that shrinks by more than half keeps its resources with a warnin
   const shrunk = await night('2026-09-05T02:00:00Z');
   expect(shrunk.exitCode).toBe(0);
   expect(toldOf(shrunk)).toEqual([expect.stringContaining('warn | listing.shrunk | agent')]);
-  expect(shrunk.account.inventory).toMatchObject({ opened: 2, ended: 1 }); // what is there is believed
+  expect(shrunk.account.inventory).toMatchObject({ opened: 2, ended: 1 }); // present items are trusted
   const present = 'select count(*) as present from resources where valid_to is null';
   expect(await askSnapshot(dir, present)).toEqual([{ present: '6' }]);
   const last = `select outcome, reason from listings where is_last and resource_type = 'agent'`;
@@ -239,7 +239,7 @@ test.each([
       }),
     ]);
   }
-  // Nothing but a listing in which a workspace occurs ends what is in it, whatever is accepted.
+  // Only a listing that contains a workspace ends its resources, even with --accept-reduced-access.
   const accepted = await night('2026-09-07T02:00:00Z', { args: ['--accept-reduced-access'] });
   expect(accepted.account.inventory).toMatchObject({ ended: 0 });
   expect(toldOf(await night('2026-09-08T02:00:00Z'))).toEqual([]);
@@ -257,7 +257,7 @@ test('an incomplete listing ends no state and fails no ingest', async () => {
   expect(broken.exitCode, broken.stderr).toBe(0);
   expect(broken.account).toMatchObject({ completeThrough: '2026-09-05T00:00:00Z', errors: [] });
   expect(toldOf(broken)).toEqual([expect.stringContaining('warn | listing.failed | agent')]);
-  // The last page says that there are more than came.
+  // The last page counts more items than arrived.
   platform.edit = ({ path }, body) =>
     path === '/v0/agents'
       ? body.replace('"hasMore":true', '"hasMore":false').replace(/"nextCursor":"[^"]*"/, '"nextCursor":""')
@@ -324,7 +324,7 @@ test('twenty thousand resources need few requests and little memory; three chang
 });
 
 describe('a closed month', () => {
-  test('has the same bytes in FOCUS, whatever later listings contain', async () => {
+  test('has the same bytes in FOCUS after any later listings', async () => {
     platform.facts = platform.facts.map((fact) => ({ ...fact, hour: fact.hour.replace('-09-02', '-09-20') }));
     await night('2026-10-06T02:00:00Z', { env: { COSTBOOK_VERIFY_DAYS: '0' } });
     const closed = await runCli(['close', '2026-09', '--dir', dir, '--now', '2026-10-06T03:00:00Z']);

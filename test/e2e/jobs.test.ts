@@ -21,7 +21,7 @@ interface Project {
   readonly sink: SinkServer;
 }
 
-/** A project with a job `mine` of these lines, beside the built-in ones. */
+/** A project with a job `mine` of these lines, in addition to the built-in ones. */
 async function project(job = ''): Promise<Project> {
   const dir = await newProject();
   const [platform, sink] = [await startScriptedPlatform(facts), await startSink()];
@@ -160,7 +160,7 @@ describe.concurrent('costbook run', () => {
     expect(await stepsIn(of.dir)).toEqual(['1 1 ingest done 0', '1 2 alert done 0']);
     const { exitCode, stderr } = await run(of, 'mine', '--only', 'close');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('--only: the job mine has no step close: ingest, check, alert');
+    expect(stderr).toContain('--only: the job mine has no step close; expected one of ingest, check, alert');
   });
 
   test('reports every mistake of a job at once with its line, before any step', async () => {

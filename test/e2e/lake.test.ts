@@ -89,7 +89,7 @@ describe.concurrent('the lake', () => {
     const { dir, folder } = await laidOut();
     const september = join(folder, 'costs', encoded, 'month=2026-09', 'costs.parquet');
     const before = await lstat(september);
-    await nights.publish(dir, 'third'); // September as it was, October begun
+    await nights.publish(dir, 'third'); // September unchanged, October started
     expect((await lake(dir)).exitCode).toBe(0);
     expect(await lstat(september)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
     expect(await readByDuckDb(folder)).toEqual(await inBooks(dir));

@@ -59,7 +59,7 @@ describe.concurrent('with --log-format json', () => {
     const ofRun = lines.filter(({ run }) => run !== undefined);
     expect(ofRun.length).toBeGreaterThan(2);
     expect(new Set(ofRun.map(({ run }) => run))).toEqual(new Set([2]));
-    // Only what was said before the run had begun names none.
+    // Only lines from before the run started name none.
     expect(lines.slice(lines.indexOf(ofRun[0] as Line)).filter(({ run }) => run === undefined)).toEqual([]);
   });
 

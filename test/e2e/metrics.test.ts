@@ -39,7 +39,7 @@ test('a run writes its metrics to a file that everybody may read, in the format 
   expect((await readdir(join(dir, 'data'))).filter((name) => name.includes('part'))).toEqual([]);
   expect(metrics.value('last_run_exit_code', { command: 'ingest' })).toBe(0);
   expect(metrics.value('last_success_timestamp_seconds', { command: 'ingest' })).toBe(Date.parse(now) / 1000);
-  // The books' clock stands still with --now; how long the run took is real time all the same.
+  // The books' clock does not advance with --now, but the duration of a run is real time.
   expect(metrics.value('last_run_duration_seconds', { command: 'ingest' })).toBeGreaterThan(0);
   expect(metrics.value('complete_through_timestamp_seconds', { account: 'acc_one' })).toBe(
     Date.parse(account.completeThrough ?? '') / 1000,
@@ -105,7 +105,7 @@ test('a job has its own metrics, and its steps those of their commands', async (
   expect(metrics.value('job_last_run_duration_seconds', { job_name: 'nightly' })).toBeGreaterThan(0);
   expect(metrics.value('last_run_exit_code', { command: 'alert' })).toBe(0);
   expect(metrics.value('last_run_duration_seconds', { command: 'ingest' })).toBeGreaterThan(0);
-  // What alert found out, and the same where the books are asked again.
+  // The spend that alert computed equals a new query of the books.
   expect(metrics.value('budget_spent_ratio', { budget: 'all' })).toBe(0.25);
   const url = { COSTBOOK_URL: platform.url, COSTBOOK_TOKEN: platform.tokens.admin };
   await runCli(['ingest', '--dir', dir, '--now', now], {

@@ -348,7 +348,7 @@ drop table ledger.slow;
       await sleepFor(afterMs);
       run.process.kill('SIGKILL');
       expect((await run.ended).exitCode).toBe(137);
-      await sleepFor(200); // whoever copies sees that its parent is gone
+      await sleepFor(200); // the copier sees that its parent is gone
       expect(await contentOf(warehouseOf(dir))).toEqual(before);
 
       const { exitCode, stderr } = await write(dir, await newerVersion({ [name]: quick }));
@@ -363,7 +363,7 @@ drop table ledger.slow;
     });
   });
 
-  /** Resolves when a file of this name is in the data folder; throws where the run ends before. */
+  /** Resolves when a file of this name is in the data folder; throws if the run ends before. */
   async function appears(dir: string, pattern: RegExp, ended: Promise<Ended>): Promise<void> {
     const folder = join(dir, 'data');
     let watcher: FSWatcher | undefined;

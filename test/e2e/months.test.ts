@@ -168,7 +168,7 @@ describe.concurrent('monthly totals', () => {
     const platform = await startScriptedPlatform(facts);
     const env = { ...since, COSTBOOK_VERIFY_DAYS: '0', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
     await ingest(dir, platform, { now: '2026-09-10T02:15:00Z', env });
-    // August is asked about once more because of its first day, and tells of its second.
+    // August is queried once more because of its first day, which also reveals its second.
     platform.facts = facts.map((fact) =>
       ['2026-08-01', '2026-08-02'].some((day) => fact.hour.startsWith(day)) ? { ...fact, cost: 3 } : fact,
     );

@@ -238,7 +238,7 @@ describe('a file of SQL that is wrong', () => {
   });
 });
 
-/** The process that answers for another one, once it has begun to. */
+/** The child process that answers, once it has started to. */
 async function childOf(pid: number | undefined): Promise<number> {
   for (let tries = 0; tries < 500; tries += 1) {
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');

@@ -123,12 +123,12 @@ beforeAll(async () => {
   const platform = await startScriptedPlatform(facts);
   platform.accounts = ['acc_one', 'acc_two'];
   await writeFile(join(story, 'costbook.yaml'), config);
-  // A window that does not prove, healed by the next night.
+  // A window that does not match, fixed by the next night.
   const isMiddle = isAbout('2026-09-06T00:00:00Z');
   platform.lie = (request) => (isMiddle(request) ? 0.01 : 0);
   exitCodes.push(await night(story, platform, '2026-09-20T00:30:00Z'));
   platform.lie = () => 0;
-  // An hour that is another, a series that is no more, rows that the detail leaves out.
+  // A changed hour, a removed series, and rows that the detail omits.
   platform.facts = facts
     .filter(({ uuid }) => uuid !== 'sbx-2')
     .map((fact) => (fact.hour === '2026-09-18T05' ? { ...fact, cost: 5.5 } : fact));
@@ -433,7 +433,7 @@ describe.concurrent('rebuild', () => {
     expect(stderr).toContain('--into is missing');
   });
 
-  /** Starts a rebuild and returns when it has begun to make its file. */
+  /** Starts a rebuild and returns once it is writing its file. */
   async function begun(dir: string): Promise<{ run: Started; folder: string }> {
     const folder = await newProject();
     const run = startCli(['rebuild', '--dir', dir, '--into', join(folder, 'rebuilt.duckdb')]);
@@ -555,7 +555,7 @@ describe.concurrent('the landing folder', () => {
     expect([...days].sort()).toEqual(['20', '25']);
     const { exitCode, stderr } = await rebuild(dir);
     expect(exitCode).toBe(4);
-    // Those that changed nothing are made from their proofs; those that changed something are named.
+    // Loads that changed nothing are recreated from their reconciliations; the others are named.
     expect(stderr).toContain('is missing answers of 3 loads');
   });
 });

@@ -119,7 +119,7 @@ describe.concurrent('a window with wrong totals', () => {
     expect(await costsIn(dir)).toEqual(
       expectedCosts([...middle, ...platform.facts.filter((fact) => !fact.hour.startsWith('2026-09-08'))], 'admin'),
     );
-    // Nothing is missing: the last proven state stands for these hours.
+    // Nothing is missing: these hours have their last proven state.
     expect(account.completeThrough).toBe('2026-09-19T22:00:00Z');
   });
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await writeFile(join(dir, 'orders.csv'), 'date,value\n2026-09-03,9\n2026-09-04,\n2026-10-10,4\n');
 });
 
-/** The CSV that a report writes; what lies beside it says the same to readers of others. */
+/** The CSV that a report writes; the other files have the same content in other formats. */
 async function csvOf(name: string, ...args: string[]): Promise<string> {
   const out = await newProject();
   const ended = await runCli(['report', name, '--dir', dir, '--out', out, '--format', 'csv,parquet,arrow', ...args]);
@@ -45,7 +45,7 @@ async function csvOf(name: string, ...args: string[]): Promise<string> {
 
 const september = ['--month', '2026-09'];
 const asked: Readonly<Record<string, readonly string[]>> = {
-  // The total of September had changed after it was first told, and a day did not meet when that was found.
+  // The total of September changed after its first report, and a day did not match when that was found.
   invoice_lines: september,
   reconciliation: september,
   reconciliation_summary: september,
@@ -57,7 +57,7 @@ const asked: Readonly<Record<string, readonly string[]>> = {
 describe('each report equals its golden file:', () => {
   test.each(Object.entries(asked))('%s', async (report, args) => {
     const csv = await csvOf(report, ...args);
-    // Windows are loaded as they come: which load had which number is no part of what was agreed.
+    // Windows are loaded in order of arrival, so load numbers are not part of the golden files.
     const agreed = report === 'reconciliation' ? csv.replace(/(,\d,\d),\d+(,2026-10-)/g, '$1,N$2') : csv;
     await expect(agreed).toMatchFileSnapshot(`../golden/${report}.csv`);
   });

@@ -18,7 +18,7 @@ import {
 import { type ScriptedPlatform, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const commands = await allCommands();
-/** As long as a short JWT; any twelve characters of its beginning are too many to be told. */
+/** As long as a short JWT; even twelve characters of its start must not be shown. */
 const token = 'MARKED-a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0u1v2w3x4y5z6-MARKED-end';
 const telling = token.slice(0, 12);
 const now = '2026-09-05T12:30:00Z';
@@ -81,7 +81,7 @@ async function observeRun(run: Started, dir: string, args: readonly string[]): P
   };
 }
 
-/** What a process has in /proc, where it is still there. */
+/** What /proc shows of a process, if it still exists. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -236,7 +236,7 @@ const rest: Readonly<Record<string, readonly string[]>> = {
   completion: ['bash'],
   run: ['nightly'],
 };
-/** How those end that find nothing to do in these books, where nothing is wrong. */
+/** The exit codes of commands that find nothing to do in these correct books. */
 const refused: Readonly<Record<string, readonly number[]>> = { close: [4], reopen: [2], doctor: [0, 4] };
 /** They do not end by themselves, or not soon: they are ended when they have said something. */
 const endless = ['demo', 'emulator', 'schedule'];

@@ -12,7 +12,7 @@ beforeAll(async () => {
   warehouse.close();
 });
 
-/** Begins to answer at once, and is not done in years. */
+/** Starts to answer at once, and never ends. */
 const endless = `select i from range(300000) as t(i)
   union all
   select a.i + b.i from range(100000000) as a(i), range(100000000) as b(i) where (a.i + b.i) % 1000000007 = -1`;
@@ -53,7 +53,7 @@ test('an answer that nobody reads is ended by a signal', async () => {
   expect((await run.ended).exitCode).toBe(143);
 });
 
-/** Resolves when a process that has begun to answer has said nothing for a while: it is at its work. */
+/** Resolves when a process that started to answer has been silent for a while: it is working. */
 async function quiet({ stdout }: ChildProcess): Promise<void> {
   let lastWroteAt = Number.POSITIVE_INFINITY;
   stdout?.on('data', () => {

@@ -114,7 +114,7 @@ describe('files of the books', () => {
     const found: Record<string, Set<string>> = { folder: new Set(), file: new Set(), snapshot: new Set() };
     for (const top of ['data', 'exports']) {
       for (const name of ['', ...(await readdir(join(folder, top), { recursive: true }))]) {
-        if (name === 'metrics.prom') continue; // whoever collects it may be another user
+        if (name === 'metrics.prom') continue; // the collector may be another user
         const { mode } = await stat(join(folder, top, name));
         const isFolder = (mode & 0o170000) === 0o040000;
         const kind = isFolder ? 'folder' : name === 'costbook.duckdb' ? 'snapshot' : 'file';
@@ -126,7 +126,7 @@ describe('files of the books', () => {
 });
 
 describe('a running copy', () => {
-  /** A pipe in the place of the warehouse: whoever copies it waits until it is written to. */
+  /** A pipe in place of the warehouse: a copier waits until something is written to it. */
   async function unreadyWarehouse(): Promise<{ folder: string; pipe: string; snapshot: string }> {
     const folder = await newProject();
     const pipe = join(folder, 'warehouse.pipe');

@@ -128,7 +128,7 @@ describe('typed SQL writes nothing and changes nothing', () => {
   });
 
   test('a logger that was switched on by a hidden name ends with its process', async () => {
-    // DuckDB lets a SELECT switch it on, and then takes nothing any more.
+    // DuckDB lets a SELECT switch it on, and then accepts no more statements.
     const hidden = `from query('from en' || 'able_log' || 'ging(storage=''file'', storage_config={''path'': ''${join(dir, 'data/costbook.duckdb.wal')}''})')`;
     const { exitCode, stderr } = await attack(hidden);
     expect([0, 2, 7]).toContain(exitCode);
@@ -230,7 +230,7 @@ function attackThroughStdin(query: string): Promise<Ended> {
   return startCli(['sql', '-', '--dir', dir, '--timeout', '5s'], { COSTBOOK_TOKEN: token }, { stdin: query }).ended;
 }
 
-/** The process that answers for another one, once it has begun to. */
+/** The child process that answers, once it has started to. */
 async function childOf(pid: number | undefined): Promise<number> {
   for (let tries = 0; tries < 200; tries += 1) {
     const [child] = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ');

@@ -12,7 +12,7 @@ import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 let dir = '';
 let out = '';
 beforeAll(async () => {
-  // A quote and a space in the path: whatever is printed must be quoted for whoever reads it.
+  // A quote and a space in the path, so all printed paths must be quoted for their reader.
   dir = join(await newProject(), `it's the books`);
   await mkdir(dir);
   out = await mkdtemp(join(tmpdir(), 'costbook-out-'));
@@ -99,7 +99,7 @@ describe('--max-rows', () => {
   test('shows that many rows in a table, in bounded memory', async () => {
     const wide = Array.from({ length: 12 }, (_, index) => `'a text of some length ' || i + ${index} as c${index}`);
     const query = `select ${wide.join(', ')} from range(40000) t(i)`;
-    // The rows take more than this heap has beside the program itself.
+    // The rows need more than this heap has besides the program itself.
     const run = startCli(['sql', query, '--max-rows', '70000', '--timeout', '5m', '--dir', dir], {
       NODE_OPTIONS: '--max-old-space-size=32',
     });

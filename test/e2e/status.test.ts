@@ -24,7 +24,7 @@ async function status(dir: string, at: string, args: readonly string[] = []) {
   return { exitCode: json.exitCode, ...JSON.parse(json.stdout) };
 }
 
-/** Answers grouped by billing dimension tell another cost of an hour than the rows do. */
+/** Answers grouped by billing dimension have another cost for an hour than the rows. */
 function contradicts(hour: string) {
   return ({ query }: Seen, truth: typeof facts) =>
     query['resolution'] === 'hourly' && !query['groupBy']?.includes('resource_name')

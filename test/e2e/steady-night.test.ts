@@ -32,7 +32,7 @@ test.each(['admin', 'member'] as const)(
     const requests = Object.values<number>(next.requests).reduce((sum, count) => sum + count, 0);
     expect({ windows: next.windows, restated: next.restated }).toEqual({ windows: 1, restated: 0 });
     expect(requests).toBeLessThanOrEqual(12);
-    // The listings of resources are counted apart: one request each here, whatever the costs take.
+    // Resource listings are counted separately: one request each here.
     expect(next.inventory.requests).toBe(6);
     expect(next.requests.verify, 'five windows of daily totals and the series').toBeGreaterThan(5);
   },

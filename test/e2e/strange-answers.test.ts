@@ -107,7 +107,7 @@ describe.concurrent('an answer that cannot be true', () => {
     const { exitCode, account } = await ingest(dir, platform, { now, args, env: { COSTBOOK_SETTLE_DAYS: '0' } });
     expect(exitCode).toBe(4);
     expect(account.unproven.map(({ reason }) => reason).join()).toMatch(named);
-    // What was proven before stands.
+    // The proven state remains.
     expect(await costsIn(dir)).toEqual(before);
 
     platform.edit = (_request, body) => body;

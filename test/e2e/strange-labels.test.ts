@@ -17,9 +17,9 @@ interface Strange {
   readonly status?: string;
   readonly displayName?: string;
   readonly keptName?: string;
-  /** As the platform tells them. */
+  /** As the platform reports them. */
   readonly labels: unknown;
-  /** As the books must have them; the same where it is not said. */
+  /** As the books must have them; by default the same. */
   readonly kept?: Readonly<Record<string, string>> | null;
 }
 
@@ -72,7 +72,7 @@ const fleet: readonly Strange[] = [
         "cut": "a\\ud800b", "\\udfffkey": "v", "__proto__": "proto", "constructor": "c", "": "of the empty key", "0": "zero",
         "nul": "a\\u0000b", "\\u2028": "\\u2029", "del\\u007f": "\\u001b[31m"}`,
     ),
-    // A number or a yes is the text that was meant; what is no text is left out; half a letter is told as such.
+    // Numbers and booleans become their text; other values are left out; half a character is reported as such.
     kept: {
       ...{ team: '42', flag: 'true', half: '0.5', cut: 'a\ufffdb', '\ufffdkey': 'v', ['__proto__']: 'proto' },
       ...{ constructor: 'c', '': 'of the empty key', '0': 'zero', nul: 'a\u0000b', '\u2028': '\u2029' },
@@ -81,7 +81,7 @@ const fleet: readonly Strange[] = [
   },
   { path: 'jobs', name: 'nul', labels: { team: 'a\u0000b' } },
   { path: 'jobs', name: 'empty', displayName: '', labels: { team: '' } },
-  // A mark of the byte order is no letter of a name.
+  // A byte order mark is not part of a name.
   { path: 'jobs', name: 'marked', displayName: '\uFEFF=1', keptName: '=1', labels: { team: 'x\uFEFF' } },
   { path: 'jobs', name: 'none', labels: {}, kept: null },
   { path: 'jobs', name: 'null', labels: null, kept: null },
@@ -90,7 +90,7 @@ const fleet: readonly Strange[] = [
 ];
 
 const typeOf = { sandboxes: 'sandbox', agents: 'agent', functions: 'mcp_server', jobs: 'job' } as const;
-/** Two hours of each: its cost is twice its place in the list, so that sums tell who is in them. */
+/** Two hours of each: its cost is twice its place in the list, so that a sum identifies its parts. */
 const facts = fleet.flatMap(({ path, name }, place) => {
   const type = typeOf[path];
   const dimension = path === 'sandboxes' ? 'sandbox_snapshot_storage_gbs' : `${type}_compute_runtime_gbs`;

@@ -106,7 +106,7 @@ describe.skipIf(!hasTerminals())('on a terminal', () => {
   });
 });
 
-test('a pipe gets every decimal, column and character, whatever terminal the environment names', async () => {
+test('a pipe gets every decimal, column and character, with any terminal in the environment', async () => {
   const args = ['report', 'cost_by_resource', '--month', '2026-09', '--dir', dir, '--now', now];
   const { stdout } = await runCli(args, { COLUMNS: '40', TERM: 'xterm' });
   expect(stdout).toContain('93.703703670000');

@@ -32,7 +32,7 @@ function factsOf(spent: readonly Spent[]): AlertFact[] {
   );
 }
 
-/** What must be told: each crossing of a limit upwards once, and each one downwards once. */
+/** The expected reports: each crossing of a limit upwards once, and each one downwards once. */
 function crossings(nights: readonly (readonly Spent[])[]): string[] {
   const isOver = new Map<string, boolean>();
   return nights.flatMap((spent) =>
@@ -118,7 +118,7 @@ describe('for any evaluations, restatements and unknown amounts', () => {
           const notified: OutgoingMessage[] = [];
           let warehouse = await openWarehouse(dir);
           try {
-            // What a run that was killed before it wrote anything saw, the next one need not see any more.
+            // The next run need not see what a run saw that was killed before it wrote anything.
             const seen = nights.filter(({ step }) => step !== 'before it is written');
             let now = start;
             const last = { spent: nights.at(-1)?.spent ?? [], step: 'nowhere' as const, again: 1 };
@@ -126,7 +126,7 @@ describe('for any evaluations, restatements and unknown amounts', () => {
               now += dayMs;
               for (let time = 0; time <= again; time += 1) {
                 try {
-                  // Only the first of a night's runs is killed; but what it saw, the others do not see anew.
+                  // Only the first run of a night is killed, but the others do not see its news again.
                   await run(warehouse, step === 'before it is written' ? [] : factsOf(spent), {
                     now,
                     step: time === 0 ? step : 'nowhere',
@@ -146,7 +146,7 @@ describe('for any evaluations, restatements and unknown amounts', () => {
               ...seen.map(({ spent }) => spent),
               ...(nights.at(-1)?.step === 'before it is written' ? [nights.at(-1)?.spent ?? []] : []),
             ]);
-            // Of one evaluation the worst comes first; between evaluations the order is kept.
+            // The worst of one evaluation comes first; evaluations stay in order.
             expect(firsts.flatMap(({ entries }) => entries.map(wordsOf)).sort()).toEqual(expected.sort());
             expect(repeats.every(({ mayBeRepeat }) => mayBeRepeat)).toBe(true);
             expect(firsts.map(({ at }) => at)).toEqual(firsts.map(({ at }) => at).sort());

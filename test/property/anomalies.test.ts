@@ -120,7 +120,7 @@ test('evaluations night by night, at once, or after an empty restatement give th
       });
       const byKey = (episodes: readonly StoredEpisode[]) => episodes.toSorted((a, b) => (a.key < b.key ? -1 : 1));
       expect(shapeOf(byKey(twice))).toEqual(shapeOf(byKey(kept)));
-      // Nothing is told a second time.
+      // Nothing is reported twice.
       expect(twice.filter(({ isNotified }) => isNotified).length).toBe(
         kept.filter(({ isNotified }) => isNotified).length,
       );

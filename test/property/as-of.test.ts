@@ -16,14 +16,14 @@ const accounts = ['acc_a', 'acc_b'];
 const historyStart = Date.UTC(2026, 8, 1);
 const hours = 6;
 
-/** What an hour of a resource costs from now on, as the platform tells it; zero takes its row away. */
+/** The cost of a resource's hour from now on, as the platform reports it; zero removes its row. */
 interface Change {
   readonly resource: number;
   readonly hour: number;
   readonly micros: number;
 }
 
-/** What happens: a window is loaded after some of its numbers changed, or another thing that is kept. */
+/** An event: a window is loaded after some of its numbers changed, or something else is stored. */
 type Step =
   | {
       readonly does: 'load' | 'fail';

@@ -64,7 +64,7 @@ test('each night raises the highest threshold newly crossed, and resolves each r
 /** One night: when its load sees the platform, how many hours it loads, and what they cost by then. */
 interface Night {
   readonly afterHours: number;
-  /** Cents of each hour of each series; 0 is no row. */
+  /** Cents of each hour of each series; 0 means no row. */
   readonly truth: readonly (readonly number[])[];
 }
 
@@ -217,7 +217,7 @@ test('a replay gives what the books as of the end of each day would have reporte
   );
 }, 600_000);
 
-/** Expects of every hour what the last five cost in the middle: any rule will do, where both are told the same. */
+/** Expects every hour to cost the median of the last five: any rule is fine if both sides use the same one. */
 const forecaster: Forecaster = async ({ start, values }, horizon) => {
   if (values.length < 3) return { kind: 'none', reason: 'too little' };
   const last = values.slice(-5) as number[];

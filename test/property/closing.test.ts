@@ -67,7 +67,7 @@ function change(account: number, month: number, micros: number): Step {
   return { does: 'load', account, month, start: 0, length: 3, role: 'admin', changes };
 }
 
-/** One in which everything occurs, whatever the seed. */
+/** A case in which everything occurs, for any seed. */
 const aFullStory: Step[] = [
   { does: 'close' },
   change(0, 0, 7),

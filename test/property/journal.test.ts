@@ -20,7 +20,7 @@ async function newFolder(): Promise<string> {
   return join(await newProject(), 'journal');
 }
 
-/** Writes events as one process does, from where the journal ends. */
+/** Writes events as one process does, starting at the end of the journal. */
 async function write(folder: string, events: readonly JournalEvent[], after = 0): Promise<void> {
   const { journal } = await openJournalFile(folder, after);
   for (const each of events) await journal.append(each);

@@ -72,7 +72,7 @@ test('for any paging and any errors in transit, the same points and totals arriv
     const body = bodyOf(hours, pages[number] ?? [], { meta, summary: whole });
     if (mishap === 'reset') return reset(response, request);
     if (mishap === 'half a body') return gzipped(body, 40)(response, request);
-    // A query begins anew at most three times.
+    // A query restarts at most three times.
     if (mishap === 'a dead cursor' && cursor !== null && refusedCursors < 3) {
       refusedCursors += 1;
       return answer({ error: 'cursor_expired', code: 410 }, 410)(response, request);
@@ -112,7 +112,7 @@ test('for any paging and any errors in transit, the same points and totals arriv
           .map(({ resourceUuid, summary }) => `${resourceUuid} ${plain(summary.cost)} ${plain(summary.usage)}`)
           .sort(),
       );
-      // What was landed holds the same groups, page by page.
+      // The stored pages contain the same groups, page by page.
       const stored = readdirSync(folder.path)
         .sort()
         .map((file) => readFileSync(join(folder.path, file)))

@@ -19,7 +19,7 @@ const weekHours = 7 * 24;
 const origin = Date.UTC(2026, 8, 20);
 const spanHours = 45 * 24;
 
-/** The hours (since the origin) whose start lies in a window. */
+/** The hours (since the origin) that start in a window. */
 function hoursOf({ start, end }: Window): number[] {
   const hours: number[] = [];
   for (let instant = start; instant < end; instant += hourMs) hours.push((instant - origin) / hourMs);
@@ -65,7 +65,7 @@ const anyHour = fc.integer({ min: 0, max: spanHours });
 const anyHourInstant = anyHour.map((hour) => origin + hour * hourMs);
 const anyInstant = fc.integer({ min: origin, max: origin + spanHours * hourMs });
 
-/** Disjoint pieces in any order, some of which touch. */
+/** Disjoint windows in any order; some of them touch. */
 const anyCovered = fc
   .array(
     fc.record({

@@ -54,7 +54,7 @@ describe('facts about the data', () => {
       },
     ]);
     expect(await factsOf(old, ['acc_two'])).toEqual([]);
-    // That nothing is complete yet is no number, least of all 0.
+    // "Nothing is complete yet" is not a number, least of all 0.
     expect(await factsOf({ accounts: [{}] })).toMatchObject([{ kind: 'stale', completeThrough: null }]);
   });
 
@@ -92,7 +92,7 @@ describe('facts about the data', () => {
     ]);
     const well = { ...run, run_number: 2, outcome: 'done', exit_code: 0, error: null };
     expect(await factsOf({ ...fresh, runs: [failed, well] })).toEqual([]);
-    // An alert run that is under way is no end.
+    // A running alert run has not ended.
     const killed = { ...run, run_number: 4, outcome: 'interrupted', exit_code: null, error: null, ended_at: null };
     expect(await factsOf({ ...fresh, runs: [well, killed] })).toMatchObject([
       { key: 'run/ingest', outcome: 'interrupted' },
@@ -553,7 +553,7 @@ test('a summary compares a week with the one before, and names the largest chang
     expect(summary.text).toContain('Spent: 16.50 USD; period before: 13.00 USD (+3.50 USD)');
     const month = await readCostSummary(books.connection, 'monthly', asked);
     expect(month).toMatchObject({ name: 'monthly/2026-08', spent: '13.000000000000', spentBefore: null });
-    // Against a month that is not in the books nothing moved: what is missing is no 0.
+    // Nothing is compared with a month that is not in the books: missing is not 0.
     expect(month.movers).toEqual([]);
     expect(month.gaps).toEqual([
       'The month (2026-08-01T00:00:00Z/2026-09-01T00:00:00Z) is not complete: the books of acc_one start at 2026-08-24T00:00:00Z',
@@ -629,7 +629,7 @@ describe('a summary', () => {
       { anomaly_key: 'a2', impact: '-5.5' },
       { anomaly_key: 'a3', state: 'over', ended_day: '2026-09-01', impact: '7' },
       { anomaly_key: 'a4', state: 'usual', ended_day: '2026-09-01', impact: '1' },
-      // Before the week, replaced by a larger one, restated away, or told to nobody.
+      // Before the week, replaced by a larger one, restated away, or not reported.
       { anomaly_key: 'a5', state: 'over', ended_day: '2026-08-30' },
       { anomaly_key: 'a6', state: 'grown', ended_day: '2026-09-02' },
       { anomaly_key: 'a7', state: 'restated', ended_day: '2026-09-02' },

@@ -587,7 +587,7 @@ describe('the replay', () => {
       costs: [
         { bucket_start: '2026-09-03 20:00:00', cost: '6', load_number: 1 },
         { bucket_start: '2026-09-05 22:00:00', cost: '6', load_number: 1 },
-        // In hours that had been loaded: told late, when the second load saw it.
+        // In hours that were loaded before: known only from the second load on.
         { bucket_start: '2026-09-05 22:00:00', cost: '10', load_number: 2, resource_name: 'late' },
         { bucket_start: '2026-09-15 04:00:00', cost: '10', load_number: 2 },
       ],

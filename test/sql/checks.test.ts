@@ -56,7 +56,7 @@ const sound: Given = {
 };
 
 interface Case {
-  /** What is in the books beside what is sound. */
+  /** Rows added to the correct books. */
   readonly given?: Given;
   /** What is done to the books for it. */
   readonly done?: string;
@@ -497,7 +497,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
 ];
 
-/** What a check says of the sound books and what is given beside them. */
+/** The result of a check on the correct books plus the given rows. */
 async function checked(name: string, { given = {}, done }: Pick<Case, 'given' | 'done'>): Promise<unknown[]> {
   const check = (await readChecks('/nowhere')).find((candidate) => candidate.name === name);
   if (check === undefined) throw new Error(`there is no check ${name}`);

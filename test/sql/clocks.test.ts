@@ -96,7 +96,7 @@ describe('future instants', () => {
     const run = await warehouse.beginRun('ingest', localAt);
     await warehouse.saveAllocation('{"rules":2}', run.number, localAt);
     expect(await warehouse.correctInstants({ runNumber: run.number, now: platformAt })).toBe(localAt);
-    // The instant before is kept, and nothing is dated before it.
+    // The earlier instant does not change, and nothing gets a date before it.
     expect(await warehouse.seenAt(platformAt)).toBe(platformAt + 2 * dayMs + 2);
   });
 

@@ -688,7 +688,7 @@ describe('unit_rates', () => {
       ...daily(range(10, 20), { cost: '2', usage: '10' }),
     ];
     expect(await changes(costs)).toEqual([[null, '2026-09-10', '0.1', '0.2']]);
-    // Also where it is the first day that is asked for, or the last one that there is.
+    // Also on the first requested day, and on the last known day.
     expect(await changes(costs, { from: '2026-09-10' })).toHaveLength(1);
     expect(await changes(costs, { to: '2026-09-11' })).toHaveLength(1);
     expect(await changes(costs, { from: '2026-09-11' })).toEqual([]);
@@ -774,7 +774,7 @@ describe('unit_rates', () => {
       },
       { ...period, to: '2026-09-02' },
     );
-    // Of a single day nothing tells a price of its own from the day of a change.
+    // On a single day, a price of its own looks like the day of a change.
     expect(cells(rows, 'account', 'billing_dimension', 'rate_of', 'workspace', 'rate')).toEqual([
       ['acc_one', 'sandbox_compute_runtime_gbs', 'account', null, '0.166666666666666667'],
       ['acc_one', 'sandbox_image_storage_gbs', 'account', null, '0.1'],

@@ -175,7 +175,7 @@ describe('summary', () => {
     });
     expect(cells(rows, ...columns)).toEqual([
       ['2025-11-01', 'partly before the books', '1', null, null, '1'],
-      // Nothing is compared with a month of which only a part is known.
+      // Nothing is compared with a month that is only partly known.
       ['2025-12-01', 'complete', '4', null, null, '5'],
       ['2026-01-01', 'complete', '0', '-4', '-1', '0'],
       ['2026-02-01', 'open', '0.5', null, null, '0.5'],
@@ -203,7 +203,7 @@ describe('summary', () => {
         { ...usual, complete_through: '2026-09-07', workspace: 'north', forecast: '1000' },
       ],
     });
-    // 23 USD of 23 days, of which 22 are left.
+    // 23 USD over 23 days, 22 of them left.
     expect(cells(rows.slice(-1), 'cost', ...accrual, 'forecast_through')).toEqual([
       ['11', '22', '33', 'sum of workspaces', '2026-09-08 00:00:00'],
     ]);

@@ -239,7 +239,7 @@ describe('focus', () => {
       ],
       [null, null, null, ...other],
     ]);
-    // Of what nobody named there is no price, and so no quantity of it; what it costs is there.
+    // An unnamed dimension has no price and therefore no quantity, but its cost is there.
     expect(
       cut(rows.slice(-1), 'SkuPriceId', 'PricingQuantity', 'ConsumedQuantity', 'PricingUnit', 'BilledCost'),
     ).toEqual([[null, null, null, null, '1.000000000000']]);
@@ -254,7 +254,7 @@ describe('focus', () => {
           group by billing_dimension having known <> 1`,
         ),
       ).toEqual([]);
-      // Nothing of the platform's list falls to what is told by an ending.
+      // No listed dimension is mapped by its suffix.
       expect(await connection.rows(`select * from focus_dimensions where service_name = 'Other'`)).toEqual([]);
       expect(
         await connection.rows(

@@ -9,7 +9,7 @@ import { reported } from '../support/reported.ts';
 
 const now = Date.parse('2026-09-20T12:00:00Z');
 
-/** Books of an account that begin in August and are complete through this hour of September. */
+/** Books of an account that start in August and are complete through this hour of September. */
 function complete(
   through: string,
   account = 'acc_one',
@@ -131,7 +131,7 @@ describe('a forecast', () => {
     });
     expect(made.map((one) => [cents(one.spent), meanOf(one)])).toEqual([
       [450, 2760],
-      // Its day begins at four.
+      // Its day starts at four.
       [390, 2760],
       // From the first at four: thirty days of 27.60.
       [19 * 2760 + 390, 30 * 2760],

@@ -21,7 +21,7 @@ const asked: MetricsAsked = {
   snapshotBytes: undefined,
 };
 
-/** The samples of given books whose metric begins so, one a line: name, labels, value. */
+/** The samples of given books whose metric has this prefix, one per line: name, labels, value. */
 async function samples(given: Given, beginning: string, further: Partial<MetricsAsked> = {}): Promise<string[]> {
   const books = await givenBooks(given);
   try {

@@ -11,7 +11,7 @@ type Cells = Readonly<Record<string, unknown>>;
 const ofDimension = 'month_dimension_matches_platform';
 const ofMonth = 'month_matches_platform';
 
-/** September's total of a billing dimension as the platform told it. */
+/** September's total of a billing dimension from the platform. */
 function told(billing_dimension: string | null, theirs: string, cells: Readonly<Record<string, string | number>> = {}) {
   return {
     check_code: ofDimension,
@@ -572,7 +572,7 @@ describe('unit_economics', () => {
     ]);
   });
 
-  test('has the days of the month or the period, whatever other days the file has', async () => {
+  test('has the days of the month or the period, and ignores other days in the file', async () => {
     const path = await metric(file);
     const days = (rows: unknown[]) => (rows as { usage_date: string }[]).map(({ usage_date }) => usage_date.slice(5));
     const month = days(await reported('unit_economics', given, { metric: path, month: '2026-09' }));

@@ -443,7 +443,7 @@ test('every public view and column has a comment', async () => {
         where database_name = 'wh' and schema_name = 'main' and (comment is null or comment = '')`,
       ),
     ).toEqual([]);
-    // Whatever is no view is not for readers: it stands in the ledger.
+    // Everything except views is internal, so it is in the ledger.
     expect(
       await books.connection.rows(
         `select table_name from duckdb_tables() where database_name = 'wh' and schema_name = 'main'`,

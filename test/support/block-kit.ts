@@ -1,6 +1,6 @@
 /**
  * What is wrong with a message by the limits that Slack publishes for Block Kit and incoming webhooks, written from
- * them by hand; nothing where it is valid. It shares no line with src.
+ * them by hand; empty if it is valid. It shares no line with src.
  */
 export function blockKitFaults(message: unknown): string[] {
   const faults: string[] = [];

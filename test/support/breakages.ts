@@ -38,13 +38,13 @@ async function halve(file: string): Promise<void> {
   await truncate(file, Math.floor((await stat(file)).size / 2));
 }
 
-/** Overwrites parts of every block but the headers: whatever is read next, its checksum is wrong. */
+/** Overwrites parts of every block except the headers, so that the next block that is read has a wrong checksum. */
 async function scratch(file: string): Promise<void> {
   const { size } = await stat(file);
   for (let block = 12_288; block + 262_144 <= size; block += 262_144) await overwrite(file, block + 50_000, 64);
 }
 
-/** A log that another program left beside an older snapshot, and that is found beside this one. */
+/** A log that another program left next to an older snapshot, found next to this one. */
 async function plantOlderLog(dir: string, older: string): Promise<void> {
   const own = `${snapshotOf(dir)}.elsewhere`;
   await copyFile(snapshotOf(older), own);

@@ -1,10 +1,10 @@
-/** Of what the demo says: months, proof and chargeback, without what differs from machine to machine. Pure. */
+/** The demo's months, reconciliation and chargeback, without anything that differs between machines. Pure. */
 export function demoExcerpt(stdout: string): string[] {
   const lines = stdout.split('\n');
   const table = lines.findIndex((line) => line.startsWith('USD '));
-  const proven = lines.findIndex((line) => line.startsWith('Reconciled: '));
+  const reconciled = lines.findIndex((line) => line.startsWith('Reconciled: '));
   const charged = lines.findIndex((line) => line.startsWith('Chargeback of'));
-  const ends = [proven, charged].map((from) => lines.findIndex((line, index) => index > from && line === ''));
+  const ends = [reconciled, charged].map((from) => lines.findIndex((line, index) => index > from && line === ''));
   const complete = lines.findIndex((line) => line.startsWith('complete through'));
   return [
     '$ npm run demo',
@@ -13,7 +13,7 @@ export function demoExcerpt(stdout: string): string[] {
     '…',
     ...lines.slice(complete - 4, complete + 1),
     '',
-    ...lines.slice(proven, ends[0]).map((line) => line.replace(/ in \d+ s\.$/, '.')),
+    ...lines.slice(reconciled, ends[0]).map((line) => line.replace(/ in \d+ s\.$/, '.')),
     '',
     ...lines.slice(charged, ends[1]).filter((line) => !line.startsWith('Team labels')),
   ];

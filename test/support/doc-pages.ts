@@ -5,16 +5,16 @@ import { fileURLToPath } from 'node:url';
 /** The folder of the checkout. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What stands between two fences of a page. */
+/** A fenced block of a page. */
 export interface Block {
   /** `sh` is run, `text` is what the line above it prints, `yaml` and `sql` may be files of the reader's project. */
   readonly kind: string;
   /** The file that the reader writes with it, relative to the project folder. */
   readonly file: string | undefined;
   readonly text: string;
-  /** Line of the page on which it begins. */
+  /** The line of the page on which it starts. */
   readonly line: number;
-  /** Where its text begins in the page. */
+  /** The offset of its text in the page. */
   readonly at: number;
 }
 

@@ -94,8 +94,8 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     command: 'run nightly',
     exitCode: 7,
     error:
-      '/srv/costbook/data/warehouse.duckdb is damaged (it is truncated: it has 3414016 bytes of at least 6828032): whole ' +
-      'are the snapshot data/costbook.duckdb (load 12, journal event 96, 657775 rows, 56072.10 USD), data/journal',
+      '/srv/costbook/data/warehouse.duckdb is damaged (it is truncated: it has 3414016 bytes of at least 6828032): intact: ' +
+      'the snapshot data/costbook.duckdb (load 12, journal event 96, 657775 rows, 56072.10 USD), data/journal',
     foundAt: '2026-10-21T02:15:40Z',
     isForRepair: true,
     snapshot: { rows: 657_775, cost: '56072.100000000000', publishedAt: '2026-10-20T02:16:00Z' },
@@ -186,7 +186,7 @@ export const exampleRunaway: AlertFact & { readonly kind: 'anomaly' } = {
   monthEnd: { month: '2026-10', impact: '987.100000000000' },
 };
 
-/** A threshold of what is forecast: a fact of the kind budget as well. */
+/** A forecast threshold, which is also a fact of the kind budget. */
 export const exampleForecast: AlertFact & { readonly kind: 'budget' } = {
   ...(exampleFacts['budget'] as AlertFact & { readonly kind: 'budget' }),
   key: 'budget/acc_main/research/2026-10/forecast:100%',
@@ -212,7 +212,7 @@ export function entryOf(fact: AlertFact, transition: AlertEntry['transition'] = 
   return { key: fact.key, occurrence, transition, fact };
 }
 
-/** A message that tells these things. */
+/** A message with these entries. */
 export function messageOf(...entries: readonly AlertEntry[]): OutgoingMessage {
   return {
     kind: 'alerts',

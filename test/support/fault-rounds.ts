@@ -23,7 +23,7 @@ const now = Date.UTC(2026, 9, 21, 3, 30);
 /** What a round is about: the story, who reads it, and what goes wrong. */
 interface Round {
   readonly story: number;
-  /** How far back the books begin: one window, or two. */
+  /** How far back the books start: one window, or two. */
   readonly days: number;
   readonly as: 'admin' | 'member';
   readonly faults: readonly Fault[];
@@ -36,7 +36,7 @@ function roundOf(seed: number): Round {
   const faults = faultNames
     .filter((name) => chance(`whether ${name}`) < 0.3)
     .map((name) => {
-      // What is told late is another truth; it is told late at one rate, so that the truth is known.
+      // Late costs change the truth, so they have a single rate, and the truth is known.
       const most = faultDescriptions[name].kind === 'passing' ? 0.4 : 1;
       return { name, rate: name === 'late' ? 0.5 : 0.05 + chance(`how much ${name}`) * (most - 0.05) };
     });
@@ -145,7 +145,7 @@ async function newBooks(): Promise<string> {
   return dir;
 }
 
-/** What a platform without faults tells of the same story. */
+/** What a platform without faults reports for the same story. */
 function truthOf(round: Round): Promise<readonly string[]> {
   const faults = round.faults.filter(({ name }) => name === 'late');
   const key = `${round.story} ${round.days} ${round.as} ${faults.length}`;
@@ -218,7 +218,7 @@ export async function ingestThroughFaults(seeds: readonly number[]): Promise<rea
         if (isWhole) expectSame(await rowsIn(dir), truth, story);
         else {
           await expectProven(dir, truth, story);
-          // The platform has recovered: what it told late is still late.
+          // The platform has recovered, but its late costs are still late.
           const healed = await ingestFrom(
             { ...about, faults: about.faults.filter(({ name }) => name === 'late') },
             dir,

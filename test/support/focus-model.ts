@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Connection } from '../../src/warehouse/connection.ts';
 
-/** The FOCUS project's rule models lie beside the checkout, as data of their own licence. */
+/** The FOCUS project's rule models are next to the checkout, as data with their own licence. */
 export const modelFolder = join(
   dirname(fileURLToPath(new URL('../../package.json', import.meta.url))),
   '../shared/focus',
@@ -12,7 +12,7 @@ export const modelFolder = join(
 /** Whether the rule models are there; without them nothing can be said. */
 export const hasModels = existsSync(join(modelFolder, 'model-1.4.json'));
 
-/** A check, or several joined by AND and OR; what a check is given stands beside its name. */
+/** A check, or several joined by AND and OR; the arguments of a check are next to its name. */
 interface Check {
   readonly CheckFunction?: string;
   readonly Items?: readonly Check[];
@@ -227,7 +227,9 @@ function columnsOf(check: Check): string[] {
   return [ColumnName, ColumnAName, ColumnBName, ResultColumnName].filter((name) => name !== undefined);
 }
 
-/** Where a condition holds. One that the model has written wrongly (no function, or no column) is no condition. */
+/**
+ * Whether a condition is true. A condition that the model defines wrongly (without a function or column) is ignored.
+ */
 function holdsSql(condition: Check): string {
   if (condition.CheckFunction === undefined) return 'true';
   if (condition.CheckFunction === 'AND')
@@ -238,7 +240,7 @@ function holdsSql(condition: Check): string {
   return `not (${violatesSql(condition)})`;
 }
 
-/** How many rows violate a requirement where a condition holds, as a query. */
+/** A query for the number of rows that meet a condition and violate a requirement. */
 function violationsSql(requirement: Check, condition: string, table: string): string {
   if (requirement.CheckFunction === 'ColumnPresent') return 'select 0';
   if (requirement.CheckFunction === 'CheckDistinctCount') {
@@ -264,7 +266,7 @@ function violatesSql(check: Check): string {
 const instant = `'[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z'`;
 const instantTypes = `('TIMESTAMP', 'TIMESTAMP_NS', 'TIMESTAMP WITH TIME ZONE', 'DATE')`;
 
-/** Each check as SQL that is true where one row violates it; of null only what speaks about null says anything. */
+/** Each check as SQL that is true if a row violates it. Only checks about null apply to nulls. */
 const checks: Readonly<Record<string, (check: Check) => string>> = {
   CheckValue: ({ ColumnName, Value }) =>
     Value === null ? `${quoted(ColumnName)} is not null` : `${quoted(ColumnName)} <> ${literal(Value)}`,

@@ -39,7 +39,7 @@ export interface Given {
   readonly anomaly_evaluations?: readonly Readonly<Record<string, Cell>>[];
   /** Forecasts that were made. */
   readonly forecasts?: readonly Readonly<Record<string, Cell>>[];
-  /** The allocation rules in force, as jobs/allocation.yaml has them; lookup tables are not read. */
+  /** The active allocation rules, as in jobs/allocation.yaml; lookup tables are not read. */
   readonly allocation?: string;
 }
 
@@ -333,7 +333,7 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
   await copyFile(inject('emptyBooks'), books, constants.COPYFILE_EXCL);
   const database = await openDatabase(books, { readOnly: false });
   const connection = await database.connect();
-  await migrate(connection); // nothing to do but where a file of `sql` changed since the run of the tests began
+  await migrate(connection); // only needed if a file in `sql` changed since the test run started
   const ids = new Map<string, number>();
 
   async function insert(table: string, row: Readonly<Record<string, Cell>>): Promise<void> {
@@ -344,7 +344,7 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
       values,
     );
   }
-  /** The series of a row, made where it is new; without its dimensions the row is left. */
+  /** The series of a row, created if it is new; the row is returned without its dimensions. */
   async function seriesOf(row: Readonly<Record<string, Cell>>): Promise<Readonly<Record<string, Cell>>> {
     const rest: Record<string, Cell> = {};
     const named: Record<string, Cell> = { account: row['account'] ?? 'acc_one' };
@@ -363,7 +363,7 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
   }
 
   for (const row of given.costs ?? []) {
-    const { account: _, ...amount } = await seriesOf(row); // the series tells it
+    const { account: _, ...amount } = await seriesOf(row); // the series has it
     await insert('hourly_costs', amount);
   }
   for (const row of given.restatements ?? []) await insert('restatements', await seriesOf(row));

@@ -9,13 +9,13 @@ afterEach(async () => {
   for (const http of opened.splice(0)) await http.close();
 });
 
-/** The world of one client, with a record of what it logged and of how long it asked to wait. */
+/** The effects of one client, with a record of its log lines and its waits. */
 export interface TestEffects extends Effects {
   readonly slept: number[];
   readonly logged: { event: string; fields: Record<string, unknown> }[];
 }
 
-/** Effects whose sleep is over at once (or `sleeps`), and whose random is 0 unless told otherwise. */
+/** Effects whose sleep is over at once (or `sleeps`), and whose random is 0 by default. */
 export function testEffects(options: { random?: () => number; sleeps?: boolean } = {}): TestEffects {
   const slept: number[] = [];
   const logged: TestEffects['logged'] = [];

@@ -88,7 +88,7 @@ export function gzipped(body: unknown, keep = Number.POSITIVE_INFINITY): Reply {
   };
 }
 
-/** A 200 of which half arrives before the connection ends, though its length was announced. */
+/** A 200 that ends the connection after half of the announced length. */
 export function cutShort(body: unknown): Reply {
   return (response) => {
     const text = JSON.stringify(body);
@@ -102,7 +102,7 @@ export const reset: Reply = (response) => {
   response.req.socket.resetAndDestroy();
 };
 
-/** A 200 that arrives in pieces with a pause between them. */
+/** A 200 that arrives in parts with a pause between them. */
 export function dripping(body: unknown, pauseMs: number): Reply {
   return (response) => {
     const text = JSON.stringify(body);

@@ -24,7 +24,10 @@ function typeOf(value: unknown): string {
   return typeof value;
 }
 
-/** Where and how a value is not what a schema says; none where it is. The part of draft 2020-12 that our schemas use. */
+/**
+ * Where and how a value violates a schema; empty if it is valid. Supports the part of draft 2020-12 that our schemas
+ * use.
+ */
 export function violations(schema: Schema, value: unknown, at = ''): string[] {
   const found: string[] = [];
   const s = schema as Record<string, never>;

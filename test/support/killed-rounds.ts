@@ -94,7 +94,7 @@ function momentOf(kind: number, detail: number): Moment {
   return moment();
 }
 
-/** A history that grows by a day a round, and whose past another round tells otherwise. */
+/** A history that grows by a day per round, and whose past changes in other rounds. */
 export function factsOf(round: number): readonly Fact[] {
   const factor = 1 + (round % 3) / 10; // more than that, and the account would be asked about
   const hours = 30 * 24 + 24 * Math.floor(round / 5);
@@ -170,7 +170,7 @@ export async function liveThroughKills(seeds: readonly number[]): Promise<readon
     const at = new Date(now).toISOString();
     platform.facts = toldBy(now, factsOf(round + 1));
     const truth = expectedCosts(platform.facts, 'admin');
-    // A night that follows finds what was told otherwise by itself, or is made to look.
+    // A later night finds the change on its own, or is forced to check.
     const args = chance('refetch') < 0.5 ? ['--refetch'] : [];
     const deaths = chance('twice') < 0.2 ? 2 : 1;
     let story = `seed ${seed}`;

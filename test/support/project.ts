@@ -8,7 +8,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll } from 'vitest';
 import type { ScriptedPlatform } from './scripted-platform.ts';
 
-/** The program as a user starts it; another build can be named, so that two can be tested beside each other. */
+/** The program as a user starts it; another build can be named, so that two can be tested next to each other. */
 export const cli = process.env['COSTBOOK_TEST_CLI'] ?? fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 const folders: string[] = [];
@@ -120,7 +120,7 @@ export interface Ingested extends Ended {
   readonly account: IngestedAccount;
 }
 
-/** The command line and environment of an ingest of `acc_one`, whose books begin with September 2026. */
+/** The command line and environment of an ingest of `acc_one`, whose books start in September 2026. */
 export function ingestCommandLine(
   dir: string,
   platform: Pick<ScriptedPlatform, 'url' | 'tokens'>,

@@ -5,7 +5,7 @@ import { shape } from '../../src/reports/shape.ts';
 import type { Connection, SqlParameters } from '../../src/warehouse/connection.ts';
 import { type Given, givenBooks } from './given-books.ts';
 
-/** The instant that relative dates count from where a test names none. */
+/** The default instant that relative dates count from. */
 const usualNow = Date.parse('2026-10-03T12:00:00Z');
 
 /** A built-in report. */

@@ -3,13 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { afterAll } from 'vitest';
 
 /**
- * A platform that says what a test tells it to say: real HTTP, written from platform-interface.md by hand. It shares
- * no line with src, so that a misreading of ours shows.
+ * A platform with scripted answers: real HTTP, written from platform-interface.md by hand. It shares no line with src,
+ * so that a misreading of ours shows.
  */
 
 /** One hour of one series as the platform knows it. Amounts have at most twelve decimals (cost) and three (usage). */
 export interface Fact {
-  /** `acc_one` unless told otherwise. */
+  /**
+   * `acc_one` by default.
+   */
   readonly account?: string;
   readonly workspace: string | null;
   readonly type: string;
@@ -27,13 +29,15 @@ export interface Seen {
   /** 1 for the first one. */
   readonly number: number;
   readonly path: string;
-  /** `acc_one`; undefined where the path names none. */
+  /**
+   * `acc_one`; undefined if the path has none.
+   */
   readonly account: string | undefined;
   readonly query: Readonly<Record<string, string>>;
   readonly token: string;
-  /** The API version asked for; the earliest one where none was (9.3). */
+  /** The requested API version; the earliest one by default (9.3). */
   readonly version: string;
-  /** The window asked for, milliseconds; NaN where none was. */
+  /** The requested window, milliseconds; NaN if there is none. */
   readonly start: number;
   readonly end: number;
 }
@@ -71,14 +75,14 @@ export interface ScriptedPlatform {
   lie: (request: Seen) => number;
   /** The start and end that an answer claims to be about. */
   echo: (request: Seen) => { startTime: string; endTime: string };
-  /** What there is for a listing, such as `/v0/agents`, to tell whom a token belongs to; undefined is a 404. */
+  /** The items of a listing such as `/v0/agents`; undefined is a 404. */
   listed: (request: Seen) => readonly Item[] | undefined;
   failures: Failure[];
   /** Called when a request has come in; it is answered when this resolves. */
   onRequest: (request: Seen) => unknown;
   /** The text of an answer as it goes out, made from the one that would be right. */
   edit: (request: Seen, body: string) => string;
-  /** What the header Date of every answer says; undefined where there is none. */
+  /** The header Date of every answer; undefined for none. */
   date: string | undefined;
   /** Called when half of an answer is on its way; the other half follows when this resolves. */
   onHalf: ((request: Seen) => unknown) | undefined;
@@ -257,7 +261,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     const end = first + Math.min(200, platform.pageSize, Number(limit));
     const hasMore = end < sorted.length;
     const nextCursor = hasMore ? Buffer.from(JSON.stringify([binding, end])).toString('base64url') : '';
-    // 2.13: the total is of all there is, whatever is filtered.
+    // 2.13: the total ignores filters.
     const meta = { hasMore, nextCursor, total: items.length, totalIsPartial: false };
     return { data: sorted.slice(first, end), meta };
   }
@@ -285,7 +289,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
 
     const { cursor: sentCursor = '', ...rest } = query;
     const binding = JSON.stringify(rest);
-    // A thousand pages of one answer are looked up once, where every page is to be told the same.
+    // A thousand pages of one answer are looked up once, so that every page has the same numbers.
     const isPlain = platform.tells === tellsAll && platform.hides === hidesNothing;
     const { facts, leavesOut } = platform;
     const about = JSON.stringify([account, leavesOut, facts.length, rest]);
@@ -319,7 +323,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     };
   }
 
-  /** What there is to tell about a request, and its groups in the order of the pages. */
+  /** The data for a request, with its groups in the order of the pages. */
   function look(
     seen: Seen,
     account: string,

@@ -6,7 +6,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { compressors } from 'hyparquet-compressors';
 import { expect } from 'vitest';
 
-/** The decimals of a column in the order of the rows, as exact text with all their digits; null where there is none. */
+/** The decimals of a column in the order of the rows, as exact text with all their digits; null if there is none. */
 type Decimals = Readonly<Record<string, readonly (string | null)[]>>;
 
 /**
@@ -44,7 +44,9 @@ export function sumOf(cells: readonly string[]): string {
   );
 }
 
-/** The decimals of a Parquet file. The reader makes doubles of them, unless nobody tells it that they are decimals. */
+/**
+ * The decimals of a Parquet file. The reader would convert them to doubles, so their decimal type is hidden from it.
+ */
 export async function parquetDecimals(path: string): Promise<Decimals> {
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);

@@ -34,7 +34,7 @@ export type SinkReply = (response: ServerResponse, told: Told, request: Incoming
 export interface SinkServer {
   readonly url: string;
   readonly port: number;
-  /** Everything told so far, oldest first. */
+  /** Everything received so far, oldest first. */
   readonly told: Told[];
   /** In turn; the last one again and again. */
   replies: SinkReply[];

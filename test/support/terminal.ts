@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { cli } from './project.ts';
 
 /**
- * Runs a program with a terminal of 100 columns as its stderr and a pipe as its stdout. What the terminal is sent goes to
- * stderr as it comes; stdout tells the rest at the end.
+ * Runs a program with a terminal of 100 columns as its stderr and a pipe as its stdout. What the terminal is sent goes
+ * to stderr as it comes; stdout has the rest at the end.
  */
 const script = `
 import fcntl, json, os, pty, struct, subprocess, sys, termios, threading
@@ -41,7 +41,10 @@ export interface OnTerminal {
   readonly terminal: string;
 }
 
-/** Starts the program as a person does who sends stdout elsewhere; `seen` is told all that the terminal shows so far. */
+/**
+ * Starts the program as a person does who sends stdout elsewhere; `seen` gets everything that the terminal shows so
+ * far.
+ */
 export async function runOnTerminal(
   args: readonly string[],
   seen: (terminal: string) => void = () => undefined,
@@ -101,7 +104,7 @@ export async function lookOnTerminal(
 interface LookOptions {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Is told all that the terminal was sent so far. */
+  /** Gets everything that was sent to the terminal so far. */
   readonly seen?: (bytes: string, pid: number) => void;
 }
 

@@ -3,7 +3,7 @@ import type { Stage } from '../../src/warehouse/stage.ts';
 import type { LoadRole } from '../../src/warehouse/stage-state.ts';
 import type { StagedPage } from '../../src/warehouse/staged-pages.ts';
 
-/** What is known of the platform's totals: they carry every decimal. */
+/** The platform's totals have every decimal. */
 export const known = { decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined };
 
 /** What there is to pay for; a member cannot tell in which workspace the rows without uuid are. */

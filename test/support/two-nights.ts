@@ -10,8 +10,8 @@ const box = { type: 'sandbox', dimension: 'sandbox_compute_runtime_gbs' };
 const volume = { type: 'volume', name: '=data "1",\n2', uuid: null, dimension: 'volume_storage_gbs' };
 
 /**
- * `first`: September. `second`, a day later: an hour of September is restated, and October has begun. `third`, instead
- * of `second`: October has begun.
+ * `first`: September. `second`, a day later: an hour of September is restated, and October has started. `third`, instead
+ * of `second`: October has started.
  */
 export type Night = 'first' | 'second' | 'third';
 

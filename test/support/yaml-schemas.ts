@@ -11,9 +11,9 @@ import { catchUps, jobKeys, pingKeys } from '../../src/jobs/parse.ts';
 import { severities } from '../../src/severity.ts';
 import { periodKinds } from '../../src/time.ts';
 
-// What an editor is told of the YAML files, in docs/schema. Keys and choices are those that the readers in src know:
-// one that is not described here, or described and not known there, throws. A test mutates documents and looks whether
-// schema and reader say the same of them.
+// The descriptions that editors show for YAML files, in docs/schema. Keys and choices are those that the readers in src
+// know: one that is not described here, or described and not known there, throws. A test mutates documents and looks
+// whether schema and reader say the same of them.
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -47,7 +47,7 @@ const count = (description: string, minimum: number, maximum?: number): Schema =
   description,
 });
 
-/** A mapping of exactly these keys, each of which is described. */
+/** A mapping of exactly these keys, each with a description. */
 function mapping(
   keys: readonly string[],
   described: Readonly<Record<string, Schema>>,
@@ -116,7 +116,9 @@ function jobSchema(): Schema {
       ),
     ],
   };
-  const address = text('an address, https unless allowPrivateNetwork; $' + '{NAME} stands for a variable');
+  const address = text(
+    'an address, https unless allowPrivateNetwork; $' + '{NAME} is replaced by the environment variable',
+  );
   return titled(
     'A job of Costbook: jobs/<name>.yaml',
     mapping(
@@ -163,7 +165,7 @@ function budgetsSchema(): Schema {
       account: names('accounts'),
       workspace: names('workspaces'),
       resource_type: names('resource types'),
-      resource_name: names('resource names; * stands for any characters'),
+      resource_name: names('resource names; * matches any characters'),
       billing_dimension: names('billing dimensions'),
       owner: byName('owners, by dimension of the allocation'),
       label: byName('labels of the resource'),
@@ -259,7 +261,7 @@ function allocationSchema(): Schema {
       weights: listOf(
         {
           type: 'object',
-          properties: { weight: { type: ['number', 'string'], description: 'from 0, such as 2 or 0.5' } },
+          properties: { weight: { type: ['number', 'string'], description: 'at least 0, such as 2 or 0.5' } },
           required: ['weight'],
           minProperties: 2,
           additionalProperties: text('the owner'),
@@ -278,7 +280,7 @@ function allocationSchema(): Schema {
         allocationKeys.when,
         {
           ...Object.fromEntries(
-            fields.map((field) => [field, patterns('* stands for any characters, null for "has none"')]),
+            fields.map((field) => [field, patterns('* matches any characters, null means "has none"')]),
           ),
           label: named(patterns('values'), 'labels of the resource'),
         },
@@ -298,7 +300,7 @@ function allocationSchema(): Schema {
       allocationKeys.top,
       {
         dimensions: listOf(
-          text('lower case letters, digits and _', { pattern: '^[a-z][a-z0-9_]*$' }),
+          text('lowercase letters, digits and _', { pattern: '^[a-z][a-z0-9_]*$' }),
           'the dimensions of owners; team, product and environment by default',
         ),
         aliases: named(named(patterns('other spellings'), 'values'), 'by label: values and their other spellings'),

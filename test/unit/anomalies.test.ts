@@ -298,7 +298,7 @@ describe('a reported anomaly', () => {
       expect(factOf([], { revision: undefined })?.revision).toBeUndefined();
     });
 
-    test('is the first message if nobody was notified before, whatever happened since', () => {
+    test('is the first message if nobody was notified before, after any later events', () => {
       expect(factOf([first, second, third])).toMatchObject({
         notice: 'first',
         lastNotice: null,
@@ -398,7 +398,7 @@ describe('a scope', () => {
   test('that only costs on working days is usual on a weekend without cost', () => {
     expect(days(Array.from({ length: 70 }, (_, day) => (day % 7 >= 5 ? 0 : 100)))).toEqual([]);
   });
-  test('whose unit price changes is reported as a price change, whatever its usage does', () => {
+  test('whose unit price changes is reported as a price change, with any usage', () => {
     const usages = Array.from({ length: 60 }, (_, day) => 100 * (1 + 0.5 * Math.sin(day * 1.7)));
     const costs = usages.map((usage, day) => usage * (day < 40 ? 1 : 1.4));
     expect(days(costs, usages)).toEqual(['price up 40, told 40, usual']);

@@ -161,7 +161,7 @@ describe('rooms', () => {
     expect([...new Set(others)]).toEqual([]);
   });
 
-  test('the ground floor imports no room; the entry point stands above all', () => {
+  test('the ground floor imports no room; the entry point is above all', () => {
     const upwards = imports.filter(
       ({ from, of, isOurs }) =>
         isOurs && folderOf(from) === undefined && from !== 'src/cli.ts' && folderOf(of) !== undefined,

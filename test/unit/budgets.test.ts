@@ -506,7 +506,7 @@ describe('a forecast threshold', () => {
       'forecast reached',
       'spent raised',
     ]);
-    // Nobody else tells it: it is reached all the more.
+    // No other threshold reports it, so it stays reached.
     expect(states(alone, { spent: 100n * usd })).toEqual(['forecast raised']);
     const less = only(budget('some', '100 USD', 'thresholds: [{ at: 100%, of: forecast }, { at: 80% }]'));
     expect(states(less, { spent: 100n * usd })).toEqual(['forecast raised', 'spent raised']);

@@ -107,7 +107,7 @@ describe('an open alert', () => {
     expect(reportedIn(nights).map(({ length }) => length)).toEqual([1, 1, 1, 0]);
   });
 
-  test('that follows from another alert now is not reported beside it', () => {
+  test('that now follows from another alert is not reported with it', () => {
     const differs = { accounts: unproven('2026-10'), runs: ingestFailed('account acc_one: x', 4) };
     expect(reportedIn([{ runs: ingestFailed(down) }, differs])[1]).toEqual([
       "unproven/acc_one: Costs of acc_one differ from the platform's totals in 2026-10",
@@ -142,7 +142,7 @@ describe('the cause of a failed run', () => {
     expect(causes(`${denied}\n${down}`)).toHaveLength(2);
   });
 
-  test('is the same whatever hours, pages, attempts and ids it names', () => {
+  test('is the same for any hours, pages, attempts and ids in it', () => {
     const other = down.replace('after 5', 'after 6').replaceAll('2026-10-01', '2026-10-09').replace('page 3', 'page 1');
     expect(causes(other)).toEqual(causes(down));
     expect(causes('line 3: 0a1b2c3d is wrong, 12 found', 2)).toEqual(causes('line 14: ffb2c3d1 is wrong, 7 found', 2));

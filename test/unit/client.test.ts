@@ -28,7 +28,7 @@ function ask(client: Client, signal = never()): Promise<unknown> {
   return client.call(operations.metrics, values, about, asJson, signal);
 }
 
-/** The message of what a call against a server with this reply is rejected with. */
+/** The error message of a call to a server with this reply. */
 async function failure(reply: Reply): Promise<PlatformError> {
   const server = await startServer(reply);
   const error = await rejection(ask(testClient(server.url)));
@@ -36,7 +36,7 @@ async function failure(reply: Reply): Promise<PlatformError> {
   return error as PlatformError;
 }
 
-/** Effects that call back when somebody begins to wait. */
+/** Effects that call back when a wait starts. */
 function watched(effects: TestEffects, onSleep: () => void): TestEffects {
   return {
     ...effects,
@@ -402,7 +402,7 @@ describe('temporary failures are retried', () => {
 });
 
 describe('Retry-After', () => {
-  test('of a 503 is honoured, whatever the jitter', async () => {
+  test('of a 503 is honoured, with any jitter', async () => {
     const server = await startServer(inTurn(refuse(503, 'busy', 'later', { 'retry-after': '77' }), answer({})));
     const effects = testEffects();
     await ask(testClient(server.url, { effects }));
@@ -613,7 +613,7 @@ describe('a 401', () => {
 });
 
 describe('a token source that failed', () => {
-  /** Fails the first time, when it is told to. */
+  /** Fails the first time, if requested. */
   function failingOnce(): { token: () => Promise<string>; fail: () => void; asked: () => number } {
     let asked = 0;
     let fail = () => {};

@@ -5,7 +5,7 @@ import fc from '../support/fast-check.ts';
 
 type Cell = string | null;
 
-/** An answer of text columns, in pieces of two rows. */
+/** An answer of text columns, in chunks of two rows. */
 async function csvOf(names: readonly string[], rows: readonly (readonly Cell[])[], raw = true): Promise<string> {
   async function* chunks(): AsyncGenerator<readonly (readonly Cell[])[]> {
     for (let from = 0; from < rows.length; from += 2) yield rows.slice(from, from + 2);

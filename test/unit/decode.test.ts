@@ -142,7 +142,7 @@ describe('a page', () => {
     expect(decode({ ...bodyOf(2, []), data })).toMatchObject({ entries: [], points: { count: 0 } });
   });
 
-  test.each([[''], [null], [undefined]])('nextCursor %j is none', (nextCursor) => {
+  test.each([[''], [null], [undefined]])('nextCursor %j counts as missing', (nextCursor) => {
     expect(decode(changed((body) => Object.assign(body.meta, { nextCursor }))).nextCursor).toBeUndefined();
   });
 

@@ -29,7 +29,7 @@ const jobs = new Map(
     ]),
 );
 
-/** What is wrong with a command line, behind the word costbook; nothing where it could be typed. */
+/** The mistakes in a command line after the word costbook; empty if it is valid. */
 function faultsOf(words: readonly string[]): string[] {
   const [name = '', ...rest] = words;
   const command = commands.find((candidate) => candidate.name === name);
@@ -110,7 +110,7 @@ test.each(files.filter((name) => !/json|dockerignore/.test(name)))(
       ),
     ]
       .map(([, words = '']) => words.split(' '))
-      // Prose: a word that is no command begins no command line.
+      // Prose: a word that is not a command does not start a command line.
       .filter(([first]) => commands.some((command) => command.name === first))
       .map(([first = '', ...rest]) => {
         // Of a sentence only what could be an option or a job is looked at.

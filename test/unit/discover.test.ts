@@ -130,7 +130,7 @@ describe('discoverHistoryStart', () => {
     });
   });
 
-  test('is the first month with any cost, whatever the order of the months', async () => {
+  test('is the first month with any cost, for months in any order', async () => {
     expect(
       await discover(
         months(
@@ -159,7 +159,7 @@ describe('discoverHistoryStart', () => {
     ['no data', { ...echo, data: [] }],
     ['data that is null', { ...echo, data: null }],
     ['no data field', echo],
-  ])('%s: there is no history', async (_, body) => {
+  ])('has no history for %s', async (_, body) => {
     expect(await discover(body)).toBeUndefined();
   });
 

@@ -62,7 +62,7 @@ function wordsOf(name: string): string[] {
   return (name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase());
 }
 
-/** What each of these names should say, with the place where it stands. */
+/** The word that each of these names should use, with the place of the name. */
 function banned(names: Iterable<string>, where: string): string[] {
   return [...new Set(names)].flatMap((name) =>
     wordsOf(name).flatMap((word) => {

@@ -117,17 +117,17 @@ ping: { begin: "\${HOOK}" }
       4:10: catchUp: found "twice", expected once or skip
       5:10: enabled: found "yes", expected true or false
       6:1: unknown key "fail"; it belongs to ping; move it there
-      8:5: steps: found "ingset", expected one of ingest, check, close, report, statement, summarize or alert, or one with its options such as report: { name: focus }; did you mean ingest?
+      8:5: steps: found "ingset", expected one of ingest, check, close, report, statement, summarize or alert, or a step with options such as report: { name: focus }; did you mean ingest?
       9:15: unknown key "form"; did you mean from? rename or remove it
       9:26: unknown key "acceptReducedAccess"; expected one of from, to or refetch
       9:59: from: found "yesterday", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       10:5: steps: found report without name, expected report: { name: … }
-      11:13: report: found no name, expected one in each step report; write it
+      11:13: report: found no name, expected one in each report step; add it
       11:45: format: found "xls", expected csv, parquet, arrow, json or xlsx; did you mean xlsx?
       11:68: parquetDecimals: found "rough", expected exact or double
-      12:12: check: found something after check:, expected the name alone, as check has no options; write - check
+      12:12: check: found a value after check:, expected only the name, because check has no options; write - check
       13:21: month: found "next", expected last, or a month such as 2026-09
-      14:7: alert: found nothing after alert:, expected the name alone, as alert has no options; write - alert
+      14:7: alert: found nothing after alert:, expected only the name, because alert has no options; write - alert
       14:14: summarize: found summarize in the same step as alert, expected separate steps; start each with -
       15:5: steps: found a number, expected a text; put it in quotes
       16:26: period: found "daily", expected weekly or monthly

@@ -191,7 +191,7 @@ describe('pages of a listing (2.13)', () => {
 });
 
 describe('a bare list (4.1)', () => {
-  test('is complete, whatever version was requested', async () => {
+  test('is complete for any requested version', async () => {
     const server = await startServer(answer([item('a'), item('b')]));
     const { names, pages } = await read(server.url);
     expect(names).toEqual(['a', 'b']);

@@ -25,7 +25,7 @@ describe('requestPath', () => {
     expect(requestPath(operations.accounts, {})).toBe('/v0/accounts');
   });
 
-  test('equal requests have equal paths, whatever the order of their values', () => {
+  test('equal requests have equal paths, for values in any order', () => {
     const values = {
       cursor: 'c',
       limit: '100',

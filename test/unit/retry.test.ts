@@ -8,7 +8,7 @@ const unreachable = new PlatformError('no answer', { code: 'unreachable', retrya
 function putOffFor(retryAfterMs: number): PlatformError {
   return new PlatformError('429', { status: 429, retryable: true, retryAfterMs });
 }
-/** The delay after so many failures, none of which was put off. */
+/** The delay after this many failures, none of them postponed. */
 function delayAfter(made: number, failure: unknown, random = 1, waitedMs = 0): number | undefined {
   return retryDelayMs({ made, putOff: 0, waitedMs }, failure, () => random);
 }

@@ -9,12 +9,14 @@ const close = step('close', { month: '2026-09' });
 
 interface Played {
   readonly results: readonly StepResult[];
-  /** `2 check: done`, as the ledger was told. */
+  /**
+   * `2 check: done`, as recorded in the ledger.
+   */
   readonly kept: string[];
   readonly said: string;
 }
 
-/** Runs steps of which each does what is given for its name: ends with a code, throws, or goes well. */
+/** Runs steps; each does what its name is mapped to: ends with a code, throws, or succeeds. */
 async function play(
   steps: readonly Step[],
   deeds: Partial<Record<Step['name'], number | Error | (() => void)>>,

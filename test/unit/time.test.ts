@@ -310,9 +310,9 @@ describe('calendarOf', () => {
     ['daily', 'Europe/Berlin', '2026-03-29T12:00:00Z', '2026-03-29 2026-03-28T23:00:00Z/2026-03-29T22:00:00Z'],
     ['weekly', 'America/New_York', '2026-11-01T12:00:00Z', '2026-W44 2026-10-26T04:00:00Z/2026-11-02T05:00:00Z'],
     ['yearly', 'Pacific/Auckland', '2026-07-01T00:00:00Z', '2026 2025-12-31T11:00:00Z/2026-12-31T11:00:00Z'],
-    // Its clocks leave midnight out on the last Friday of April: that day begins at one.
+    // Its clocks skip midnight on the last Friday of April, so that day starts at one.
     ['daily', 'Africa/Cairo', '2026-04-24T06:00:00Z', '2026-04-24 2026-04-23T22:00:00Z/2026-04-24T21:00:00Z'],
-    // Its clocks strike midnight twice on the first Sunday of November: the day begins with the first.
+    // Its clocks show midnight twice on the first Sunday of November; the day starts at the first one.
     ['daily', 'America/Havana', '2026-11-01T12:00:00Z', '2026-11-01 2026-11-01T04:00:00Z/2026-11-02T05:00:00Z'],
   ] as const)('the %s period in %s at %s is %s', (kind, zone, instant, expected) => {
     const calendar = calendarOf(kind, zone);

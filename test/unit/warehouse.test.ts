@@ -410,7 +410,7 @@ describe.each([
     expect(columns.length).toBeGreaterThan(0);
   });
 
-  test('that is wrong is a UsageError, whatever its text', async () => {
+  test('that is wrong is a UsageError, with any text', async () => {
     const connection = await publishedBooks();
     for (const sql of [
       `select "Permission denied"`,
@@ -429,7 +429,7 @@ describe('migrate(connection)', () => {
   test('applies each migration once', async () => {
     const { connection } = await newDatabase();
     await migrate(connection);
-    // The digest of the views is no file; it is stored when the views are found a second time.
+    // The hash of the views is not a file; it is stored when the views are found a second time.
     const files = `select * from ledger.applied_files where folder <> 'made views' order by all`;
     const before = await connection.rows(files);
     await migrate(connection);

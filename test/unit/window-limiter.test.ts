@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openWindowLimiter } from '../../src/ingest/window-limiter.ts';
 
-/** Work that ends when it is told to, and notes when it began. */
+/** Work that ends on request, and records when it started. */
 function works() {
   const begun: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();

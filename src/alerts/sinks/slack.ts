@@ -52,7 +52,7 @@ export interface SlackMessage {
   readonly blocks: readonly SlackBlock[];
 }
 
-/** A message within Slack's limits, whatever its content. Pure. */
+/** A message within Slack's limits, for any content. Pure. */
 export function slackMessage(message: OutgoingMessage): SlackMessage {
   const text = linesWithin(fallbackLines(message), slackLimits.text);
   return { text, mrkdwn: false, unfurl_links: false, unfurl_media: false, blocks: blocksOf(message) };

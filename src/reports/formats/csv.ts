@@ -30,7 +30,7 @@ export async function* csvChunks(result: SqlResult, options: { raw: boolean }): 
   }
 }
 
-/** A text with a leading apostrophe where a spreadsheet would run it as a formula. */
+/** A text, with a leading apostrophe if a spreadsheet would run it as a formula. */
 export function textGuard(text: string): string {
   return formulaStart.test(text) ? `'${text}` : text;
 }

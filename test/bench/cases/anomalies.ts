@@ -14,7 +14,7 @@ const days = 365;
 // of the test.
 const seeds = [601, 602, 603, 604, 605, 606, 607, 608, 609, 610];
 
-/** What is told of a year in which it is known what happened. */
+/** What is reported in a year with known events. */
 export const anomaliesBench: Bench = {
   name: 'anomalies',
   about: 'planted events told in time, and false ones, in labelled years of 100 scopes',

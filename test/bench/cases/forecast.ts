@@ -15,7 +15,7 @@ const demoDaysApart = 10;
 /** What cost the same on each of so many days before a month is no art to foresee, and its interval always holds. */
 const demoLeastVaried = 56;
 
-/** How far forecasts err, and how often their intervals hold what comes. */
+/** The errors of forecasts, and how often their intervals contain the outcome. */
 export const forecastBench: Bench = {
   name: 'forecast',
   about: 'error and coverage of forecasts of held-out months: synthetic series by family, and the demo by day',
@@ -167,7 +167,7 @@ async function demoSeries(): Promise<SyntheticSeries[]> {
         start: `${first_date}T00:00:00Z`,
         step: 'day' as const,
         horizon: month,
-        // The last day has only begun.
+        // The last day has only started.
         values: costs.slice(0, costs.length - 1 - back * demoDaysApart),
       })),
     )

@@ -9,7 +9,7 @@ const weekMs = 7 * dayMs;
 const now = Date.UTC(2026, 9, 5, 0, 15);
 const pointsOfSeries = 168;
 
-/** A first ingest beside a reader of the same pages. */
+/** A first ingest compared with a reader of the same pages. */
 export const ingestBench: Bench = {
   name: 'ingest',
   about: 'a first ingest against a reader that makes the same requests and throws the bodies away',
@@ -78,7 +78,7 @@ export const ingestBench: Bench = {
   },
 };
 
-/** What was asked, by window and page chain, windows in the order in which they were begun. */
+/** The requests by window and page chain, windows in the order in which they started. */
 function windowsOf(asked: readonly string[]): string[][][] {
   const windows = new Map<string, Map<string, string[]>>();
   for (const path of asked) {

@@ -6,7 +6,7 @@ import { beside, cli, dayMs, ingest, instant, newFolder, run, startPlatform } fr
 
 const now = Date.UTC(2026, 9, 5, 0, 15);
 
-/** The loading code over landed pages, as `rebuild` drives it, beside DuckDB's own reading of the same files. */
+/** Loading stored pages as `rebuild` does, compared with DuckDB's own reader on the same files. */
 export const loadBench: Bench = {
   name: 'load',
   about: "loading landed pages (decode, proof, difference, replacement) against DuckDB's read_json of the same files",

@@ -53,7 +53,7 @@ const asked = [
     byHand: `select account, billing_dimension, unit, sum(usage), sum(cost) from flat where ${month} group by all order by all`,
   },
   {
-    // A report without any aggregate: what its writing takes beside a raw COPY of the same rows in the same order.
+    // A report without any aggregate: writing it, compared with a raw COPY of the same rows in the same order.
     report: 'hours',
     given: { month: '2026-08' },
     byHand: `select * from (select * from costs where ${month}) order by account nulls last, bucket_start nulls last, workspace nulls last, resource_type nulls last, resource_name nulls last, resource_uuid nulls last, billing_dimension nulls last`,
@@ -69,7 +69,7 @@ from costs
 where bucket_start >= cast($month as timestamp) and bucket_start < cast($month as timestamp) + interval 1 month
 `;
 
-/** Reports over many rows beside the same question asked by hand. */
+/** Reports over many rows, compared with the same query by hand. */
 export const reportsBench: Bench = {
   name: 'reports',
   about: 'reports over 20 M rows against the same aggregates by hand over one flat table, both written as Parquet',
