@@ -8,6 +8,7 @@ import { alertCommand } from './alert.ts';
 import type { Command, CommandContext } from './command.ts';
 import { ingestCommand } from './ingest.ts';
 import { reportCommand } from './report.ts';
+import { serveCommand } from './serve.ts';
 
 const cli = fileURLToPath(new URL('../cli.js', import.meta.url));
 
@@ -16,9 +17,10 @@ export const demoCommand: Command = {
   summary: 'See Costbook at work in a minute: an invented platform, its books, reports and alerts.',
   options: [
     { flags: '--seed <number>', summary: 'seed of the invented costs; another seed gives another account (default 1)' },
+    { flags: '--serve', summary: 'then show the dashboard of the demo, until stopped' },
   ],
   needsProject: () => false,
-  examples: ['costbook demo', 'costbook demo --dir /tmp'],
+  examples: ['costbook demo', 'costbook demo --dir /tmp', 'costbook demo --serve'],
   makesFolder: true,
   async run(input, context) {
     const begun = Date.now();
@@ -46,6 +48,7 @@ export const demoCommand: Command = {
         context.tell(said.join(''));
         return exitCode;
       }
+      const alerts = await evaluate(inDemo);
       const answers = new Map<string, Answered>();
       for (const report of demoReports) {
         const texts: string[] = [];
@@ -54,9 +57,6 @@ export const demoCommand: Command = {
         answers.set(report, JSON.parse(texts.join('')) as Answered);
       }
       const rowsOf = (report: (typeof demoReports)[number]): readonly SqlRow[] => answers.get(report)?.rows ?? [];
-      const alerts: string[] = [];
-      const asking: CommandContext = { ...inDemo, write: async (data) => void alerts.push(String(data)) };
-      await alertCommand.run({ arguments: [], options: { dryRun: true } }, asking);
       const books = await openBooks(folder, { lockedDown: true });
       try {
         const budgets = loadBudgets(budgetsFile(folder), { now: context.effects.now() }) ?? [];
@@ -69,18 +69,29 @@ export const demoCommand: Command = {
           owners: rowsOf('chargeback_summary'),
           open: rowsOf('summary').find(({ state }) => state === 'open'),
           forecasts,
-          alerts: alerts.join(''),
+          alerts,
         };
         await context.write(context.json ? `${JSON.stringify(story)}\n` : await describeStory(story, cli));
       } finally {
         books.close();
       }
-      return 0;
     } finally {
       await platform.stop();
     }
+    if (input.options['serve'] !== true) return 0;
+    return serveCommand.run({ arguments: [], options: {} }, { ...context, dir: folder, json: false, env: {} });
   },
 };
+
+/** The alerts as Slack would show them. Then evaluates them for real, which stores forecasts and anomalies; there is no sink. */
+async function evaluate(inDemo: CommandContext): Promise<string> {
+  const alerts: string[] = [];
+  const shown: CommandContext = { ...inDemo, write: async (data) => void alerts.push(String(data)) };
+  await alertCommand.run({ arguments: [], options: { dryRun: true } }, shown);
+  const silent: CommandContext = { ...quiet(inDemo), tell: () => undefined, write: async () => undefined };
+  await alertCommand.run({ arguments: [], options: {} }, silent);
+  return alerts.join('');
+}
 
 /** Without a live line the demo logs its progress now and then, not once per window. */
 function quiet(context: CommandContext): CommandContext {

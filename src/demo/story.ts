@@ -56,11 +56,7 @@ export async function readStory(
 function accrual(open: SqlRow | undefined): string {
   if (open === undefined || open['accrual'] === null) return '';
   return `
-Accrue ${usd(open['accrual'])} USD for ${String(open['month']).slice(0, 7)}: ${usd(open['cost'])} spent so far, ${usd(open['forecast_of_rest'])} expected in the rest of the month (${open['forecast_basis']}).${
-    String(open['forecast_basis']).startsWith('mean')
-      ? '\nA model forecasts the budgets below. "costbook alert" stores that forecast, and the accrual then uses it.'
-      : ''
-  }
+Accrue ${usd(open['accrual'])} USD for ${String(open['month']).slice(0, 7)}: ${usd(open['cost'])} spent so far, ${usd(open['forecast_of_rest'])} expected in the rest of the month, by the forecast of ${open['forecast_basis']}.
 `;
 }
 
@@ -140,5 +136,8 @@ Point it at a real account:
   ${program} ingest
 
 With a Slack sink in costbook.yaml, "costbook alert" would now send:
-${story.alerts.replace(/^to .*:\n/gm, '')}`;
+${story.alerts.replace(/^to .*:\n/gm, '')}
+See it all in the browser:
+  ${program} serve --dir ${relative('.', story.folder) || '.'}
+`;
 }

@@ -7,6 +7,7 @@ import { html, type Markup } from './markup.ts';
 
 /** Longer texts in a cell would push everything else away. */
 const maxCellLength = 200;
+const maxBlockLength = 8000;
 const maxChartRows = 400;
 const maxSeries = 7;
 const maxRankedRows = 12;
@@ -28,7 +29,7 @@ export function answerTable(caption: string, { columns, rows }: TableAnswer): Ma
 }
 
 function isNumber({ type }: AnswerColumn): boolean {
-  return /^(DECIMAL|DOUBLE|FLOAT|REAL|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?\b|BIGNUM)/.test(type);
+  return /^(DECIMAL\(\d+,\d+\)|DOUBLE|FLOAT|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM)$/.test(type);
 }
 
 function isTime({ type }: AnswerColumn): boolean {
@@ -46,7 +47,14 @@ function cellOf(column: AnswerColumn, value: unknown): Markup | string {
   if (isUsd(column)) return money(text);
   if (isNumber(column)) return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
   if (isTime(column)) return html`<span class="state">${text.replace(/T(\d\d:\d\d)(:00)?Z$/, ' $1')}</span>`;
+  if (text.includes('\n')) return html`<pre>${blockOf(text)}</pre>`;
   return oneLine(text, maxCellLength);
+}
+
+/** Several lines, such as a plan. */
+function blockOf(text: string): string {
+  const lines = text.slice(0, maxBlockLength).split('\n');
+  return lines.map((line) => oneLine(line)).join('\n');
 }
 
 /**
@@ -89,7 +97,7 @@ export function answerChart(answer: TableAnswer, sql: string): Chart | undefined
 function rankedChart(answer: TableAnswer, sql: string, first: AnswerColumn, number: AnswerColumn): Chart {
   const shown = answer.rows.slice(0, maxRankedRows);
   const labels = shown.map((row) => named(row[first.name] === null ? null : String(row[first.name]), 'none'));
-  const values = shown.map((row) => (row[number.name] === null ? null : Number(row[number.name])));
+  const values = shown.map((row) => drawn(row[number.name]));
   const series = [{ name: oneLine(number.name, 80), values }];
   return {
     id: 'answer',
@@ -98,6 +106,12 @@ function rankedChart(answer: TableAnswer, sql: string, first: AnswerColumn, numb
     ...{ sql, completeThrough: answer.completeThrough, keys: [] },
     option: rankedBars({ labels, series }, pageTheme),
   };
+}
+
+/** A number for a chart; null for none, and for what no axis holds. */
+function drawn(value: unknown): number | null {
+  const number = value === null || value === undefined ? Number.NaN : Number(value);
+  return Number.isFinite(number) ? number : null;
 }
 
 function inTimeOrder(rows: TableAnswer['rows'], name: string): TableAnswer['rows'] {
@@ -115,12 +129,12 @@ function seriesOf(
   const found = new Map<string, { values: (number | null)[]; total: number }>();
   for (const row of rows) {
     const place = places.get(String(row[first.name] ?? 'none'));
-    const value = row[number.name];
-    if (place === undefined || value === null || value === undefined) continue;
+    const value = drawn(row[number.name]);
+    if (place === undefined || value === null) continue;
     const name = key === undefined ? number.name : named(row[key.name] === null ? null : String(row[key.name]), 'none');
     const own = found.get(name) ?? { values: labels.map((): number | null => null), total: 0 };
-    own.values[place] = (own.values[place] ?? 0) + Number(value);
-    own.total += Number(value);
+    own.values[place] = (own.values[place] ?? 0) + value;
+    own.total += value;
     found.set(name, own);
   }
   const sorted = [...found].sort(([, a], [, b]) => b.total - a.total);

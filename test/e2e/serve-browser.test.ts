@@ -4,7 +4,12 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { axeFindings, openTab, overflowOf } from '../support/browser.ts';
 import { dashboardProject, type Served, serve } from '../support/dashboard.ts';
 
-const paths = ['/', '/explore', '/explore?group=resource_name&top=20&shape=cumulative', '/months', '/health'];
+const query = 'select resource_name, sum(cost) as cost from costs group by all order by cost desc';
+const paths = [
+  ...['/', '/explore', '/explore?group=resource_name&top=20&shape=cumulative', '/months', '/health'],
+  ...['/budgets', '/anomalies', '/allocation', '/resource/sandbox/north/box?range=30d', '/reports'],
+  ...['/reports/cost_by_workspace?month=2026-10', '/sql', `/sql?${new URLSearchParams({ q: query })}`],
+];
 
 let served: Served;
 beforeAll(async () => {
@@ -49,6 +54,19 @@ describe('the dashboard in a browser', () => {
     await tab.page.getByRole('button', { name: 'Show' }).click();
     await tab.page.waitForURL(/group=resource_name/);
     expect(await tab.page.locator('table tbody tr').count()).toBeGreaterThan(3);
+    await tab.context.close();
+  });
+
+  test('runs a query that a person types, and remembers it in that browser', async () => {
+    const tab = await openTab(served.url, { width: 1440 });
+    await tab.page.goto(`${served.url}/sql`);
+    await tab.page.getByLabel('One SELECT').fill(query);
+    await tab.page.keyboard.press('Control+Enter');
+    await tab.page.waitForURL(/q=select/);
+    expect(await tab.page.locator('tbody tr').count()).toBeGreaterThan(3);
+    await tab.page.goto(`${served.url}/sql`);
+    expect(await tab.page.locator('#history a').allTextContents()).toEqual([query]);
+    expect(tab.complaints).toEqual([]);
     await tab.context.close();
   });
 
