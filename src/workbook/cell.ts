@@ -37,7 +37,8 @@ export function columnName(index: number): string {
 /** A row of cells as XML; rows count from 1. */
 export function rowXml(row: number, cells: readonly Cell[]): string {
   const written = cells.map((cell, index) => (cell === undefined ? '' : cellXml(`${columnName(index)}${row}`, cell)));
-  return `<row r="${row}">${written.join('')}</row>`;
+  const height = cells.some((cell) => cell?.look === 'title') ? ' ht="24" customHeight="1"' : '';
+  return `<row r="${row}"${height}>${written.join('')}</row>`;
 }
 
 function cellXml(address: string, cell: NonNullable<Cell>): string {

@@ -203,9 +203,9 @@ describe.concurrent('an export', () => {
       ['csv', 'parquet', 'arrow', 'json'].map((format) => report(dir, '--format', format)),
     );
     expect(ended.map(({ exitCode, stderr }) => `${exitCode}${stderr}`)).toEqual(['0', '0', '0', '0']);
-    expect((await manifestIn(folder)).files).toHaveLength(4);
+    expect((await manifestIn(folder)).files).toHaveLength(5);
     expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
-    expect(await readdir(folder)).toHaveLength(9);
+    expect(await readdir(folder)).toHaveLength(11);
   });
 });
 
