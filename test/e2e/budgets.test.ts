@@ -191,16 +191,16 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       ],
       [
         ['--file', await draft('budgets:\n  - { name: a, period: monthly, amount: 5 USD, notify: finops }\n')],
-        'draft.yaml:2:56: notify: found the sink "finops", which costbook.yaml does not have; costbook.yaml has no sinks: add it there',
+        'draft.yaml:2:56: notify: found the sink "finops", which costbook.yaml does not have; add it there',
       ],
       [
         ['backtest', 'evrything'],
         'there is no budget "evrything" (did you mean "everything"?): expected one of everything, north',
       ],
       [['backtest'], 'name a budget: everything, north'],
-      [['show'], 'budgets: "show" expected backtest, or nothing to show every budget'],
+      [['show'], 'expected backtest, or nothing'],
       [['backtest', 'north', '--lookback', '3h'], '--lookback: expected from 1 to 36500 days, such as 400d'],
-      [['--lookback', '3d'], '--lookback is for "costbook budgets backtest <name>"'],
+      [['--lookback', '3d'], '--lookback applies only to "costbook budgets backtest <name>"'],
     ];
     for (const [args, words] of asked) {
       const { exitCode, stdout, stderr } = await run(...args);

@@ -184,11 +184,12 @@ describe('while the warehouse is locked', () => {
     rebuild: ['--into', 'rebuilt.duckdb'],
     repair: [],
     plan: [],
+    statement: ['--month', '2026-09', '--format', 'html'],
     run: ['nightly'],
     schedule: ['--list'],
   };
-  /** They write books of their own, or none. */
-  const elsewhere = ['demo', 'emulator'];
+  /** They write books of their own, or none; serve stays up, and test/e2e/serve.test.ts starts it next to writers. */
+  const elsewhere = ['demo', 'emulator', 'serve'];
 
   test.each(commands.map(({ name }) => name).filter((name) => !elsewhere.includes(name)))(
     '%s answers, or ends with 5 and takes --wait',

@@ -225,7 +225,7 @@ describe('a statement', () => {
       'did you mean "Payments"',
       'did you mean "team"',
       '--each',
-      'html, xlsx',
+      'html or xlsx',
     ];
     for (const [index, args] of asked.entries()) {
       const { exitCode, stderr } = await run(dir, ...args);

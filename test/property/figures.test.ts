@@ -69,9 +69,9 @@ test.each(exportFormats)('%s is counted and summed as it was written, for any na
       const query = `select ${columns} from (
         select unnest(from_json($json, '[{"name": "VARCHAR", "cost": "VARCHAR"}]')) as row)`;
       const question = { connection, query, parameters: { json } };
-      expect(await writeAnswer(question, { format, path, raw, parquetDecimals: 'exact', facts: {} })).toBe(
-        given.length,
-      );
+      expect(
+        await writeAnswer(question, { format, path, raw, parquetDecimals: 'exact', facts: {}, costColumn: 'cost' }),
+      ).toBe(given.length);
       const known = given.flatMap(([, whole]) => (whole === null ? [] : [whole]));
       expect(await figuresOfFile(connection, path, format, { name: 'cost', decimals: 12 })).toEqual({
         rows: given.length,

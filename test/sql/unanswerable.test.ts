@@ -93,7 +93,7 @@ describe.each(['stored_forecasts', 'forecast_accuracy', 'forecast_accuracy_summa
 test('a month after the last hour in the books is refused, unless the books have some hours of it', async () => {
   const later = { month: '2026-10' };
   expect(await refusals('cost_by_workspace', plain, later)).toEqual([
-    '2026-10 is not in the books yet: the books begin 2026-09-01T00:00:00Z and are complete through 2026-10-01T00:00:00Z',
+    '2026-10 is not in the books yet: the books start at 2026-09-01T00:00:00Z and are complete through 2026-10-01T00:00:00Z',
   ]);
   const covered = [{ window_end: '2026-10-02', claimed_end: '2026-10-01' }];
   const young = await givenBooks({ ...given, loads: [{}], covered });
