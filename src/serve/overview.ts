@@ -128,7 +128,10 @@ async function readMonth(view: BooksView, start: Instant, through: Instant): Pro
     view.rows('days', window(beforeStart, start)),
     view.rows('total', window(start, through)),
     view.rows('total', window(beforeStart, sameHour)),
-    view.rows('month_forecast', { month: formatInstant(start), is_all: view.scope.kind === 'all' }),
+    // A forecast of a workspace includes the costs of all its owners.
+    view.scope.kind === 'owner'
+      ? []
+      : view.rows('month_forecast', { month: formatInstant(start), is_all: view.scope.kind === 'all' }),
   ]);
   const byDay = (rows: typeof days) => new Map(rows.map((row) => [String(row['day']), String(row['cost'])]));
   const [found] = forecasts;

@@ -223,6 +223,34 @@ describe('a dashboard with access tokens', () => {
     }
   });
 
+  test('shows a token of one owner only the costs that the rules give to that owner', async () => {
+    const allocation =
+      'rules:\n  - { name: boxes, when: { resource_name: box }, owner: { team: Boxes } }\n  - { name: rest, owner: { team: Others } }\n';
+    const forecast = {
+      scope_kind: 'workspace',
+      account: 'acc_one',
+      workspace: 'north',
+      resource_type: 'sandbox',
+      budget: null,
+    };
+    const period = { period: '2026-10', period_start: '2026-10-01', period_end: '2026-11-01', forecast: '777' };
+    const forecasts = [{ ...forecast, ...period, scope: null, complete_through: '2026-10-04' }];
+    const dir = await dashboardProject(dashboardBooks({ allocation, forecasts }));
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      'serve: { tokens: { boxes: { token: "$' + '{ALL_TOKEN}", owner: Boxes } } }\n',
+    );
+    const served = await serve(dir, [], tokens);
+    const headers = { authorization: `Bearer ${tokens.ALL_TOKEN}` };
+    const overview = await served.get('/', headers);
+    expect(amountsOf(overview.text)[0]).toBe('10.500000000084');
+    // Others have costs in the same workspace, and its forecast includes them.
+    expect(overview.text).not.toContain('777');
+    const explore = await served.get('/explore?group=resource_name&top=50', headers);
+    expect(amountsOf(explore.text)[0]).toBe('10.500000000084');
+    expect(explore.text).not.toMatch(/secret-box|onerror/);
+  });
+
   test('never prints a token', async () => {
     const dir = await dashboardProject();
     await writeFile(join(dir, 'costbook.yaml'), guarded.replace('"$' + '{NORTH_TOKEN}"', 'tiny'));
