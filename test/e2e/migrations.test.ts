@@ -278,7 +278,7 @@ drop table ledger.slow;
       exitCode: 2,
       stdout: '',
       stderr: expect.stringMatching(
-        /1 of 1 sinks were notified[\s\S]*costbook: the warehouse was written by a newer Costbook \(migration 9000_marks is unknown here\)\. Update Costbook\n$/,
+        /notified 1 of 1 sinks[\s\S]*costbook: the warehouse was written by a newer Costbook \(migration 9000_marks is unknown here\)\. Update Costbook\n$/,
       ),
     });
     for (const args of [['status'], ['sql', 'select 1'], ['restatements'], ['check']]) {
