@@ -313,7 +313,7 @@ test('a weekly summary is sent once, to the sinks that were named', async () => 
       spent: '3.000000000000',
       // Nothing is known of it: that is not nothing spent.
       spentBefore: null,
-      gaps: [expect.stringContaining('The week'), expect.stringContaining('the books of acc_one begin')],
+      gaps: [expect.stringContaining('The week'), expect.stringContaining('the books of acc_one start at')],
     },
   });
   expect(await summary('2026-09-08T02:15:00Z')).toMatchObject({

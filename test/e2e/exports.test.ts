@@ -157,7 +157,7 @@ describe.concurrent('an export', () => {
     const folder = join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-08');
     const manifest = await manifestIn(folder);
     expect(manifest).toMatchObject({ rows: 0, cost: null, costColumn: 'cost' });
-    expect(manifest.files.map(({ rows }) => rows)).toEqual([0, 0, 0, 0]);
+    expect(new Set(manifest.files.map(({ rows }) => rows))).toEqual(new Set([0]));
     expect(await readFile(join(folder, 'latest.csv'), 'utf8')).toMatch(/^account,month,workspace,.*,cost\r\n$/);
     expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
   });
