@@ -149,7 +149,7 @@ describe('typed SQL writes nothing and changes nothing', () => {
     const [commandLine, environment] = await Promise.all(
       ['cmdline', 'environ'].map((name) => readFile(`/proc/${child}/${name}`, 'utf8')),
     );
-    expect(commandLine?.replaceAll('\0', ' ')).toMatch(/node --max-old-space-size=\d+ \S*query\/child\.js $/);
+    expect(commandLine?.replaceAll('\0', ' ')).toMatch(/node --max-old-space-size=\d+ \S*query\/child-main\.js $/);
     expect(environment).not.toContain('COSTBOOK');
     expect(environment).not.toContain(token);
     run.process.kill('SIGTERM');
