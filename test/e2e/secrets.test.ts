@@ -233,13 +233,15 @@ const rest: Readonly<Record<string, readonly string[]>> = {
   close: ['2026-09'],
   reopen: ['2026-09', '--reason', 'a late invoice'],
   summarize: ['--dry-run'],
+  statement: ['--month', '2026-09', '--format', 'html'],
+  serve: ['--port', '0'],
   completion: ['bash'],
   run: ['nightly'],
 };
 /** The exit codes of commands that find nothing to do in these correct books. */
 const refused: Readonly<Record<string, readonly number[]>> = { close: [4], reopen: [2], doctor: [0, 4] };
 /** They do not end by themselves, or not soon: they are ended when they have said something. */
-const endless = ['demo', 'emulator', 'schedule'];
+const endless = ['demo', 'emulator', 'schedule', 'serve'];
 
 describe.concurrent('no command shows the token, nor an address with a secret', () => {
   const hook = `https://hooks.example.com/services/T0/B0/${token}`;
