@@ -37,7 +37,7 @@ describe('costbook completion', () => {
         'help',
         ...commonOptions.map(({ flags }) => flags.split(' ')[0]),
       ]);
-      expect(offered('stat')).toEqual(['status']);
+      expect(offered('statu')).toEqual(['status']);
       expect(offered('ingest', '--re')).toEqual(['--refetch']);
       expect(offered('--dir', '/tmp', 'ingest', '--acc')).toEqual(['--accept-reduced-access']);
       expect(offered('ingest', '--log-format', 'j')).toEqual(['json']);
