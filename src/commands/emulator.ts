@@ -8,6 +8,7 @@ import {
 } from '../emulator/index.ts';
 import { messageOf, UsageError } from '../errors.ts';
 import { type Instant, parseInstant } from '../time.ts';
+import { aborted } from './aborted.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 
 const maxResources = 20_000;
@@ -125,11 +126,4 @@ function readFaults(text: string): Fault[] {
   } catch (error) {
     throw new UsageError(`--faults: ${messageOf(error)}`, { cause: error });
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

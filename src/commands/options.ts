@@ -35,6 +35,8 @@ export function optionReader(
   duration(name: string): number | undefined;
   /** A whole number of at least 1. */
   count(name: string): number | undefined;
+  /** A TCP port; 0 stands for a free one. */
+  port(name: string): number | undefined;
   problem(text: string): void;
   /** Throws UsageError with every problem found so far. */
   check(): void;
@@ -111,6 +113,13 @@ export function optionReader(
       if (value === undefined) return undefined;
       if (/^[1-9]\d{0,14}$/.test(value)) return Number(value);
       problems.push(`--${optionName(name)}: "${value}" is invalid; expected a whole number from 1`);
+      return undefined;
+    },
+    port(name) {
+      const value = text(name);
+      if (value === undefined) return undefined;
+      if (/^\d{1,5}$/.test(value) && Number(value) < 65_536) return Number(value);
+      problems.push(`--${optionName(name)}: "${value}" is not a port; expected a number from 0 to 65535`);
       return undefined;
     },
     problem: (problem) => problems.push(problem),

@@ -18,6 +18,7 @@ import { expectProject } from '../project-folder.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { type Books, type JobHistory, jobHistories, openBooks, snapshotFile } from '../warehouse/index.ts';
+import { aborted } from './aborted.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import { expectJobs, mistakesOf } from './run.ts';
@@ -40,13 +41,9 @@ export const scheduleCommand: Command = {
   async run(input, context) {
     const { effects, dir, env, signal } = context;
     const options = optionReader(input, effects.now());
-    const portText = options.text('healthPort');
+    const port = options.port('healthPort');
     const host = options.text('healthHost') ?? '127.0.0.1';
-    const port = portText === undefined ? undefined : Number(portText);
-    if (portText !== undefined && !(/^\d{1,5}$/.test(portText) && Number(portText) < 65_536)) {
-      options.problem(`--health-port: "${portText}" is not a port; expected a number from 0 to 65535`);
-    }
-    if (port === undefined && options.text('healthHost') !== undefined) {
+    if (options.text('healthPort') === undefined && options.text('healthHost') !== undefined) {
       options.problem('--health-host needs --health-port');
     }
     options.check();
@@ -154,22 +151,6 @@ async function historiesOf({ dir, effects, signal }: CommandContext): Promise<Re
   } finally {
     books?.close();
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    // A timer keeps the process alive; an abort handler alone does not.
-    const stay = setInterval(() => undefined, 60_000);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearInterval(stay);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }
 
 /** The metrics of the last run; empty if there are none yet. */

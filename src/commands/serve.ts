@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { loadConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
+import { aborted } from './aborted.ts';
 import type { Command } from './command.ts';
 import { dashboardCommands } from './dashboard-commands.ts';
 import { optionReader } from './options.ts';
@@ -25,11 +26,8 @@ export const serveCommand: Command = {
   async run(input, context) {
     const { effects, dir, signal } = context;
     const options = optionReader(input, effects.now());
-    const portText = options.text('port') ?? String(usualPort);
+    const port = options.port('port') ?? usualPort;
     const host = options.text('host') ?? '127.0.0.1';
-    if (!(/^\d{1,5}$/.test(portText) && Number(portText) < 65_536)) {
-      options.problem(`--port: "${portText}" is not a port; expected a number from 0 to 65535`);
-    }
     options.check();
     expectProject(context);
     const { serve: settings, alerts } = loadConfig({
@@ -43,7 +41,7 @@ export const serveCommand: Command = {
     }
     const { serveDashboard } = await import('../serve/index.ts');
     const dashboard = await serveDashboard({
-      ...{ dir, host, port: Number(portText), settings },
+      ...{ dir, host, port, settings },
       project: alerts.project ?? basename(dir),
       reader: randomUUID(),
       ...{ now: effects.now, log: effects.log, signal },
@@ -63,10 +61,3 @@ export const serveCommand: Command = {
     throw signal.reason;
   },
 };
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}

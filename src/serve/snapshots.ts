@@ -32,8 +32,6 @@ export interface BooksView {
 const connectionsPerScope = 2;
 /** Answers that are stored for one snapshot and scope. */
 const maxAnswers = 500;
-/** Snapshots of this many scopes have connections at the same time. */
-const maxScopes = 20;
 
 interface OpenSnapshot {
   readonly version: string;
@@ -51,40 +49,46 @@ interface ScopedView {
 
 /** Opens the snapshots of a project, one after another as they are published. Answers of an older one are forgotten. */
 export function openSnapshots(dir: string, reader: string): Snapshots {
-  let current: Promise<OpenSnapshot> | undefined;
+  let newest: OpenSnapshot | undefined;
+  let opening: Promise<OpenSnapshot> | undefined;
   let isClosed = false;
 
-  async function newest(): Promise<OpenSnapshot> {
+  /** Opens the published snapshot in place of the one that was read so far. */
+  async function replace(): Promise<OpenSnapshot> {
+    const open = await openSnapshot(dir, reader);
+    if (newest !== undefined) retire(newest);
+    newest = open;
+    if (isClosed) retire(open);
+    return open;
+  }
+
+  /** The newest snapshot, counted as read from here on. Several requests at once open a new one only once. */
+  async function borrow(): Promise<OpenSnapshot> {
     const version = await versionOf(dir);
-    const open = await current?.catch(() => undefined);
-    if (open !== undefined && !open.isOld && open.version === version) return open;
-    // Only the first of several requests opens the new snapshot.
-    const before = current;
-    const latest = await before?.catch(() => undefined);
-    if (current === before) {
-      current = openSnapshot(dir, reader);
-      current.then(
-        () => latest !== undefined && retire(latest),
-        () => undefined,
-      );
+    let open = newest?.version === version ? newest : undefined;
+    if (open === undefined) {
+      opening ??= replace().finally(() => {
+        opening = undefined;
+      });
+      open = await opening;
     }
-    return current as Promise<OpenSnapshot>;
+    open.users += 1;
+    return open;
   }
 
   return {
     async read(scope, work) {
-      const open = await newest();
-      open.users += 1;
+      const open = await borrow();
       try {
         return await work(viewOf(open, scope));
       } finally {
         open.users -= 1;
-        if ((open.isOld || isClosed) && open.users === 0) open.books.close();
+        if (open.isOld && open.users === 0) open.books.close();
       }
     },
     close() {
       isClosed = true;
-      current?.then(retire, () => undefined);
+      if (newest !== undefined) retire(newest);
     },
   };
 }
@@ -113,7 +117,6 @@ function viewOf(open: OpenSnapshot, scope: Scope): BooksView {
   const key = scopeKey(scope);
   let view = open.views.get(key);
   if (view === undefined) {
-    if (open.views.size >= maxScopes) forgetOldest(open.views);
     const connections = Array.from({ length: connectionsPerScope }, () => connectTo(open.books, scope));
     for (const connection of connections) connection.catch(() => undefined); // awaited by its first question
     view = { connections, answers: new Map(), next: 0 };
@@ -141,18 +144,6 @@ function viewOf(open: OpenSnapshot, scope: Scope): BooksView {
         connection.rows(await readSql('serve', name), parameters),
       ),
   };
-}
-
-function forgetOldest(views: Map<string, ScopedView>): void {
-  const [key, view] = views.entries().next().value ?? [];
-  if (key === undefined || view === undefined) return;
-  views.delete(key);
-  // Its questions end first: statements of one connection run one after another.
-  for (const connection of view.connections)
-    connection.then(
-      (open) => open.close(),
-      () => undefined,
-    );
 }
 
 /** A connection whose `visible_series` and `visible_hours` hold the rows of a scope; it can change nothing. */
