@@ -16,11 +16,5 @@ where bucket_start >= cast($month as timestamp) - interval 1 month
 group by all;
 create or replace temp table statement_known as
 select
-  coalesce(
-    bool_and(
-      history_start <= cast($month as timestamp) - interval 1 month
-      and complete_through >= cast($month as timestamp) + interval 1 month
-    ),
-    false
-  ) as has_month_before
+  --! include: has_month_before
 from accounts;

@@ -4,18 +4,7 @@ select
   case when $owner is null then costs.named else costs.owner end as owner,
   cast(coalesce(sum(costs.cost) filter (costs.is_month and not costs.is_shared), 0) as decimal(38, 12)) as direct_cost,
   cast(coalesce(sum(costs.cost) filter (costs.is_month and costs.is_shared), 0) as decimal(38, 12)) as shared_cost,
-  cast(coalesce(sum(costs.cost) filter (costs.is_month), 0) as decimal(38, 12)) as cost,
-  case
-    when known.has_month_before
-      then cast(coalesce(sum(costs.cost) filter (not costs.is_month), 0) as decimal(38, 12))
-  end as cost_month_before,
-  case
-    when known.has_month_before
-      then cast(
-        coalesce(sum(costs.cost) filter (costs.is_month), 0) - coalesce(sum(costs.cost) filter (not costs.is_month), 0)
-        as decimal(38, 12)
-      )
-  end as change
+  --! include: cost_and_month_before
 from statement_costs as costs
 cross join statement_known as known
 where $owner is null or costs.named = $owner

@@ -5,18 +5,7 @@ select
   series.resource_type,
   series.resource_name,
   series.resource_uuid,
-  cast(coalesce(sum(costs.cost) filter (costs.is_month), 0) as decimal(38, 12)) as cost,
-  case
-    when known.has_month_before
-      then cast(coalesce(sum(costs.cost) filter (not costs.is_month), 0) as decimal(38, 12))
-  end as cost_month_before,
-  case
-    when known.has_month_before
-      then cast(
-        coalesce(sum(costs.cost) filter (costs.is_month), 0) - coalesce(sum(costs.cost) filter (not costs.is_month), 0)
-        as decimal(38, 12)
-      )
-  end as change
+  --! include: cost_and_month_before
 from statement_costs as costs
 join series using (series_id)
 cross join statement_known as known
