@@ -1,3 +1,4 @@
+import { anomalyAddress, budgetAddress } from '../dashboard-address.ts';
 import type { AlertFact } from './alert-fact.ts';
 
 /**
@@ -8,9 +9,9 @@ export function dashboardLink(dashboard: string | undefined, key: string, fact: 
   if (dashboard === undefined) return undefined;
   switch (fact.kind) {
     case 'budget':
-      return `${dashboard}/budgets/${encodeURIComponent(fact.budget)}`;
+      return dashboard + budgetAddress(fact.budget);
     case 'anomaly':
-      return `${dashboard}/anomalies/${encodeURIComponent(key)}`;
+      return dashboard + anomalyAddress(key);
     case 'closed_month':
       return `${dashboard}/months`;
     case 'dimension':

@@ -3,5 +3,5 @@ export { costOverTime, keysOf, restName, type TimeShape, timeShapes } from './co
 export { type ExpectedBand, expectedBand, expectedBandKeys } from './expected-band.ts';
 export { type MonthSoFar, monthKeys, monthSoFar } from './month-so-far.ts';
 export { rankedBars } from './ranked-bars.ts';
-export { chartToSvg, escapeMarkup } from './svg.ts';
+export { chartToSvg } from './svg.ts';
 export { lightTheme, pageTheme, type Theme } from './theme.ts';

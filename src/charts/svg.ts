@@ -3,6 +3,7 @@ import { AriaComponent, GridComponent, LegendComponent, MarkLineComponent, Toolt
 import * as echarts from 'echarts/core';
 import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
+import { escapeMarkup } from '../escape-markup.ts';
 import type { Chart } from './chart.ts';
 
 echarts.use([
@@ -47,9 +48,4 @@ function attributes(style: string): string {
     .map((rule) => /^\s*(font-(?:size|family|weight|style)|opacity|fill|stroke)\s*:\s*(.+?)\s*$/.exec(rule))
     .map((found) => (found === null ? '' : ` ${found[1]}="${found[2]}"`))
     .join('');
-}
-
-/** Text for the content of an element or the value of an attribute. */
-export function escapeMarkup(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -1,15 +1,15 @@
 import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
 import { type Chart, keysOf, pageTheme, rankedBars } from '../charts/index.ts';
+import { resourceAddress } from '../dashboard-address.ts';
 import { UsageError } from '../errors.ts';
+import { monthName, shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, floorMonth, formatInstant, formatMonth, type Instant } from '../time.ts';
 import { readSql, type SqlRow } from '../warehouse/index.ts';
-import { resourceAddress } from './addresses.ts';
 import { readBooksState } from './books-state.ts';
 import { sum } from './explored.ts';
 import { amount, money } from './format.ts';
-import { figure, instant, named, table } from './layout.ts';
+import { figure, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
-import { monthName } from './overview.ts';
 import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';
 import type { BooksView } from './snapshots.ts';
@@ -128,7 +128,7 @@ function form({ month, months, dimension, dimensions }: Asked): Markup {
   const option = (value: string, shown: string, chosen: string) =>
     html`<option value="${value}"${value === chosen ? raw(' selected') : ''}>${shown}</option>`;
   return html`<form class="filters" method="get" action="/allocation">
-<label>Month <select name="month">${months.map((each) => option(each, monthName(each), month))}</select></label>
+<label>Month <select name="month">${months.map((each) => option(each, monthName(Date.parse(each)), month))}</select></label>
 <label>By <select name="dimension">${dimensions.map((each) => option(each, named(each, ''), dimension))}</select></label>
 <button>Show</button>
 </form>`;
@@ -149,7 +149,7 @@ function tiles({ month }: Asked, rows: readonly SqlRow[], total: string, through
   );
   const owned = rows.filter((row) => row['owner'] !== null);
   return html`<dl class="tiles">
-<div class="tile"><dt>${monthName(month)}${through === undefined ? '' : ' so far'}</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${through === undefined ? 'the whole month' : `complete through ${instant(through)}; hours after that may still grow`}</div></dd></div>
+<div class="tile"><dt>${monthName(Date.parse(month))}${through === undefined ? '' : ' so far'}</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${through === undefined ? 'the whole month' : `complete through ${shownInstant(through)}; hours after that may still grow`}</div></dd></div>
 <div class="tile"><dt>Direct</dt><dd><span class="big">${money(costsOf(owned, 'direct_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'direct_cost'), total)} belongs to one owner</div></dd></div>
 <div class="tile"><dt>Shared</dt><dd><span class="big">${money(costsOf(owned, 'shared_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'shared_cost'), total)} is split over owners by rules</div></dd></div>
 <div class="tile"><dt>Without an owner</dt><dd><span class="big ${Number(unowned) > 0 ? 'state warn' : ''}">${money(unowned)}</span> USD<div class="note">${shareOf(unowned, total)} of the month</div></dd></div>
@@ -181,8 +181,8 @@ async function chartOf(
     id: 'owners',
     title:
       first === undefined
-        ? `${monthName(month)} cost nothing`
-        : `${first['owner'] === null ? `Cost without a ${dimension}` : nameOf(first, dimension)} is the largest: ${amount(String(first['cost']))} of ${amount(total)} USD in ${monthName(month)}`,
+        ? `${monthName(Date.parse(month))} cost nothing`
+        : `${first['owner'] === null ? `Cost without a ${dimension}` : nameOf(first, dimension)} is the largest: ${amount(String(first['cost']))} of ${amount(total)} USD in ${monthName(Date.parse(month))}`,
     description: `Cost by ${dimension}. ${largest.map((row) => `${nameOf(row, dimension)}: ${amount(String(row['cost']))} USD`).join('. ')}.`,
     sql: await shownSql('shown_allocation', {
       ...{ pointer: pointerOf(dimension), from: formatInstant(start), to: formatInstant(end) },

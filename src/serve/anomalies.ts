@@ -2,14 +2,15 @@ import { alertWords } from '../alerts/index.ts';
 import { loadAnomalyRules, usualBand } from '../anomalies/index.ts';
 import { budgetsFile } from '../budgets/index.ts';
 import { type Chart, type ExpectedBand, expectedBand, expectedBandKeys, pageTheme } from '../charts/index.ts';
+import { anomalyAddress, resourceAddress } from '../dashboard-address.ts';
 import { UsageError } from '../errors.ts';
+import { shownInstant } from '../shown-time.ts';
 import { dayMs, formatInstant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
-import { anomalyAddress, resourceAddress } from './addresses.ts';
 import { readBooksState } from './books-state.ts';
 import { sum } from './explored.ts';
 import { amount, money } from './format.ts';
-import { figure, instant, named, table } from './layout.ts';
+import { figure, named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';
@@ -153,7 +154,7 @@ function tiles(row: SqlRow): Markup {
   return html`<dl class="tiles">
 <div class="tile"><dt>Impact</dt><dd><span class="big">${money(String(row['impact']), { isSigned: true })}</span> USD<div class="note">difference from what was expected, over all of its days</div></dd></div>
 <div class="tile"><dt>First day</dt><dd><span class="big">${money(String(row['cost']))}</span> USD<div class="note">expected ${money(String(row['expected']))}, usually ${amount(String(row['expected_low']))} to ${amount(String(row['expected_high']))}</div></dd></div>
-<div class="tile"><dt>State</dt><dd><span class="big">${stateWords(row)}</span><div class="note">${severityWord(String(row['severity']))}; ${row['first_day']} through ${row['last_day']}${firstHour === null ? '' : html`; started about ${instant(firstHour)}`}</div></dd></div>
+<div class="tile"><dt>State</dt><dd><span class="big">${stateWords(row)}</span><div class="note">${severityWord(String(row['severity']))}; ${row['first_day']} through ${row['last_day']}${firstHour === null ? '' : html`; started about ${shownInstant(firstHour)}`}</div></dd></div>
 <div class="tile"><dt>Where</dt><dd>${named(text(row, 'billing_dimension'), 'no billing dimension')}<div class="note">${named(text(row, 'resource_type'), 'no resource type')} in ${named(text(row, 'workspace'), 'no workspace')}, account ${named(text(row, 'account'), '')}</div></dd></div>
 </dl>`;
 }
@@ -282,7 +283,7 @@ async function statesTable({ view }: PageRequest, row: SqlRow, drivers: readonly
   return table(
     'Deployed or changed in the two weeks before',
     [
-      { head: 'When', cell: (state) => html`<span class="state">${instant(String(state['valid_from']))}</span>` },
+      { head: 'When', cell: (state) => html`<span class="state">${shownInstant(String(state['valid_from']))}</span>` },
       { head: 'Resource', cell: (state) => named(text(state, 'resource_name'), 'no name') },
       { head: 'Status', cell: (state) => named(text(state, 'status'), '') },
       { head: 'Memory, MB', isNumber: true, cell: (state) => text(state, 'memory_mb') },

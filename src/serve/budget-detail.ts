@@ -8,15 +8,15 @@ import {
   shareOf,
 } from '../budgets/index.ts';
 import { type Chart, type MonthSoFar, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
+import { resourceAddress } from '../dashboard-address.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { CostbookError } from '../errors.ts';
 import { usdDecimals } from '../money.ts';
 import { dayMs, formatInstant } from '../time.ts';
-import { resourceAddress } from './addresses.ts';
 import { budgetKey, shortInstant, stateWords } from './budget-words.ts';
-import { BusyError } from './child-work.ts';
 import { amount, money } from './format.ts';
 import { figure, named, table } from './layout.ts';
+import { BusyError } from './limiter.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';

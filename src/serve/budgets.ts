@@ -7,10 +7,10 @@ import {
   loadBudgets,
   readBudgetsWithStored,
 } from '../budgets/index.ts';
+import { type AddressPart, budgetAddress } from '../dashboard-address.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import { hourMs, type Instant } from '../time.ts';
-import { type AddressPart, budgetAddress } from './addresses.ts';
 import { budgetDetail } from './budget-detail.ts';
 import { budgetKey, shareCell, stateWords, usdOf } from './budget-words.ts';
 import { money } from './format.ts';

@@ -1,5 +1,6 @@
 import { CostbookError } from '../errors.ts';
 import { askToStream } from '../query/index.ts';
+import { BusyError, openLimiter } from './limiter.ts';
 
 /** How a child process is limited. */
 export interface WorkLimits {
@@ -43,11 +44,6 @@ export interface TableAnswer {
   readonly truncated: boolean;
 }
 
-/** Everything is in use: the same request may succeed later. */
-export class BusyError extends CostbookError {
-  override readonly exitCode = 2;
-}
-
 /** A child process and DuckDB in it use a core each. */
 const atOnce = 2;
 const maxWaiting = 20;
@@ -58,12 +54,15 @@ const backtestMs = 120_000;
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 export function childWork(dir: string, commands: ProjectCommands, signal: AbortSignal): ChildWork {
-  const turns = takeTurns();
+  const limited = openLimiter({
+    ...{ atOnce, maxWaiting, maxWaitMs },
+    busy: `other queries are running (at most ${atOnce} at once). Try again in a minute`,
+  });
   async function answer<T>(
     run: (limits: WorkLimits) => Promise<unknown>,
     { limitMs = timeoutMs, request }: { limitMs?: number; request?: AbortSignal } = {},
   ): Promise<T> {
-    return turns.run(async () => {
+    return limited(async () => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       await run({
@@ -102,46 +101,4 @@ export function refusal(error: unknown, signal: AbortSignal): { readonly words: 
 
 class TooLargeError extends CostbookError {
   override readonly exitCode = 2;
-}
-
-/** Runs at most `atOnce` jobs; others wait in order. */
-function takeTurns(): { run<T>(job: () => Promise<T>): Promise<T> } {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-
-  function turn(): Promise<void> {
-    if (running < atOnce) {
-      running += 1;
-      return Promise.resolve();
-    }
-    if (waiting.length >= maxWaiting) return Promise.reject(busy());
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        waiting.splice(waiting.indexOf(start), 1);
-        reject(busy());
-      }, maxWaitMs);
-      function start(): void {
-        clearTimeout(timer);
-        resolve();
-      }
-      waiting.push(start);
-    });
-  }
-
-  return {
-    async run(job) {
-      await turn();
-      try {
-        return await job();
-      } finally {
-        const next = waiting.shift();
-        if (next === undefined) running -= 1;
-        else next();
-      }
-    },
-  };
-}
-
-function busy(): BusyError {
-  return new BusyError(`other queries are running (at most ${atOnce} at once). Try again in a minute`);
 }

@@ -1,7 +1,8 @@
 import { type Chart, costOverTime, keysOf, pageTheme, type TimeShape, timeShapes } from '../charts/index.ts';
+import { anyName, resourceAddress } from '../dashboard-address.ts';
 import { UsageError } from '../errors.ts';
+import { shownInstant } from '../shown-time.ts';
 import { dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
-import { anyName, resourceAddress } from './addresses.ts';
 import { readBooksState } from './books-state.ts';
 import {
   bucketsOf,
@@ -17,7 +18,7 @@ import {
   sum,
 } from './explored.ts';
 import { amount, money, relative } from './format.ts';
-import { figure, instant, named, table } from './layout.ts';
+import { figure, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Download, Page, PageRequest } from './page.ts';
 
@@ -229,7 +230,7 @@ function totalsTable(asked: Asked, { series, total }: Explored): Markup {
     'No costs match these filters in this range.',
     ['Total', money(total), whole === 0 ? '' : '100.0 %', '', ''],
   )}
-<p class="empty">${formatInstant(asked.from).slice(0, 10)} through ${instant(formatInstant(asked.to))}.</p>`;
+<p class="empty">${formatInstant(asked.from).slice(0, 10)} through ${shownInstant(formatInstant(asked.to))}.</p>`;
 }
 
 /** The same question, only for one value, by the next dimension. */

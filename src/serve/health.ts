@@ -1,7 +1,8 @@
+import { shownInstant } from '../shown-time.ts';
 import { formatInstant, hourMs } from '../time.ts';
 import { readBooksState } from './books-state.ts';
 import { money } from './format.ts';
-import { instant, named, table } from './layout.ts';
+import { named, table } from './layout.ts';
 import { html } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 
@@ -19,8 +20,8 @@ export async function healthPage({ view, now }: PageRequest): Promise<Page> {
     path: '/health',
     title: 'Health',
     body: html`<dl class="tiles">
-<div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : instant(state.completeThrough).slice(0, 16)}</span><div class="note">${age === undefined ? '' : `${age} h ago`}</div></dd></div>
-<div class="tile"><dt>Settled through</dt><dd><span class="big">${state.settledThrough === null ? 'nothing yet' : instant(state.settledThrough).slice(0, 16)}</span><div class="note">the platform should no longer change hours before this</div></dd></div>
+<div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">${age === undefined ? '' : `${age} h ago`}</div></dd></div>
+<div class="tile"><dt>Settled through</dt><dd><span class="big">${state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough).slice(0, 16)}</span><div class="note">the platform should no longer change hours before this</div></dd></div>
 </dl>
 <section>${table(
       'Accounts',

@@ -1,5 +1,6 @@
 import { type Chart, chartToSvg } from '../charts/index.ts';
 import { maxNameLength, oneLine } from '../safe-text.ts';
+import { shownInstant } from '../shown-time.ts';
 import type { AssetUrls } from './assets.ts';
 import { html, type Markup, raw } from './markup.ts';
 import { menu, type Page, type PagePath } from './page.ts';
@@ -40,7 +41,7 @@ export function document({ path, title, body }: Page, frame: Frame): Markup {
     (entry) =>
       html`<li><a href="${entry.path}"${entry.path === path ? raw(' aria-current="page"') : ''}>${entry.name}</a></li>`,
   )}</ul></nav>
-<p class="through">${completeThrough === null ? 'No complete hour yet' : html`Complete through <time datetime="${completeThrough}">${instant(completeThrough)}</time>`}</p>
+<p class="through">${completeThrough === null ? 'No complete hour yet' : html`Complete through <time datetime="${completeThrough}">${shownInstant(completeThrough)}</time>`}</p>
 </header>
 ${warning === undefined ? '' : html`<p class="warning" role="status">${warning}</p>`}
 <p class="warning" role="status" id="newer" hidden>Newer numbers are published. <a href="">Show them</a></p>
@@ -82,11 +83,6 @@ ${reason === undefined ? '' : html`<p class="state bad" role="alert">${reason}</
 </html>`;
 }
 
-/** `2026-10-04 12:00 UTC`. */
-export function instant(text: string): string {
-  return `${text.slice(0, 16).replace('T', ' ')} UTC`;
-}
-
 /** A chart with its finding as the heading, its numbers' date, its SQL, and the option for the browser. */
 export function figure(chart: Chart, { height = 300 }: { readonly height?: number } = {}): Markup {
   const { id, title, sql, completeThrough, keys } = chart;
@@ -95,7 +91,7 @@ export function figure(chart: Chart, { height = 300 }: { readonly height?: numbe
 <div class="drawing" data-chart="${id}-option" data-height="${height}">${raw(chartToSvg(chart, { width: 760, height }))}</div>
 <script type="application/json" id="${id}-option">${raw(json(chart.option))}</script>
 ${keys.length < 2 ? '' : html`<ul class="keys">${keys.map(({ name, look }) => html`<li class="key-${look}">${name}</li>`)}</ul>`}
-<details><summary>Source</summary><p>${completeThrough === null ? 'No complete hour yet.' : `Complete through ${instant(completeThrough)}.`}</p><pre>${sql}</pre></details>
+<details><summary>Source</summary><p>${completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(completeThrough)}.`}</p><pre>${sql}</pre></details>
 </figure>`;
 }
 

@@ -8,12 +8,13 @@ import {
   monthSoFar,
   pageTheme,
 } from '../charts/index.ts';
-import { addCalendarMonths, dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
-import { anomalyAddress, budgetAddress, resourceAddress } from './addresses.ts';
+import { anomalyAddress, budgetAddress, resourceAddress } from '../dashboard-address.ts';
+import { monthName, shownInstant } from '../shown-time.ts';
+import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
 import { type BooksState, readBooksState } from './books-state.ts';
 import { readExplored } from './explored.ts';
 import { amount, money, relative } from './format.ts';
-import { figure, instant, named, table } from './layout.ts';
+import { figure, named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';
@@ -81,7 +82,7 @@ function alertsSection(alerts: readonly OpenAlert[]): Markup {
         cell: ({ key, title, detail, next }) =>
           html`<b>${linked(key, title)}</b>${detail ? html`<br>${detail}` : ''}${next ? html`<br>${next}` : ''}`,
       },
-      { head: 'Since', cell: ({ since }) => html`<span class="state">${instant(since)}</span>` },
+      { head: 'Since', cell: ({ since }) => html`<span class="state">${shownInstant(since)}</span>` },
     ],
     alerts,
     'No alert is open.',
@@ -136,8 +137,8 @@ async function readMonth(view: BooksView, start: Instant, through: Instant): Pro
   const byDay = (rows: typeof days) => new Map(rows.map((row) => [String(row['day']), String(row['cost'])]));
   const [found] = forecasts;
   return {
-    name: formatMonth(start),
-    beforeName: formatMonth(beforeStart),
+    name: monthName(start),
+    beforeName: monthName(beforeStart),
     ...{ start, end, through },
     sql: await shownSql('shown_days', window(start, through)),
     spent: String(spent[0]?.['cost'] ?? '0'),
@@ -160,27 +161,20 @@ async function readMonth(view: BooksView, start: Instant, through: Instant): Pro
 function tiles({ name, beforeName, spent, before, forecast }: Month, state: BooksState, isAll: boolean): Markup {
   const change = relative(spent, before);
   return html`<dl class="tiles">
-<div class="tile"><dt>${monthName(name)} so far</dt><dd><span class="big">${money(spent)}</span> USD<div class="note">${
+<div class="tile"><dt>${name} so far</dt><dd><span class="big">${money(spent)}</span> USD<div class="note">${
     change === undefined
       ? 'Nothing to compare with'
-      : `${change} against ${monthName(beforeName)} at the same hour (${amount(before)})`
+      : `${change} against ${beforeName} at the same hour (${amount(before)})`
   }</div></dd></div>
-<div class="tile"><dt>Forecast for ${monthName(name)}</dt><dd>${
+<div class="tile"><dt>Forecast for ${name}</dt><dd>${
     forecast === undefined
       ? html`<span class="big">none</span><div class="note">"costbook alert" makes and stores a forecast.</div>`
       : html`<span class="big">${money(forecast.mean)}</span> USD<div class="note">80 of 100 end between ${amount(forecast.low)} and ${amount(forecast.high)} (${forecast.basis})</div>`
   }</dd></div>
-<div class="tile"><dt>Numbers rest on</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : instant(state.completeThrough).slice(0, 16)}</span><div class="note">complete through; settled through ${
-    state.settledThrough === null ? 'nothing yet' : instant(state.settledThrough)
+<div class="tile"><dt>Numbers rest on</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">complete through; settled through ${
+    state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough)
   }. ${isAll ? html`<a href="/health">Reconciliation and runs</a>` : ''}</div></dd></div>
 </dl>`;
-}
-
-/** `October 2026`. */
-export function monthName(month: string): string {
-  return new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
-    Date.parse(`${month}-01T00:00:00Z`),
-  );
 }
 
 function monthChart(month: Month, { completeThrough }: BooksState): Chart {
@@ -203,20 +197,20 @@ function monthChart(month: Month, { completeThrough }: BooksState): Chart {
   const change = relative(spent, before);
   const title =
     forecast === undefined
-      ? `${monthName(name)} has cost ${amount(spent)} USD so far${change === undefined ? '' : `, ${change} against the month before`}`
-      : `${monthName(name)} heads for ${amount(forecast.mean)} USD; ${amount(spent)} is spent`;
+      ? `${name} has cost ${amount(spent)} USD so far${change === undefined ? '' : `, ${change} against the month before`}`
+      : `${name} heads for ${amount(forecast.mean)} USD; ${amount(spent)} is spent`;
   const drawn: MonthSoFar = {
     labels,
-    name: monthName(name),
+    name,
     spent: running,
-    before: { name: monthName(beforeName), values: earlier },
+    before: { name: beforeName, values: earlier },
     forecast: forecast && { mean: spread(forecast.mean), low: spread(forecast.low), high: spread(forecast.high) },
     limit: forecast?.amount ? { name: `budget ${amount(forecast.amount)}`, value: Number(forecast.amount) } : undefined,
   };
   return {
     id: 'month',
     title,
-    description: `Running total by day. ${monthName(name)}: ${amount(spent)} USD through ${completeThrough}. ${monthName(beforeName)} at the same hour: ${amount(before)} USD.`,
+    description: `Running total by day. ${name}: ${amount(spent)} USD through ${completeThrough}. ${beforeName} at the same hour: ${amount(before)} USD.`,
     sql: month.sql,
     completeThrough,
     keys: monthKeys(drawn),

@@ -1,12 +1,13 @@
 import { join, relative, sep } from 'node:path';
 import { counted } from '../counted.ts';
+import { encodePart } from '../dashboard-address.ts';
 import { nearest } from '../did-you-mean.ts';
 import { findExports, isPartitioned, type Report, readManifest, readReports } from '../reports/index.ts';
-import { encodePart } from './addresses.ts';
+import { shownInstant } from '../shown-time.ts';
 import { answerTable } from './answer-table.ts';
 import { refusal } from './child-work.ts';
 import { money } from './format.ts';
-import { instant, named, table } from './layout.ts';
+import { named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import type { Project } from './project.ts';
@@ -172,7 +173,7 @@ async function answered(
       status: 200,
       body: html`${answer.warnings.length === 0 ? '' : html`<section role="status"><ul class="plain">${answer.warnings.map((words) => html`<li class="state-line">${words}</li>`)}</ul></section>`}
 <section>${answerTable(`Answer: ${countWords(answer)}`, answer)}
-<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${instant(answer.completeThrough)}.`} "costbook report ${named(report.name, '')}" writes all rows as files.</p></section>`,
+<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`} "costbook report ${named(report.name, '')}" writes all rows as files.</p></section>`,
     };
   } catch (error) {
     const { words, status } = refusal(error, signal);
@@ -207,7 +208,7 @@ async function exportsTable({ name }: Report, { dir }: Project): Promise<Markup>
         isNumber: true,
         cell: ({ manifest: { cost } }) => (cost === null || cost === undefined ? '' : money(cost)),
       },
-      { head: 'Books as of', cell: ({ manifest }) => html`<span class="state">${instant(manifest.asOf)}</span>` },
+      { head: 'Books as of', cell: ({ manifest }) => html`<span class="state">${shownInstant(manifest.asOf)}</span>` },
     ],
     exports.slice(0, maxExports),
     `None yet: "costbook report ${named(name, '')}" writes them.`,

@@ -1,11 +1,12 @@
 import { type Chart, costOverTime, keysOf, pageTheme } from '../charts/index.ts';
+import { type AddressPart, resourceAddress } from '../dashboard-address.ts';
+import { shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, dayMs, floorMonth, hourMs, type Instant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
-import { type AddressPart, resourceAddress } from './addresses.ts';
 import { readBooksState } from './books-state.ts';
 import { type Explored, type ExploreQuestion, readExplored } from './explored.ts';
 import { amount, money, relative } from './format.ts';
-import { figure, instant, named, table } from './layout.ts';
+import { figure, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import type { Scope } from './scope.ts';
@@ -157,7 +158,7 @@ function tiles(
 <div class="tile"><dt>State</dt><dd>${
     state === undefined
       ? html`<span class="big">unknown</span><div class="note">no listing has it</div>`
-      : html`<span class="medium">${named(textOf(state, 'status'), 'no status')}</span><div class="note">${textOf(state, 'display_name') === null ? '' : html`${named(textOf(state, 'display_name'), '')}, `}since ${instant(String(state['valid_from']))}${state['valid_to'] === null ? '' : html`, until ${instant(String(state['valid_to']))}`}</div>`
+      : html`<span class="medium">${named(textOf(state, 'status'), 'no status')}</span><div class="note">${textOf(state, 'display_name') === null ? '' : html`${named(textOf(state, 'display_name'), '')}, `}since ${shownInstant(String(state['valid_from']))}${state['valid_to'] === null ? '' : html`, until ${shownInstant(String(state['valid_to']))}`}</div>`
   }</dd></div>
 </dl>`;
 }
@@ -177,7 +178,7 @@ function useWords(use: SqlRow | undefined): Markup {
     return html`<span class="big ${isIdle ? 'state bad' : ''}">${isIdle ? 'idle' : 'no usage'}</span><div class="note">never used apart from storage${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
   }
   const days = Number(use?.['unused_days'] ?? 0);
-  return html`<span class="big ${isIdle ? 'state bad' : ''}">${isIdle ? `idle for ${days} days` : days < 1 ? 'in use' : `not used for ${days} ${days === 1 ? 'day' : 'days'}`}</span><div class="note">last used before ${instant(lastUsed)}${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
+  return html`<span class="big ${isIdle ? 'state bad' : ''}">${isIdle ? `idle for ${days} days` : days < 1 ? 'in use' : `not used for ${days} ${days === 1 ? 'day' : 'days'}`}</span><div class="note">last used before ${shownInstant(lastUsed)}${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
 }
 
 /** `team Sales, environment production`, of the JSON object of an owner. */
@@ -242,8 +243,8 @@ function statesTable(states: readonly SqlRow[]): Markup {
   return table(
     'States over time, newest first',
     [
-      { head: 'From', cell: (row) => html`<span class="state">${instant(String(row['valid_from']))}</span>` },
-      { head: 'Until', cell: (row) => (row['valid_to'] === null ? 'now' : instant(String(row['valid_to']))) },
+      { head: 'From', cell: (row) => html`<span class="state">${shownInstant(String(row['valid_from']))}</span>` },
+      { head: 'Until', cell: (row) => (row['valid_to'] === null ? 'now' : shownInstant(String(row['valid_to']))) },
       {
         head: 'Status',
         cell: (row) => `${named(textOf(row, 'status'), '')}${row['is_enabled'] === false ? ', not enabled' : ''}`,

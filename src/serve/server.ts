@@ -6,10 +6,10 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { LocalConfig, ServeSettings } from '../config/index.ts';
+import { type AddressPart, decodePart } from '../dashboard-address.ts';
 import type { Log } from '../effects.ts';
 import { CostbookError, exitCodes, MachineError, messageOf } from '../errors.ts';
 import { type Access, openAccess, sessionCookie, sessionSeconds } from './access.ts';
-import { type AddressPart, decodePart } from './addresses.ts';
 import { allocationPage } from './allocation.ts';
 import { anomaliesPage, anomalyPage } from './anomalies.ts';
 import { type Asset, loadAssets } from './assets.ts';
@@ -19,6 +19,7 @@ import { childWork, type ProjectCommands } from './child-work.ts';
 import { exploreCsv, explorePage } from './explore.ts';
 import { healthPage } from './health.ts';
 import { document, signInDocument } from './layout.ts';
+import { BusyError, openLimiter } from './limiter.ts';
 import { monthsPage } from './months.ts';
 import { overviewPage } from './overview.ts';
 import { type Download, menu, type Page, type PagePath, type PageRequest } from './page.ts';
@@ -121,20 +122,24 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   app.get('/api/snapshot', (context) =>
     snapshots.read({ kind: 'all' }, async ({ version }) => context.json({ version })),
   );
-  const turn = turnstile(maxAtOnce, maxWaiting);
+  const limited = openLimiter({
+    atOnce: maxAtOnce,
+    maxWaiting,
+    busy: 'Too many requests at once. Try again in a moment.',
+  });
   const project = { dir, config: options.config, work: childWork(dir, options.commands, options.signal) };
   function addPage(route: string, path: string, entry: PageEntry): void {
     app.get(route, (context) => {
       const answer = () => answerPage(context, entry, { path, options, snapshots, project, urls });
-      return entry.waitsForChild ? answer() : turn(answer);
+      return entry.waitsForChild ? answer() : limited(answer);
     });
   }
   for (const [path, entry] of Object.entries(pages)) addPage(path, path, entry);
   for (const [path, entry] of Object.entries(detailPages)) addPage(`${path}/*`, path, entry);
-  app.get('/explore.csv', (context) => turn(() => answerDownload(context, exploreCsv, snapshots)));
+  app.get('/explore.csv', (context) => limited(() => answerDownload(context, exploreCsv, snapshots)));
   app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
   app.onError((error, context) => {
-    if (error instanceof BusyError) return context.text('Too many requests at once. Try again in a moment.\n', 503);
+    if (error instanceof BusyError) return context.text(`${messageOf(error)}\n`, 503);
     if (error instanceof CostbookError) {
       return context.text(`${messageOf(error)}\n`, error.exitCode === exitCodes.usage ? 400 : 500);
     }
@@ -302,25 +307,4 @@ async function answerDownload(
     context.header('cache-control', 'private, no-cache');
     return context.body(typeof body === 'string' ? body : new Uint8Array(body));
   });
-}
-
-class BusyError extends Error {}
-
-/** Runs at most `atOnce` tasks at the same time; others wait, and throw BusyError when too many do. */
-function turnstile(atOnce: number, maxQueue: number): <T>(task: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (task) => {
-    if (running >= atOnce) {
-      if (waiting.length >= maxQueue) throw new BusyError('busy');
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else running += 1;
-    try {
-      return await task();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  };
 }

@@ -1,6 +1,7 @@
+import { shownInstant } from '../shown-time.ts';
 import { answerChart, answerTable } from './answer-table.ts';
 import { type ChildWork, refusal, type TableAnswer } from './child-work.ts';
-import { figure, instant } from './layout.ts';
+import { figure } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';
@@ -65,7 +66,7 @@ async function answered(
       status: 200,
       body: html`${chart === undefined ? '' : figure(chart)}
 <section>${answerTable(`Answer: ${countWords(answer)}`, answer)}
-<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${instant(answer.completeThrough)}.`}</p></section>`,
+<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`}</p></section>`,
     };
   } catch (error) {
     const { words, status } = refusal(error, signal);

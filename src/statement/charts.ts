@@ -9,11 +9,12 @@ import {
   monthSoFar,
   restName,
 } from '../charts/index.ts';
+import { monthName } from '../shown-time.ts';
 import { addCalendarMonths, dayMs, formatInstant, type Instant } from '../time.ts';
 import { amount, relative } from '../usd-format.ts';
 import { readSql } from '../warehouse/index.ts';
 import type { StatementData } from './data.ts';
-import { monthName, shownName } from './words.ts';
+import { shownName } from './words.ts';
 
 /** Workspaces with a color of their own; the others are added up. */
 const seriesShown = 6;

@@ -1,4 +1,5 @@
 import { type Chart, chartToSvg } from '../charts/index.ts';
+import { monthName, shownInstant } from '../shown-time.ts';
 import { formatMonth } from '../time.ts';
 import { amount, relative, signed } from '../usd-format.ts';
 import type { SqlRow } from '../warehouse/index.ts';
@@ -6,7 +7,7 @@ import { statementCharts } from './charts.ts';
 import { minus, type StatementData, sumOf } from './data.ts';
 import { html, Markup } from './markup.ts';
 import { style } from './style.ts';
-import { monthName, shownInstant, shownName, shownOwner, stateOf, titleOf } from './words.ts';
+import { shownName, shownOwner, stateOf, titleOf } from './words.ts';
 
 /** The rows that a statement shows of the largest; the workbook has all. */
 export interface LargestRows {

@@ -1,12 +1,8 @@
 import { ownerText } from '../reports/index.ts';
 import { maxNameLength, oneLine } from '../safe-text.ts';
+import { monthName, shownInstant } from '../shown-time.ts';
 import { formatMonth } from '../time.ts';
 import type { StatementData } from './data.ts';
-
-/** `October 2026`. */
-export function monthName(month: number): string {
-  return new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(month);
-}
 
 /** `Statement for October 2026, team payments`. */
 export function titleOf({ month, owner, dimension }: Pick<StatementData, 'month' | 'owner' | 'dimension'>): string {
@@ -20,11 +16,6 @@ export function stateOf({ month, state, missing }: Pick<StatementData, 'month' |
   if (missing.length > 0) return `DRAFT. ${missing.join('. ')}. The numbers will change.`;
   const name = formatMonth(month);
   return `Complete, not closed. The numbers can change until "costbook close ${name}".`;
-}
-
-/** `2026-10-04 12:00 UTC`. */
-export function shownInstant(text: string): string {
-  return `${text.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** A name from the platform on one line, without marks that change its direction. */

@@ -1,5 +1,6 @@
+import { escapeMarkup } from '../escape-markup.ts';
 import { type Look, styleOf } from './looks.ts';
-import { cellText, escapeXml } from './xml.ts';
+import { cellText } from './xml.ts';
 
 /** What a cell holds. Text is never a formula; the decimals of a number are written as they are. */
 export type Cell =
@@ -44,7 +45,7 @@ export function rowXml(row: number, cells: readonly Cell[]): string {
 function cellXml(address: string, cell: NonNullable<Cell>): string {
   if ('boolean' in cell) return `<c r="${address}"${styled(cell.look)} t="b"><v>${cell.boolean ? 1 : 0}</v></c>`;
   if ('formula' in cell) {
-    return `<c r="${address}"${styled(cell.look)}><f>${escapeXml(cell.formula)}</f><v>${shortest(cell.number)}</v></c>`;
+    return `<c r="${address}"${styled(cell.look)}><f>${escapeMarkup(cell.formula)}</f><v>${shortest(cell.number)}</v></c>`;
   }
   if ('number' in cell && fitsNumber(cell.number)) {
     return `<c r="${address}"${styled(cell.look)}><v>${shortest(cell.number)}</v></c>`;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { escapeMarkup } from '../escape-markup.ts';
 import { type Cell, columnName, rowXml } from './cell.ts';
 import { styleSheet } from './looks.ts';
-import { escapeXml } from './xml.ts';
+
 import { type ZipFile, zipped } from './zip.ts';
 
 /** The most rows of a sheet. */
@@ -139,7 +140,7 @@ function workbookXml(sheets: readonly WrittenSheet[]): string {
   }
   const all = [...[...names].map(([key, areas]) => definedName(key, areas.join(','))), ...own];
   const entries = sheets.map(
-    ({ name }, index) => `<sheet name="${escapeXml(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
+    ({ name }, index) => `<sheet name="${escapeMarkup(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
   );
   return (
     `${declaration}<workbook xmlns="${main}" xmlns:r="${relations}"><workbookPr/><bookViews><workbookView/></bookViews><sheets>${entries.join('')}</sheets>` +
@@ -148,7 +149,7 @@ function workbookXml(sheets: readonly WrittenSheet[]): string {
 }
 
 function definedName(name: string, to: string, sheet?: number, more = ''): string {
-  return `<definedName name="${name}"${sheet === undefined ? '' : ` localSheetId="${sheet}"`}${more}>${escapeXml(to)}</definedName>`;
+  return `<definedName name="${name}"${sheet === undefined ? '' : ` localSheetId="${sheet}"`}${more}>${escapeMarkup(to)}</definedName>`;
 }
 
 const rootRelations = `${declaration}<Relationships xmlns="${packaged}/relationships"><Relationship Id="rId1" Type="${relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>`;

@@ -1,3 +1,5 @@
+import { escapeMarkup } from '../escape-markup.ts';
+
 /** The most characters that a cell holds. */
 export const maxCellLength = 32_767;
 
@@ -10,15 +12,10 @@ const notInXml = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\r]|_x[0-9A-Fa-f]{4}_/g;
  */
 export function cellText(text: string): string {
   const cut = text.length > maxCellLength ? `${text.slice(0, maxCellLength - 1)}…` : text;
-  return escapeXml(
+  return escapeMarkup(
     cut.toWellFormed().replace(notInXml, (found) => {
       if (found.length > 1) return `_x005F${found}`;
       return `_x${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;
     }),
   );
-}
-
-/** Text for the content of an element or the value of an attribute. */
-export function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

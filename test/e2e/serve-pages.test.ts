@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { anomalyAddress, resourceAddress } from '../../src/serve/addresses.ts';
+import { anomalyAddress, resourceAddress } from '../../src/dashboard-address.ts';
 import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
 import { runCli } from '../support/project.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { anyName, decodePart, encodePart, resourceAddress } from '../../src/serve/addresses.ts';
+import { anyName, decodePart, encodePart, resourceAddress } from '../../src/dashboard-address.ts';
 
 const names = [
   'box',
