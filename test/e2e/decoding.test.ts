@@ -13,7 +13,7 @@ async function runCompiled(code: string): Promise<unknown> {
     import assert from 'node:assert/strict';
     import { gzipSync, gunzipSync } from 'node:zlib';
     import { decodeElsewhere } from '${dist}fetch/decode-elsewhere.js';
-    import { readPage } from '${dist}fetch/ask.js';
+    import { readPage } from '${dist}fetch/query-pages.js';
     import { decodePage } from '${dist}fetch/decode.js';
     const hours = 168;
     const start = Date.UTC(2026, 9, 1);

@@ -220,7 +220,7 @@ describe('the process that answers', () => {
     ['by the process that started it, if the kernel does not', false],
   ])('is limited in memory %s', async (_, hasKernelLimit) => {
     // As it was built: the child is a program that Node runs without a compiler.
-    const built = new URL('../../dist/query/ask.js', import.meta.url).href;
+    const built = new URL('../../dist/query/run-query.js', import.meta.url).href;
     const { ask } = (await import(built)) as typeof import('../../src/query/run-query.ts');
     const asked = ask(
       { ...question, dir },

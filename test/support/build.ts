@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
@@ -22,6 +23,8 @@ declare module 'vitest' {
 export default async function build(project: TestProject): Promise<() => Promise<void>> {
   const { seed } = project.getProvidedContext();
   if (seed !== 1) console.log(`Cases are drawn from seed ${seed}; COSTBOOK_TEST_SEED=${seed} draws them again.`);
+  // A module of an earlier build would hide that a test, or the product, still names it.
+  await rm(fileURLToPath(new URL('../../dist', import.meta.url)), { recursive: true, force: true });
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
   const folder = await mkdtemp(join(tmpdir(), 'costbook-test-'));
   const emptyBooks = join(folder, 'empty.duckdb');

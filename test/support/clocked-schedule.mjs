@@ -2,7 +2,7 @@
 // nothing runs any more. Runs are real processes of the product, told the same clock; each is named as `run <pid>`.
 import { createInterface } from 'node:readline';
 import { loadJobs } from '../../dist/jobs/index.js';
-import { doneThroughOf, openScheduler, startRun } from '../../dist/jobs/schedule.js';
+import { doneThroughOf, openScheduler, startRun } from '../../dist/jobs/scheduler.js';
 import { jobHistories, openBooks } from '../../dist/warehouse/index.js';
 
 const [dir, begun] = process.argv.slice(2);
