@@ -10,4 +10,9 @@ select series_id, bucket_start, cost, usage
 from hourly_costs
 where series_id in (select series_id from series where workspace in (select workspace from visible_workspaces));
 
+create or replace temp view visible_days as
+select series_id, day as bucket_start, cost, usage
+from memory.main.day_costs
+where series_id in (select series_id from series where workspace in (select workspace from visible_workspaces));
+
 create or replace temp view visible_accounts as select distinct account from visible_series;
