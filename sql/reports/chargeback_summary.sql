@@ -48,7 +48,7 @@ owned as (
       as is_compared,
     is_shared,
     sum(cost) as cost
-  from costs_allocated
+  from ledger.costs_by_owner
   cross join known
   where bucket_start >= cast($month as timestamp) - interval 1 month
     and bucket_start < cast($month as timestamp) + interval 1 month

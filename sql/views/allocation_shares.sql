@@ -14,7 +14,7 @@ pools as materialized (
     series.account,
     cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
     cast(sum(hourly_costs.cost) as decimal(38, 12)) as cost,
-    cast(sum(cast(cast(abs(hourly_costs.cost) as decimal(38, 12)) * 1000000000000 as hugeint)) as hugeint) as size
+    cast(cast(sum(abs(hourly_costs.cost)) as decimal(38, 12)) * 1000000000000 as hugeint) as size
   from ledger.hourly_costs as hourly_costs
   join owners on owners.series_id = hourly_costs.series_id
   join ledger.series as series on series.series_id = hourly_costs.series_id

@@ -1,0 +1,65 @@
+--! about: The shared cost of each hour by owner: what costs_allocated splits row by row, split once for each hour, with
+--! about: exactly the same sums. Internal: public views and reports build on it.
+--! grain: rule_number, account, bucket_start, owner
+create or replace view ledger.shared_costs as
+with
+owners as materialized (select * from ledger.allocation_owners where is_split),
+shares as materialized (select * from ledger.allocation_shares),
+--! include: proportions
+pools as (
+  select
+    owners.rule_number,
+    any_value(owners.rule) as rule,
+    any_value(owners.owner) as owner,
+    series.account,
+    hourly_costs.bucket_start,
+    cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
+    cast(sum(hourly_costs.cost) as decimal(38, 12)) as cost
+  from ledger.hourly_costs as hourly_costs
+  join owners on owners.series_id = hourly_costs.series_id
+  join ledger.series as series on series.series_id = hourly_costs.series_id
+  where hourly_costs.bucket_start >= owners.from_time
+    and hourly_costs.bucket_start < owners.to_time
+  group by owners.rule_number, series.account, hourly_costs.bucket_start
+),
+in_units as (
+  select *, cast(cost * 1000000000000 as hugeint) as cost_units
+  from pools
+),
+in_order as (
+  select
+    *,
+    cast(sum(cost_units) over up_to as hugeint) as through,
+    cast(sum(cost_units) over up_to as hugeint) - cost_units as before,
+    lead(bucket_start) over up_to is null as is_last
+  from in_units
+  window up_to as (partition by rule_number, account, usage_month order by bucket_start)
+)
+select
+  in_order.rule_number,
+  in_order.rule,
+  in_order.account,
+  in_order.bucket_start,
+  -- Without owners, the cost stays with the rule.
+  coalesce(proportions.owner, in_order.owner) as owner,
+  case
+    when proportions.owner is null then in_order.cost
+    else cast(
+      cast(
+        --! include: part_of_shared_cost
+        as decimal(38, 0)
+      ) * 0.000000000001 as decimal(38, 12)
+    )
+  end as cost
+from in_order
+left join proportions
+  on proportions.rule_number = in_order.rule_number
+  and proportions.account = in_order.account
+  and proportions.usage_month = in_order.usage_month;
+comment on view ledger.shared_costs is 'Shared cost by hour and owner, by the current allocation rules';
+comment on column ledger.shared_costs.rule_number is 'Rule that splits the cost';
+comment on column ledger.shared_costs.rule is 'Name of the rule';
+comment on column ledger.shared_costs.account is 'Billing account';
+comment on column ledger.shared_costs.bucket_start is 'Start of the hour, UTC';
+comment on column ledger.shared_costs.owner is 'Owner of the part: a JSON object with the rules'' dimensions in order';
+comment on column ledger.shared_costs.cost is 'Cost in USD';
