@@ -12,7 +12,7 @@ with hours as (
   from memory.main.day_costs as day_costs
   join ledger.series as series using (series_id)
   -- The time of an owner is within that of one state.
-  left join ledger.series_states as states
+  left join memory.main.states as states
     on states.series_id = day_costs.series_id
     and states.from_time <= day_costs.from_time
     and states.to_time > day_costs.from_time

@@ -4,6 +4,10 @@ create or replace table memory.main.owners as
 select series_id, from_time, to_time, rule_number, rule, owner, is_split
 from ledger.allocation_owners;
 
+create or replace table memory.main.states as
+select series_id, from_time, to_time, labels, region
+from ledger.series_states;
+
 create or replace table memory.main.day_costs as
 select
   hourly_costs.series_id,

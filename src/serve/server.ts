@@ -17,7 +17,8 @@ import { type Asset, loadAssets } from './assets.ts';
 import { readBooksState } from './books-state.ts';
 import { budgetPage, budgetsPage } from './budgets.ts';
 import { childWork, type ProjectCommands } from './child-work.ts';
-import { exploreCsv, explorePage } from './explore.ts';
+import { explorePage } from './explore.ts';
+import { exploreFile, exploreFormats } from './explore-file.ts';
 import { healthPage } from './health.ts';
 import { document, signInDocument } from './layout.ts';
 import { BusyError, openLimiter } from './limiter.ts';
@@ -138,7 +139,10 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   }
   for (const [path, entry] of Object.entries(pages)) addPage(path, path, entry);
   for (const [path, entry] of Object.entries(detailPages)) addPage(`${path}/*`, path, entry);
-  app.get('/explore.csv', (context) => limited(() => answerDownload(context, exploreCsv, snapshots)));
+  for (const format of exploreFormats) {
+    const make = (request: Pick<PageRequest, 'view' | 'query'>) => exploreFile(request, format);
+    app.get(`/explore.${format}`, (context) => limited(() => answerDownload(context, make, snapshots)));
+  }
   app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
   app.onError((error, context) => {
     if (error instanceof BusyError) return context.text(`${messageOf(error)}\n`, 503);
