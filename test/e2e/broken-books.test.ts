@@ -392,6 +392,63 @@ describe.concurrent('a full disk that only an empty file recorded', () => {
   });
 });
 
+/** The journal of a project: its lines, and a function that replaces one of them. */
+async function journalOf(dir: string) {
+  const folder = join(dir, 'data', 'journal');
+  const path = join(folder, (await readdir(folder)).find((name) => name.endsWith('.ndjson')) ?? '');
+  const lines = (await readFile(path, 'utf8')).split('\n').slice(0, -1);
+  async function replace(index: number, text: string | undefined): Promise<void> {
+    const now = (await readFile(path, 'utf8')).split('\n');
+    if (text === undefined) now.splice(index, 1);
+    else now[index] = text;
+    await writeFile(path, now.join('\n'));
+  }
+  return { path, lines, replace };
+}
+
+describe.concurrent('a damaged journal of whole books', () => {
+  type Journal = Awaited<ReturnType<typeof journalOf>>;
+  test.each<[string, (journal: Journal) => Promise<unknown>]>([
+    ['its first line', ({ replace }) => replace(0, 'junk')],
+    ['a line in the middle', ({ lines, replace }) => replace(4, lines[4]?.slice(0, -20))],
+    [
+      'several lines',
+      async ({ replace }) => [await replace(2, 'junk'), await replace(5, ''), await replace(9, undefined)],
+    ],
+    ['its last line', async ({ path }) => truncate(path, (await stat(path)).size - 20)],
+    ['its second half', async ({ path }) => truncate(path, Math.floor((await stat(path)).size / 2))],
+    ['all of it', ({ path }) => rm(path)],
+    ['its folder', ({ path }) => rm(join(path, '..'), { recursive: true })],
+  ])('in %s is named by status and doctor, and repair restores it from the books', async (_, damage) => {
+    const dir = await books.broken();
+    await damage(await journalOf(dir));
+    const run = (...args: string[]) => runCli([...args, '--dir', dir]);
+    const into = join(dir, 'rebuilt.duckdb');
+    for (const command of [
+      ['status', '--exit-code', '--now', now],
+      ['doctor', '--offline', '--now', now],
+      ['rebuild', '--into', into],
+    ]) {
+      const { exitCode, stdout, stderr } = await run(...command);
+      expect({ command, exitCode, step: `${stdout}${stderr}`.includes('"costbook repair"') }).toEqual({
+        command,
+        exitCode: command[0] === 'doctor' ? expect.any(Number) : 4,
+        step: true,
+      });
+    }
+    const refused = await ingest(dir, platform, { now });
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr).toContain('"costbook repair"');
+    const repaired = await run('repair', '--json');
+    expect(repaired.exitCode, repaired.stderr).toBe(0);
+    expect(JSON.parse(repaired.stdout).lost).toEqual({ loads: [], journal: [] });
+    const rebuilt = await run('rebuild', '--into', into, '--json');
+    expect(JSON.parse(rebuilt.stdout), rebuilt.stderr).toMatchObject({ identical: true });
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    await expectWhole(dir);
+  });
+});
+
 describe.concurrent('repair --accept-loss', () => {
   const landing = (dir: string) => join(dir, 'data', 'landing', 'acc_one');
   const run = (dir: string, ...args: string[]) => runCli([...args, '--dir', dir]);
@@ -430,22 +487,22 @@ describe.concurrent('repair --accept-loss', () => {
     expect(rebuilt.exitCode, rebuilt.stderr).toBe(0);
   });
 
-  test('continues without the events after a damaged line of the journal', async () => {
-    const dir = await books.broken();
-    const folder = join(dir, 'data', 'journal');
-    const [file = ''] = await readdir(folder);
-    const lines = (await readFile(join(folder, file), 'utf8')).split('\n');
-    await writeFile(join(folder, file), lines.map((line, index) => (index === 2 ? 'junk' : line)).join('\n'));
-    const refused = await ingest(dir, platform, { now });
-    expect(refused.exitCode).toBe(4);
-    expect(refused.stderr).toContain('costbook repair --accept-loss');
+  test('without warehouse and snapshot loses only the damaged lines of the journal, and names them', async () => {
+    const dir = await onlyLanding();
+    const { lines, replace } = await journalOf(dir);
+    await replace(2, 'junk');
+    const kind = JSON.parse(lines[4] ?? '').event;
+    await replace(4, lines[4]?.slice(0, -20) ?? '');
     expect((await run(dir, 'repair')).exitCode).toBe(4);
-    expect(await run(dir, 'repair', '--accept-loss')).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringContaining('.ndjson.lost'),
+    const accepted = await run(dir, 'repair', '--accept-loss', '--json');
+    expect(accepted.exitCode, accepted.stderr).toBe(0);
+    expect(JSON.parse(accepted.stdout)).toMatchObject({
+      lost: { loads: [], journal: ['event 3 of the journal', `event 5 of the journal (${kind})`] },
+      restored: [],
     });
     expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
     await expectWhole(dir);
+    expect((await run(dir, 'rebuild', '--into', join(dir, 'rebuilt.duckdb'))).exitCode).toBe(0);
   });
 });
 
