@@ -10,7 +10,9 @@ import {
   UsageError,
 } from '../errors.ts';
 import { acceptLosses, LandingLossError } from '../ingest/index.ts';
-import { formatWindow } from '../time.ts';
+import { moveMisplacedAside } from '../misplaced.ts';
+import { expectProject } from '../project-folder.ts';
+import { formatSecond, formatWindow } from '../time.ts';
 import {
   closeGaps,
   describeFacts,
@@ -78,6 +80,8 @@ export const repairCommand: Command = {
     const waitMs = options.duration('wait') ?? 0;
     options.check();
     const losses: Losses = { loads: [], events: [], journalFiles: [], isAccepted: options.flag('acceptLoss') };
+    expectProject(context);
+    const misplaced = moveMisplacedAside(context.dir, formatSecond(Date.now()).replaceAll(/[-:]/g, ''));
     const { fault, removedLogs } = await publishIfWhole(losses, waitMs, context);
     const made = fault === undefined ? undefined : await makeAnew(fault, losses, context);
     const sealed = await readSeal(snapshotFile(context.dir));
@@ -88,7 +92,7 @@ export const repairCommand: Command = {
       reason: fault === undefined ? null : firstSentence(fault.message),
       madeFrom: made?.madeFrom ?? null,
       loads: made?.loads ?? 0,
-      movedAside: [...(made?.movedAside ?? []), ...losses.journalFiles],
+      movedAside: [...misplaced, ...(made?.movedAside ?? []), ...losses.journalFiles],
       removedLogs: made?.removedLogs ?? removedLogs,
       lost: {
         loads: losses.loads.map(describeLoss),

@@ -1,4 +1,4 @@
-import { copyFile, link, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileBytes, fileName, journalFiles, lineFeed, missing, parseEvent, syncFolder } from './journal.ts';
 import { lastNumberOf } from './journal-events.ts';
@@ -69,6 +69,7 @@ export async function closeGaps(
   const first = Math.min(readable.firstDamaged ?? files.length, ...lost.map(({ from }) => fileBefore(files, from)));
   const damaged = files.slice(first).map(({ name }) => name);
   const start = first === 0 ? 1 : (files[first]?.first ?? 1);
+  await mkdir(folder, { recursive: true });
   const written = await writeParts(folder, { readable, gaps, start, last });
   const movedAside: string[] = [];
   for (const name of damaged) movedAside.push(await keepAside(join(folder, name)));

@@ -5,7 +5,7 @@ import type { Connection, SqlParameters } from './connection.ts';
 import { type EarlierEvent, withPresentNames } from './earlier-names.ts';
 import { type EventScalar, isOfRepair, type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-events.ts';
 import { ledgerTables } from './ledger-tables.ts';
-import { restoreRows } from './restored-rows.ts';
+import { firstUnrestored, restoreRows } from './restored-rows.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
 import { correctInstantsOf, lastEventOf } from './statements.ts';
 
@@ -47,6 +47,26 @@ export async function readJournal(
   if (through === undefined) return events;
   if (last < through) throw missing(folder, Math.max(last, after) + 1, through, inBooks);
   return events.filter(({ number }) => number <= through);
+}
+
+/**
+ * What is wrong with a journal, if the books have its events up to `inBooks`; undefined if nothing. Reads what the next
+ * run reads, the last file; with `isWhole`, all files.
+ */
+export async function journalFault(
+  folder: string,
+  inBooks: number,
+  { isWhole }: { readonly isWhole: boolean },
+): Promise<JournalLossError | undefined> {
+  try {
+    const { events, last } = await readTail(folder, isWhole ? 0 : inBooks, inBooks);
+    if (last < inBooks) return missing(folder, last + 1, inBooks, inBooks);
+    const gap = isWhole ? firstUnrestored(events) : undefined;
+    return gap && missing(folder, gap.number, lastNumberOf(gap), inBooks);
+  } catch (error) {
+    if (error instanceof JournalLossError) return error;
+    throw error;
+  }
 }
 
 /** Events of the journal are missing or damaged. If the books have these events, "costbook repair" restores them. */

@@ -1,4 +1,4 @@
-import { chmod, copyFile, link, open, readdir, rename, rm, truncate, unlink } from 'node:fs/promises';
+import { chmod, copyFile, link, open, readdir, rename, rm, stat, truncate, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { LockedError, UsageError } from '../errors.ts';
 import { openDatabase } from './database.ts';
@@ -51,6 +51,11 @@ export async function openRebuildingWarehouse(
   },
 ): Promise<RebuildingWarehouse> {
   const part = `${file}.part`;
+  for (const path of [part, `${part}.wal`]) {
+    if ((await stat(path).catch(() => undefined))?.isDirectory()) {
+      throw new UsageError(`${path} is a folder, expected no file or one of a killed rebuild: move it away`);
+    }
+  }
   async function removePart(): Promise<void> {
     await rm(part, { force: true });
     await rm(`${part}.wal`, { force: true });

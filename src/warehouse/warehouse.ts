@@ -1,5 +1,6 @@
 import type { Log } from '../effects.ts';
 import { DamagedFileError } from '../errors.ts';
+import { refuseMisplaced } from '../misplaced.ts';
 import { type AccountRecords, accountRecords } from './accounts.ts';
 import { type AlertRecords, alertRecords } from './alert-records.ts';
 import { type ClockRecords, clockRecords } from './clock-records.ts';
@@ -45,7 +46,8 @@ export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, Mont
  * first if that changes it. `newestStored` returns the last load number in the landing folder. The signal stops stages
  * and a running copy; the ledger can still be written and published afterwards. Throws LockedError, UsageError if a
  * newer program wrote the file, DamagedFileError if it cannot be read, and ChangedFileError if it is missing, has less
- * than snapshot, landing folder and journal, or has other rows than were published.
+ * than snapshot, landing folder and journal, or has other rows than were published, or if a folder is in place of a file
+ * next to it.
  */
 export async function openWarehouse(
   dir: string,
@@ -54,6 +56,7 @@ export async function openWarehouse(
   newestStored: () => Promise<number> = async () => 0,
 ): Promise<Warehouse> {
   const file = warehouseFile(dir);
+  refuseMisplaced(dir);
   const database = await openWarehouseFile(dir, newestStored);
   try {
     const connection = await database.connect();
