@@ -31,7 +31,7 @@ import {
   wordsOf,
 } from './errors.ts';
 import { humanLog, jsonLog } from './log.ts';
-import { describeMisplaced, misplacedFiles } from './misplaced.ts';
+import { causeInMisplaced, describeMisplaced } from './misplaced.ts';
 import { noProjectWords } from './project-folder.ts';
 import { forTerminal } from './safe-text.ts';
 import { openLiveLine } from './terminal/live-line.ts';
@@ -207,9 +207,7 @@ function withoutProject(error: unknown, words: readonly string[]): readonly stri
 
 /** The message of an error; if a folder is in place of a file of the books, or the other way round, that is its cause. */
 function withMisplaced(error: unknown, words: readonly string[]): readonly string[] {
-  const { code = '', syscall } = (error ?? {}) as NodeJS.ErrnoException;
-  if (project === undefined || syscall === undefined || !['EISDIR', 'ENOTDIR', 'EEXIST'].includes(code)) return words;
-  const found = misplacedFiles(project);
+  const found = project === undefined ? [] : causeInMisplaced(error, project);
   if (found.length === 0) return words;
   return found.map((each) => `costbook: ${describeMisplaced(each)}: run "costbook repair", which moves it aside`);
 }

@@ -56,6 +56,12 @@ export function refuseMisplaced(dir: string): void {
   );
 }
 
+/** What is misplaced and thus explains an error of the operating system; empty for any other error. */
+export function causeInMisplaced(error: unknown, dir: string): readonly Misplaced[] {
+  const { code = '', syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  return syscall !== undefined && ['EISDIR', 'ENOTDIR', 'EEXIST'].includes(code) ? misplacedFiles(dir) : [];
+}
+
 /** Renames what is misplaced to `misplaced-<stamp>-<name>`; returns the new paths. `stamp` has no colons. */
 export function moveMisplacedAside(dir: string, stamp: string): string[] {
   return misplacedFiles(dir).map(({ path }) => {

@@ -29,6 +29,7 @@ import { openLandingWriter } from '../fetch/index.ts';
 import { checkLanding } from '../ingest/index.ts';
 import { readJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
+import { causeInMisplaced, describeMisplaced, misplacedFiles } from '../misplaced.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
@@ -51,7 +52,7 @@ import {
 } from '../warehouse/index.ts';
 import { futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
-import { compareWarehouse, faultsOfFiles, misplacedFaults, unpublishedLoads } from './files-of-books.ts';
+import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { askPlatform } from './platform-access.ts';
 import { expectJobs } from './run.ts';
 
@@ -76,6 +77,7 @@ export const doctorCommand: Command = {
         found = await work();
       } catch (error) {
         context.signal.throwIfAborted();
+        if (causeInMisplaced(error, context.dir).length > 0) return; // reported with the files
         // What cannot be checked counts as failed; bugs are thrown on.
         if (exitCodeOf(error) === exitCodes.bug) throw error;
         found = messageOf(error)
@@ -113,9 +115,7 @@ export const doctorCommand: Command = {
     }
     await look('disk', () => disk(context));
     await look('memory', memory);
-    await look('files', () =>
-      misplacedFaults(context.dir).map(({ found, remedy }) => fail(exitCodes.unproven, found, remedy)),
-    );
+    await look('files', () => misplaced(context));
     await look('files', () => fileModes(config, context));
     await look('books', () => books(config, context, wrongNow));
     await look('landing', () => landing(config, context, input.options['deep'] === true));
@@ -381,6 +381,16 @@ async function disk({ dir }: CommandContext): Promise<readonly Found[]> {
     return [fail(exitCodes.machine, words, `free some space: a nightly run needs up to ${gigabytes(needed)}`)];
   if (free < 2 * needed) return [warn(words, 'free some space soon; landing.keepDays removes old pages')];
   return [ok(words)];
+}
+
+/** Folders in place of files of the books, and files in place of their folders. */
+function misplaced({ dir }: CommandContext): readonly Found[] {
+  const remedy = 'run "costbook repair", which moves it aside';
+  return misplacedFiles(dir).map((each) =>
+    each.stopsRuns
+      ? fail(exitCodes.unproven, `${describeMisplaced(each)}: no ingest can load`, remedy)
+      : warn(describeMisplaced(each), remedy),
+  );
 }
 
 /** Whether files are readable by more users than `fileMode` permits: older files keep their mode. */

@@ -25,21 +25,14 @@ export interface FileFault {
 
 const remedy = 'run "costbook repair"';
 
-/** Folders in place of files of the books, and files in place of their folders. */
-export function misplacedFaults(dir: string): FileFault[] {
-  return misplacedFiles(dir).map((each) => ({
-    file: 'other',
-    found: `${describeMisplaced(each)}${each.stopsRuns ? ': no ingest can load' : ''}`,
-    remedy,
-  }));
-}
-
 /**
  * Compares the open snapshot with its seal (rows, cost, load, journal event at publication), and checks the files next
  * to it: of the journal, what the next run reads, or all of it. Not for a process that holds the warehouse.
  */
 export async function faultsOfFiles(dir: string, books: Books, { isWholeJournal = false } = {}): Promise<FileFault[]> {
-  const faults = misplacedFaults(dir);
+  const faults: FileFault[] = misplacedFiles(dir)
+    .filter(({ stopsRuns }) => stopsRuns)
+    .map((each) => ({ file: 'other', found: `${describeMisplaced(each)}: no ingest can load`, remedy }));
   const journal =
     faults.length > 0
       ? undefined

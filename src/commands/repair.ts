@@ -170,11 +170,13 @@ async function makeWithout(losses: Losses, asked: WarehouseAsked, context: Comma
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof JournalLossError ? error.cause : error;
     if (cause instanceof JournalLossError) {
-      // Without a snapshot to start from, nothing else has these events.
-      if (!losses.isAccepted && asked.base === undefined)
-        throw new UnprovenError(`${messageOf(error)}\n${accepting}`, { cause: error });
-      await closeJournal(losses, asked.inBooks ?? 0, context);
-      return losses.isAccepted ? make().catch(withoutLoads) : make();
+      await closeJournal(losses, asked.inBooks ?? 0, context).catch((lost: unknown) => {
+        if (!(lost instanceof JournalLossError) || asked.base !== undefined) throw lost;
+        // The error has what the landing folder lost, too.
+        const found = messageOf(error).replace(cause.message, cause.found);
+        throw new UnprovenError(`${found}\n${accepting}`, { cause: lost });
+      });
+      return makeWithout(losses, asked, context);
     }
     if (!(cause instanceof LandingLossError)) throw error;
     if (!losses.isAccepted) throw new UnprovenError(`${cause.message}\n${accepting}`, { cause: error });

@@ -62,7 +62,7 @@ export async function closeGaps(
   }));
   const really = lost.find(({ isInBooks }) => !isInBooks);
   if (really !== undefined && !acceptLoss) {
-    throw missing(folder, Math.max(really.from, inBooks + 1), really.through, inBooks);
+    throw missing(folder, Math.max(really.from, inBooks + 1), really.through, inBooks, { isLost: true });
   }
   if (lost.length === 0 && readable.firstDamaged === undefined) return { lost, movedAside: [] };
   // A gap before a file starts in the file before.

@@ -74,8 +74,12 @@ export class JournalLossError extends ChangedFileError {
   /** The last event that the books have: only later ones can be lost. */
   readonly inBooks: number;
 
-  constructor(message: string, inBooks: number) {
-    super(message);
+  /** What was found, without the next step. */
+  readonly found: string;
+
+  constructor(found: string, advice: string, inBooks: number) {
+    super(`${found}. ${advice}`);
+    this.found = found;
     this.inBooks = inBooks;
   }
 }
@@ -248,15 +252,15 @@ async function readTail(
     const bytes = await readFile(path);
     wholeBytes = bytes.lastIndexOf(lineFeed) + 1;
     if (wholeBytes < bytes.length && following !== undefined) {
-      throw damaged(path, bytes.toString().split('\n').length, 'its last line is incomplete', next ?? first, inBooks);
+      throw damaged(path, bytes.toString().split('\n').length, 'its last line is incomplete', inBooks);
     }
     next = first;
     const lines = bytes.toString('utf8', 0, wholeBytes).split('\n');
     for (const [line, text] of lines.slice(0, -1).entries()) {
       const event = parseEvent(text);
-      if (event === undefined) throw damaged(path, line + 1, 'it is not an event', next, inBooks);
+      if (event === undefined) throw damaged(path, line + 1, 'it is not an event', inBooks);
       if (event.number !== next) {
-        throw damaged(path, line + 1, `it is event ${event.number}, expected ${next}`, next, inBooks);
+        throw damaged(path, line + 1, `it is event ${event.number}, expected ${next}`, inBooks);
       }
       const last = lastNumberOf(event);
       if (last > after) events.push(event);
@@ -266,21 +270,24 @@ async function readTail(
   return { events, file: files.at(-1)?.name, wholeBytes, last: (next ?? 1) - 1 };
 }
 
-function adviceFor(firstLost: number, inBooks: number): string {
-  return firstLost <= inBooks
-    ? 'Run "costbook repair", which restores what the books still know'
-    : 'Restore it from a backup, or run "costbook repair --accept-loss" to continue without the lost events';
-}
+const repairs = 'Run "costbook repair", which restores what the books still know';
+const accepting =
+  'Restore it from a backup, or run "costbook repair --accept-loss" to continue without the lost events';
 
-/** The error for events of the journal that no file has. */
-export function missing(folder: string, from: number, through: number, inBooks: number): JournalLossError {
+/** The error for events of the journal that no file has; `isLost` if a repair found that the books do not have them. */
+export function missing(
+  folder: string,
+  from: number,
+  through: number,
+  inBooks: number,
+  { isLost = false } = {},
+): JournalLossError {
   const range = `events ${from} to ${through} of the journal are missing`;
-  return new JournalLossError(`${folder}: ${range}. ${adviceFor(from, inBooks)}`, inBooks);
+  return new JournalLossError(`${folder}: ${range}`, isLost ? accepting : repairs, inBooks);
 }
 
-function damaged(file: string, line: number, reason: string, firstLost: number, inBooks: number): JournalLossError {
-  const found = `${file}:${line}: the journal is damaged (${reason})`;
-  return new JournalLossError(`${found}. ${adviceFor(firstLost, inBooks)}`, inBooks);
+function damaged(file: string, line: number, reason: string, inBooks: number): JournalLossError {
+  return new JournalLossError(`${file}:${line}: the journal is damaged (${reason})`, repairs, inBooks);
 }
 
 /** A line of the journal as an event with today's names; undefined if it is none. Pure. */

@@ -1,4 +1,4 @@
-import { chmod, chown, cp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { breakages, snapshotOf, warehouseOf, writeAsForeigner } from '../support/breakages.ts';
@@ -446,6 +446,98 @@ describe.concurrent('a damaged journal of whole books', () => {
     expect(JSON.parse(rebuilt.stdout), rebuilt.stderr).toMatchObject({ identical: true });
     expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
     await expectWhole(dir);
+  });
+});
+
+/** Every place below `data` that can have a folder instead of a file, or a file instead of a folder. */
+const places: readonly (readonly ['folder' | 'file', string])[] = [
+  ['folder', 'warehouse.duckdb.part'],
+  ['folder', 'warehouse.duckdb.part.wal'],
+  ['folder', 'warehouse.duckdb.wal'],
+  ['folder', 'costbook.duckdb.wal'],
+  ['folder', 'costbook.duckdb.mode.part'],
+  ['folder', 'costbook.duckdb.77.part'],
+  ['folder', 'journal/events-000000001.ndjson'],
+  ['folder', 'metrics.prom'],
+  ['folder', '.unstored-books.json'],
+  ['file', 'journal'],
+  ['file', 'landing'],
+  ['file', 'landing/acc_one'],
+  ['file', 'landing/acc_one/load-000000001'],
+];
+
+test.concurrent.each(places)(
+  'a %s at data/%s is named with its path, and repair moves it aside',
+  async (kind, place) => {
+    const dir = await books.broken();
+    const path = join(dir, 'data', place);
+    await rm(path, { recursive: true, force: true });
+    if (kind === 'folder') await mkdir(join(path, 'inner'), { recursive: true });
+    else await writeFile(path, 'a file');
+    // Runs can do without metrics and the record of sent messages: only doctor mentions these.
+    for (const command of /metrics|unstored/.test(place) ? ['doctor'] : ['status', 'doctor']) {
+      const { stdout } = await runCli([
+        command,
+        ...(command === 'doctor' ? ['--offline'] : []),
+        '--now',
+        now,
+        '--dir',
+        dir,
+      ]);
+      expect(stdout).toContain(`${path} is a ${kind}`);
+      expect(stdout).toContain('"costbook repair"');
+    }
+    const refused = await ingest(dir, platform, { now });
+    if (refused.exitCode !== 0) {
+      expect(refused.exitCode).toBe(4);
+      expect(refused.stderr).toContain(`${path} is a ${kind}`);
+      expect(refused.stderr).toContain('"costbook repair"');
+    }
+    const repaired = await runCli(['repair', '--dir', dir]);
+    expect(repaired.exitCode, repaired.stderr).toBe(0);
+    expect(repaired.stdout).toContain('misplaced-');
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    await expectWhole(dir);
+  },
+);
+
+test.concurrent('a folder in place of the part of a rebuild is named, and nothing else is touched', async () => {
+  const dir = await books.broken();
+  const into = join(dir, 'rebuilt.duckdb');
+  await mkdir(`${into}.part`);
+  const { exitCode, stderr } = await runCli(['rebuild', '--into', into, '--dir', dir]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(`${into}.part is a folder`);
+});
+
+describe.concurrent('doctor', () => {
+  const doctor = (dir: string, ...args: string[]) =>
+    runCli(['doctor', '--offline', '--now', now, '--dir', dir, ...args]);
+  const first = (dir: string) => join(dir, 'data', 'landing', 'acc_one', 'load-000000001');
+
+  test('finds a changed page with --deep, and says that the books are right', async () => {
+    const dir = await books.broken();
+    expect((await doctor(dir, '--deep')).stdout).toContain('unchanged since they were stored');
+    await writeFile(join(first(dir), 'detail-0001.json'), 'junk');
+    expect((await doctor(dir)).stdout).not.toContain('detail-0001.json');
+    const { exitCode, stdout } = await doctor(dir, '--deep');
+    expect(exitCode).not.toBe(0);
+    expect(stdout).toMatch(/FAIL {2}landing: the books are right.*\n.*load 1.*detail-0001\.json has changed/);
+  });
+
+  test.each<[string, RegExp, (folder: string) => Promise<unknown>]>([
+    ['missing load', /load 1.*its folder .* is missing/, (folder) => rm(folder, { recursive: true })],
+    ['missing page', /1 of \d+ pages are missing.*detail-0001/, (folder) => rm(join(folder, 'detail-0001.json'))],
+    ['damaged description', /load\.json is not JSON/, (folder) => writeFile(join(folder, 'load.json'), '{')],
+    [
+      'copied load',
+      /mv .*load-000000099/,
+      (folder) => cp(folder, join(folder, '..', 'load-000000099'), { recursive: true }),
+    ],
+  ])('finds a %s in the landing folder', async (_, found, damage) => {
+    const dir = await books.broken();
+    await damage(first(dir));
+    expect((await doctor(dir)).stdout).toMatch(found);
   });
 });
 
