@@ -201,7 +201,9 @@ export function adviceOf(error: unknown): string | undefined {
   if (!isSystemError(error)) return undefined;
   const { code, path } = error;
   if (code === 'EROFS') return `${path ?? 'the disk'} is read-only: make it writable`;
-  if (code === 'EACCES' || code === 'EPERM') return `give the user that runs Costbook access to ${path ?? 'this file'}`;
+  if ((code === 'EACCES' || code === 'EPERM') && path !== undefined) {
+    return `give the user that runs Costbook access to ${path}`;
+  }
   if (code === 'ENOTDIR') return `a file is in the place of a folder: move it away, then ${repairing}`;
   return code === 'EISDIR' ? `a folder is in the place of a file: move it away, then ${repairing}` : undefined;
 }
