@@ -49,11 +49,11 @@ export function exploreForm(asked: Asked, choices: Choices): Markup {
 <label>Groups <input type="number" name="top" value="${top}" min="1" max="${maxTop}" size="3"></label>
 <div class="break"></div>
 ${listed.map((dimension) => filterList(dimension, choices.values.get(dimension) ?? [], filters[dimension]))}
-<label>Resource <input name="resource_name" value="${filters['resource_name'] === undefined ? '' : encodeValue(filters['resource_name'])}" placeholder="all" autocomplete="off"></label>
+<label>Resource <input name="resource_name" value="${filters['resource_name'] === undefined ? '' : encodeValue(filters['resource_name'])}" placeholder="all" size="14" autocomplete="off"></label>
 <label>Also filter by <select name="where">${option('', 'nothing else', true)}${dimensionsOf(groupBy, choices)
     .filter((each) => !(listed as readonly string[]).includes(each) && each !== 'resource_name')
     .map((each) => option(each, dimensionWords(each), false))}</select></label>
-<label>with the value <input name="is" list="values" placeholder="as stored; ~ for none" autocomplete="off"></label>
+<label>with the value <input name="is" list="values" placeholder="~ for none" size="14" autocomplete="off"></label>
 ${Object.entries(filters)
   .filter(([name]) => !(listed as readonly string[]).includes(name) && name !== 'resource_name')
   .map(([name, value]) => html`<input type="hidden" name="${name}" value="${encodeValue(value)}">`)}

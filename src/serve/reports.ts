@@ -80,8 +80,8 @@ export async function reportPage({ parts, query, project, signal }: PageRequest)
     ...page,
     status: result?.status ?? 200,
     body: html`<p><a href="/reports">All reports</a></p>
-<section><p class="finding">${report.about}</p>${form(report, given)}</section>
-${result?.body ?? html`<p class="empty">Choose values, or none for the defaults, and press Run.</p>`}
+<section><p class="finding">${report.about}</p>${form(report, given)}${result === undefined ? html`<p class="empty small">Choose values, or none for the defaults, and press Run.</p>` : ''}</section>
+${result?.body ?? ''}
 <section>${exports}</section>`,
   };
 }
@@ -189,7 +189,15 @@ async function exportsTable({ name }: Report, { dir }: Project): Promise<Markup>
   return html`${table(
     'Its files',
     [
-      ...(months ? [{ head: 'Month', cell: ({ manifest, file }: ListedFile) => monthOf(manifest, file) ?? '' }] : []),
+      ...(months
+        ? [
+            {
+              head: 'Month',
+              cell: ({ manifest, file }: ListedFile) =>
+                html`<span class="state">${monthOf(manifest, file) ?? ''}</span>`,
+            },
+          ]
+        : []),
       {
         head: 'File',
         cell: ({ folder, file }: ListedFile) =>
