@@ -130,7 +130,9 @@
     });
     const hint = document.createElement('p');
     hint.className = 'hint';
-    hint.textContent = 'Drag over the chart to zoom in. Click a bar to see what it is made of.';
+    hint.textContent = matchMedia('(pointer: fine)').matches
+      ? 'Drag over the chart to zoom in. Click a bar to see what it is made of.'
+      : 'Tap a bar to see what it is made of.';
     place.after(hint);
   }
 

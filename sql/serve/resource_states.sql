@@ -25,17 +25,20 @@ where coalesce(resource_type, '') = $type
       and coalesce(workspace, '') = $workspace
       and coalesce(resource_name, '') = $name
   )
-  -- An owner sees the states in the time from which it has costs.
+  -- An owner sees the states in the time in which it has costs.
   and (
     not $is_owner
-    or valid_to is null
-    or valid_to > (
-      select min(hours.bucket_start)
-      from visible_hours as hours
-      join visible_series as series using (series_id)
-      where coalesce(series.resource_type, '') = $type
-        and coalesce(series.workspace, '') = $workspace
-        and coalesce(series.resource_name, '') = $name
+    or exists (
+      select 1
+      from (
+        select min(hours.bucket_start) as first_hour, max(hours.bucket_start) as last_hour
+        from visible_hours as hours
+        join visible_series as series using (series_id)
+        where coalesce(series.resource_type, '') = $type
+          and coalesce(series.workspace, '') = $workspace
+          and coalesce(series.resource_name, '') = $name
+      )
+      where valid_from <= last_hour and (valid_to is null or valid_to > first_hour)
     )
   )
 order by valid_from desc, account

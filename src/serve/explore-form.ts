@@ -1,6 +1,6 @@
 import { addCalendarMonths, dayMs, floorDay, floorMonth, hourMs } from '../time.ts';
 import { type Dimension, dimensionWords, encodeValue, partsOf, seriesDimensions, valueWords } from './dimensions.ts';
-import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow } from './explore-question.ts';
+import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow, windowBefore } from './explore-question.ts';
 import { measures, steps } from './explored.ts';
 import { named } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
@@ -154,7 +154,7 @@ function rangeLinks(asked: Asked): Markup {
   return html`<nav class="ranges" aria-label="Range">${ranges.map(
     ({ name, ...window }) =>
       html`<a href="${addressOf(asked, window)}"${window.from === from && window.to === to ? raw(' aria-current="true"') : ''}>${name}</a> `,
-  )}<span class="gap"></span><a href="${addressOf(asked, { from: from - length, to: from })}">Earlier</a> ${
+  )}<span class="gap"></span><a href="${addressOf(asked, windowBefore(asked, 'before'))}">Earlier</a> ${
     to < through ? html`<a href="${addressOf(asked, { from: later - length, to: later })}">Later</a> ` : ''
   }<a href="${addressOf(asked, wider)}">Zoom out</a></nav>`;
 }

@@ -5,8 +5,9 @@ import { formatInstant, type Instant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { type BooksState, readBooksState } from './books-state.ts';
 import { dimensionWords, partsOf } from './dimensions.ts';
+import { actionsOf, textsBefore } from './explore-actions.ts';
 import { exploreForm, readChoices } from './explore-form.ts';
-import { type Asked, addressOf, bucketWindow, narrowed, readQuestion, shownWindow } from './explore-question.ts';
+import { type Asked, addressOf, readQuestion } from './explore-question.ts';
 import { bucketsTable, groupsTable, longDetails } from './explore-tables.ts';
 import {
   bucketsOf,
@@ -14,13 +15,12 @@ import {
   floorTo,
   readExplored,
   type Step,
-  sum,
   sumOf,
   unitPrice,
   usageDecimals,
 } from './explored.ts';
 import { amount, quantity, relative, signed } from './format.ts';
-import { type ChartActions, figure, named } from './layout.ts';
+import { figure, named } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import type { BooksView } from './snapshots.ts';
@@ -152,8 +152,7 @@ function chartOf(asked: Asked, explored: Explored, unusual: readonly Unusual[], 
   const isCut = to === through && labels.length > 0 && (bucketsOf(to, to + 1, step)[0] ?? to) !== to;
   // Prices of several groups are no sum, so they are lines.
   const shape: TimeShape = measure === 'price' ? 'lines' : asked.shape === 'table' ? 'bars' : asked.shape;
-  const earlier =
-    before === undefined ? undefined : { name: 'the period before', values: valuesBefore(asked, explored) };
+  const earlier = before === undefined ? undefined : { name: beforeName, values: valuesBefore(asked, explored) };
   const isCompared = earlier?.values.some((value) => value !== null) === true;
   return {
     id: 'explored',
@@ -163,7 +162,7 @@ function chartOf(asked: Asked, explored: Explored, unusual: readonly Unusual[], 
     completeThrough,
     keys: [
       ...keysOf(series),
-      ...(isCompared ? [{ name: 'the period before', look: 'before' }] : []),
+      ...(isCompared ? [{ name: beforeName, look: 'before' }] : []),
       ...(unusual.length > 0 ? [{ name: 'unusual', look: 'mark' }] : []),
     ],
     option: costOverTime(
@@ -210,65 +209,10 @@ function unusualList(unusual: readonly Unusual[]): Markup {
     .map(({ name, day, address }) => html`<li>${day}: <a href="${address}">${name}</a></li>`)}</ul></section>`;
 }
 
-/** The measure of all groups together in the window before, bucket by bucket. */
-function textsBefore({ measure }: Asked, { labels, series }: Explored): (string | undefined)[] {
-  return labels.map((_, index) => {
-    const costs = series.map(({ before }) => before.costs[index]).filter((cost) => cost !== undefined);
-    if (costs.length === 0) return undefined;
-    const usages = series.map(({ before }) => before.usages[index]);
-    if (measure === 'cost') return sum(costs);
-    const usage = sumOf(usages, usageDecimals);
-    return measure === 'usage' ? usage : unitPrice(sum(costs), usage);
-  });
-}
+const beforeName = 'the period before, all together';
 
 function valuesBefore(asked: Asked, explored: Explored): (number | null)[] {
   return textsBefore(asked, explored).map((text) => (text === undefined ? null : Number(text)));
-}
-
-/** What hovering, dragging and clicking need. */
-function actionsOf(asked: Asked, explored: Explored): ChartActions {
-  const { measure, shape } = asked;
-  const isTotal = shape === 'cumulative' && measure !== 'price';
-  const decimals = measure === 'usage' ? usageDecimals : 12;
-  const exact = (texts: readonly (string | undefined)[]) => {
-    let total = sumOf([], decimals);
-    return texts.map((text) => {
-      if (text === undefined) return null;
-      if (isTotal) total = sumOf([total, text], decimals);
-      return isTotal ? total : text;
-    });
-  };
-  const texts = explored.series.flatMap((series, place) => {
-    const own = exact(series.texts);
-    return [[`series-${place}`, own] as const, [`series-${place}-open`, own] as const];
-  });
-  const template = new URLSearchParams(addressOf(asked).split('?')[1]);
-  for (const name of ['from', 'to', 'step']) template.delete(name);
-  return {
-    buckets: explored.labels.map((label) => {
-      const { from, to } = shownWindow({ ...asked, ...bucketWindow(asked, Date.parse(label)) });
-      return [from, to] as const;
-    }),
-    ...{ zoom: `/explore?${template}`, step: asked.step, finer: bucketWindow(asked, asked.from).step },
-    links: explored.series.map(({ key }) => (key === undefined ? undefined : narrowed(asked, key))),
-    texts: Object.fromEntries([...texts, ['before', exact(textsBefore(asked, explored))] as const]),
-    ...(measure === 'price' ? {} : { totals: exact(totalsOf(explored, decimals)) }),
-    unit:
-      measure === 'cost'
-        ? 'USD'
-        : measure === 'usage'
-          ? (asked.filters['unit'] ?? '')
-          : `USD per ${asked.filters['unit'] ?? 'unit'}`,
-  };
-}
-
-/** The measure of all groups together, bucket by bucket. */
-function totalsOf({ labels, series }: Explored, decimals: number): (string | undefined)[] {
-  return labels.map((_, index) => {
-    const texts = series.map((each) => each.texts[index]);
-    return texts.every((text) => text === undefined) ? undefined : sumOf(texts, decimals);
-  });
 }
 
 function labelOf(label: string, step: Step): string {
