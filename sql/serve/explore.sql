@@ -1,7 +1,9 @@
 --! about: Cost and usage by bucket ($step: hour, day, week, month) and one name of the series ($group_by), the $top largest
 --! about: and all others, in a window and in the one that it is compared with (empty if both ends are equal). Filters that
 --! about: are null admit everything.
-with keyed as (
+with
+--! include: explored_costs
+keyed as (
   select
     series.series_id,
     series.unit,
@@ -20,10 +22,7 @@ hours as (
     date_trunc($step, bucket_start) as bucket,
     sum(cost) as cost,
     sum(usage) as usage
-  from visible_hours
-  where bucket_start >= least(cast($from as timestamp), cast($before_from as timestamp))
-    and bucket_start < cast($to as timestamp)
-    and (bucket_start >= cast($from as timestamp) or bucket_start < cast($before_to as timestamp))
+  from explored_costs
   group by all
 ),
 by_key as (

@@ -1,6 +1,8 @@
 --! about: As explore, where the group or a filter changes over time: regions, labels and owners. $field_filters is a JSON
 --! about: list of conditions on labels and owners; $group_pointer is the JSON pointer of a label or a part of the owner.
-with filters as (
+with
+--! include: explored_costs
+filters as (
   select unnest(from_json($field_filters, '[{"of": "VARCHAR", "pointer": "VARCHAR", "value": "VARCHAR", "shared": "BOOLEAN"}]'), recursive := true)
 ),
 parts as (
@@ -58,14 +60,8 @@ by_key as (
     sum(hours.usage) as usage,
     min(keyed.unit) as unit,
     count(distinct coalesce(keyed.unit, '')) as units
-  from visible_hours as hours
-  join keyed
-    on keyed.series_id = hours.series_id
-    and hours.bucket_start >= keyed.from_time
-    and hours.bucket_start < keyed.to_time
-  where hours.bucket_start >= least(cast($from as timestamp), cast($before_from as timestamp))
-    and hours.bucket_start < cast($to as timestamp)
-    and (hours.bucket_start >= cast($from as timestamp) or hours.bucket_start < cast($before_to as timestamp))
+  from explored_costs as hours
+  join keyed on keyed.series_id = hours.series_id and hours.valid_at >= keyed.from_time and hours.valid_at < keyed.to_time
   group by all
 ),
 --! include: ranked_groups

@@ -179,6 +179,8 @@ function valuesOf(question: ExploreQuestion): Record<string, string | number | n
   const bound = {
     ...{ from: formatInstant(from), to: formatInstant(to), step, top, measure, ...names },
     ...{ before_from: formatInstant(before.from), before_to: formatInstant(before.to) },
+    ...{ from_day: wholeDays({ from, to }, step).from, to_day: wholeDays({ from, to }, step).to },
+    ...{ before_from_day: wholeDays(before, step).from, before_to_day: wholeDays(before, step).to },
     group_by: kind === 'owner' && name !== undefined ? 'owner_part' : kind,
   };
   if (!needsStates(question)) return bound;
@@ -202,6 +204,16 @@ function valuesOf(question: ExploreQuestion): Record<string, string | number | n
       }),
     ),
   };
+}
+
+/** The whole days of a window, which are summed in advance: none if hours are asked for. */
+function wholeDays(
+  { from, to }: { readonly from: Instant; readonly to: Instant },
+  step: Step,
+): { readonly from: string; readonly to: string } {
+  const [start, end] = [Math.ceil(from / dayMs) * dayMs, Math.floor(to / dayMs) * dayMs];
+  const has = step !== 'hour' && start < end;
+  return { from: formatInstant(has ? start : to), to: formatInstant(has ? end : to) };
 }
 
 /** The exact sum of USD amounts. */

@@ -79,6 +79,7 @@ test('every kind of alert has an example', () => {
     'check',
     'run',
     'books',
+    'listings',
     'closed_month',
     'dimension',
     'anomaly',
