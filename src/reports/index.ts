@@ -31,7 +31,7 @@ export { writeParquet } from './formats/parquet.ts';
 export { aboutSheet, type CellColumn, cellColumn, widthOf, writeWorkbook } from './formats/xlsx.ts';
 export { partitionsFolder } from './lake.ts';
 export { described, listOf } from './list.ts';
-export { manifestName, readManifest, sha256OfText } from './manifest.ts';
+export { type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
 export {
   displayParameters,
   type GivenParameter,
