@@ -19,7 +19,7 @@ describe('firstUnrestored(events)', () => {
     ['x L x', 2],
     ['x L x R R B4', undefined],
     ['x L x R R', 2], // the repair was killed before its last event
-    ['x L x R L B4', 5], // a part of the restoration is lost
+    ['x L x R L B4', 2], // a part of the restoration is lost
     ['x L R B3 x L', 6],
   ])('of "%s" is %s', (short, number) => {
     expect(firstUnrestored(events(short))?.number).toBe(number);
@@ -43,6 +43,10 @@ describe('appliedInRebuild(events)', () => {
   test('leaves out the rows of an incomplete restoration, before and after a complete one', () => {
     expect(applied('x L R x')).toEqual([1, 2, 4]);
     expect(applied('x L R R R B4 x R')).toEqual([4, 5, 6, 7]);
+  });
+
+  test('does not use a restoration of which a part is lost', () => {
+    expect(applied('x L x R L B4')).toEqual([1, 2, 3, 5, 6]);
   });
 
   test('leaves out rows that the base has already', () => {
