@@ -13,6 +13,7 @@ import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { changeWords, stateBefore, statesTable, textOf } from './resource-states.ts';
 import type { Scope } from './scope.ts';
+import type { BooksView } from './snapshots.ts';
 
 /** The ranges to choose from. */
 const ranges = {
@@ -58,7 +59,7 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
     view.rows('resource_states', { ...names, is_owner: isOwner }),
     // Other owners had it before, or will.
     isOwner ? [] : view.rows('resource_owners', names),
-    view.rows('resource_use', names),
+    readUse(view, names),
   ]);
   return {
     path: undefined,
@@ -77,6 +78,15 @@ ${figure(chartOf(question, explored, { states, completeThrough: state.completeTh
 <section>${statesTable(states)}</section>
 ${isOwner ? '' : html`<section>${ownersTable(owners)}</section>`}`,
   };
+}
+
+/** When the resource was last used; single hours are read in the days only that decide it. */
+async function readUse(view: BooksView, names: ResourceNames): Promise<readonly SqlRow[]> {
+  const [days] = await view.rows('resource_use_days', names);
+  const dayOf = (name: string) => (days === undefined ? null : textOf(days, name));
+  return view.rows('resource_use', {
+    ...{ ...names, used_day: dayOf('used_day'), storage_day: dayOf('storage_day'), since: dayOf('since') },
+  });
 }
 
 function namesOf(row: SqlRow): ResourceNames {
