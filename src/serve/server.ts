@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { createAdaptorServer } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { compress } from 'hono/compress';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { LocalConfig, ServeSettings } from '../config/index.ts';
 import { type AddressPart, decodePart } from '../dashboard-address.ts';
@@ -156,7 +157,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     busy: 'Too many requests at once. Try again in a moment.',
   });
   function addPage(route: string, path: string, entry: PageEntry): void {
-    app.get(route, (context) => {
+    app.get(route, compress(), (context) => {
       const answer = () => answerPage(context, entry, { path, options, snapshots, project, urls });
       return entry.waitsForChild ? answer() : limited(answer);
     });
