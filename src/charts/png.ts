@@ -3,7 +3,7 @@ import { type Picture, type PictureSize, pictureOption } from './picture.ts';
 import { chartToSvg } from './svg.ts';
 
 /** In pixels: sharp at the shown size on screens with a high resolution. */
-const pixels = 1200;
+const pixels = 1000;
 /** It is drawn smaller than it is shown on a desk, so that its words can be read on a phone. */
 const drawnSize: PictureSize = { width: 500, height: 320 };
 /** The size at which mail programs show a picture, in CSS pixels. */

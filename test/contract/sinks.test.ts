@@ -241,7 +241,7 @@ describe('email', () => {
     expect(html).toMatch(
       /alt="demo-analyst cost 543\.96 USD more than usual[^"]+Complete through 2026-10-21T02:00:00Z\."/,
     );
-    expect(pngSize(found?.content as Uint8Array)).toEqual({ width: 1200, height: 768 });
+    expect(pngSize(found?.content as Uint8Array)).toEqual({ width: 1000, height: 640 });
     expect(smtp.mails[0]?.data).toMatch(/Content-Type: multipart\/related; type="text\/html"/);
   });
 

@@ -15,27 +15,22 @@ export interface DrawnPicture {
   readonly height: number;
 }
 
-/** A message has at most this many pictures, and at most this many bytes of them. */
+/** A message has at most this many pictures. */
 const maxPictures = 3;
-const maxBytes = 180_000;
 
 /**
- * Draws the pictures of a message. One that cannot be drawn, or is too large, is left out, and the log says why: no
- * picture may stop a message.
+ * Draws the pictures of a message. One that cannot be drawn is left out, and the log says why: no picture may stop a
+ * message.
  */
 export async function drawnPictures(
   { id, pictures = [] }: OutgoingMessage,
   log: Pick<Log, 'warn'>,
 ): Promise<readonly DrawnPicture[]> {
   const drawn: DrawnPicture[] = [];
-  let bytes = 0;
   for (const { key, picture } of pictures.slice(0, maxPictures)) {
     try {
       const { pictureToPng, pictureSize, wordsOf } = await import('../../charts/index.ts');
       const png = await pictureToPng(picture);
-      bytes += png.length;
-      if (bytes > maxBytes)
-        throw new Error(`the pictures have ${bytes} bytes, more than the limit of ${maxBytes} bytes`);
       drawn.push({ key, png, title: picture.title, alternative: wordsOf(picture), ...pictureSize });
     } catch (error) {
       log.warn('alert.no_picture', 'Sent a message without a picture', {

@@ -10,12 +10,24 @@ import { pinAddress, TargetFault } from './target.ts';
 
 /** Characters of a subject that mail clients show. */
 const maxSubject = 150;
+/** A mail with pictures has at most this many bytes. */
+const maxMailBytes = 300_000;
 
 /**
- * A message as mail (MIME): plain text, and HTML with its pictures inside. Equal messages give equal bytes. The
- * Message-ID is the message's id, so that clients recognize repeats.
+ * A message as mail (MIME): plain text, and HTML with its pictures inside, as many as fit. Equal messages give equal
+ * bytes. The Message-ID is the message's id, so that clients recognize repeats.
  */
 export async function mailOf(
+  message: OutgoingMessage,
+  from: string,
+  to: readonly string[],
+  pictures: readonly DrawnPicture[],
+): Promise<Buffer> {
+  const mail = await composed(message, from, to, pictures);
+  return mail.length <= maxMailBytes || pictures.length === 0 ? mail : mailOf(message, from, to, pictures.slice(0, -1));
+}
+
+async function composed(
   message: OutgoingMessage,
   from: string,
   to: readonly string[],

@@ -6,8 +6,8 @@ import { type Card, cardOf, footOf, moreWords, type OutgoingMessage, subjectOf }
 import { type CostSummary, difference } from '../summary.ts';
 import type { DrawnPicture } from './drawn-pictures.ts';
 
-/** The longest HTML: Gmail cuts mails off after 102 kB. */
-export const maxHtml = 90_000;
+/** The longest HTML, in characters: Gmail cuts mails off after 102 kB. */
+export const maxHtml = 60_000;
 /** In CSS pixels: mail programs show this width without a scroll bar. */
 const width = 640;
 const padding = 20;
