@@ -1,3 +1,5 @@
+import { type NextStep, stepSentence } from './next-step.ts';
+
 /** Exit codes of the process; docs/cli.md explains them. */
 export const exitCodes = {
   done: 0,
@@ -25,12 +27,28 @@ export function worstExitCode(codes: Iterable<number>): number {
   return precedence.find((code) => seen.has(code)) ?? (seen.size === 0 ? exitCodes.done : exitCodes.bug);
 }
 
+/** What an error carries besides its sentence. */
+export interface ErrorDetails {
+  readonly cause?: unknown;
+  readonly code?: string | undefined;
+  readonly next?: NextStep | undefined;
+}
+
 /**
  * An expected failure. Its message is for the person on call: what was found, what was expected, what to do next.
  * Anything else that is thrown is a bug in Costbook and is shown with its stack.
  */
 export abstract class CostbookError extends Error {
   abstract readonly exitCode: number;
+  /** Stays the same however the words change: `reduced_access`. Undefined if its class says enough. */
+  readonly failureCode: string | undefined;
+  /** What to do; the message ends with it. Undefined if it follows from the exit code, or is part of the message. */
+  readonly next: NextStep | undefined;
+  constructor(message: string, { code, next, ...options }: ErrorDetails = {}) {
+    super(next === undefined ? message : `${message} ${stepSentence(next)}`, options);
+    this.failureCode = code;
+    this.next = next;
+  }
   override get name(): string {
     return this.constructor.name;
   }
@@ -67,9 +85,10 @@ export class PlatformError extends CostbookError {
       retryable?: boolean;
       retryAfterMs?: number | undefined;
       cause?: unknown;
+      next?: NextStep | undefined;
     } = {},
   ) {
-    super(message, { cause: details.cause });
+    super(message, { cause: details.cause, next: details.next });
     this.status = details.status;
     this.code = details.code;
     this.retryable = details.retryable ?? false;
@@ -143,7 +162,8 @@ export function exitCodeOf(error: unknown): number {
   return isSystemError(error) ? exitCodes.machine : exitCodes.bug;
 }
 
-function isSystemError(error: unknown): boolean {
+/** Whether the operating system reported the error. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   return typeof syscall === 'string' && typeof code === 'string';
 }
@@ -179,7 +199,9 @@ export function adviceOf(error: unknown): string | undefined {
     return 'the disk is full: free some space and run this again; nothing that was loaded before is lost';
   }
   if (!isSystemError(error)) return undefined;
-  const { code } = error as NodeJS.ErrnoException;
+  const { code, path } = error;
+  if (code === 'EROFS') return `${path ?? 'the disk'} is read-only: make it writable`;
+  if (code === 'EACCES' || code === 'EPERM') return `give the user that runs Costbook access to ${path ?? 'this file'}`;
   if (code === 'ENOTDIR') return `a file is in the place of a folder: move it away, then ${repairing}`;
   return code === 'EISDIR' ? `a folder is in the place of a file: move it away, then ${repairing}` : undefined;
 }

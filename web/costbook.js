@@ -1,4 +1,4 @@
-// Adds hovering to charts that the server has drawn already. Without this file every page still works.
+// Adds hovering, zooming and clicking to charts that the server has drawn already. Without this file every page still works.
 (() => {
   const own = document.currentScript;
   const drawings = [...document.querySelectorAll('[data-chart]')];
@@ -16,32 +16,123 @@
     return value;
   }
 
+  /** An exact amount with thousands separators: `1,234.500001`. */
+  function exact(text) {
+    const [whole, fraction = ''] = text.split('.');
+    return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
+  }
+
+  const format = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
   function draw(place) {
     const option = colored(JSON.parse(document.getElementById(place.dataset.chart).textContent));
+    const actions = place.dataset.actions ? JSON.parse(document.getElementById(place.dataset.actions).textContent) : {};
     const height = Number(place.dataset.height);
     const live = document.createElement('div');
     live.style.height = `${height}px`;
     live.style.width = '100%';
-    const still = place.firstElementChild;
     live.setAttribute('role', 'img');
-    live.setAttribute('aria-label', still.querySelector('desc').textContent);
+    live.setAttribute('aria-label', place.dataset.text ?? place.querySelector('desc').textContent);
+    place.dataset.text = live.getAttribute('aria-label');
     place.replaceChildren(live);
     const chart = echarts.init(live, null, { renderer: 'canvas' });
-    const format = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
     option.tooltip = {
       ...option.tooltip,
       valueFormatter: (amount) => (amount === null || amount === undefined ? '–' : format.format(amount)),
     };
+    for (const series of option.series) {
+      const texts = actions.texts?.[series.id];
+      if (!texts) continue;
+      // What an axis holds is a rounded number; the text is exact.
+      series.tooltip = {
+        valueFormatter: (value, index) =>
+          value === null || value === undefined || !texts[index] ? '–' : `${exact(texts[index])} ${actions.unit}`,
+      };
+      series.cursor = 'pointer';
+    }
     chart.setOption(option);
-    chart.on('click', ({ name }) => {
-      const target = place.dataset.drill;
-      if (target) location.href = target.replace('%BUCKET%', encodeURIComponent(name));
+    if (actions.buckets) addActions(place, live, chart, actions);
+    const observer = new ResizeObserver(() => chart.resize());
+    observer.observe(live);
+    return () => {
+      observer.disconnect();
+      chart.dispose();
+    };
+  }
+
+  /** Opens a page with other values in its address. */
+  function go(link, values) {
+    const url = new URL(link, location.href);
+    for (const [name, value] of Object.entries(values)) url.searchParams.set(name, value);
+    location.href = url.href;
+  }
+
+  /** Dragging over buckets zooms in, a click on a bar opens what it is made of, a click beside it opens its time. */
+  function addActions(place, live, chart, { buckets, zoom, step, finer, links }) {
+    const mark = document.createElement('div');
+    mark.className = 'selection';
+    mark.hidden = true;
+    place.append(mark);
+    let start;
+    let wasDragged = false;
+    const indexAt = (x) => Math.max(0, Math.min(buckets.length - 1, chart.convertFromPixel({ xAxisIndex: 0 }, x)));
+    const isInside = ({ offsetX, offsetY }) => chart.containPixel({ gridIndex: 0 }, [offsetX, offsetY]);
+    function stop() {
+      start = undefined;
+      mark.hidden = true;
+      wasDragged = false;
+    }
+    chart.getZr().on('mousedown', (event) => {
+      wasDragged = false;
+      // A finger scrolls the page.
+      if (!event.event.zrByTouch && isInside(event)) start = event.offsetX;
     });
-    new ResizeObserver(() => chart.resize()).observe(live);
+    chart.getZr().on('mousemove', (event) => {
+      if (start === undefined) return;
+      const [left, right] = [start, event.offsetX].sort((a, b) => a - b);
+      wasDragged = right - left > 6;
+      mark.hidden = !wasDragged;
+      mark.style.left = `${left}px`;
+      mark.style.width = `${right - left}px`;
+    });
+    addEventListener('mouseup', (event) => {
+      if (start === undefined) return;
+      const from = start;
+      start = undefined;
+      mark.hidden = true;
+      if (!wasDragged) return;
+      const end = event.clientX - live.getBoundingClientRect().left;
+      const [first, last] = [indexAt(Math.min(from, end)), indexAt(Math.max(from, end))];
+      go(zoom, { from: buckets[first][0], to: buckets[last][1], step: last - first < 3 ? finer : step });
+    });
+    addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') stop();
+    });
+    chart.on('click', ({ seriesId = '', dataIndex }) => {
+      if (wasDragged) return;
+      const link = links[Number(/^series-(\d+)/.exec(seriesId)?.[1])];
+      const [from, to] = buckets[dataIndex];
+      go(link ?? zoom, { from, to, step: finer });
+    });
+    chart.getZr().on('click', (event) => {
+      if (wasDragged || event.target || !isInside(event)) return;
+      const [from, to] = buckets[indexAt(event.offsetX)];
+      go(zoom, { from, to, step: finer });
+    });
+    const hint = document.createElement('p');
+    hint.className = 'hint';
+    hint.textContent = 'Drag over the chart to zoom in. Click a bar to see what it is made of.';
+    place.after(hint);
   }
 
   function start() {
-    for (const place of drawings) draw(place);
+    let drawn = drawings.map(draw);
+    // The colors follow the system.
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+      for (const place of drawings) place.parentElement.querySelector('.hint')?.remove();
+      for (const end of drawn) end();
+      drawn = drawings.map(draw);
+    });
   }
 
   if (drawings.length > 0 && own.dataset.charts) {
@@ -56,29 +147,6 @@
     slider.addEventListener('input', () => {
       document.getElementById(slider.dataset.output).textContent = `${slider.value} days`;
     });
-
-  // The last queries, in this browser only; Ctrl-Enter runs a query.
-  const typed = document.getElementById('q');
-  const history = document.getElementById('history');
-  if (typed && history) {
-    typed.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) typed.form.requestSubmit();
-    });
-    try {
-      const known = JSON.parse(localStorage.getItem('queries') ?? '[]').filter((each) => each !== typed.value);
-      const queries = (typed.value.trim() === '' ? known : [typed.value, ...known]).slice(0, 30);
-      localStorage.setItem('queries', JSON.stringify(queries));
-      for (const query of queries) {
-        const link = document.createElement('a');
-        link.href = `/sql?${new URLSearchParams({ q: query })}`;
-        link.textContent = query.replace(/\s+/g, ' ');
-        history.querySelector('ul').appendChild(document.createElement('li')).append(link);
-      }
-      history.hidden = queries.length === 0;
-    } catch {
-      // The browser stores nothing, or something else: there is no history.
-    }
-  }
 
   // Says so when a newer snapshot is published.
   const shown = document.documentElement.dataset.snapshot;

@@ -3,7 +3,7 @@
 --! about: when the same command succeeds alone.
 --! grain: command
 with by_themselves as (
-  select command, run_number, 0 as position, outcome, exit_code, error, ended_at
+  select command, run_number, 0 as position, outcome, exit_code, error, error_code, next_step, ended_at
   from runs
   where command = 'ingest' or (command = 'summarize' and outcome = 'done')
 ),
@@ -14,7 +14,7 @@ as_steps as (
   select
     -- Arguments of ingest, close and summarize vary; those of a report identify it.
     case when step = 'report' then command_line else step end as command,
-    run_number, position, outcome, exit_code, error, ended_at
+    run_number, position, outcome, exit_code, error, error_code, next_step, ended_at
   from run_steps
   where step not in ('check', 'alert')
     and outcome <> 'left_out'
@@ -24,9 +24,9 @@ as_steps as (
     )
 ),
 together as (
-  select command, run_number, position, outcome, exit_code, error, ended_at from by_themselves
+  select command, run_number, position, outcome, exit_code, error, error_code, next_step, ended_at from by_themselves
   union all
-  select command, run_number, position, outcome, exit_code, error, ended_at from as_steps
+  select command, run_number, position, outcome, exit_code, error, error_code, next_step, ended_at from as_steps
 )
 select
   command,
@@ -34,6 +34,8 @@ select
   outcome,
   exit_code,
   error,
+  error_code,
+  next_step,
   strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at
 from together
 where outcome <> 'running'

@@ -1,7 +1,8 @@
 --! about: Every occurrence of every alert, or only open ones: open ones first, by severity, then newest first.
 select
   alert_key, occurrence, kind, account, severity, is_open, ending,
-  strftime(raised_at, '%Y-%m-%dT%H:%M:%SZ') as raised_at, strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,
+  strftime(raised_at, '%Y-%m-%dT%H:%M:%SZ') as raised_at,
+  strftime(open_since, '%Y-%m-%dT%H:%M:%SZ') as open_since, strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,
   strftime(acknowledged_until, '%Y-%m-%dT%H:%M:%SZ') as acknowledged_until,
   strftime(last_delivered_at, '%Y-%m-%dT%H:%M:%SZ') as last_delivered_at,
   cast(pending_messages as integer) as pending_messages, cast(dead_messages as integer) as dead_messages,

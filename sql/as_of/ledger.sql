@@ -45,7 +45,7 @@ end;
 create view ledger.runs as
 with in_order as (
   select
-    run_number, command, started_at, ended_at, outcome, exit_code, error,
+    run_number, command, started_at, ended_at, outcome, exit_code, error, error_code, next_step,
     coalesce(ended_at, lead(started_at) over (order by run_number)) as over_at
   from present.ledger.runs
 )
@@ -56,7 +56,9 @@ select
   case when over_at <= getvariable('as_of') then ended_at end as ended_at,
   case when over_at <= getvariable('as_of') then outcome else 'running' end as outcome,
   case when over_at <= getvariable('as_of') then exit_code end as exit_code,
-  case when over_at <= getvariable('as_of') then error end as error
+  case when over_at <= getvariable('as_of') then error end as error,
+  case when over_at <= getvariable('as_of') then error_code end as error_code,
+  case when over_at <= getvariable('as_of') then next_step end as next_step
 from in_order
 where started_at <= getvariable('as_of');
 
@@ -70,7 +72,7 @@ create view ledger.steps as
 with in_order as (
   select
     steps.run_number, steps.position, steps.step, steps.command_line, steps.outcome, steps.started_at, steps.ended_at,
-    steps.seconds, steps.exit_code, steps.error, steps.figures,
+    steps.seconds, steps.exit_code, steps.error, steps.figures, steps.error_code, steps.next_step,
     case when runs.outcome = 'running' then steps.ended_at else coalesce(steps.ended_at, steps.started_at) end as over_at
   from present.ledger.steps as steps
   join ledger.runs as runs using (run_number)
@@ -86,7 +88,9 @@ select
   case when over_at <= getvariable('as_of') then seconds end as seconds,
   case when over_at <= getvariable('as_of') then exit_code end as exit_code,
   case when over_at <= getvariable('as_of') then error end as error,
-  case when over_at <= getvariable('as_of') then figures end as figures
+  case when over_at <= getvariable('as_of') then figures end as figures,
+  case when over_at <= getvariable('as_of') then error_code end as error_code,
+  case when over_at <= getvariable('as_of') then next_step end as next_step
 from in_order
 where started_at <= getvariable('as_of');
 

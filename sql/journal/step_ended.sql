@@ -6,5 +6,7 @@ set
   seconds = cast($seconds as decimal(12, 3)),
   exit_code = cast($exit_code as integer),
   error = $error,
+  error_code = $error_code,
+  next_step = $next_step,
   figures = $figures
 where run_number = cast($run_number as bigint) and position = cast($position as integer);

@@ -1,8 +1,8 @@
 --! about: The values of each dimension that the viewer sees, for filters; at most 500 of each.
 with named as (
   unpivot (
-    select distinct account, workspace, resource_type, billing_dimension from visible_series
-  ) on account, workspace, resource_type, billing_dimension into name dimension value value
+    select distinct account, workspace, resource_type, billing_dimension, unit from visible_series
+  ) on account, workspace, resource_type, billing_dimension, unit into name dimension value value
 )
 select dimension, value
 from named

@@ -2,7 +2,7 @@
 --! about: many comparisons with the platform's totals it rests on.
 with costs_of_months as (
   select cast(date_trunc('month', bucket_start) as date) as month, sum(cost) as cost
-  from visible_hours
+  from visible_days
   group by all
 ),
 bounds as (

@@ -1,11 +1,12 @@
 --! about: The resources whose cost changed most between two windows of equal length that meet at $middle.
-with hours as (
+with
+--! include: visible_costs
+hours as (
   select
     series_id,
     sum(cost) filter (bucket_start >= cast($middle as timestamp)) as cost,
     sum(cost) filter (bucket_start < cast($middle as timestamp)) as cost_before
-  from visible_hours
-  where bucket_start >= cast($from as timestamp) and bucket_start < cast($to as timestamp)
+  from visible_costs
   group by series_id
 )
 select

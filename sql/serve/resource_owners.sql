@@ -6,7 +6,7 @@ select
   case when isfinite(owners.from_time) then strftime(owners.from_time, '%Y-%m-%d') end as from_day,
   case when isfinite(owners.to_time) then strftime(owners.to_time, '%Y-%m-%d') end as to_day,
   count(*) as series
-from ledger.allocation_owners as owners
+from memory.main.owners as owners
 join visible_series as series using (series_id)
 where coalesce(series.resource_type, '') = $type
   and coalesce(series.workspace, '') = $workspace

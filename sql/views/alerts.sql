@@ -1,7 +1,26 @@
 --! about: Every alert, one row for each time that it was raised.
 --! grain: alert_key, occurrence
 create or replace view alerts as
-with messages as (
+with starts as (
+  -- An occurrence that supersedes another one continues its story.
+  select
+    alert_key,
+    occurrence,
+    case
+      when lag(ending) over (partition by alert_key order by occurrence) is distinct from 'superseded' then raised_at
+    end as started_at
+  from ledger.alerts
+),
+stories as (
+  select
+    alert_key,
+    occurrence,
+    last_value(started_at ignore nulls) over (
+      partition by alert_key order by occurrence rows between unbounded preceding and current row
+    ) as open_since
+  from starts
+),
+messages as (
   select
     entry.key as alert_key,
     cast(entry.occurrence as integer) as occurrence,
@@ -23,6 +42,7 @@ select
   alerts.severity,
   alerts.ended_at is null as is_open,
   alerts.raised_at,
+  stories.open_since,
   alerts.ended_at,
   alerts.ending,
   acknowledgements.until_at as acknowledged_until,
@@ -33,6 +53,7 @@ select
   alerts.fact,
   alerts.run_number
 from ledger.alerts as alerts
+join stories on stories.alert_key = alerts.alert_key and stories.occurrence = alerts.occurrence
 left join ledger.acknowledgements as acknowledgements
   on acknowledgements.alert_key = alerts.alert_key
   and acknowledgements.ended_at is null
@@ -42,11 +63,12 @@ left join messages
 comment on view alerts is 'Alerts, one row for each time that an alert was raised';
 comment on column alerts.alert_key is 'Kind, account and further details that identify the alert; the same at every evaluation';
 comment on column alerts.occurrence is '1 for the first time that this key was raised, 2 for the second, and so on';
-comment on column alerts.kind is 'Subject: anomaly, budget, stale, clock, unproven, check, run, books, closed_month or dimension';
+comment on column alerts.kind is 'Subject: anomaly, budget, stale, clock, unproven, check, run, books, listings, closed_month or dimension';
 comment on column alerts.account is 'Account that the alert concerns; null if it concerns several or none';
 comment on column alerts.severity is 'info, warning or critical';
 comment on column alerts.is_open is 'Whether the alert still applies';
 comment on column alerts.raised_at is 'When the alert was raised, UTC';
+comment on column alerts.open_since is 'When its story started, UTC: the first time that it was raised without a break. An alert with news is raised again';
 comment on column alerts.ended_at is 'When the alert ended, UTC; null while it is open';
 comment on column alerts.ending is 'resolved: the cause is gone. superseded: raised again with other numbers. withdrawn: it is no longer evaluated, such as after its budget was removed. lapsed: its period is long over. reached: the forecast amount has been spent, which another alert reports';
 comment on column alerts.acknowledged_until is 'No notification is sent before this instant, UTC; null if nobody acknowledged the alert';

@@ -42,17 +42,7 @@ in_order as (
     rows between unbounded preceding and current row
   )
 ),
-proportions as (
-  select
-    *,
-    parts_through = all_parts as is_last_owner,
-    -- An owner of zero weight in last place starts at the full total. Doubles may miss its last digit, so it is exact
-    -- here.
-    parts_before = all_parts as is_after_all,
-    cast(parts_through as double) / cast(all_parts as double) as ratio_through,
-    cast(parts_before as double) / cast(all_parts as double) as ratio_before
-  from shares
-),
+--! include: proportions
 split as (
   select
     in_order.series_id,
@@ -66,18 +56,7 @@ split as (
       when proportions.owner is null then in_order.cost
       else cast(
         cast(
-          case
-            when in_order.is_last then proportions.share_through - proportions.share_before
-            when proportions.is_last_owner
-              then in_order.through - case when proportions.is_after_all then in_order.through else cast(round(in_order.through * proportions.ratio_before) as hugeint) end
-            else cast(round(in_order.through * proportions.ratio_through) as hugeint)
-              - case when proportions.is_after_all then in_order.through else cast(round(in_order.through * proportions.ratio_before) as hugeint) end
-          end
-          - case
-            when proportions.is_last_owner then in_order.before
-            else cast(round(in_order.before * proportions.ratio_through) as hugeint)
-          end
-          + case when proportions.is_after_all then in_order.before else cast(round(in_order.before * proportions.ratio_before) as hugeint) end
+          --! include: part_of_shared_cost
           as decimal(38, 0)
         ) * 0.000000000001 as decimal(18, 12)
       )

@@ -9,6 +9,7 @@ select
   read_at,
   outcome,
   reason,
+  next_step,
   resources,
   opened,
   ended,
@@ -25,6 +26,7 @@ comment on column listings.run_number is 'Run that fetched the listing';
 comment on column listings.read_at is 'When the listing was fetched, UTC';
 comment on column listings.outcome is 'read: fetched to the last page. partial: not fetched to the last page. shrunk: more than half of the known resources are missing, so the known ones stay. refused: the platform does not serve the listing to this token. failed: the listing could not be fetched';
 comment on column listings.reason is 'Why the listing was not fetched in full; null if it was';
+comment on column listings.next_step is 'What to do about it; null if the listing was fetched in full, or by an older version';
 comment on column listings.resources is 'Resources in the listing';
 comment on column listings.opened is 'Resource states that started with this listing';
 comment on column listings.ended is 'Resource states that ended with this listing';

@@ -78,6 +78,10 @@ export interface RunFact extends DataFactHead {
   readonly outcome: string;
   readonly exitCode: number | null;
   readonly error: string | null;
+  /** Code of the error: `answered_401`. Null or missing in runs of older versions. */
+  readonly errorCode?: string | null;
+  /** What the error says to do, as it was printed: `Act: …`. Null or missing if it follows from the exit code. */
+  readonly nextStep?: string | null;
   readonly endedAt: string | null;
   /** Only for `ingest`. */
   readonly outOfDate: OutOfDate;
@@ -89,11 +93,28 @@ export interface BooksFact extends DataFactHead {
   readonly command: string;
   readonly exitCode: number;
   readonly error: string;
+  /** What the error says to do, as it was printed: `Act: …`. Null or missing if it says nothing. */
+  readonly nextStep?: string | null;
   readonly foundAt: string;
   /** Whether "costbook repair" fixes it. */
   readonly isForRepair: boolean;
   /** Content of the published snapshot: rows, and USD as decimal text; null if part of it cannot be read. */
   readonly snapshot: { readonly rows: number; readonly cost: string; readonly publishedAt: string } | null;
+}
+
+/** Listings of resources that were not read in full: names, owners and states become out of date. */
+export interface ListingsFact extends DataFactHead {
+  readonly kind: 'listings';
+  /** Those that the token may not read first, then shrunken ones. */
+  readonly listings: readonly {
+    readonly resourceType: string;
+    /** Workspace of the token that read it; null for the account's own token. */
+    readonly workspace: string | null;
+    readonly outcome: string;
+    readonly reason: string | null;
+    /** What to do, as it was printed: `Act: …`. */
+    readonly nextStep: string | null;
+  }[];
 }
 
 /** The platform changed the costs of a closed month. */
@@ -129,6 +150,7 @@ export type DataFact =
   | CheckFact
   | RunFact
   | BooksFact
+  | ListingsFact
   | ClosedMonthFact
   | DimensionFact;
 export type AlertFact = DataFact | BudgetAlertFact | AnomalyFact;

@@ -1,4 +1,5 @@
 import { exitCodes, firstSentence } from '../errors.ts';
+import { unprovenWindowCode } from '../failure.ts';
 import type { AlertFact, DataFact, Reported, RunFact } from './alert-fact.ts';
 import { codesOf, failuresIn } from './failure-codes.ts';
 import { monthWords } from './unproven-words.ts';
@@ -44,6 +45,8 @@ function causesOf(fact: DataFact): readonly string[] {
       ];
     case 'check':
       return [fact.error === null ? `rows, ${fact.severity}` : 'error'];
+    case 'listings':
+      return [...new Set(fact.listings.map(({ outcome }) => outcome))];
     // The next step is the same however old the books are, or however wrong the clock is.
     case 'stale':
     case 'clock':
@@ -72,6 +75,8 @@ function sentenceOf(fact: DataFact): string {
       return `only costs in ${monthWords(fact.months ?? [])} differed`;
     case 'check':
       return fact.error === null ? `it found ${fact.offenders} rows` : firstSentence(fact.error);
+    case 'listings':
+      return `${fact.listings[0]?.resourceType ?? 'a'} listing ${fact.listings[0]?.outcome ?? 'failed'}`;
     default:
       return '';
   }
@@ -85,9 +90,13 @@ export function causesOfRun({
   outcome,
   exitCode,
   error,
-}: Pick<RunFact, 'outcome' | 'exitCode' | 'error'>): readonly string[] {
+  errorCode,
+}: Pick<RunFact, 'outcome' | 'exitCode' | 'error' | 'errorCode'>): readonly string[] {
   if (outcome === 'interrupted' || exitCode === null || error === null) return [outcome];
   // These sentences name hours, amounts and processes; the next step is always the same.
+  if (exitCode === exitCodes.unproven && errorCode != null && errorCode !== unprovenWindowCode) {
+    return [`${exitCode} ${errorCode}`];
+  }
   if (exitCode === exitCodes.unproven || exitCode === exitCodes.locked) return [String(exitCode)];
   // Each account may fail for its own reason, on its own line.
   const failures = exitCode === exitCodes.platform ? failuresIn(error) : [error];

@@ -232,7 +232,17 @@ async function readDataState(
       outcome: String(row['outcome']),
       exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
       error: textOrNull(row['error']),
+      errorCode: textOrNull(row['error_code']),
+      nextStep: textOrNull(row['next_step']),
       endedAt: textOrNull(row['ended_at']),
+    })),
+    listings: (await alertRows(connection, 'unread_listings')).map((row) => ({
+      account: String(row['account']),
+      workspace: textOrNull(row['token_workspace']),
+      resourceType: String(row['resource_type']),
+      outcome: String(row['outcome']),
+      reason: textOrNull(row['reason']),
+      nextStep: textOrNull(row['next_step']),
     })),
     closedMonths: (await alertRows(connection, 'closed_months')).map((row) => ({
       account: String(row['account']),

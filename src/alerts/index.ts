@@ -8,11 +8,10 @@ export {
   type Message,
   messagesOf,
   newMessage,
-  nextWords,
   type Origin,
   type OutgoingMessage,
 } from './message.ts';
-export { isRefusedClose, staleStep, stepAfterRun, unprovenStep } from './next-step.ts';
+export { isRefusedClose, staleStep, stepAfterRun } from './next-step.ts';
 export { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
 export { alertWords, type OpenAlert, openAlerts } from './open-alerts.ts';
 export { readPictures, readSummaryPicture, showsPictures } from './pictures.ts';

@@ -5,12 +5,22 @@ import type { Picture } from '../charts/index.ts';
 import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { percentOf, usd } from '../money.ts';
+import { type NextStep, nextWords, parseNextStep, stepSentence } from '../next-step.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import { describeSpan } from '../time.ts';
 import type { NewMessage } from '../warehouse/index.ts';
-import type { AlertFact, BooksFact, CheckFact, DataFact, OutOfDate, RunFact, UnprovenFact } from './alert-fact.ts';
+import type {
+  AlertFact,
+  BooksFact,
+  CheckFact,
+  DataFact,
+  ListingsFact,
+  OutOfDate,
+  RunFact,
+  UnprovenFact,
+} from './alert-fact.ts';
 import { dashboardLink } from './dashboard-link.ts';
-import { diskKey, type NextStep, nextStepOf } from './next-step.ts';
+import { diskKey, nextStepOf } from './next-step.ts';
 import type { CostSummary } from './summary.ts';
 import type { AlertEntry, Transitions } from './transitions.ts';
 import { differenceWords, monthWords } from './unproven-words.ts';
@@ -261,13 +271,8 @@ function prefixOf(transition: AlertEntry['transition'], since: string | undefine
   return transition === 'open' && since !== undefined ? `Open since ${since.slice(0, 10)}: ` : '';
 }
 
-/** `Wait: the next run catches up.` */
-export function nextWords({ who, words }: NextStep): string {
-  return `${who}: ${words}`;
-}
-
 /** Keys of a fact that hold sentences. All other texts are names. */
-const sentenceKeys: readonly string[] = ['key', 'error', 'about', 'reason', 'gaps', 'changedFrom'];
+const sentenceKeys: readonly string[] = ['key', 'error', 'about', 'reason', 'gaps', 'changedFrom', 'nextStep'];
 
 /** A fact with every text cut to one line and a bounded length. */
 function withSafeTexts<T>(value: T, key = ''): T {
@@ -355,7 +360,7 @@ function heldWords(fact: AlertFact): Words {
       return {
         title: runTitle(fact),
         sentences: [
-          ...(fact.error === null ? [] : [asSentence(fact.error)]),
+          ...(fact.error === null ? [] : [asSentence(withoutStep(fact.error, parseNextStep(fact.nextStep)))]),
           ...changeWords(fact),
           `${fact.runNumber === 0 ? 'It' : `Run ${fact.runNumber}`}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
           ...outOfDateWords(fact),
@@ -363,6 +368,8 @@ function heldWords(fact: AlertFact): Words {
       };
     case 'books':
       return booksWords(fact);
+    case 'listings':
+      return listingsWords(fact);
     case 'closed_month':
       return {
         title: `${fact.month} of ${fact.account} has changed by ${usd(fact.cost, true)} since it was closed`,
@@ -384,6 +391,33 @@ function heldWords(fact: AlertFact): Words {
 /** An error with a full stop, so that the next sentence can follow. */
 function asSentence(error: string): string {
   return /[.!?…]$/.test(error) ? error : `${error}.`;
+}
+
+/** What is affected, and the first reason; the list has all. */
+function listingsWords({ account, listings, ...fact }: ListingsFact): Words {
+  const [first] = listings;
+  const reason = first?.reason == null ? undefined : withoutStep(first.reason, parseNextStep(first.nextStep));
+  return {
+    title: `${counted(listings.length, 'resource listing')} of ${account} ${listings.length === 1 ? 'is' : 'are'} not up to date`,
+    sentences: [
+      ...(reason === undefined ? [] : [asSentence(`${first?.resourceType}: ${reason}`)]),
+      'Names, owners and states of resources may be out of date. Costs are complete.',
+      ...changeWords(fact),
+    ],
+    list: {
+      label: 'Listings',
+      items: listings.map(
+        ({ resourceType, workspace, outcome }) =>
+          `${resourceType}${workspace === null ? '' : ` of workspace ${workspace}`}: ${outcome}`,
+      ),
+    },
+  };
+}
+
+/** An error without the step at its end, which the alert shows below. */
+function withoutStep(error: string, step: NextStep | undefined): string {
+  const sentence = step === undefined ? '' : stepSentence(step);
+  return sentence !== '' && error.endsWith(sentence) ? error.slice(0, -sentence.length).trimEnd() : error;
 }
 
 /** Says first which numbers can still be trusted, then what failed. */
@@ -455,6 +489,8 @@ function overWords(fact: AlertFact): Words {
         title: 'the books can be written again',
         sentences: ['Costbook loads costs and evaluates alerts again.'],
       };
+    case 'listings':
+      return { title: `no resource listing of ${fact.account} fails now`, sentences: [] };
     case 'closed_month':
       return { title: `${fact.month} of ${fact.account} matches its closing total again`, sentences: [] };
     case 'dimension':

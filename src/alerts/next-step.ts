@@ -1,23 +1,18 @@
 import { exitCodes } from '../errors.ts';
-import type { CheckFact, DataFact, RunFact } from './alert-fact.ts';
+import {
+  act,
+  type NextStep,
+  parseNextStep,
+  unprovenStep,
+  unreadListingStep,
+  wait,
+  waitForPlatform,
+} from '../next-step.ts';
+import type { BooksFact, CheckFact, DataFact, ListingsFact, RunFact } from './alert-fact.ts';
 import { codesOf, failuresIn, isForPerson } from './failure-codes.ts';
-
-/** What to do about an alert, and whether anybody has to. */
-export interface NextStep {
-  readonly who: 'Act' | 'Wait' | 'No action needed';
-  readonly words: string;
-}
 
 /** The key of the alert about a full disk. It names no command because it affects every run. */
 export const diskKey = 'run/disk';
-
-/** The next step for windows that differ from the platform's totals. */
-export const unprovenStep: NextStep = {
-  who: 'Wait',
-  words:
-    'the next "costbook ingest" fetches these hours again. Until then, their last proven numbers remain. ' +
-    'Act if they still differ after three nights: send the platform the comparisons in the view "reconciliation".',
-};
 
 /** What to do about numbers that are too old. */
 export const staleStep: NextStep = {
@@ -44,9 +39,9 @@ export function nextStepOf(fact: DataFact): NextStep {
         ? { who: 'Act', words: `free space on the disk, then run "costbook ${fact.command}" again.` }
         : stepAfterRun(fact);
     case 'books':
-      return fact.isForRepair
-        ? { who: 'Act', words: `run "costbook repair", then "costbook ${fact.command}".` }
-        : { who: 'Act', words: `fix this, then run "costbook ${fact.command}" again.` };
+      return stepForBooks(fact);
+    case 'listings':
+      return stepForListings(fact);
     case 'closed_month':
       return {
         who: 'No action needed',
@@ -62,6 +57,26 @@ function stepAfterCheck(fact: CheckFact): string {
   return errorCodeOf(fact) === 'machine'
     ? 'read the error, then run "costbook check" again.'
     : `fix or remove sql/checks/${fact.check}.sql, then run "costbook check".`;
+}
+
+/** One step for all listings: the first that needs a person. */
+function stepForListings({ listings }: ListingsFact): NextStep {
+  const steps = listings.flatMap(({ nextStep }) => parseNextStep(nextStep) ?? []);
+  return steps.find(({ who }) => who === 'Act') ?? steps[0] ?? unreadListingStep;
+}
+
+function stepForBooks({ nextStep, command, isForRepair }: BooksFact): NextStep {
+  const own = parseNextStep(nextStep);
+  if (own !== undefined) return withCommand(own, command);
+  return isForRepair
+    ? act(`run "costbook repair", then "costbook ${command}".`)
+    : act(`fix this, then run "costbook ${command}" again.`);
+}
+
+/** An error's own step, and after it the command that failed, unless the step names one or nobody must act. */
+function withCommand(own: NextStep, command: string): NextStep {
+  if (own.who !== 'Act' || own.words.includes(`"costbook ${command}`) || own.words.includes('again')) return own;
+  return act(`${own.words.replace(/\.$/, '')}. Then run "costbook ${command}" again.`);
 }
 
 /** In facts of older versions, an error of the machine starts with the check's name. */
@@ -80,33 +95,46 @@ export function isRefusedClose({
   );
 }
 
-/** The next step after a failed run, by its exit code. Pure. */
+/**
+ * The next step after a failed run: the one that its error carries and that the command printed, or else the one of its
+ * exit code. Pure.
+ */
 export function stepAfterRun({
   command,
   outcome,
   exitCode,
   error,
-}: Pick<RunFact, 'command' | 'outcome' | 'exitCode' | 'error'>): NextStep {
+  errorCode,
+  nextStep,
+}: Pick<RunFact, 'command' | 'outcome' | 'exitCode' | 'error' | 'errorCode' | 'nextStep'>): NextStep {
+  if (outcome === 'interrupted') return wait('the next run catches up.');
+  const own = parseNextStep(nextStep);
+  return own === undefined
+    ? stepOfExitCode(command, exitCode, errorCode == null ? (error ?? '') : '')
+    : withCommand(own, command);
+}
+
+/** The step of an exit code. `earlierError` is the text of an error that was stored without a code. */
+function stepOfExitCode(command: string, exitCode: number | null, earlierError: string): NextStep {
   const again = `run "costbook ${command}" again`;
-  if (outcome === 'interrupted') return { who: 'Wait', words: 'the next run catches up.' };
   switch (exitCode) {
     case exitCodes.bug:
-      return { who: 'Act', words: `report this bug in Costbook, then ${again}.` };
+      return act(`report this bug in Costbook, then ${again}.`);
     case exitCodes.usage:
-      return { who: 'Act', words: `fix this, then ${again}.` };
+      return act(`fix this, then ${again}.`);
     case exitCodes.platform:
-      return failuresIn(error ?? '').some((failure) => isForPerson(codesOf(failure)))
-        ? { who: 'Act', words: `fix this, then ${again}. "costbook doctor" checks the token and the address.` }
-        : { who: 'Wait', words: 'the next run fetches what is missing. Act if it fails a second night.' };
+      return failuresIn(earlierError).some((failure) => isForPerson(codesOf(failure)))
+        ? act(`fix this, then ${again}. "costbook doctor" checks the token and the address.`)
+        : waitForPlatform;
     case exitCodes.unproven:
-      return { who: 'Wait', words: 'the next run tries again. "costbook status" shows what is missing.' };
+      return wait(`the next run tries again. Act if it fails a second night: ${again} and read what it prints.`);
     case exitCodes.locked:
-      return { who: 'Wait', words: 'another run was active. The next run catches up.' };
+      return wait('another run was active. The next run catches up.');
     case exitCodes.machine:
-      return { who: 'Act', words: `check this machine with "costbook doctor", then ${again}.` };
+      return act(`check this machine with "costbook doctor", then ${again}.`);
     case exitCodes.undelivered:
-      return { who: 'Act', words: 'fix the sink. "costbook doctor" shows which one fails.' };
+      return act('fix the sink. "costbook doctor" shows which one fails.');
     default:
-      return { who: 'Act', words: `read the error, then ${again}.` };
+      return act(`read the error, then ${again}.`);
   }
 }

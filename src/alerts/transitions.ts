@@ -1,4 +1,5 @@
 import { exitCodes } from '../errors.ts';
+import { unprovenWindowCode } from '../failure.ts';
 import type { Severity } from '../severity.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { EndedAlert, Evaluation, KnownAlert, RaisedAlert, UnprovenText } from '../warehouse/index.ts';
@@ -10,6 +11,7 @@ import type {
   ClosedMonthFact,
   DataFact,
   DimensionFact,
+  ListingsFact,
   RunFact,
 } from './alert-fact.ts';
 import { withNews } from './causes.ts';
@@ -129,7 +131,10 @@ export function parseFact(json: string): AlertFact {
   return JSON.parse(json) as AlertFact;
 }
 
-type LastRun = Pick<RunFact, 'command' | 'runNumber' | 'outcome' | 'exitCode' | 'error' | 'endedAt'>;
+type LastRun = Pick<
+  RunFact,
+  'command' | 'runNumber' | 'outcome' | 'exitCode' | 'error' | 'errorCode' | 'nextStep' | 'endedAt'
+>;
 
 /** The state of the data that facts are derived from. Instants are text; USD is decimal text. */
 export interface DataState {
@@ -157,6 +162,8 @@ export interface DataState {
   }[];
   /** The last finished run of each watched command. */
   readonly runs: readonly LastRun[];
+  /** The listings that were not read in full. */
+  readonly listings: readonly (ListingsFact['listings'][number] & { readonly account: string })[];
   readonly closedMonths: readonly (Pick<
     ClosedMonthFact,
     'month' | 'cost' | 'corrections' | 'deliveredIn' | 'drivers'
@@ -167,6 +174,9 @@ export interface DataState {
     readonly account: string;
   })[];
 }
+
+/** The check of listings; its rows have an alert of their own, which names the next step. */
+const listingsCheck = 'listings_are_complete';
 
 /** An alert shows this many windows and counts all. */
 const windowsShown = 3;
@@ -201,13 +211,16 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
   const ingest = state.runs.find(({ command, outcome }) => command === 'ingest' && outcome !== 'done');
   const windows = state.accounts.flatMap(({ unproven }) => unproven);
   if (fact.kind === 'stale') return ingest !== undefined;
+  if (fact.kind === 'listings') return ingest !== undefined;
   if (fact.kind === 'check' && fact.error === null) {
     if (fact.check === 'coverage_has_no_hole') return windows.length > 0;
-    return fact.check === 'listings_are_complete' && ingest !== undefined;
+    return fact.check === listingsCheck && (ingest !== undefined || state.listings.length > 0);
   }
   if (fact.kind !== 'run' || fact.exitCode !== exitCodes.unproven) return false;
   if (fact.command !== 'ingest') return ingest !== undefined || windows.length > 0;
-  return windows.some(({ reason }) => fact.error?.includes(reason));
+  return fact.errorCode == null
+    ? windows.some(({ reason }) => fact.error?.includes(reason))
+    : windows.length > 0 && fact.errorCode === unprovenWindowCode;
 }
 
 function heldFacts(state: DataState): DataFact[] {
@@ -215,6 +228,7 @@ function heldFacts(state: DataState): DataFact[] {
     ...state.accounts.flatMap((account) => accountFacts(account, state.freshnessHours)),
     ...state.checks.flatMap((check) => checkFact(check, state.completeThrough) ?? []),
     ...state.runs.flatMap((run) => runFact(run, state) ?? []),
+    ...listingsFacts(state),
     ...state.closedMonths.map((moved) => closedMonthFact(moved, throughOf(state, moved.account))),
     ...state.dimensions.map((dimension) => dimensionFact(dimension, throughOf(state, dimension.account))),
   ];
@@ -314,6 +328,23 @@ function runFact(run: LastRun, state: DataState): RunFact | undefined {
     outOfDate: outOfDate.map(({ account, completeThrough }) => ({ account, completeThrough })),
     ...run,
   };
+}
+
+/** One alert for an account, however many of its listings could not be read. */
+function listingsFacts(state: DataState): ListingsFact[] {
+  const accounts = [...new Set(state.listings.map(({ account }) => account))];
+  return accounts.map((account) => ({
+    key: keyOf('listings', account),
+    kind: 'listings',
+    account,
+    severity: 'warning',
+    notify: [],
+    state: 'raised',
+    completeThrough: throughOf(state, account),
+    listings: state.listings
+      .filter((listing) => listing.account === account)
+      .map(({ account: _, ...listing }) => listing),
+  }));
 }
 
 function closedMonthFact(

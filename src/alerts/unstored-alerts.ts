@@ -11,6 +11,7 @@ import {
   messageOf,
   NoBooksError,
 } from '../errors.ts';
+import { failureOf } from '../failure.ts';
 import { completenessOf } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
 import { type KnownAlert, knownAlerts, openBooks, type RaisedAlert, readAllTables } from '../warehouse/index.ts';
@@ -275,6 +276,7 @@ async function presentBooks(
       ...{ key: keys.books, kind: 'books', account: null, severity: 'critical', notify: [], state: 'raised' },
       ...{ completeThrough, command, exitCode: exitCodeOf(error), foundAt: at },
       error: redact(firstSentence(messageOf(error))),
+      nextStep: redactOrNull(failureOf(error).next, redact),
       isForRepair: isForRepair(error),
       snapshot: whole?.snapshot ?? null,
     },
@@ -300,6 +302,10 @@ async function wholeSnapshot(dir: string, signal: AbortSignal) {
     if (error instanceof CostbookError) return undefined;
     throw error;
   }
+}
+
+function redactOrNull(text: string | undefined, redact: (text: string) => string): string | null {
+  return text === undefined ? null : redact(text);
 }
 
 function of<T>(sinks: readonly string[], value: (sink: string) => T): Record<string, T> {

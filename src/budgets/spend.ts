@@ -302,8 +302,13 @@ async function coveredHours(
   }));
 }
 
-function fileFor({ scope }: Budget): 'spends' | 'spends_by_label' | 'spends_by_owner' {
-  return scope.owner ? 'spends_by_owner' : scope.label ? 'spends_by_label' : 'spends';
+function fileFor({ scope }: Budget): 'spends' | 'spends_by_label' | 'spends_by_owner' | 'spends_of_owners' {
+  const { owner, label, account: _, ...others } = scope;
+  if (owner === undefined) return label ? 'spends_by_label' : 'spends';
+  // Of shared cost, a part that belongs to some resources only is known row by row, which takes much longer.
+  return label === undefined && Object.values(others).every((values) => values === undefined)
+    ? 'spends_of_owners'
+    : 'spends_by_owner';
 }
 
 /** The scopes of budgets for the fragment `scopes`, each with the number of its budget as its id. */

@@ -21,7 +21,7 @@ export interface Chart {
 /** An entry of a legend. */
 export interface ChartKey {
   readonly name: string;
-  /** `series-1` to `series-7`, `rest`, or `forecast`, which is dashed. */
+  /** `series-1` to `series-7`, `rest`, or `forecast` and `before`, which are dashed. */
   readonly look: string;
 }
 
@@ -29,4 +29,6 @@ export interface ChartKey {
 export interface ChartSeries {
   readonly name: string;
   readonly values: readonly (number | null)[];
+  /** Whether it is what is not among the largest: drawn in gray. */
+  readonly isRest?: boolean;
 }

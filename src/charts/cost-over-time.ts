@@ -9,11 +9,13 @@ export type TimeShape = (typeof timeShapes)[number];
 export interface TimeChart {
   /** One label per bucket, in order. */
   readonly labels: readonly string[];
-  /** The largest first; a series called `rest` is drawn in gray. */
+  /** The largest first; the rest is drawn in gray. */
   readonly series: readonly ChartSeries[];
   readonly shape: TimeShape;
   /** Buckets from this index on are not complete: hatched or dashed. */
   readonly incompleteFrom?: number | undefined;
+  /** The totals of an earlier window, bucket by bucket: a dashed line. */
+  readonly before?: ChartSeries | undefined;
   /** A line across the chart, such as a budget per bucket. */
   readonly limit?: { readonly name: string; readonly value: number } | undefined;
   /** Buckets with something to look at, such as an anomaly. */
@@ -26,13 +28,20 @@ export const restName = 'all others';
 /** Costs by bucket as stacked bars, lines or running totals: a pure function from rows to an ECharts option. */
 export function costOverTime(chart: TimeChart, theme: Theme, { hasLegend = false } = {}): EChartsCoreOption {
   const { labels, shape, incompleteFrom = labels.length, limit, marks = [] } = chart;
-  const series = chart.series.map(({ name, values }, place) => {
-    const color = colorOf(name, place, theme);
-    const drawn = shape === 'cumulative' ? runningTotals(values) : values;
-    return shape === 'bars' ? bars(name, drawn, color, incompleteFrom) : line(name, drawn, color, incompleteFrom);
+  const series = chart.series.map((one, place) => {
+    const color = colorOf(one, place, theme);
+    const drawn = shape === 'cumulative' ? runningTotals(one.values) : one.values;
+    const id = `series-${place}`;
+    return shape === 'bars'
+      ? bars({ id, name: one.name }, drawn, color, incompleteFrom)
+      : line({ id, name: one.name }, drawn, color, incompleteFrom);
   });
   const markLine = limit && { ...lineOf(limit.name, limit.value, theme) };
-  const flat = [...series, ...(marks.length > 0 ? [markSeries(marks, chart, theme)] : [])].flat();
+  const flat = [
+    ...series,
+    ...(chart.before === undefined ? [] : [lineBefore(chart.before, shape, theme)]),
+    ...(marks.length > 0 ? [markSeries(marks, chart, theme)] : []),
+  ].flat();
   const [first, ...others] = flat;
   return {
     ...frame(theme, hasLegend ? chart.series.map(({ name }) => name) : []),
@@ -43,24 +52,34 @@ export function costOverTime(chart: TimeChart, theme: Theme, { hasLegend = false
 }
 
 /** The color of the series at a place, counted from 0. */
-function colorOf(name: string, place: number, theme: Theme): string {
-  return name === restName ? theme.rest : (theme.series[place % theme.series.length] ?? theme.rest);
+function colorOf(series: ChartSeries, place: number, theme: Theme): string {
+  return isRest(series) ? theme.rest : (theme.series[place % theme.series.length] ?? theme.rest);
+}
+
+function isRest(series: ChartSeries): boolean {
+  return series.isRest ?? series.name === restName;
 }
 
 /** The keys of such a chart for a legend next to it: which color stands for what. */
 export function keysOf(series: readonly ChartSeries[]): readonly ChartKey[] {
-  return series.map(({ name }, place) => ({
-    name,
-    look: name === restName ? 'rest' : `series-${(place % seriesColors) + 1}`,
+  return series.map((one, place) => ({
+    name: one.name,
+    look: isRest(one) ? 'rest' : `series-${(place % seriesColors) + 1}`,
   }));
 }
 
 type Drawn = Record<string, unknown>;
 
-function bars(name: string, values: readonly (number | null)[], color: string, incompleteFrom: number): Drawn {
+/** The identity of a series in its chart, and its name. */
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+function bars(named: Named, values: readonly (number | null)[], color: string, incompleteFrom: number): Drawn {
   return {
     type: 'bar',
-    name,
+    ...named,
     stack: 'all',
     barMaxWidth: 44,
     itemStyle: { color },
@@ -81,12 +100,12 @@ const hatch = {
 
 /** A line; its incomplete end is dashed, and starts at the last complete value. */
 function line(
-  name: string,
+  named: Named,
   values: readonly (number | null)[],
   color: string,
   incompleteFrom: number,
 ): Drawn | Drawn[] {
-  const style = { type: 'line', name, showSymbol: values.length === 1, itemStyle: { color } };
+  const style = { type: 'line', ...named, showSymbol: values.length === 1, itemStyle: { color } };
   const whole = {
     ...style,
     lineStyle: { color, width: 2 },
@@ -94,7 +113,16 @@ function line(
   };
   if (incompleteFrom >= values.length) return whole;
   const open = values.map((value, index) => (index >= incompleteFrom - 1 ? value : null));
-  return [whole, { ...style, lineStyle: { color, width: 2, type: 'dashed' }, data: open }];
+  return [whole, { ...style, id: `${named.id}-open`, lineStyle: { color, width: 2, type: 'dashed' }, data: open }];
+}
+
+function lineBefore({ name, values }: ChartSeries, shape: TimeShape, theme: Theme): Drawn {
+  return {
+    ...{ type: 'line', id: 'before', name, z: 5, showSymbol: values.length === 1, symbolSize: 6 },
+    itemStyle: { color: theme.muted },
+    lineStyle: { color: theme.muted, width: 2, type: 'dashed' },
+    data: shape === 'cumulative' ? runningTotals(values) : values,
+  };
 }
 
 /** The sum of all values up to each. Drawing only: the amounts themselves stay exact decimals. */

@@ -129,6 +129,7 @@ function toJson(row: SqlRow): Record<string, unknown> {
     severity: row['severity'],
     isOpen: row['is_open'],
     raisedAt: row['raised_at'],
+    openSince: row['open_since'],
     endedAt: row['ended_at'],
     ending: row['ending'],
     acknowledgedUntil: row['acknowledged_until'],
@@ -162,7 +163,7 @@ function describeOpen(row: SqlRow): string {
   return [
     forTerminal(`${icon} ${row['severity']}  ${title}`),
     ...[detail, next].flatMap((line) => (line === undefined ? [] : [`   ${forTerminal(line)}`])),
-    `   open since ${row['raised_at']}${times}${quiet}; notified: ${notifiedWords(row)}`,
+    `   open since ${row['open_since']}${times}${quiet}; notified: ${notifiedWords(row)}`,
     `   ${forTerminal(String(row['alert_key']))}`, // never cut: users copy it to ack and resend
   ].join('\n');
 }

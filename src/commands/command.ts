@@ -1,5 +1,6 @@
 import type { SpendNow } from '../budgets/index.ts';
 import type { Effects, HttpSend } from '../effects.ts';
+import type { Failure } from '../failure.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 
@@ -78,7 +79,7 @@ export interface RunUnderWay {
   readonly warehouse: Warehouse;
   readonly runNumber: number;
   /** Why the step failed, if its command returns an exit code instead of throwing. */
-  explain(error: string): void;
+  explain(error: string, failure?: Failure): void;
   /** The spend of every budget, if a step just computed it. */
   keepSpends(spends: readonly SpendNow[]): void;
 }

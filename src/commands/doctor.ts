@@ -1,7 +1,7 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isRefusedClose, openAlerts, sinkFault } from '../alerts/index.ts';
+import { alertRows, isRefusedClose, openAlerts, sinkFault, stepAfterRun } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { budgetsFile, loadBudgets } from '../budgets/index.ts';
 import {
@@ -27,6 +27,8 @@ import {
 import { openLandingWriter } from '../fetch/index.ts';
 import { readJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
+import { type NextStep, nextWords } from '../next-step.ts';
+import { textOrNull } from '../optional-text.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
@@ -444,6 +446,8 @@ async function books(
     }
     const unpublished = await unpublishedLoads(dir, snapshot);
     if (unpublished !== undefined) found.push(warn(unpublished, 'if no run is active, run "costbook ingest"'));
+    const failures = (await alertRows(snapshot.connection, 'last_runs')).filter((row) => row['outcome'] !== 'done');
+    const ingest = failures.find((row) => row['command'] === 'ingest');
     const now = effects.now();
     const freshnessHours = config?.freshnessHours ?? 26;
     const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);
@@ -457,7 +461,7 @@ async function books(
           ? fail(
               exitCodes.unproven,
               `${words}: older than ${freshnessHours} h`,
-              'run "costbook ingest"; "costbook status" shows what went wrong',
+              ingest === undefined ? 'run "costbook ingest"' : nextWords(stepOf(ingest)),
             )
           : ok(words),
       );
@@ -476,7 +480,15 @@ async function books(
     const future = await futureInstants(snapshot.connection, now);
     if (future !== undefined) found.push(warn(future.found, future.remedy));
     const [last] = await snapshot.connection.rows(await readSql('status', 'last_ended_run'));
-    if (last !== undefined) found.push(lastRun(last));
+    if (last !== undefined) {
+      // A step of a job has the same next step as its alert.
+      found.push(
+        lastRun(
+          last,
+          failures.find((row) => row['run_number'] === last['run_number']),
+        ),
+      );
+    }
   } finally {
     snapshot.close();
   }
@@ -484,7 +496,7 @@ async function books(
 }
 
 /** How the last run ended, with the first line of each failed step. */
-function lastRun(row: SqlRow): Found {
+function lastRun(row: SqlRow, failedStep: SqlRow | undefined): Found {
   const [command, outcome] = [String(row['command']), String(row['outcome'])];
   const exitCode = row['exit_code'] === null ? null : Number(row['exit_code']);
   const reason = row['error'] === null ? 'no reason is stored' : reasonsOf(String(row['error']));
@@ -492,7 +504,19 @@ function lastRun(row: SqlRow): Found {
   if (isRefusedClose({ command, outcome, exitCode })) {
     return ok(`the last run (${command}) was refused and changed nothing: ${reason}`);
   }
-  return warn(`the last run (${command}) ${outcome}: ${reason}`, '"costbook status" shows the state of the books');
+  return warn(`the last run (${command}) ${outcome}: ${reason}`, nextWords(stepOf(failedStep ?? row)));
+}
+
+/** What to do after a failed run or step. */
+function stepOf(row: SqlRow): NextStep {
+  return stepAfterRun({
+    command: String(row['command']),
+    outcome: String(row['outcome']),
+    exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
+    error: textOrNull(row['error']),
+    errorCode: textOrNull(row['error_code']),
+    nextStep: textOrNull(row['next_step']),
+  });
 }
 
 /** The first line of the error of each failed step; a list stays with the line that introduces it. */

@@ -3,8 +3,10 @@ import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type AccountConfig, type Config, loadConfig, readToken } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { PlatformError, UsageError, worstExitCode } from '../errors.ts';
+import { failureOf } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
-import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest/index.ts';
+import { type AccountSummary, firstFailure, type IngestProgress, ingest } from '../ingest/index.ts';
+import { nextWords, unprovenStep, wait } from '../next-step.ts';
 import { type Client, openClient, proxiesOf } from '../platform/index.ts';
 import { describeCompleteness } from '../reports/index.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
@@ -105,7 +107,11 @@ export const ingestCommand: Command = {
       const mistake = await applyAllocation(warehouse, runNumber, context);
       const mistakes = mistake === undefined ? [] : [mistake.exitCode];
       const exitCode = worstExitCode([...summaries.flatMap((summary) => summary.exitCodes), ...mistakes]);
-      return { exitCode, error: exitCode === 0 ? undefined : (firstError(summaries) ?? mistake?.message) };
+      if (exitCode === 0) return { exitCode };
+      const failed = firstFailure(summaries);
+      return failed === undefined
+        ? { exitCode, error: mistake?.message, failure: mistake && failureOf(mistake) }
+        : { exitCode, ...failed };
     });
   },
 };
@@ -195,8 +201,8 @@ function openLimit(
     late.abort(
       new PlatformError(
         `the ingest took longer than ${minutes < 1 ? `${minutes * 60} s` : `${minutes} min`}` +
-          `${waiting === undefined ? '' : `, waiting for ${waiting}`}. Loaded windows stay, and the next ingest continues ` +
-          'from there. --timeout allows more time',
+          `${waiting === undefined ? '' : `, waiting for ${waiting}`}. Loaded windows stay.`,
+        { code: 'timeout', next: wait('the next "costbook ingest" continues from there. --timeout allows more time.') },
       ),
     );
   }, lookMs);
@@ -303,25 +309,30 @@ function describe(summary: AccountSummary): string {
           'request',
         )}`,
     );
-    lines.push(...unreadListings(listings, summary.errors));
+    const isRefused = listings.length === 0;
+    lines.push(...unreadListings(isRefused ? summary.listings : listings, summary.errors));
   }
   for (const { window, reason, isYoung } of summary.unproven) {
     const word = isYoung ? 'not yet proven, the next run fetches it again' : 'UNPROVEN';
     lines.push(`  ${word} ${formatInstant(window.start)}/${formatInstant(window.end)}: ${reason}`);
   }
+  if (summary.unproven.some(({ isYoung }) => !isYoung)) lines.push(`  ${nextWords(unprovenStep)}`);
   for (const error of summary.errors) lines.push(`  FAILED ${error}`);
   return lines.join('\n');
 }
 
-/** Listings that could not be read, one line per reason. A reason that also failed the ingest is not repeated. */
+/** Listings that could not be read, one line per step. A reason that also failed the ingest is not repeated. */
 function unreadListings(listings: AccountSummary['listings'], errors: readonly string[]): string[] {
-  const byReason = new Map<string, string[]>();
-  for (const { outcome, resourceType, tokenWorkspace, reason } of listings) {
+  const groups = new Map<string, { names: string[]; reason: string | undefined; outcome: string }>();
+  for (const { outcome, resourceType, tokenWorkspace, reason, next = reason } of listings) {
     if (outcome === 'read') continue;
     const whose = tokenWorkspace === undefined ? '' : ` of workspace ${tokenWorkspace}`;
-    const shown = errors.includes(String(reason)) ? 'for the reason below' : reason;
-    const line = `${outcome.toUpperCase()} listing %: ${shown}`;
-    byReason.set(line, [...(byReason.get(line) ?? []), `${resourceType}${whose}`]);
+    const group = groups.get(`${outcome} ${next}`) ?? { names: [], reason, outcome };
+    group.names.push(`${resourceType}${whose}`);
+    groups.set(`${outcome} ${next}`, group);
   }
-  return [...byReason].map(([line, names]) => `  ${line.replace('%', () => names.join(', '))}`);
+  return [...groups.values()].map(({ names, reason, outcome }) => {
+    const shown = errors.includes(String(reason)) ? 'for the reason below' : reason;
+    return `  ${outcome.toUpperCase()} listing ${names.join(', ')}: ${shown}`;
+  });
 }

@@ -10,6 +10,7 @@ import {
   wordsOf,
   worstExitCode,
 } from '../errors.ts';
+import { failureOf } from '../failure.ts';
 import {
   commandLineOf,
   farAheadMs,
@@ -40,7 +41,7 @@ import { reportCommand } from './report.ts';
 import { statementCommand } from './statement.ts';
 import { summarizeCommand } from './summarize.ts';
 import { waitOption } from './wait.ts';
-import { type Outcome, openEnd, openForRun } from './writing-run.ts';
+import { type Outcome, openEnd, openForRun, redacted } from './writing-run.ts';
 
 /** The command of each step. */
 const stepCommands: Readonly<Record<Step['name'], Command>> = {
@@ -269,8 +270,9 @@ async function runUnderLock(
       log: effects.log,
     });
   } catch (error) {
-    await end({ exitCode: exitCodeOf(error), error: messageOf(error) }).catch((further: unknown) =>
-      effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
+    await end({ exitCode: exitCodeOf(error), error: messageOf(error), failure: failureOf(error) }).catch(
+      (further: unknown) =>
+        effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
     );
     throw error;
   }
@@ -285,7 +287,12 @@ async function runUnderLock(
 function redactedLedger(warehouse: Warehouse, { redact }: CommandContext): Pick<Warehouse, 'stepBegan' | 'stepEnded'> {
   return {
     stepBegan: (begun) => warehouse.stepBegan(begun),
-    stepEnded: (end) => warehouse.stepEnded({ ...end, error: end.error && redact(end.error) }),
+    stepEnded: (end) =>
+      warehouse.stepEnded({
+        ...end,
+        error: end.error && redact(end.error),
+        failure: redacted(end.failure, redact),
+      }),
   };
 }
 
@@ -371,6 +378,9 @@ async function answer(
       seconds: result.seconds.toFixed(3),
       exitCode: result.exitCode ?? null,
       error: result.error ?? null,
+      failure: undefined,
+      errorCode: result.failure?.code ?? null,
+      nextStep: result.failure?.next ?? null,
       figures: result.figures ?? null,
     }));
     const value = {

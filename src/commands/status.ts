@@ -5,16 +5,15 @@ import {
   diskStillFull,
   isRefusedClose,
   monthsTouched,
-  nextWords,
   type OpenAlert,
   openAlerts,
   staleStep,
   stepAfterRun,
-  unprovenStep,
 } from '../alerts/index.ts';
 import { loadConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { exitCodes, firstSentence } from '../errors.ts';
+import { nextWords, unprovenStep } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
 import { forTerminal, maxSentenceLength } from '../safe-text.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
@@ -24,6 +23,7 @@ import {
   contradictions,
   openBooks,
   readSql,
+  type SqlRow,
   type UnprovenText,
   unprovenText,
   unprovenWindows,
@@ -111,6 +111,9 @@ interface Status {
   readonly failedIngest: {
     readonly exitCode: number | null;
     readonly error: string | null;
+    readonly errorCode: string | null;
+    /** What to do, as the alert says it. */
+    readonly next: string;
     readonly at: string | null;
   } | null;
   readonly lastRun: Readonly<Record<string, unknown>> | null;
@@ -197,17 +200,24 @@ async function readStatus(
       messagesWaiting: Number(waiting?.['messages']),
       list: open,
     },
-    failedIngest:
-      failedIngest === undefined
-        ? null
-        : {
-            exitCode: failedIngest['exit_code'] === null ? null : Number(failedIngest['exit_code']),
-            error: textOrNull(failedIngest['error']),
-            at: textOrNull(failedIngest['ended_at']),
-          },
+    failedIngest: failedIngest === undefined ? null : failureIn(failedIngest),
     lastRun: lastRun === undefined ? null : { ...lastRun, runNumber: Number(lastRun['runNumber']) },
     futureDates: (await futureInstants(connection, now)) ?? null,
   };
+}
+
+/** The last ingest, which failed or was interrupted, from its row. */
+function failureIn(row: SqlRow): NonNullable<Status['failedIngest']> {
+  const failed = {
+    exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
+    error: textOrNull(row['error']),
+    errorCode: textOrNull(row['error_code']),
+  };
+  const next = stepAfterRun({
+    ...{ ...failed, command: 'ingest', outcome: String(row['outcome']) },
+    nextStep: textOrNull(row['next_step']),
+  });
+  return { ...failed, next: nextWords(next), at: textOrNull(row['ended_at']) };
 }
 
 /** The status with faults of the files of the books as the first reasons, and with a full disk. */
@@ -276,15 +286,14 @@ function painter(input: CommandInput, { env, isTerminal }: CommandContext): Pain
 /** The failure of the last ingest and the next step, unless a reason above reports it. */
 function failureLines({ failedIngest }: Status, paint: Paint): string[] {
   if (failedIngest === null) return [];
-  const { exitCode, error, at } = failedIngest;
+  const { exitCode, error, next, at } = failedIngest;
   const when = at === null ? '' : ` at ${at}`;
-  const next = stepAfterRun({ command: 'ingest', outcome: 'failed', exitCode, error });
   return [
     paint(
       'red',
-      `  - but the last ingest failed${when}${exitCode === null ? '' : `, exit ${exitCode}`}: ${reasonOf(error)}`,
+      `  - the last ingest failed${when}${exitCode === null ? '' : `, exit ${exitCode}`}: ${reasonOf(error)}`,
     ),
-    `    ${nextWords(next)}`,
+    `    ${forTerminal(next)}`,
   ];
 }
 
@@ -324,9 +333,10 @@ function alertLines(
   return [
     '',
     paint(critical > 0 || messagesWaiting > 0 ? 'yellow' : 'dim', head),
-    ...list.slice(0, alertsShown).map(({ key, icon, title, detail }) => {
-      const hasDetail = detail !== undefined && !(key === ingestKey && failedIngest !== null);
-      return forTerminal(`  ${icon} ${title}${hasDetail ? `. ${detail}` : ''}`);
+    ...list.slice(0, alertsShown).flatMap(({ key, icon, title, detail, next }) => {
+      const isAbove = key === ingestKey && failedIngest !== null;
+      const line = `  ${icon} ${title}${detail === undefined || isAbove ? '' : `. ${detail}`}`;
+      return [line, ...(next === undefined || isAbove ? [] : [`     ${next}`])].map((each) => forTerminal(each));
     }),
     ...(open > alertsShown ? [`  and ${open - alertsShown} more`] : []),
   ];

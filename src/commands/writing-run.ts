@@ -3,6 +3,7 @@ import { alertWithoutBooks, markMended } from '../alerts/index.ts';
 import type { SpendNow } from '../budgets/index.ts';
 import { correctClock } from '../effects.ts';
 import { exitCodeOf, exitCodes, LockedError, messageOf, worstExitCode } from '../errors.ts';
+import { type Failure, failureOf } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { type EndedRun, type UnpublishedRun, writeMetrics, writeUnpublished } from '../metrics/index.ts';
 import { expectProject } from '../project-folder.ts';
@@ -15,6 +16,8 @@ export interface Outcome {
   readonly exitCode: number;
   /** The failure, for the run's row; undefined on success. */
   readonly error?: string | undefined;
+  /** Its code and next step; undefined if it has none. */
+  readonly failure?: Failure | undefined;
   /** The spend of every budget, if it was just computed. */
   readonly spends?: readonly SpendNow[] | undefined;
 }
@@ -42,8 +45,9 @@ export async function writingRun(
       return outcome.exitCode;
     } catch (error) {
       // This error is reported and sets the exit code; later failures follow from it.
-      await finish({ exitCode: exitCodeOf(error), error: messageOf(error) }).catch((further: unknown) =>
-        effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
+      await finish({ exitCode: exitCodeOf(error), error: messageOf(error), failure: failureOf(error) }).catch(
+        (further: unknown) =>
+          effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
       );
       throw error;
     }
@@ -124,9 +128,9 @@ export function openEnd(
 ): (outcome: Outcome) => Promise<void> {
   const begun = performance.now(); // real time, also with --now
   context.nameRun(run.number);
-  return async ({ exitCode, error, spends }) => {
+  return async ({ exitCode, error, failure, spends }) => {
     try {
-      await run.end(exitCode, error && context.redact(error), context.effects.now());
+      await run.end(exitCode, error && context.redact(error), context.effects.now(), redacted(failure, context.redact));
       context.progress('publishing the snapshot');
       await warehouse.publish();
     } catch (failure) {
@@ -137,6 +141,11 @@ export function openEnd(
     if (!mayBeOfBooks.includes(exitCode)) await markMended(context);
     await writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, spends, context);
   };
+}
+
+/** A failure without secrets: an error may quote the platform's answer. */
+export function redacted(failure: Failure | undefined, redact: (text: string) => string): Failure | undefined {
+  return failure && { ...failure, next: failure.next && redact(failure.next) };
 }
 
 async function stepOf(
@@ -155,7 +164,7 @@ async function stepOf(
     );
     throw error;
   }
-  if (outcome.error !== undefined) explain(outcome.error);
+  if (outcome.error !== undefined) explain(outcome.error, outcome.failure);
   if (outcome.spends !== undefined) keepSpends(outcome.spends);
   await warehouse.publish();
   return outcome.exitCode;

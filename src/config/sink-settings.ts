@@ -356,6 +356,7 @@ export const severityKinds = [
   'check',
   'run',
   'books',
+  'listings',
   'closed_month',
   'dimension',
 ] as const;

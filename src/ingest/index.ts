@@ -8,7 +8,9 @@ import {
   UsageError,
   worstExitCode,
 } from '../errors.ts';
+import { type Failure, failureOf, unprovenWindowCode } from '../failure.ts';
 import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
+import { nextWords, unprovenStep } from '../next-step.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
 import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
 import type { CoveredWindow, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
@@ -38,11 +40,16 @@ export interface AccountSummary {
   readonly unproven: readonly UnprovenWindow[];
   /** Why the account's ingest ended early, or why windows could not be fetched: messages of our own errors. */
   readonly errors: readonly string[];
+  /** The code and the next step of each of these errors. */
+  readonly failures: readonly Failure[];
   /** The exit codes that this account calls for. */
   readonly exitCodes: readonly number[];
   /** The outcome of its resource listings; empty if they were not fetched. */
   readonly listings: readonly ListingSummary[];
 }
+
+/** The codes of an ingest that was refused because the token sees less than before. */
+const lostAccessCodes: readonly string[] = ['reduced_access', 'reduced_totals'];
 
 /**
  * Brings the books of every account up to date: fetches what is missing up to the last complete hour, and young hours
@@ -58,7 +65,9 @@ export async function ingest(request: IngestRequest, tools: IngestTools): Promis
     const client = tools.openClient(account);
     const costs = await ingestAccount(account, client, request, tools, clock);
     // A platform that fails for costs gets no further requests; the resources stay as they are until the next run.
-    const mayAsk = costs.account !== '' && !costs.exitCodes.includes(exitCodes.platform);
+    // Neither does a token that lost access: its listings would only look shrunken.
+    const hasLostAccess = costs.failures.some(({ code }) => lostAccessCodes.includes(code));
+    const mayAsk = costs.account !== '' && !costs.exitCodes.includes(exitCodes.platform) && !hasLostAccess;
     const listings = mayAsk ? await readInventory(account, costs, client, request, tools) : [];
     const summary = { ...costs, listings };
     summaries.push(summary);
@@ -105,6 +114,7 @@ interface AccountProgress {
   readonly requests: RequestCounts;
   readonly totals: { windows: number; pages: number; rows: number; restated: number };
   readonly errors: string[];
+  readonly failures: Failure[];
   readonly codes: number[];
   readonly unproven: UnprovenWindow[];
   role: Role | undefined;
@@ -135,6 +145,7 @@ async function ingestAccount(
     requests: { new: 0, settle: 0, verify: 0, repair: 0 },
     totals: { windows: 0, pages: 0, rows: 0, restated: 0 },
     errors: [],
+    failures: [],
     codes: [],
     unproven: [],
     role: undefined,
@@ -167,6 +178,7 @@ async function ingestAccount(
 /** Records a failure of the account; the ingest of the others continues. */
 function note({ progress, tools }: AccountIngest, error: CostbookError): void {
   progress.errors.push(error.message);
+  progress.failures.push(failureOf(error));
   progress.codes.push(error.exitCode);
   tools.effects.log.warn('account.outdated', 'The account is not up to date', {
     account: progress.account,
@@ -312,7 +324,7 @@ async function summarize({
   tools,
   progress,
 }: AccountIngest): Promise<Omit<AccountSummary, 'listings'>> {
-  const { account, role, totals, requests, unproven, errors, codes } = progress;
+  const { account, role, totals, requests, unproven, errors, failures, codes } = progress;
   const complete = await tools.warehouse.completeness(account);
   const tooOldBefore = tools.effects.now() - request.config.freshnessHours * hourMs;
   const isTooOld = (complete?.completeThrough ?? 0) < tooOldBefore;
@@ -327,6 +339,7 @@ async function summarize({
     retries: client.counters.retries,
     unproven,
     errors,
+    failures,
     exitCodes: isUnproven ? [...codes, exitCodes.unproven] : codes,
   };
 }
@@ -394,16 +407,26 @@ async function findHistoryStart(
 
 /** The first failure of an account, in a sentence; undefined if there is none. */
 function whatFailed(summary: AccountSummary, tools: IngestTools): string | undefined {
-  const reason = firstError([summary]);
+  const reason = firstFailure([summary])?.error;
   return reason && tools.redact(reason);
 }
 
-/** The first error message of any account, for the record of the run. */
-export function firstError(summaries: readonly AccountSummary[]): string | undefined {
-  const failed = summaries.find((summary) => summary.exitCodes.length > 0);
+/** The first failure of an account with the worst exit code, for the record of the run; undefined if none failed. */
+export function firstFailure(
+  summaries: readonly AccountSummary[],
+): { readonly error: string; readonly failure: Failure } | undefined {
+  const failing = summaries.filter((summary) => summary.exitCodes.length > 0);
+  const worst = worstExitCode(failing.flatMap((summary) => summary.exitCodes));
+  const failed = failing.find((summary) => summary.exitCodes.includes(worst));
   if (failed === undefined) return undefined;
+  const [error] = failed.errors;
+  const [failure] = failed.failures;
+  if (error !== undefined && failure !== undefined) return { error, failure };
   const [first] = failed.unproven;
   return (
-    failed.errors[0] ?? (first && `account ${failed.account}, window ${formatWindow(first.window)}: ${first.reason}`)
+    first && {
+      error: `account ${failed.account}, window ${formatWindow(first.window)}: ${first.reason}`,
+      failure: { code: unprovenWindowCode, next: nextWords(unprovenStep) },
+    }
   );
 }

@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import type { Effects } from '../effects.ts';
 import { type CostbookError, PlatformError, RefusedAnswerError, UnprovenError } from '../errors.ts';
 import { askQuery, type DecodedPage, type LandingFolder, type PlannedWindow, type Role } from '../fetch/index.ts';
+import { reducedAccessStep } from '../next-step.ts';
 import { answerLimits, billingDimensions, type Client, type RawBody, resourceTypes } from '../platform/index.ts';
 import { dayMs, floorHour, formatWindow, type Instant } from '../time.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
@@ -439,7 +440,8 @@ export function checkRoleChange(account: string, before: Role | undefined, now: 
   if (before !== 'admin' || now === 'admin' || accepted) return;
   throw new UnprovenError(
     `account ${account} was fetched with an admin token before, and this token is a member's: it cannot see workspaces. ` +
-      'Nothing was changed. Give the account an admin token, or run "costbook ingest --accept-reduced-access" once to confirm',
+      'Nothing was changed.',
+    { code: 'reduced_access', next: reducedAccessStep },
   );
 }
 

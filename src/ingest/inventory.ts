@@ -1,6 +1,14 @@
 import type { AccountConfig } from '../config/index.ts';
-import { excerpt, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
+import { CostbookError, excerpt, messageOf, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
 import { decodeResource } from '../fetch/index.ts';
+import {
+  type NextStep,
+  nextWords,
+  refusedListingStep,
+  shrunkListingStep,
+  stepSentence,
+  unreadListingStep,
+} from '../next-step.ts';
 import { type Client, type Listing, type ListingReader, listings, openListings } from '../platform/index.ts';
 import type { InventoryStage, ListedResource, ListingFacts, ListingKey, ListingOutcome } from '../warehouse/index.ts';
 import { countingClient, type IngestRequest, type IngestTools } from './tools.ts';
@@ -8,7 +16,7 @@ import { countingClient, type IngestRequest, type IngestTools } from './tools.ts
 /** The outcome of one listing. */
 export type ListingSummary = Pick<
   ListingFacts,
-  'tokenWorkspace' | 'resourceType' | 'outcome' | 'reason' | 'resources' | 'opened' | 'ended' | 'requests'
+  'tokenWorkspace' | 'resourceType' | 'outcome' | 'reason' | 'next' | 'resources' | 'opened' | 'ended' | 'requests'
 >;
 
 /** The token that reads listings, and the workspaces that it speaks for. */
@@ -68,7 +76,7 @@ export async function readInventory(
         const found =
           gaveUp === undefined
             ? await readListing(key, listing, reader, { ...reading, errors }, stage, request, tools)
-            : { ...nothing, outcome: 'failed' as const, reason: gaveUp, isHopeless: true };
+            : { ...nothing, outcome: 'failed' as const, reason: gaveUp, next: undefined, isHopeless: true };
         if (found.isHopeless) gaveUp ??= 'not fetched, because an earlier listing failed';
         const { isHopeless: _, ...summary } = { ...key, ...found, requests: requests - before };
         const { runNumber } = request;
@@ -86,7 +94,7 @@ export async function readInventory(
 const nothing = { resources: 0, opened: 0, ended: 0 };
 
 /** The outcome of a listing; `isHopeless` if every other listing would fail the same way. */
-type Found = Pick<ListingFacts, 'outcome' | 'reason' | 'resources' | 'opened' | 'ended'> & {
+type Found = Pick<ListingFacts, 'outcome' | 'reason' | 'next' | 'resources' | 'opened' | 'ended'> & {
   readonly isHopeless: boolean;
 };
 
@@ -122,8 +130,9 @@ async function readListing(
     const failure = failureOf(error);
     if (failure === undefined) throw error;
     // What already failed the costs was a warning then.
-    if (!errors.includes(failure.reason)) await warnOfListing(failure.outcome, failure.reason, key, tools);
-    return { ...nothing, ...failure, reason: tools.redact(failure.reason) };
+    if (!errors.includes(messageOf(error))) await warnOfListing(failure.outcome, failure.reason, key, tools);
+    const { step, ...found } = failure;
+    return { ...nothing, ...found, reason: tools.redact(failure.reason), next: tools.redact(nextWords(step)) };
   }
   const subject = { about, resourceType: listing.resourceType };
   if (strange.size > 0) {
@@ -148,25 +157,35 @@ async function readListing(
   });
   const { resources, opened, ended } = written;
   const outcome = doubt !== undefined ? 'partial' : written.isShrunk ? 'shrunk' : 'read';
+  const next = written.isShrunk ? shrunkListingStep : doubt === undefined ? undefined : unreadListingStep;
   const reason = written.isShrunk
-    ? `it lists ${resources} of ${written.known} known resources; Costbook keeps the missing ones. If they are gone, run "costbook ingest --accept-reduced-access" once; if not, check what the token may read`
+    ? `it lists ${resources} of ${written.known} known resources; Costbook keeps the missing ones. ${stepSentence(shrunkListingStep)}`
     : doubt;
   if (reason !== undefined) await warnOfListing(outcome, reason, key, tools);
-  return { outcome, reason: reason && tools.redact(reason), resources, opened, ended, isHopeless: false };
+  const words = { reason: reason && tools.redact(reason), next: next && nextWords(next) };
+  return { outcome, ...words, resources, opened, ended, isHopeless: false };
 }
 
 /** What a failure means for a listing; undefined if the platform did not cause it. */
-function failureOf(error: unknown): { outcome: ListingOutcome; reason: string; isHopeless: boolean } | undefined {
+function failureOf(
+  error: unknown,
+): { outcome: ListingOutcome; reason: string; step: NextStep; isHopeless: boolean } | undefined {
   if (error instanceof PlatformError) {
-    const { status } = error;
+    const { status, message } = error;
     const isRefused = status !== undefined && [401, 403, 404].includes(status);
     // The client gave up on it after several attempts, or could not even send it.
     const isHopeless = status === undefined || status === 429 || status >= 500;
-    return { outcome: isRefused ? 'refused' : 'failed', reason: error.message, isHopeless };
+    const own = error.next ?? unreadListingStep;
+    // Without listings the costs are still complete, so the step is another one than for costs.
+    const step = status === 403 ? refusedListingStep : own;
+    const reason = message.replace(stepSentence(own), () => stepSentence(step));
+    return { outcome: isRefused ? 'refused' : 'failed', reason, step, isHopeless };
   }
-  if (error instanceof RefusedAnswerError) return { outcome: 'failed', reason: error.message, isHopeless: false };
+  const step = (error instanceof CostbookError ? error.next : undefined) ?? unreadListingStep;
+  const failed = { outcome: 'failed', step } as const;
+  if (error instanceof RefusedAnswerError) return { ...failed, reason: error.message, isHopeless: false };
   // There is no token, so no request is possible.
-  if (error instanceof UsageError) return { outcome: 'failed', reason: error.message, isHopeless: true };
+  if (error instanceof UsageError) return { ...failed, reason: error.message, isHopeless: true };
   return undefined;
 }
 

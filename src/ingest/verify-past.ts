@@ -21,6 +21,7 @@ import {
   splitAtMidnight,
   wholeMonths,
 } from '../fetch/index.ts';
+import { reducedTotalsStep } from '../next-step.ts';
 import type { Client, GroupByDimension } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time.ts';
 import {
@@ -323,10 +324,10 @@ function refuseReducedTotals(account: string, totals: ComparedTotals): void {
     ? `over ${days} settled days with cost, the platform now reports ${theirs.toFixed(2)} USD, but the books have ` +
       `${ours.toFixed(2)} USD for the same days`
     : `the platform no longer reports any cost, on any settled day, for ${workspacesGone.join(', ')}`;
-  throw new UnprovenError(
-    `account ${account}: ${what}. Nothing was changed. Does the token see less than before? If so, use one that sees ` +
-      'everything; if the platform really lowered its numbers, run "costbook ingest --accept-reduced-access" once',
-  );
+  throw new UnprovenError(`account ${account}: ${what}. Nothing was changed.`, {
+    code: 'reduced_totals',
+    next: reducedTotalsStep,
+  });
 }
 
 /** The days in which answers differ from the books; warns of the largest differences of each. */

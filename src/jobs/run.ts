@@ -1,5 +1,6 @@
 import type { Log } from '../effects.ts';
 import { exitCodeOf, exitCodes, MachineError, messageOf, worstExitCode } from '../errors.ts';
+import { type Failure, failureOf } from '../failure.ts';
 import type { Instant } from '../time.ts';
 import type { StepEnd, Warehouse } from '../warehouse/index.ts';
 import { commandLineOf, type Step, type StepName, stepRules } from './definition.ts';
@@ -14,6 +15,8 @@ export interface StepResult {
   readonly exitCode: number | undefined;
   /** Why it failed or was left out. */
   readonly error: string | undefined;
+  /** Its code and next step; undefined if it has none. */
+  readonly failure: Failure | undefined;
   readonly figures: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -21,7 +24,7 @@ export interface StepResult {
 export interface StepUnderWay {
   readonly signal: AbortSignal;
   count(figures: Readonly<Record<string, unknown>>): void;
-  explain(error: string): void;
+  explain(error: string, failure?: Failure): void;
 }
 
 export interface StepsAsked {
@@ -61,6 +64,7 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
     let figures: StepResult['figures'];
     let error: string | undefined = reason;
     let exitCode: number | undefined;
+    let failure: Failure | undefined;
     if (reason === undefined) {
       log.info('step.started', 'Step started', { step: commandLine });
       const limits = [signal, step.name === 'alert' ? tooLate : timeout];
@@ -70,14 +74,16 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
           count: (counted) => {
             figures = { ...figures, ...counted };
           },
-          explain: (words) => {
+          explain: (words, reason) => {
             error = words;
+            failure = reason;
           },
         });
         if (exitCode !== exitCodes.done) error ??= `${step.name} ended with exit code ${exitCode}`;
       } catch (thrown) {
         exitCode = exitCodeOf(thrown);
         error = messageOf(thrown);
+        failure = failureOf(thrown);
         if (exitCode === exitCodes.bug) bug = thrown;
       }
     }
@@ -87,6 +93,7 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
       ...{ step: step.name, commandLine, outcome, exitCode, figures },
       seconds: (elapsed() - begunAt) / 1000,
       error: outcome === 'done' ? undefined : error,
+      failure: outcome === 'done' ? undefined : failure,
     };
     results.push(result);
     await ledger.stepEnded({ ...place, ...result, endedAt: now() });
@@ -123,14 +130,16 @@ function lastWordsAfter(timeout: AbortSignal): AbortSignal {
   return late.signal;
 }
 
-/** The exit code of a run, and the errors of its failed steps; undefined if none failed. */
+/** The exit code of a run, the errors of its failed steps, and the failure of the worst; undefined if none failed. */
 export function outcomeOf(
   results: readonly StepResult[],
   ended: AbortSignal,
-): { exitCode: number; error: string | undefined } {
+): { exitCode: number; error: string | undefined; failure: Failure | undefined } {
   const failed = results.filter(({ outcome }) => outcome !== 'done');
   const codes = results.flatMap(({ exitCode }) => exitCode ?? []);
   if (ended.aborted) codes.push(exitCodeOf(ended.reason));
   const error = failed.map(({ step, error: reason }) => `${step}: ${reason}`).join('\n');
-  return { exitCode: worstExitCode(codes), error: error === '' ? undefined : error };
+  const exitCode = worstExitCode(codes);
+  const worst = failed.find((result) => result.exitCode === exitCode) ?? failed[0];
+  return { exitCode, error: error === '' ? undefined : error, failure: worst?.failure };
 }

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { excerpt, messageOf, PlatformError } from '../errors.ts';
+import { act, type NextStep, waitForPlatform } from '../next-step.ts';
 import type { Instant } from '../time.ts';
 import { jsonExcess } from './bounded-json.ts';
 import { answerLimits } from './limits.ts';
@@ -368,24 +369,28 @@ function textIn({ error, message = '' }: { error: string; message?: string | und
 }
 
 /** What to do about an answer that retrying does not fix, by status. */
-function remedy(error: PlatformError, operation: Operation, tokenSetting: string | undefined): string {
+function remedy(error: PlatformError, operation: Operation, tokenSetting: string | undefined): NextStep {
   if (error.status === 401) {
     const setting = tokenSetting ?? "COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand)";
-    return `The token was refused: check ${setting}; it may have expired or been revoked.`;
+    return act(`check ${setting}: the token was refused; it may have expired or been revoked.`);
   }
   if (error.status === 403)
-    return `The token has no access to this: ask an account admin for a token that may read ${operation.reads}.`;
+    return act(`ask an account admin for a token that may read ${operation.reads}: this one has no access.`);
   if (error.status === 404)
-    return operation.path.includes('{accountId}') ? 'Check the account ID and the URL.' : 'Check the URL.';
+    return act(operation.path.includes('{accountId}') ? 'check the account ID and the URL.' : 'check the URL.');
   if (error.code === 'invalid_api_version')
-    return 'Set apiVersion (COSTBOOK_API_VERSION) to a version that the platform supports.';
+    return act('set apiVersion (COSTBOOK_API_VERSION) to a version that the platform supports.');
   if (error.status === 400)
-    return 'The platform rejects this request. This is a bug in Costbook, or the platform has changed its rules.';
+    return act(
+      'report this: the platform rejects the request. This is a bug in Costbook, or the platform has changed its rules.',
+    );
   if (error.code === 'certificate')
-    return 'The certificate is not trusted: set NODE_EXTRA_CA_CERTS to a file with the authority that signed it, or correct the URL.';
-  if (error.code === 'tls') return 'Check the URL: it may say https for a platform that speaks plain http.';
-  if (error.code === 'unreachable') return 'Check the URL, the network and the proxy settings.';
-  return 'Nothing was changed; the next run tries again.';
+    return act(
+      'set NODE_EXTRA_CA_CERTS to a file with the authority that signed the certificate, or correct the URL: the certificate is not trusted.',
+    );
+  if (error.code === 'tls') return act('check the URL: it may say https for a platform that speaks plain http.');
+  if (error.code === 'unreachable') return act('check the URL, the network and the proxy settings.');
+  return waitForPlatform;
 }
 
 function explain(
@@ -397,14 +402,12 @@ function explain(
 ): PlatformError {
   const tries = attempts.made > 1 ? ` after ${attempts.made} attempts` : '';
   const answered = error.status === undefined ? 'failed with' : 'answered';
-  return new PlatformError(
-    `${operation.name} API ${answered} ${error.message}${tries} (${about}). ${remedy(error, operation, tokenSetting)}`,
-    {
-      status: error.status,
-      code: error.code,
-      retryable: error.retryable,
-      retryAfterMs: error.retryAfterMs,
-      cause: error,
-    },
-  );
+  return new PlatformError(`${operation.name} API ${answered} ${error.message}${tries} (${about}).`, {
+    next: remedy(error, operation, tokenSetting),
+    status: error.status,
+    code: error.code,
+    retryable: error.retryable,
+    retryAfterMs: error.retryAfterMs,
+    cause: error,
+  });
 }

@@ -11,7 +11,7 @@ export {
 } from './catalogue.ts';
 export { type CompletenessState, completenessOf, describeCompleteness, incompleteness } from './completeness.ts';
 export { type Evaluated, readEvaluated } from './evaluated.ts';
-export { exportFormats, factsOf, loadArrow } from './export.ts';
+export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
 export { realFolder } from './export-names.ts';
 export { costColumnOf, type Figures, figuresOfQuery } from './figures.ts';
 export {

@@ -40,18 +40,14 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
   const months = monthsBetween(Date.parse(state.historyStart ?? state.completeThrough), state.month.start);
   const { asked, problems } = readQuestion(query, months, dimensions);
   const sqlMonth = `${asked.month}-01`;
-  const rowsOf = (report: string, parameters: Record<string, string | null>) =>
-    view.once(`report ${report} ${JSON.stringify(parameters)}`, async (connection) =>
-      connection.rows(await readSql('reports', report), parameters),
-    );
-  const window = { from: formatInstant(asked.start), to: formatInstant(asked.end) };
   const [owners, unallocated, labels] = await Promise.all([
-    rowsOf('chargeback_summary', {
+    view.rows('charged_owners', {
       ...{ month: sqlMonth, account: null, dimension: asked.dimension },
+      ...cutsOf(asked, Date.parse(state.completeThrough)),
       budgets: budgetsOf(project.dir, now),
     }),
-    rowsOf('unallocated', { month: sqlMonth, account: null, dimension: asked.dimension }),
-    rowsOf('label_coverage', { ...window, account: null }),
+    view.rows('unowned_resources', { month: sqlMonth, dimension: asked.dimension }),
+    view.rows('labelled_costs', { month: sqlMonth }),
   ]);
   const sorted = [...owners].sort((a, b) => Number(b['cost']) - Number(a['cost']));
   const total = sum(sorted.map((row) => String(row['cost'])));
@@ -70,6 +66,14 @@ ${figure(await chartOf(asked, sorted, total, state.completeThrough), {
 <section>${labelsTable(asked.month, labels)}</section>
 </div>`,
   };
+}
+
+/** The hours that end the comparison of a month with the one before it. */
+function cutsOf({ start, end }: Asked, through: Instant): { base_end: string; compared_end: string } {
+  const comparedEnd = Math.min(end, Math.max(start, through));
+  const baseStart = addCalendarMonths(start, -1);
+  const baseEnd = comparedEnd === end ? start : Math.min(start, baseStart + (comparedEnd - start));
+  return { base_end: formatInstant(baseEnd), compared_end: formatInstant(comparedEnd) };
 }
 
 async function dimensionsOf(view: BooksView): Promise<readonly string[]> {

@@ -9,6 +9,8 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 export interface AssetUrls {
   readonly style: string;
   readonly script: string;
+  /** Completion and history on the page of SQL. */
+  readonly sql: string;
   readonly charts: string;
   readonly icon: string;
 }
@@ -31,6 +33,7 @@ const charts = createRequire(import.meta.url).resolve('echarts/dist/echarts.comm
 const files = {
   style: { path: `${folder}/costbook.css`, type: 'text/css; charset=utf-8', ending: 'css' },
   script: { path: `${folder}/costbook.js`, type: 'text/javascript; charset=utf-8', ending: 'js' },
+  sql: { path: `${folder}/sql.js`, type: 'text/javascript; charset=utf-8', ending: 'js' },
   charts: { path: charts, type: 'text/javascript; charset=utf-8', ending: 'js' },
   icon: { path: `${folder}/icon.svg`, type: 'image/svg+xml', ending: 'svg' },
 } as const;

@@ -42,7 +42,8 @@ export async function budgetPage(request: PageRequest): Promise<Page> {
     const [part] = request.parts;
     const budget = part && budgets.find(({ name }) => isNamed(part, name));
     if (budget === undefined || request.parts.length > 1) return unknownBudget(part, budgets);
-    const [line] = await readLines(request, [budget]);
+    // All of them: their answer is stored already.
+    const line = (await readLines(request, budgets)).find((each) => each.budget.name === budget.name);
     if (line === undefined) return unknownBudget(part, budgets);
     return budgetDetail(request, line);
   });

@@ -1,35 +1,17 @@
-import { type Chart, costOverTime, keysOf, pageTheme, type TimeShape, timeShapes } from '../charts/index.ts';
-import { anyName, resourceAddress } from '../dashboard-address.ts';
-import { UsageError } from '../errors.ts';
+import { type Chart, costOverTime, keysOf, pageTheme, type TimeShape } from '../charts/index.ts';
 import { shownInstant } from '../shown-time.ts';
-import { dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
-import { readBooksState } from './books-state.ts';
-import {
-  bucketsOf,
-  type Dimension,
-  dimensions,
-  type Explored,
-  type ExploreQuestion,
-  exploredCsv,
-  type Filters,
-  readExplored,
-  type Step,
-  steps,
-  sum,
-} from './explored.ts';
-import { amount, money, relative } from './format.ts';
-import { figure, named, table } from './layout.ts';
-import { html, type Markup, raw } from './markup.ts';
-import type { Download, Page, PageRequest } from './page.ts';
-
-/** More bars cannot be told apart on a screen. */
-const maxBuckets = 800;
-const usualTop = 7;
-const maxTop = 50;
-
-interface Asked extends ExploreQuestion {
-  readonly shape: TimeShape;
-}
+import { formatInstant, type Instant } from '../time.ts';
+import { type BooksState, readBooksState } from './books-state.ts';
+import { dimensionWords, partsOf } from './dimensions.ts';
+import { exploreForm, readChoices } from './explore-form.ts';
+import { type Asked, addressOf, bucketWindow, narrowed, readQuestion, shownWindow } from './explore-question.ts';
+import { bucketsTable, groupsTable, longDetails } from './explore-tables.ts';
+import { bucketsOf, type Explored, readExplored, type Step, sum, sumOf, unitPrice, usageDecimals } from './explored.ts';
+import { amount, quantity, relative } from './format.ts';
+import { type ChartActions, figure } from './layout.ts';
+import { html, type Markup } from './markup.ts';
+import type { Page, PageRequest } from './page.ts';
+import type { BooksView } from './snapshots.ts';
 
 /** The page on which any cost can be looked up: a range, a step, a dimension, filters. Its address is its state. */
 export async function explorePage({ view, query }: PageRequest): Promise<Page> {
@@ -41,224 +23,189 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
       body: html`<p class="empty">The books have no complete hour yet.</p>`,
     };
   }
-  const through = Date.parse(state.completeThrough);
-  const { asked, problems } = readQuestion(query, through);
-  const length = asked.to - asked.from;
-  const [explored, before, values] = await Promise.all([
-    readExplored(view, asked),
-    view.rows('explore_total', {
-      ...filterValues(asked.filters),
-      from: formatInstant(asked.from - length),
-      to: formatInstant(asked.from),
-    }),
-    view.rows('dimension_values'),
+  const [{ asked, problems, units, explored }, choices] = await Promise.all([
+    answer(view, query, Date.parse(state.completeThrough)),
+    readChoices(view),
   ]);
-  const earlier = String(before[0]?.['cost'] ?? '0');
+  const isTable = asked.shape === 'table';
   return {
     path: '/explore',
     title: 'Explore',
-    body: html`<section>${form(
-      asked,
-      values.map((row) => [String(row['dimension']), String(row['value'])]),
-    )}
-${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}</section>
-${figure(chartOf(asked, explored, earlier, state.completeThrough, through), { height: 340 })}
-<section>${totalsTable(asked, explored)}
-<p><a href="/explore.csv?${query.toString()}" download>Download these rows as CSV</a></p></section>`,
+    body: html`<section>${exploreForm(asked, choices)}
+${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}${unitWords(asked, units)}</section>
+${
+  isTable
+    ? html`<section><p class="finding">${finding(asked, explored)}</p>${bucketsTable(asked, explored)}</section>`
+    : figure(chartOf(asked, explored, state.completeThrough), { height: 340, actions: actionsOf(asked, explored) })
+}
+<section>${groupsTable(asked, explored, { isBeforeKnown: isBeforeKnown(asked, state) })}
+<p class="empty">${windowWords(asked, state)}</p>
+<p class="actions">Download these numbers: ${(['csv', 'xlsx', 'parquet'] as const).map(
+      (format) =>
+        html`<a href="${addressOf(asked, {}, `/explore.${format}`)}" download>${format === 'parquet' ? 'Parquet' : format.toUpperCase()}</a> `,
+    )}</p></section>
+${isTable ? '' : longDetails(asked, explored)}`,
   };
 }
 
-/** The rows of the page as a CSV file. */
-export async function exploreCsv({ view, query }: Pick<PageRequest, 'view' | 'query'>): Promise<Download> {
-  const { completeThrough } = await readBooksState(view);
-  if (completeThrough === null) throw new UsageError('the books have no complete hour yet');
-  const { asked, problems } = readQuestion(query, Date.parse(completeThrough));
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
-  const [from, to] = [asked.from, asked.to - 1].map((at) => formatInstant(at).slice(0, 10));
-  const name = `costs-by-${asked.groupBy.replace('_', '-')}-${from}-${to}.csv`;
-  return { name, type: 'text/csv; charset=utf-8', body: await exploredCsv(view, asked) };
+export interface Answered {
+  readonly asked: Asked;
+  readonly problems: readonly string[];
+  /** The units of what matches, where usage or prices are asked for. */
+  readonly units: readonly string[];
+  readonly explored: Explored;
 }
 
-/** The question in an address. What cannot be read is replaced by its default, and said. */
-export function readQuestion(query: URLSearchParams, through: Instant): { asked: Asked; problems: string[] } {
-  const problems: string[] = [];
-  function choice<T extends string>(name: string, choices: readonly T[], usual: T): T {
-    const text = query.get(name);
-    if (text === null || text === '') return usual;
-    const found = choices.find((value) => value === text);
-    if (found === undefined) problems.push(`${name}: expected one of ${choices.join(', ')}`);
-    return found ?? usual;
-  }
-  function day(name: string, usual: Instant): Instant {
-    const text = query.get(name);
-    if (text === null || text === '') return usual;
-    const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-    if (Number.isNaN(at)) problems.push(`${name}: expected a day such as ${formatInstant(usual).slice(0, 10)}`);
-    return Number.isNaN(at) ? usual : at;
-  }
-  const lastDay = floorDay(through - hourMs);
-  const from = day('from', floorMonth(lastDay));
-  // The last day is included, as people write ranges of days.
-  const end = day('to', lastDay) + dayMs;
-  const isWindow = from < end;
-  if (!isWindow) problems.push('from: expected a day before "to"');
-  const window = isWindow
-    ? { from, to: Math.min(end, Math.max(from + hourMs, through)) }
-    : { from: floorMonth(lastDay), to: through };
-  const asStep = choice('step', steps, 'day');
-  const step = bucketsOf(window.from, window.to, asStep).length > maxBuckets ? 'day' : asStep;
-  if (step !== asStep) problems.push(`step: ${asStep} makes more than ${maxBuckets} bars; showing days`);
-  const top = Math.min(maxTop, Math.max(1, Math.floor(Number(query.get('top') ?? usualTop)) || usualTop));
-  const filters = Object.fromEntries(
-    dimensions.flatMap((dimension) => {
-      const value = query.get(dimension);
-      return value === null || value === '' ? [] : [[dimension, value]];
-    }),
-  );
-  return {
-    asked: {
-      ...window,
-      step,
-      top,
+/** The question of an address and its answer. Usage and prices are of one unit: the one that costs most, by default. */
+export async function answer(view: BooksView, query: URLSearchParams, through: Instant): Promise<Answered> {
+  const { asked: read, problems } = readQuestion(query, through);
+  let asked = read;
+  let units: readonly string[] = [];
+  if (asked.measure !== 'cost') {
+    const { unit: _, ...filters } = asked.filters;
+    const byUnit = await readExplored(view, {
+      ...asked,
+      before: undefined,
+      measure: 'cost',
+      groupBy: 'unit',
+      top: 50,
       filters,
-      groupBy: choice('group', dimensions, 'workspace'),
-      shape: choice('shape', timeShapes, 'bars'),
-    },
-    problems,
-  };
+    });
+    units = byUnit.series.flatMap(({ key }) => (key === undefined || key === '' ? [] : [key]));
+    const [first] = units;
+    if (first !== undefined && asked.filters['unit'] === undefined)
+      asked = { ...asked, filters: { ...asked.filters, unit: first } };
+  }
+  return { asked, problems, units, explored: await readExplored(view, asked) };
 }
 
-function filterValues(filters: Filters): Record<string, string | null> {
-  return Object.fromEntries(dimensions.map((dimension) => [dimension, filters[dimension] ?? null]));
+function unitWords(asked: Asked, units: readonly string[]): Markup {
+  const { unit, ...filters } = asked.filters;
+  if (asked.measure === 'cost' || units.length < 2) return html``;
+  return html`<p class="empty">Usage of different units cannot be added up. Shown: ${unit ?? ''}. Others: ${units
+    .filter((each) => each !== unit)
+    .map((each) => html`<a href="${addressOf(asked, { filters: { ...filters, unit: each } })}">${each}</a> `)}</p>`;
 }
 
-const words: Readonly<Record<Dimension, string>> = {
-  ...{
-    workspace: 'Workspace',
-    resource_type: 'Resource type',
-    resource_name: 'Resource',
-    billing_dimension: 'Billing dimension',
-  },
-  account: 'Account',
-};
-
-function form(asked: Asked, values: readonly (readonly [string, string])[]): Markup {
-  const { from, to, step, groupBy, shape, top, filters } = asked;
-  const option = (value: string, shown: string, isChosen: boolean) =>
-    html`<option value="${value}"${isChosen ? raw(' selected') : ''}>${shown}</option>`;
-  const known = (dimension: Dimension) => values.filter(([name]) => name === dimension).map(([, value]) => value);
-  return html`<form class="filters" method="get" action="/explore">
-<label>From <input type="date" name="from" value="${formatInstant(from).slice(0, 10)}"></label>
-<label>To <input type="date" name="to" value="${formatInstant(to - 1).slice(0, 10)}"></label>
-<label>By <select name="step">${steps.map((each) => option(each, each, each === step))}</select></label>
-<label>Group by <select name="group">${dimensions.map((each) => option(each, words[each], each === groupBy))}</select></label>
-<label>As <select name="shape">${timeShapes.map((each) => option(each, each, each === shape))}</select></label>
-<label>Show <input type="number" name="top" value="${top}" min="1" max="${maxTop}" size="3"></label>
-${(['workspace', 'resource_type', 'billing_dimension', 'account'] as const).map(
-  (dimension) =>
-    html`<label>${words[dimension]} <select name="${dimension}">${option('', 'all', false)}${withChosen(
-      known(dimension),
-      filters[dimension],
-    ).map((value) => option(value, named(value, 'none'), value === filters[dimension]))}</select></label>`,
-)}
-<label>Resource <input name="resource_name" value="${filters.resource_name ?? ''}" placeholder="all"></label>
-<button>Show</button>
-</form>`;
+function isBeforeKnown({ before }: Asked, { historyStart }: BooksState): boolean {
+  return before !== undefined && (historyStart === null || before.from >= Date.parse(historyStart));
 }
 
-function withChosen(known: readonly string[], chosen: string | undefined): readonly string[] {
-  return chosen === undefined || known.includes(chosen) ? known : [chosen, ...known];
+function windowWords(asked: Asked, state: BooksState): Markup {
+  const { from, to, before } = asked;
+  const span = (window: { from: Instant; to: Instant }) =>
+    `${shownInstant(formatInstant(window.from))} to ${shownInstant(formatInstant(window.to))}`;
+  const early =
+    before === undefined || isBeforeKnown(asked, state)
+      ? ''
+      : ` The books start on ${state.historyStart?.slice(0, 10)}, so the period before is not complete.`;
+  return html`${span({ from, to })}${before === undefined ? '' : `, compared with ${span(before)}`}.${early}`;
 }
 
-function chartOf(asked: Asked, explored: Explored, earlier: string, completeThrough: string, through: Instant): Chart {
-  const { to, step, groupBy, shape } = asked;
-  const { labels, series, total } = explored;
-  const change = relative(total, earlier);
+function finding({ groupBy, before, measure }: Asked, { total, totalBefore, series }: Explored): string {
+  const [largest] = series.filter(({ isRest, costs }) => !isRest && costs.some((cost) => cost !== undefined));
+  if (series.length === 0) return 'No costs match';
+  const change = before === undefined ? undefined : relative(total, totalBefore);
+  const against = change === undefined ? '' : `, ${change} against the period before`;
+  const by = (partsOf(groupBy)[1] ?? dimensionWords(groupBy)).toLowerCase();
+  if (measure === 'cost') {
+    const most = largest === undefined ? '' : `; largest ${by}: ${largest.name}, ${amount(largest.total)}`;
+    return `${amount(total)} USD${against}${most}`;
+  }
+  const unit = series[0]?.unit ?? '';
+  const usage = sumOf(
+    series.map((each) => each.usage),
+    usageDecimals,
+  );
+  if (measure === 'usage')
+    return `${quantity(usage)} ${unit}${largest === undefined ? '' : `; largest ${by}: ${largest.name}`}`;
+  const price = unitPrice(total, usage);
+  const priceBefore = unitPrice(
+    totalBefore,
+    sumOf(
+      series.map((each) => each.before.usage),
+      usageDecimals,
+    ),
+  );
+  const priceChange = price === undefined || priceBefore === undefined ? undefined : relative(price, priceBefore);
+  return `${price === undefined ? 'No' : Number(Number(price).toPrecision(4))} USD per ${unit}${priceChange === undefined ? '' : `, ${priceChange} against the period before`}`;
+}
+
+function chartOf(asked: Asked, explored: Explored, completeThrough: string): Chart {
+  const { to, through, step, groupBy, measure, before } = asked;
+  const { labels, series } = explored;
   const isCut = to === through && labels.length > 0 && (bucketsOf(to, to + 1, step)[0] ?? to) !== to;
-  const [largest] = series;
-  const by = words[groupBy].toLowerCase();
+  // Prices of several groups are no sum, so they are lines.
+  const shape: TimeShape = measure === 'price' ? 'lines' : asked.shape === 'table' ? 'bars' : asked.shape;
+  const earlier =
+    before === undefined ? undefined : { name: 'the period before', values: valuesBefore(asked, explored) };
+  const isCompared = earlier?.values.some((value) => value !== null) === true;
   return {
     id: 'explored',
-    title:
-      largest === undefined
-        ? 'No costs match'
-        : `${amount(total)} USD${change === undefined ? '' : `, ${change} against the period before`}; largest ${by}: ${largest.name}, ${amount(largest.total)}`,
-    description: `Cost by ${step} and ${by}. ${series.map(({ name, total: part }) => `${name}: ${amount(part)} USD`).join('. ')}.`,
+    title: finding(asked, explored),
+    description: `${measure === 'cost' ? 'Cost' : measure === 'usage' ? 'Usage' : 'Price'} by ${step} and ${dimensionWords(groupBy).toLowerCase()}. ${series.map(({ name, total: part }) => `${name}: ${amount(part)} USD`).join('. ')}.`,
     sql: explored.sql,
     completeThrough,
-    keys: keysOf(series),
+    keys: [...keysOf(series), ...(isCompared ? [{ name: 'the period before', look: 'before' }] : [])],
     option: costOverTime(
       {
         labels: labels.map((label) => labelOf(label, step)),
-        series,
-        shape,
-        incompleteFrom: isCut ? labels.length - 1 : undefined,
+        ...{ series, shape, incompleteFrom: isCut ? labels.length - 1 : undefined },
+        before: isCompared ? earlier : undefined,
       },
       pageTheme,
     ),
   };
 }
 
+/** The measure of all groups together in the window before, bucket by bucket. */
+function textsBefore({ measure }: Asked, { labels, series }: Explored): (string | undefined)[] {
+  return labels.map((_, index) => {
+    const costs = series.map(({ before }) => before.costs[index]).filter((cost) => cost !== undefined);
+    if (costs.length === 0) return undefined;
+    const usages = series.map(({ before }) => before.usages[index]);
+    if (measure === 'cost') return sum(costs);
+    const usage = sumOf(usages, usageDecimals);
+    return measure === 'usage' ? usage : unitPrice(sum(costs), usage);
+  });
+}
+
+function valuesBefore(asked: Asked, explored: Explored): (number | null)[] {
+  return textsBefore(asked, explored).map((text) => (text === undefined ? null : Number(text)));
+}
+
+/** What hovering, dragging and clicking need. */
+function actionsOf(asked: Asked, explored: Explored): ChartActions {
+  const { measure, shape } = asked;
+  const isTotal = shape === 'cumulative' && measure !== 'price';
+  const decimals = measure === 'usage' ? usageDecimals : 12;
+  const exact = (texts: readonly (string | undefined)[]) => {
+    let total = sumOf([], decimals);
+    return texts.map((text) => {
+      if (text === undefined) return null;
+      if (isTotal) total = sumOf([total, text], decimals);
+      return isTotal ? total : text;
+    });
+  };
+  const texts = explored.series.flatMap((series, place) => {
+    const own = exact(series.texts);
+    return [[`series-${place}`, own] as const, [`series-${place}-open`, own] as const];
+  });
+  const template = new URLSearchParams(addressOf(asked).split('?')[1]);
+  for (const name of ['from', 'to', 'step']) template.delete(name);
+  return {
+    buckets: explored.labels.map((label) => {
+      const { from, to } = shownWindow({ ...asked, ...bucketWindow(asked, Date.parse(label)) });
+      return [from, to] as const;
+    }),
+    ...{ zoom: `/explore?${template}`, step: asked.step, finer: bucketWindow(asked, asked.from).step },
+    links: explored.series.map(({ key }) => (key === undefined ? undefined : narrowed(asked, key))),
+    texts: Object.fromEntries([...texts, ['before', exact(textsBefore(asked, explored))] as const]),
+    unit: measure === 'usage' ? (asked.filters['unit'] ?? '') : 'USD',
+  };
+}
+
 function labelOf(label: string, step: Step): string {
   if (step === 'month') return label.slice(0, 7);
   return step === 'hour' ? label.slice(5, 16).replace('T', ' ') : label.slice(5, 10);
-}
-
-function totalsTable(asked: Asked, { series, total }: Explored): Markup {
-  const { groupBy, filters } = asked;
-  const whole = Number(total);
-  return html`${table(
-    `By ${words[groupBy].toLowerCase()}`,
-    [
-      {
-        head: words[groupBy],
-        cell: (row) =>
-          row.key === undefined
-            ? row.name
-            : html`<a href="${narrowed(asked, row.key)}">${row.name}</a>${groupBy === 'resource_name' ? html` <a class="state" href="${resourceAddress(filters.resource_type ?? anyName, filters.workspace ?? anyName, row.key)}" aria-label="Page of ${row.name}">page</a>` : ''}`,
-      },
-      { head: 'USD', isNumber: true, cell: (row) => money(row.total) },
-      {
-        head: 'Share',
-        isNumber: true,
-        cell: (row) => (whole === 0 ? '' : `${((Number(row.total) / whole) * 100).toFixed(1)} %`),
-      },
-      { head: 'Usage', isNumber: true, cell: (row) => usageOf(row.usages, row.unit) },
-      { head: 'USD per unit', isNumber: true, cell: (row) => unitPrice(row.total, row.usages, row.unit) },
-    ],
-    series,
-    'No costs match these filters in this range.',
-    ['Total', money(total), whole === 0 ? '' : '100.0 %', '', ''],
-  )}
-<p class="empty">${formatInstant(asked.from).slice(0, 10)} through ${shownInstant(formatInstant(asked.to))}.</p>`;
-}
-
-/** The same question, only for one value, by the next dimension. */
-function narrowed({ from, to, step, shape, top, groupBy, filters }: Asked, key: string): string {
-  const next: Dimension =
-    groupBy === 'resource_name' ? 'billing_dimension' : groupBy === 'account' ? 'workspace' : 'resource_name';
-  const query = new URLSearchParams({
-    ...{
-      from: formatInstant(from).slice(0, 10),
-      to: formatInstant(to - 1).slice(0, 10),
-      step,
-      group: next,
-      shape,
-      top: String(top),
-    },
-    ...filters,
-    [groupBy]: key,
-  });
-  return `/explore?${query}`;
-}
-
-function usageOf(usages: readonly (string | undefined)[], unit: string | undefined): string {
-  const some = usages.filter((usage) => usage !== undefined);
-  if (some.length === 0 || unit === undefined) return '';
-  return `${new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 }).format(Number(sum(some)))} ${unit}`;
-}
-
-function unitPrice(total: string, usages: readonly (string | undefined)[], unit: string | undefined): string {
-  const usage = Number(sum(usages.filter((each) => each !== undefined)));
-  return usage === 0 || unit === undefined ? '' : Number((Number(total) / usage).toPrecision(4)).toString();
 }

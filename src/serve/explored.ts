@@ -1,45 +1,66 @@
 import { restName } from '../charts/index.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
-import { csvChunks } from '../reports/index.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
-import { readSql } from '../warehouse/index.ts';
-import { named } from './layout.ts';
-import { shownSql } from './shown-sql.ts';
+import {
+  type Dimension,
+  type Filters,
+  isOverTime,
+  partsOf,
+  pointerTo,
+  seriesDimensions,
+  sharedOwner,
+  valueWords,
+} from './dimensions.ts';
+import { shownExplore } from './shown-explore.ts';
 import type { BooksView } from './snapshots.ts';
 
 export const steps = ['hour', 'day', 'week', 'month'] as const;
 export type Step = (typeof steps)[number];
 
-export const dimensions = ['workspace', 'resource_type', 'resource_name', 'billing_dimension', 'account'] as const;
-export type Dimension = (typeof dimensions)[number];
-
-/** Only costs with these values; '' is the value of costs without one. */
-export type Filters = Readonly<Partial<Record<Dimension, string>>>;
+/** What is shown: USD, usage in one unit, or USD per unit. */
+export const measures = ['cost', 'usage', 'price'] as const;
+export type Measure = (typeof measures)[number];
 
 export interface ExploreQuestion {
   readonly from: Instant;
   readonly to: Instant;
+  /** The window to compare with, before `from`; none by default. */
+  readonly before?: { readonly from: Instant; readonly to: Instant } | undefined;
   readonly step: Step;
   readonly groupBy: Dimension;
-  /** How many values are shown by name; the rest is one series. */
+  /** How many groups are shown by name; the rest is one series. */
   readonly top: number;
   readonly filters: Filters;
+  /** What the largest groups are chosen by, and what is drawn; cost by default. */
+  readonly measure?: Measure | undefined;
 }
 
-export interface ExploredSeries {
-  readonly name: string;
-  /** The value as stored; undefined for the rest. */
-  readonly key: string | undefined;
-  readonly isRest: boolean;
+/** GroupCosts of one group in one window. */
+export interface GroupCosts {
   /** USD as exact decimal text, one per bucket; undefined where there is no cost. */
   readonly costs: readonly (string | undefined)[];
   readonly usages: readonly (string | undefined)[];
+  /** USD as exact decimal text; undefined if the group has no cost in this window. */
+  readonly total: string | undefined;
+  /** Usage as exact decimal text; undefined if it has several units or none. */
+  readonly usage: string | undefined;
+}
+
+export interface ExploredSeries extends GroupCosts {
+  readonly name: string;
+  /** The value as stored, '' for none; undefined for the rest. */
+  readonly key: string | undefined;
+  readonly isRest: boolean;
   readonly unit: string | undefined;
-  /** USD for drawing. */
+  /** The measure for drawing. */
   readonly values: readonly (number | null)[];
+  /** The measure as exact decimal text, as `values`. */
+  readonly texts: readonly (string | undefined)[];
   /** USD as exact decimal text. */
   readonly total: string;
+  /** The window before. Its buckets are counted from its own start. */
+  readonly before: GroupCosts;
 }
 
 export interface Explored {
@@ -47,79 +68,164 @@ export interface Explored {
   readonly labels: readonly string[];
   /** The largest first, the rest last. */
   readonly series: readonly ExploredSeries[];
+  /** How many groups there are, with those in the rest. */
+  readonly groups: number;
   /** USD as exact decimal text. */
   readonly total: string;
+  /** USD of the window before. */
+  readonly totalBefore: string;
   /** The question as a person can run it. */
   readonly sql: string;
 }
 
+interface Found {
+  readonly key: string;
+  readonly isRest: boolean;
+  readonly units: Set<string>;
+  readonly now: { costs: (string | undefined)[]; usages: (string | undefined)[] };
+  readonly before: { costs: (string | undefined)[]; usages: (string | undefined)[] };
+}
+
 /** Cost and usage by bucket and one dimension. */
 export async function readExplored(view: BooksView, question: ExploreQuestion): Promise<Explored> {
-  const { from, to, step, groupBy, filters } = question;
-  const rows = await view.rows('explore', valuesOf(question));
-  const labels = bucketsOf(from, to, step).map((start) => formatInstant(start));
-  const places = new Map(labels.map((label, index) => [label, index]));
-  const byPlace = new Map<
-    number,
-    {
-      key: string | undefined;
-      isRest: boolean;
-      unit: string | undefined;
-      costs: (string | undefined)[];
-      usages: (string | undefined)[];
-    }
-  >();
+  const { from, to, step, groupBy, before, measure = 'cost' } = question;
+  const rows = await view.rows(needsStates(question) ? 'explore_states' : 'explore', valuesOf(question));
+  const starts = bucketsOf(from, to, step);
+  const places = placesOf(starts);
+  const placesBefore = placesOf(before === undefined ? [] : bucketsOf(before.from, before.to, step));
+  const byPlace = new Map<number, Found>();
+  let groups = 0;
   for (const row of rows) {
+    groups = Number(row['all_groups']);
     const place = Number(row['place']);
-    const isRest = row['is_rest'] === true;
     const found = byPlace.get(place) ?? {
-      key: typeof row['key'] === 'string' ? row['key'] : undefined,
-      ...{ isRest, unit: typeof row['unit'] === 'string' ? row['unit'] : undefined, costs: [], usages: [] },
+      key: row['is_shared'] === true ? sharedOwner : String(row['key'] ?? ''),
+      ...{ isRest: row['is_rest'] === true, units: new Set<string>() },
+      ...{ now: { costs: [], usages: [] }, before: { costs: [], usages: [] } },
     };
-    const index = places.get(String(row['bucket']));
-    if (index === undefined) continue;
-    found.costs[index] = String(row['cost']);
-    if (row['usage'] !== null) found.usages[index] = String(row['usage']);
     byPlace.set(place, found);
+    found.units.add(typeof row['unit'] === 'string' ? row['unit'] : '');
+    const isBefore = row['is_before'] === true;
+    const index = (isBefore ? placesBefore : places).get(String(row['bucket']));
+    const amounts = isBefore ? found.before : found.now;
+    if (index === undefined || index >= starts.length) continue;
+    // Two buckets of the window before may share a place: its months may be longer.
+    amounts.costs[index] = sum([amounts.costs[index], String(row['cost'])]);
+    if (row['usage'] !== null) amounts.usages[index] = String(row['usage']);
   }
-  const series = [...byPlace.values()].map(({ key, isRest, unit, costs, usages }) => ({
-    name: isRest ? restName : named(key, `no ${groupBy.replace('_', ' ')}`),
-    ...{ key, isRest, unit, usages },
-    costs: labels.map((_, index) => costs[index]),
-    values: labels.map((_, index) => (costs[index] === undefined ? null : Number(costs[index]))),
-    total: sum(costs),
-  }));
-  const sql = await shownSql('shown_explore', {
-    ...{ from: formatInstant(from), to: formatInstant(to), step, group_by: { column: groupBy } },
-    ...Object.fromEntries(dimensions.map((dimension) => [dimension, filters[dimension] ?? null])),
+  const series = [...byPlace.values()].map((found): ExploredSeries => {
+    const { key, isRest, units } = found;
+    const [unit = ''] = units;
+    const now = amountsOf(found.now, starts.length, units);
+    const texts = now.costs.map((cost, index) => measured(measure, cost, now.usages[index]));
+    return {
+      name: isRest ? `${restName} (${groups - byPlace.size + 1})` : valueWords(groupBy, key),
+      ...{ key: isRest ? undefined : key, isRest, texts, unit: units.size === 1 && unit !== '' ? unit : undefined },
+      ...{ ...now, total: now.total ?? sum([]), before: amountsOf(found.before, starts.length, units) },
+      values: texts.map((text) => (text === undefined ? null : Number(text))),
+    };
   });
-  return { sql, labels, series, total: sum(series.map(({ total }) => total)) };
-}
-
-/** The same rows as CSV, as `costbook sql --format csv` writes them: exact decimals, no cell that a spreadsheet runs. */
-export function exploredCsv(view: BooksView, question: ExploreQuestion): Promise<string> {
-  const values = valuesOf(question);
-  return view.once(`csv ${JSON.stringify(values)}`, async (connection) => {
-    const chunks = csvChunks(await connection.stream(await readSql('serve', 'explore'), values), { raw: false });
-    const parts: string[] = [];
-    for await (const chunk of chunks) parts.push(chunk);
-    return parts.join('');
-  });
-}
-
-/** The values that the statement binds. */
-function valuesOf({ from, to, step, groupBy, top, filters }: ExploreQuestion): Record<string, string | number | null> {
   return {
-    ...{ from: formatInstant(from), to: formatInstant(to), step, group_by: groupBy, top },
-    ...Object.fromEntries(dimensions.map((dimension) => [dimension, filters[dimension] ?? null])),
+    ...{ series, groups, labels: starts.map((start) => formatInstant(start)), sql: await shownExplore(question) },
+    total: sum(series.map(({ total }) => total)),
+    totalBefore: sum(series.map(({ before: { total } }) => total)),
   };
+}
+
+function placesOf(starts: readonly Instant[]): Map<string, number> {
+  return new Map(starts.map((start, index) => [formatInstant(start), index]));
+}
+
+function amountsOf({ costs, usages }: Found['now'], count: number, units: ReadonlySet<string>): GroupCosts {
+  const isOfOneUnit = units.size === 1 && !units.has('');
+  const has = costs.some((cost) => cost !== undefined);
+  return {
+    costs: Array.from({ length: count }, (_, index) => costs[index]),
+    usages: Array.from({ length: count }, (_, index) => (isOfOneUnit ? usages[index] : undefined)),
+    total: has ? sum(costs) : undefined,
+    usage: has && isOfOneUnit ? sumOf(usages, usageDecimals) : undefined,
+  };
+}
+
+/** Decimals of usage in the books. */
+export const usageDecimals = 6;
+
+function measured(measure: Measure, cost: string | undefined, usage: string | undefined): string | undefined {
+  if (measure === 'cost') return cost;
+  return measure === 'usage' ? usage : unitPrice(cost, usage);
+}
+
+/** USD per unit with twelve decimals; undefined without usage. */
+export function unitPrice(cost: string | undefined, usage: string | undefined): string | undefined {
+  if (cost === undefined || usage === undefined) return undefined;
+  const divisor = wholeOfDecimal(usage, usageDecimals);
+  if (divisor <= 0n) return undefined;
+  return decimalOfWhole(
+    rounded(wholeOfDecimal(cost, usdDecimals) * 10n ** BigInt(usageDecimals), divisor),
+    usdDecimals,
+  );
+}
+
+/** Whether a question is about what changes over time for one series. */
+function needsStates({ groupBy, filters }: ExploreQuestion): boolean {
+  return isOverTime(groupBy) || Object.keys(filters).some(isOverTime);
+}
+
+/** The values that the statements bind. */
+function valuesOf(question: ExploreQuestion): Record<string, string | number | null> {
+  const { from, to, step, groupBy, top, filters, measure = 'cost', before = { from, to: from } } = question;
+  const [kind, name] = partsOf(groupBy);
+  const names = Object.fromEntries(seriesDimensions.map((dimension) => [dimension, filters[dimension] ?? null]));
+  const bound = {
+    ...{ from: formatInstant(from), to: formatInstant(to), step, top, measure, ...names },
+    ...{ before_from: formatInstant(before.from), before_to: formatInstant(before.to) },
+    ...{ from_day: wholeDays({ from, to }, step).from, to_day: wholeDays({ from, to }, step).to },
+    ...{ before_from_day: wholeDays(before, step).from, before_to_day: wholeDays(before, step).to },
+    group_by: kind === 'owner' && name !== undefined ? 'owner_part' : kind,
+  };
+  if (!needsStates(question)) return bound;
+  return {
+    ...bound,
+    region: filters['region'] ?? null,
+    group_pointer: name === undefined ? '' : pointerTo(name),
+    field_filters: JSON.stringify(
+      Object.entries(filters).flatMap(([dimension, value]) => {
+        const [of, part] = partsOf(dimension);
+        if (of !== 'label' && of !== 'owner') return [];
+        const shared = value === sharedOwner;
+        return [
+          {
+            of: part === undefined || of === 'label' ? of : 'owner_part',
+            value,
+            shared,
+            pointer: pointerTo(part ?? ''),
+          },
+        ];
+      }),
+    ),
+  };
+}
+
+/** The whole days of a window, which are summed in advance: none if hours are asked for. */
+function wholeDays(
+  { from, to }: { readonly from: Instant; readonly to: Instant },
+  step: Step,
+): { readonly from: string; readonly to: string } {
+  const [start, end] = [Math.ceil(from / dayMs) * dayMs, Math.floor(to / dayMs) * dayMs];
+  const has = step !== 'hour' && start < end;
+  return { from: formatInstant(has ? start : to), to: formatInstant(has ? end : to) };
 }
 
 /** The exact sum of USD amounts. */
 export function sum(costs: readonly (string | undefined)[]): string {
+  return sumOf(costs, usdDecimals);
+}
+
+/** The exact sum of decimals. */
+export function sumOf(texts: readonly (string | undefined)[], decimals: number): string {
   let whole = 0n;
-  for (const cost of costs) if (cost !== undefined) whole += wholeOfDecimal(cost, usdDecimals);
-  return decimalOfWhole(whole, usdDecimals);
+  for (const text of texts) if (text !== undefined) whole += wholeOfDecimal(text, decimals);
+  return decimalOfWhole(whole, decimals);
 }
 
 /** The starts of the buckets that a window touches. Weeks start on Monday. */

@@ -1,3 +1,4 @@
+import { plainDecimal } from '../decimals.ts';
 import { amount, signed } from '../usd-format.ts';
 import { html, type Markup } from './markup.ts';
 
@@ -13,4 +14,15 @@ function trimmed(text: string): string {
   return text.includes('.')
     ? text.replace(/0+$/, '').replace(/\.(\d?)$/, (_, digit) => `.${digit}${digit === '' ? '00' : '0'}`)
     : text;
+}
+
+/** A quantity of usage for people, with at most two decimals: `12,345.6`. */
+export function quantity(text: string): string {
+  return new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 }).format(Number(text));
+}
+
+/** A cell with a price per unit: four digits, exact on hover; empty without a price. */
+export function price(text: string | undefined): Markup | string {
+  if (text === undefined) return '';
+  return html`<data value="${text}" title="${trimmed(text)} USD">${plainDecimal(Number(Number(text).toPrecision(4)))}</data>`;
 }

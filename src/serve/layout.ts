@@ -31,7 +31,12 @@ export function document({ path, title, body }: Page, frame: Frame): Markup {
 <title>${title} · ${project} · Costbook</title>
 <link rel="stylesheet" href="${assets.style}">
 <link rel="icon" href="${assets.icon}" type="image/svg+xml">
-<script src="${assets.script}" data-charts="${assets.charts}" defer></script>
+<script src="${assets.script}" data-charts="${assets.charts}" defer></script>${
+    path === '/sql'
+      ? html`
+<script src="${assets.sql}" defer></script>`
+      : ''
+  }
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
@@ -83,16 +88,41 @@ ${reason === undefined ? '' : html`<p class="state bad" role="alert">${reason}</
 </html>`;
 }
 
+/** What a person can do with a chart in the browser. Every link also stands elsewhere on the page, for the keyboard. */
+export interface ChartActions {
+  /** The start and end of each bucket, as an address has them. */
+  readonly buckets?: readonly (readonly [from: string, to: string])[];
+  /** The page of this chart with another window: dragging over buckets opens it. */
+  readonly zoom?: string;
+  /** The step of this chart, and the one that shows one bucket in more detail. */
+  readonly step?: string;
+  readonly finer?: string;
+  /** The page of each series, by its place; undefined for what cannot be opened. */
+  readonly links?: readonly (string | undefined)[];
+  /** The exact values of each series as text, by its id. */
+  readonly texts?: Readonly<Record<string, readonly (string | null)[]>>;
+  /** The unit of the exact values. */
+  readonly unit?: string;
+}
+
 /** A chart with its finding as the heading, its numbers' date, its SQL, and the option for the browser. */
-export function figure(chart: Chart, { height = 300 }: { readonly height?: number } = {}): Markup {
+export function figure(
+  chart: Chart,
+  { height = 300, actions }: { readonly height?: number; readonly actions?: ChartActions } = {},
+): Markup {
   const { id, title, sql, completeThrough, keys } = chart;
   return html`<figure class="chart" id="${id}" aria-labelledby="${id}-finding">
 <figcaption id="${id}-finding">${title}</figcaption>
-<div class="drawing" data-chart="${id}-option" data-height="${height}">${raw(chartToSvg(chart, { width: 760, height }))}</div>
+<div class="drawing" data-chart="${id}-option" data-height="${height}"${actions === undefined ? '' : html` data-actions="${id}-actions"`}>${raw(chartToSvg(chart, { width: 760, height }))}</div>
 <script type="application/json" id="${id}-option">${raw(json(chart.option))}</script>
-${keys.length < 2 ? '' : html`<ul class="keys">${keys.map(({ name, look }) => html`<li class="key-${look}">${name}</li>`)}</ul>`}
+${actions === undefined ? '' : html`<script type="application/json" id="${id}-actions">${raw(json(actions))}</script>`}
+${keys.length < 2 ? '' : html`<ul class="keys">${keys.map(({ name, look }, place) => html`<li class="key-${look}">${keyLink(name, actions?.links?.[place])}</li>`)}</ul>`}
 <details><summary>Source</summary><p>${completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(completeThrough)}.`}</p><pre>${sql}</pre></details>
 </figure>`;
+}
+
+function keyLink(name: string, link: string | undefined): Markup | string {
+  return link === undefined ? name : html`<a href="${link}">${name}</a>`;
 }
 
 /** JSON that cannot end a script element. */
@@ -109,7 +139,7 @@ export function named(name: string | null | undefined, missing: string): string 
 }
 
 export interface Column<T> {
-  readonly head: string;
+  readonly head: Markup | string;
   readonly isNumber?: boolean;
   cell(row: T): Markup | string | number | null | undefined;
 }

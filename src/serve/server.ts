@@ -9,6 +9,7 @@ import type { LocalConfig, ServeSettings } from '../config/index.ts';
 import { type AddressPart, decodePart } from '../dashboard-address.ts';
 import type { Log } from '../effects.ts';
 import { CostbookError, exitCodes, MachineError, messageOf } from '../errors.ts';
+import { hourMs, type Instant } from '../time.ts';
 import { type Access, openAccess, sessionCookie, sessionSeconds } from './access.ts';
 import { allocationPage } from './allocation.ts';
 import { anomaliesPage, anomalyPage } from './anomalies.ts';
@@ -16,7 +17,8 @@ import { type Asset, loadAssets } from './assets.ts';
 import { readBooksState } from './books-state.ts';
 import { budgetPage, budgetsPage } from './budgets.ts';
 import { childWork, type ProjectCommands } from './child-work.ts';
-import { exploreCsv, explorePage } from './explore.ts';
+import { explorePage } from './explore.ts';
+import { exploreFile, exploreFormats } from './explore-file.ts';
 import { healthPage } from './health.ts';
 import { document, signInDocument } from './layout.ts';
 import { BusyError, openLimiter } from './limiter.ts';
@@ -27,7 +29,7 @@ import type { Project } from './project.ts';
 import { reportPage, reportsPage } from './reports.ts';
 import { resourcePage } from './resource.ts';
 import type { Viewer } from './scope.ts';
-import { openSnapshots, type Snapshots } from './snapshots.ts';
+import { type BooksView, openSnapshots, type Snapshots } from './snapshots.ts';
 import { sqlPage } from './sql.ts';
 
 export interface Dashboard {
@@ -105,7 +107,9 @@ type Env = { Variables: { viewer: Viewer } };
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { dir, host, port, reader, settings, now } = options;
   const { urls, byPath } = await loadAssets();
-  const snapshots = openSnapshots(dir, reader);
+  const project = { dir, config: options.config, work: childWork(dir, options.commands, options.signal) };
+  const snapshots = openSnapshots({ dir, reader, warm: (view) => warm(view, project, options, now()) });
+  const hourly = warmEveryHour(snapshots, project, options);
   const access = openAccess(settings, now);
   const hosts = new Set(settings.hosts);
   const app = new Hono<Env>();
@@ -127,7 +131,6 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     maxWaiting,
     busy: 'Too many requests at once. Try again in a moment.',
   });
-  const project = { dir, config: options.config, work: childWork(dir, options.commands, options.signal) };
   function addPage(route: string, path: string, entry: PageEntry): void {
     app.get(route, (context) => {
       const answer = () => answerPage(context, entry, { path, options, snapshots, project, urls });
@@ -136,7 +139,10 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   }
   for (const [path, entry] of Object.entries(pages)) addPage(path, path, entry);
   for (const [path, entry] of Object.entries(detailPages)) addPage(`${path}/*`, path, entry);
-  app.get('/explore.csv', (context) => limited(() => answerDownload(context, exploreCsv, snapshots)));
+  for (const format of exploreFormats) {
+    const make = (request: Pick<PageRequest, 'view' | 'query'>) => exploreFile(request, format);
+    app.get(`/explore.${format}`, (context) => limited(() => answerDownload(context, make, snapshots)));
+  }
   app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
   app.onError((error, context) => {
     if (error instanceof BusyError) return context.text(`${messageOf(error)}\n`, 503);
@@ -155,6 +161,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     server.listen(port, host);
     await once(server, 'listening');
   } catch (error) {
+    clearInterval(hourly);
     snapshots.close();
     throw new MachineError(`--port: cannot listen on ${host}:${port}: ${messageOf(error)}`, { cause: error });
   }
@@ -166,9 +173,37 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     async close() {
       server.close();
       server.closeAllConnections();
+      clearInterval(hourly);
       snapshots.close();
     },
   };
+}
+
+/** Pages that most people open first, in that order; none of them waits for a child process. */
+const warmedPages = ['/', '/budgets', '/allocation', '/explore', '/months', '/anomalies', '/health'] as const;
+
+/** Makes the usual pages once, so that their answers are stored. */
+async function warm(view: BooksView, project: Project, { signal }: DashboardOptions, now: Instant): Promise<void> {
+  for (const path of warmedPages) {
+    signal.throwIfAborted();
+    // A page that cannot be made says why to those who open it.
+    await pages[path]
+      ?.make({ view, query: new URLSearchParams(), parts: [], project, now, signal })
+      .catch(() => undefined);
+  }
+}
+
+const minuteMs = 60_000;
+
+/** Budgets are evaluated again each hour: a minute before it, so that nobody waits. */
+function warmEveryHour(snapshots: Snapshots, project: Project, options: DashboardOptions): NodeJS.Timeout {
+  let warmed = Math.floor(options.now() / hourMs);
+  return setInterval(() => {
+    const soon = options.now() + minuteMs;
+    if (Math.floor(soon / hourMs) === warmed) return;
+    warmed = Math.floor(soon / hourMs);
+    snapshots.read({ kind: 'all' }, (view) => warm(view, project, options, soon)).catch(() => undefined);
+  }, minuteMs / 4).unref();
 }
 
 /** Answers only for our own names, which defeats DNS rebinding, and changes nothing whatever is asked. */

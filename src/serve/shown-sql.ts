@@ -1,6 +1,6 @@
 import { readSql } from '../warehouse/index.ts';
 
-/** A value, or the name of a column. */
+/** A value, or text that is written as it is: the name of a column, an expression. */
 type Shown = string | null | { readonly column: string };
 
 /**
@@ -14,10 +14,15 @@ export async function shownSql(name: string, values: Readonly<Record<string, Sho
     .filter((line) => !line.startsWith('--!') && line !== '')
     .filter((line) => [...line.matchAll(/\$(\w+)/g)].every(([, key = '']) => values[key] !== null))
     .join('\n')
-    .replace(/\$(\w+)/g, (_, key: string) => literal(values[key]));
+    .replace(/\$(\w+)/g, (_, key: string) => written(values[key]));
 }
 
-function literal(value: Shown | undefined): string {
+function written(value: Shown | undefined): string {
   if (value === null || value === undefined) return 'null';
-  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : value.column;
+  return typeof value === 'string' ? literal(value) : value.column;
+}
+
+/** A text as a literal of SQL, to be read and copied. */
+export function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }

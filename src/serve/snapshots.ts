@@ -28,8 +28,22 @@ export interface BooksView {
   once<T>(key: string, read: (connection: Connection) => Promise<T>): Promise<T>;
 }
 
-/** Two questions at once use both cores of a small machine; more would only share them. */
-const connectionsPerScope = 2;
+/** How snapshots are opened. */
+export interface SnapshotOptions {
+  readonly dir: string;
+  /** Marks this process as a reader of the books. */
+  readonly reader: string;
+  /** Reads what pages ask for most, so that their first readers need not wait. What fails here fails again on its page. */
+  readonly warm: (view: BooksView) => Promise<void>;
+}
+
+/** A newer snapshot that is ready sooner is shown at once; meanwhile, pages show the one before it. */
+const waitForNewerMs = 250;
+/** How often to look for a newer snapshot when nobody asks for pages. */
+const lookEveryMs = 5000;
+
+/** Two questions at once use both cores of a small machine; the third is for those that are made in advance. */
+const connectionsPerScope = 3;
 /** Answers that are stored for one snapshot and scope. */
 const maxAnswers = 500;
 
@@ -42,13 +56,15 @@ interface OpenSnapshot {
 }
 
 interface ScopedView {
-  readonly connections: readonly Promise<Connection>[];
+  readonly connections: readonly { readonly connection: Promise<Connection>; waiting: number }[];
   readonly answers: Map<string, Promise<unknown>>;
-  next: number;
 }
 
-/** Opens the snapshots of a project, one after another as they are published. Answers of an older one are forgotten. */
-export function openSnapshots(dir: string, reader: string): Snapshots {
+/**
+ * Opens the snapshots of a project, one after another as they are published. A newer one is opened and prepared while
+ * pages still show the one before it, whose answers are then forgotten.
+ */
+export function openSnapshots({ dir, reader, warm }: SnapshotOptions): Snapshots {
   let newest: OpenSnapshot | undefined;
   let opening: Promise<OpenSnapshot> | undefined;
   let isClosed = false;
@@ -56,25 +72,46 @@ export function openSnapshots(dir: string, reader: string): Snapshots {
   /** Opens the published snapshot in place of the one that was read so far. */
   async function replace(): Promise<OpenSnapshot> {
     const open = await openSnapshot(dir, reader);
+    open.users += 1;
+    const warmed = warm(viewOf(open, { kind: 'all' }))
+      .catch(() => undefined)
+      .finally(() => giveBack(open));
+    // Before the first snapshot there is nothing to show meanwhile.
+    if (newest !== undefined && !isClosed) await warmed;
     if (newest !== undefined) retire(newest);
     newest = open;
     if (isClosed) retire(open);
     return open;
   }
 
-  /** The newest snapshot, counted as read from here on. Several requests at once open a new one only once. */
-  async function borrow(): Promise<OpenSnapshot> {
+  /** The newest snapshot that is ready. Several requests at once open a newer one only once. */
+  async function find(): Promise<OpenSnapshot> {
     const version = await versionOf(dir);
-    let open = newest?.version === version ? newest : undefined;
-    if (open === undefined) {
-      opening ??= replace().finally(() => {
-        opening = undefined;
-      });
-      open = await opening;
-    }
+    if (newest?.version === version) return newest;
+    opening ??= replace().finally(() => {
+      opening = undefined;
+    });
+    opening.catch(() => undefined); // awaited by those who need it
+    if (newest === undefined) return opening;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), waitForNewerMs);
+    });
+    const open = await Promise.race([opening, late]).finally(() => clearTimeout(timer));
+    return open ?? newest;
+  }
+
+  /** The newest snapshot, counted as read from here on. */
+  async function borrow(): Promise<OpenSnapshot> {
+    const open = await find();
     open.users += 1;
     return open;
   }
+
+  // So that a snapshot of the night is ready when the first person looks at it.
+  const looking = setInterval(() => {
+    if (newest !== undefined) find().catch(() => undefined);
+  }, lookEveryMs).unref();
 
   return {
     async read(scope, work) {
@@ -82,12 +119,12 @@ export function openSnapshots(dir: string, reader: string): Snapshots {
       try {
         return await work(viewOf(open, scope));
       } finally {
-        open.users -= 1;
-        if (open.isOld && open.users === 0) open.books.close();
+        giveBack(open);
       }
     },
     close() {
       isClosed = true;
+      clearInterval(looking);
       if (newest !== undefined) retire(newest);
     },
   };
@@ -100,10 +137,23 @@ function retire(open: OpenSnapshot): void {
   if (open.users === 0) open.books.close();
 }
 
+function giveBack(open: OpenSnapshot): void {
+  open.users -= 1;
+  if (open.isOld && open.users === 0) open.books.close();
+}
+
 async function openSnapshot(dir: string, reader: string): Promise<OpenSnapshot> {
   // The version before opening: a snapshot that is published meanwhile is then seen as newer.
   const version = await versionOf(dir);
   const books = await openBooks(dir, { lockedDown: true, reader });
+  try {
+    const connection = await books.connect();
+    await connection.run(await readSql('serve', 'prepare'));
+    connection.close();
+  } catch (error) {
+    books.close();
+    throw error;
+  }
   return { version, books, views: new Map(), users: 0, isOld: false };
 }
 
@@ -117,20 +167,27 @@ function viewOf(open: OpenSnapshot, scope: Scope): BooksView {
   const key = scopeKey(scope);
   let view = open.views.get(key);
   if (view === undefined) {
-    const connections = Array.from({ length: connectionsPerScope }, () => connectTo(open.books, scope));
-    for (const connection of connections) connection.catch(() => undefined); // awaited by its first question
-    view = { connections, answers: new Map(), next: 0 };
+    const connections = Array.from({ length: connectionsPerScope }, () => ({
+      connection: connectTo(open.books, scope),
+      waiting: 0,
+    }));
+    for (const { connection } of connections) connection.catch(() => undefined); // awaited by its first question
+    view = { connections, answers: new Map() };
     open.views.set(key, view);
   }
   const { connections, answers } = view;
-  const scoped = view;
   function once<T>(question: string, read: (connection: Connection) => Promise<T>): Promise<T> {
     const known = answers.get(question) as Promise<T> | undefined;
     if (known !== undefined) return known;
     if (answers.size >= maxAnswers) answers.delete(answers.keys().next().value ?? '');
-    const connection = connections[scoped.next % connections.length] as Promise<Connection>;
-    scoped.next += 1;
-    const answer = connection.then(read);
+    // A long question holds up only those behind it.
+    const [first, ...others] = connections;
+    if (first === undefined) throw new Error('a view has connections');
+    const free = others.reduce((least, each) => (each.waiting < least.waiting ? each : least), first);
+    free.waiting += 1;
+    const answer = free.connection.then(read).finally(() => {
+      free.waiting -= 1;
+    });
     answers.set(question, answer);
     answer.catch(() => answers.delete(question));
     return answer;
@@ -146,7 +203,7 @@ function viewOf(open: OpenSnapshot, scope: Scope): BooksView {
   };
 }
 
-/** A connection whose `visible_series` and `visible_hours` hold the rows of a scope; it can change nothing. */
+/** A connection whose `visible_series`, `visible_hours` and `visible_days` hold the rows of a scope; it can change nothing. */
 async function connectTo(books: Books, scope: Scope): Promise<Connection> {
   const connection = await books.connect();
   if (scope.kind === 'all') await connection.run(await readSql('serve', 'visible_all'));

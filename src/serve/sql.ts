@@ -1,8 +1,8 @@
 import { shownInstant } from '../shown-time.ts';
 import { answerChart, answerTable } from './answer-table.ts';
 import { type ChildWork, refusal, type TableAnswer } from './child-work.ts';
-import { figure } from './layout.ts';
-import { html, type Markup } from './markup.ts';
+import { figure, json } from './layout.ts';
+import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';
 import type { BooksView } from './snapshots.ts';
@@ -25,6 +25,7 @@ const examples = [
  */
 export async function sqlPage({ view, query, project, signal }: PageRequest): Promise<Page> {
   const typed = (query.get('q') ?? '').replaceAll('\r\n', '\n');
+  const views = await readViews(view);
   const result = typed.trim() === '' ? undefined : await answered(typed, signal, project.work);
   return {
     path: '/sql',
@@ -34,7 +35,8 @@ export async function sqlPage({ view, query, project, signal }: PageRequest): Pr
 <section><form method="get" action="/sql">
 <label for="q">One SELECT over the views of the books</label>
 <textarea id="q" name="q" rows="8" maxlength="${maxQueryBytes}" spellcheck="false" autocapitalize="off" autocomplete="off">${typed}</textarea>
-<p class="actions"><button>Run</button> <span class="empty">Ends after 30 seconds; shows ${maxRows} rows. Nothing can be changed.</span></p>
+<p class="empty" id="completion-help" hidden>Names are completed while you type: arrow keys choose, Tab accepts, Escape closes, Control and Space open the list.</p>
+<p class="actions"><button>Run</button> <span class="empty">Ctrl-Enter runs it. Ends after 30 seconds; shows ${maxRows} rows. Nothing can be changed.</span></p>
 </form>
 <p class="empty">Examples: ${await Promise.all(
       examples.map(
@@ -43,9 +45,10 @@ export async function sqlPage({ view, query, project, signal }: PageRequest): Pr
       ),
     )}</p></section>
 ${result?.body ?? ''}
-<section id="history" hidden><h2>Your last queries, in this browser only</h2><ul></ul></section>
+<section id="history" hidden><h2>Your last queries, in this browser only</h2><ul></ul><p class="actions"><button type="button">Forget them</button></p></section>
 </div>
-<aside aria-label="Views">${await dictionary(view)}</aside></div>`,
+<aside aria-label="Views">${dictionary(views)}</aside></div>
+<script type="application/json" id="completions">${raw(json(await completions(view, views)))}</script>`,
   };
 }
 
@@ -85,23 +88,36 @@ export function problem(words: string): Markup {
   return html`<section role="alert"><h2 class="state bad">No answer</h2><pre class="problem">${words}</pre></section>`;
 }
 
-/** The views with their columns, closed until somebody opens one. */
-async function dictionary(view: BooksView): Promise<Markup> {
-  const rows = await view.rows('dictionary');
-  const byView = new Map<string, { comment: string; columns: { name: string; type: string; comment: string }[] }>();
-  for (const row of rows) {
+interface View {
+  readonly name: string;
+  readonly about: string;
+  readonly columns: readonly { readonly name: string; readonly type: string; readonly about: string }[];
+}
+
+/** The views that a person can query, with their columns in order. */
+async function readViews(view: BooksView): Promise<readonly View[]> {
+  const byName = new Map<string, { about: string; columns: View['columns'][number][] }>();
+  for (const row of await view.rows('dictionary')) {
     const name = String(row['view_name']);
-    const found = byView.get(name) ?? { comment: String(row['view_comment'] ?? ''), columns: [] };
-    found.columns.push({
-      ...{ name: String(row['column_name']), type: String(row['data_type']), comment: String(row['comment'] ?? '') },
-    });
-    byView.set(name, found);
+    const found = byName.get(name) ?? { about: String(row['view_comment'] ?? ''), columns: [] };
+    const [column, type] = [String(row['column_name']), String(row['data_type']).toLowerCase()];
+    found.columns.push({ name: column, type, about: String(row['comment'] ?? '') });
+    byName.set(name, found);
   }
-  return html`<section class="dictionary"><h2>Views</h2>${[...byView].map(
-    ([name, { comment, columns }]) =>
-      html`<details><summary><code>${name}</code></summary><p>${comment}.</p><dl>${columns.map(
-        (column) =>
-          html`<dt><code>${column.name}</code> <span>${column.type.toLowerCase()}</span></dt><dd>${column.comment}</dd>`,
+  return [...byName].map(([name, found]) => ({ name, ...found }));
+}
+
+/** What the editor completes. */
+async function completions(view: BooksView, views: readonly View[]) {
+  return { views, functions: await view.rows('functions') };
+}
+
+/** The views with their columns, closed until somebody opens one. */
+function dictionary(views: readonly View[]): Markup {
+  return html`<section class="dictionary"><h2>Views</h2>${views.map(
+    ({ name, about, columns }) =>
+      html`<details><summary><code>${name}</code></summary><p>${about}.</p><dl>${columns.map(
+        (column) => html`<dt><code>${column.name}</code> <span>${column.type}</span></dt><dd>${column.about}</dd>`,
       )}</dl></details>`,
   )}</section>`;
 }

@@ -28,6 +28,15 @@ const keys: Readonly<Record<string, string>> = {
   told_day: 'notified_day',
 };
 
+/** Values that earlier events do not have: only a sentence contained them. */
+const noFailure: Values = { error_code: null, next_step: null };
+const added: Readonly<Record<string, Values>> = {
+  window_read: { cost_difference: null },
+  run_ended: noFailure,
+  step_ended: noFailure,
+  listing_read: { next_step: null },
+};
+
 /** Values that are names of a command or step, by their keys. */
 const names: readonly string[] = ['step', 'command', 'command_line', 'alert_key'];
 
@@ -41,9 +50,7 @@ const documents: readonly string[] = ['fact', 'message'];
 export function withPresentNames({ number, event, values }: EarlierEvent): EarlierEvent {
   // In a close it is a SHA-256, in a message the name of a summary.
   const all = { ...keys, digest: event === 'month_closed' ? 'sha256' : 'summary' };
-  // Only a sentence contained the difference of a window.
-  const added: Values = event === 'window_read' ? { cost_difference: null } : {};
-  return { number, event: presentWord(events, event), values: { ...added, ...renamed(values, all) } };
+  return { number, event: presentWord(events, event), values: { ...added[event], ...renamed(values, all) } };
 }
 
 /** Looks a name up in a table; returns it unchanged if it is not there. */

@@ -41,6 +41,8 @@ export interface ListingFacts extends ListingKey {
   readonly runNumber: number;
   readonly outcome: ListingOutcome;
   readonly reason: string | undefined;
+  /** What to do, as `nextWords` writes it; undefined if the listing was read. */
+  readonly next: string | undefined;
   readonly resources: number;
   readonly opened: number;
   readonly ended: number;
@@ -182,6 +184,7 @@ export async function recordListing(recorder: Recorder, facts: ListingFacts): Pr
       resource_type: facts.resourceType,
       outcome: facts.outcome,
       reason: facts.reason ?? null,
+      next_step: facts.next ?? null,
       resources: facts.resources,
       opened: facts.opened,
       ended: facts.ended,

@@ -1,3 +1,4 @@
+import type { Failure } from '../failure.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
@@ -50,6 +51,8 @@ export interface StepEnd {
   readonly seconds: number | undefined;
   readonly exitCode: number | undefined;
   readonly error: string | undefined;
+  /** Undefined if it succeeded, was left out, or has only an exit code. */
+  readonly failure?: Failure | undefined;
   readonly figures: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -77,6 +80,8 @@ export function recordStepEnd(recorder: Recorder, end: StepEnd): Promise<void> {
       seconds: end.seconds === undefined ? null : end.seconds.toFixed(3),
       exit_code: end.exitCode ?? null,
       error: end.error ?? null,
+      error_code: end.failure?.code ?? null,
+      next_step: end.failure?.next ?? null,
       figures: end.figures === undefined ? null : JSON.stringify(end.figures),
     },
   });

@@ -1,3 +1,4 @@
+import type { Failure } from '../failure.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import {
@@ -15,7 +16,7 @@ import { readSql } from './sql-files.ts';
 /** A running run, and how to end it. */
 export interface Run {
   readonly number: number;
-  end(exitCode: number, error: string | undefined, endedAt: Instant): Promise<void>;
+  end(exitCode: number, error: string | undefined, endedAt: Instant, failure?: Failure | undefined): Promise<void>;
 }
 
 /** The runs of commands and jobs. */
@@ -62,13 +63,15 @@ async function beginRun(
   });
   return {
     number,
-    end: (exitCode, error, endedAt) =>
+    end: (exitCode, error, endedAt, failure) =>
       recorder.record({
         event: 'run_ended',
         values: {
           run_number: number,
           exit_code: exitCode,
           error: error ?? null,
+          error_code: failure?.code ?? null,
+          next_step: failure?.next ?? null,
           ended_at: formatInstant(endedAt),
         },
       }),

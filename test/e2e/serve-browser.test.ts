@@ -7,6 +7,7 @@ import { dashboardProject, type Served, serve } from '../support/dashboard.ts';
 const query = 'select resource_name, sum(cost) as cost from costs group by all order by cost desc';
 const paths = [
   ...['/', '/explore', '/explore?group=resource_name&top=20&shape=cumulative', '/months', '/health'],
+  ...['/explore?shape=table&group=label:service', '/explore?measure=price&shape=lines&step=hour&workspace=north'],
   ...['/budgets', '/anomalies', '/allocation', '/resource/sandbox/north/box?range=30d', '/reports'],
   ...['/reports/cost_by_workspace?month=2026-10', '/sql', `/sql?${new URLSearchParams({ q: query })}`],
 ];
@@ -37,12 +38,81 @@ describe('the dashboard in a browser', () => {
   test('drills down by a click, and its address is its state', async () => {
     const tab = await openTab(served.url, { width: 1440 });
     await tab.page.goto(`${served.url}/explore`);
-    await tab.page.getByRole('link', { name: 'north', exact: true }).click();
+    await tab.page.locator('table').getByRole('link', { name: 'north', exact: true }).first().click();
     await tab.page.waitForURL(/workspace=north/);
     expect(await tab.page.getByLabel('Group by').inputValue()).toBe('resource_name');
-    const shown = await tab.page.locator('table').textContent();
+    const shown = await tab.page.locator('table').first().textContent();
     await tab.page.goto(tab.page.url());
-    expect(await tab.page.locator('table').textContent()).toBe(shown);
+    expect(await tab.page.locator('table').first().textContent()).toBe(shown);
+    await tab.context.close();
+  });
+
+  test('zooms to the days over which a person drags, and opens a bar by a click', async () => {
+    const tab = await openTab(served.url, { width: 1440 });
+    await tab.page.goto(`${served.url}/explore?from=2026-09-20&to=2026-10-03&compare=none`);
+    const box = await tab.page.locator('[data-chart] canvas').boundingBox();
+    if (box === null) throw new Error('the chart has no size');
+    // 14 days from the first label to the right edge of the chart.
+    const day = (number: number) => box.x + 40 + ((box.width - 52) / 14) * (number + 0.5);
+    await tab.page.mouse.move(day(2), box.y + 40);
+    await tab.page.mouse.down();
+    await tab.page.mouse.move(day(4), box.y + 60, { steps: 5 });
+    expect(await tab.page.locator('.selection').isVisible()).toBe(true);
+    await tab.page.mouse.move(day(7), box.y + 60, { steps: 5 });
+    await tab.page.mouse.up();
+    await tab.page.waitForURL(/from=2026-09-22&to=2026-09-27/);
+    expect(await tab.page.getByLabel('From').inputValue()).toBe('2026-09-22');
+
+    await tab.page.goto(`${served.url}/explore?from=2026-09-26&to=2026-09-26&compare=none&step=day`);
+    await tab.page.locator('[data-chart] canvas').waitFor();
+    await tab.page.waitForTimeout(200);
+    // The only bar is in the middle; its lower part is the workspace that costs most.
+    await tab.page.mouse.click(box.x + 40 + (box.width - 52) / 2, box.y + box.height - 60);
+    await tab.page.waitForURL(/workspace=south/);
+    expect(tab.page.url()).toContain('step=hour');
+    expect(await tab.page.getByLabel('Group by').inputValue()).toBe('resource_name');
+    expect(tab.complaints).toEqual([]);
+    await tab.context.close();
+  });
+
+  test('has the exact amount of each point of a chart', async () => {
+    const tab = await openTab(served.url, { width: 1440 });
+    await tab.page.goto(`${served.url}/explore?from=2026-10-01&to=2026-10-03&workspace=north&compare=none`);
+    const { texts, unit } = JSON.parse((await tab.page.locator('#explored-actions').textContent()) ?? '{}');
+    expect(unit).toBe('USD');
+    expect(texts['series-0']).toEqual(['3.000000000024', '9.000000000024', '3.000000000024']);
+    await tab.context.close();
+  });
+
+  test('completes the names of views, columns and functions with the keyboard alone', async () => {
+    const tab = await openTab(served.url, { width: 1440 });
+    await tab.page.goto(`${served.url}/sql`);
+    const editor = tab.page.getByLabel('One SELECT');
+    await editor.focus();
+    await tab.page.keyboard.type('select works');
+    await tab.page.keyboard.press('Escape');
+    await tab.page.keyboard.press('Control+a');
+    await tab.page.keyboard.type('select * from costs_mon');
+    const options = tab.page.getByRole('option');
+    expect(await options.first().textContent()).toContain('costs_monthly');
+    expect(await editor.getAttribute('aria-activedescendant')).toBe('suggestion-0');
+    expect(await axeFindings(tab)).toEqual([]);
+    await tab.page.keyboard.press('Tab');
+    expect(await editor.inputValue()).toBe('select * from costs_monthly');
+    expect(await options.count()).toBe(0);
+    await tab.page.keyboard.type(' where resource_n');
+    await tab.page.keyboard.press('ArrowDown');
+    await tab.page.keyboard.press('ArrowUp');
+    await tab.page.keyboard.press('Enter');
+    expect(await editor.inputValue()).toBe('select * from costs_monthly where resource_name');
+    await editor.fill('select date_tr');
+    await tab.page.keyboard.press('Control+Space');
+    await tab.page.keyboard.press('Tab');
+    expect(await editor.inputValue()).toBe('select date_trunc()');
+    // With the list closed, Tab leaves the editor.
+    await tab.page.keyboard.press('Tab');
+    expect(await tab.page.locator(':focus').textContent()).toBe('Run');
+    expect(tab.complaints).toEqual([]);
     await tab.context.close();
   });
 
@@ -66,6 +136,9 @@ describe('the dashboard in a browser', () => {
     expect(await tab.page.locator('tbody tr').count()).toBeGreaterThan(3);
     await tab.page.goto(`${served.url}/sql`);
     expect(await tab.page.locator('#history a').allTextContents()).toEqual([query]);
+    await tab.page.getByRole('button', { name: 'Forget them' }).click();
+    await tab.page.reload();
+    expect(await tab.page.locator('#history').isVisible()).toBe(false);
     expect(tab.complaints).toEqual([]);
     await tab.context.close();
   });

@@ -449,7 +449,7 @@ describe.concurrent('a token that sees only a part of what was seen before', () 
     const { exitCode, account } = await night(dir, platform, 'member');
     expect(exitCode).toBe(4);
     expect(account.errors).toEqual([
-      expect.stringMatching(/Does the token see less than before\?.*--accept-reduced-access/),
+      expect.stringMatching(/If the token sees less than before.*--accept-reduced-access/),
     ]);
     expect(account.windows).toBe(0);
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'member'));

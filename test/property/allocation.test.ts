@@ -98,7 +98,10 @@ async function fill(connection: Connection, table: string, rows: readonly Readon
   );
 }
 
-/** Hours of books that are not as allocated, pools that are not as split, and owners' hours that are not their share. */
+/**
+ * Hours of books that are not as allocated, pools that are not as split, owners' hours that are not their share, and
+ * owners whose hours cost something else without the resources of shared cost.
+ */
 const offenders = `
   with allocated as materialized (
     select
@@ -125,7 +128,16 @@ const offenders = `
     select account, usage_month, rule, owner, sum(cost) as cost from allocated where is_shared group by all
   ) as hours
   join splits using (account, usage_month, rule, owner)
-  where hours.cost <> splits.cost`;
+  where hours.cost <> splits.cost
+  union all
+  select 'an owner', concat_ws(' ', account, bucket_start, rule, owner, is_shared, by_owner.cost, hours.cost)
+  from (
+    select account, bucket_start, rule, owner, is_shared, sum(cost) as cost from ledger.costs_by_owner group by all
+  ) as by_owner
+  full join (
+    select account, bucket_start, rule, owner, is_shared, sum(cost) as cost from allocated group by all
+  ) as hours using (account, bucket_start, rule, owner, is_shared)
+  where by_owner.cost is distinct from hours.cost`;
 
 test('allocated = total, exactly, for any rules and any data', async () => {
   let shared = 0;

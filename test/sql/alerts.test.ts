@@ -167,7 +167,7 @@ describe('facts about the data', () => {
     expect(await keys({ ...holes, unproven })).toEqual(['unproven/acc_one']);
 
     const listings = [{ outcome: 'failed', reason: 'no answer' }];
-    expect(await keys({ ...fresh, listings })).toEqual(['check/listings_are_complete']);
+    expect(await keys({ ...fresh, listings })).toEqual(['listings/acc_one']);
     const runs = [{ command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' }];
     expect(await keys({ ...fresh, listings, runs })).toEqual(['run/ingest']);
   });

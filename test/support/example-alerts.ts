@@ -103,6 +103,21 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     snapshot: { rows: 657_775, cost: '56072.100000000000', publishedAt: '2026-10-20T02:16:00Z' },
     revision: 'whole snapshot',
   },
+  listings: {
+    ...head,
+    key: 'listings/acc_main',
+    kind: 'listings',
+    severity: 'warning',
+    listings: [
+      {
+        resourceType: 'agent',
+        workspace: null,
+        outcome: 'refused',
+        reason: 'agents API answered 403: access_denied (account acc_main, agents, page 1). Ask an admin for a token.',
+        nextStep: 'Act: ask an admin for a token.',
+      },
+    ],
+  },
   closed_month: {
     ...head,
     key: 'closed_month/acc_main/2026-09',

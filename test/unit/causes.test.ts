@@ -3,6 +3,17 @@ import { causesOfRun } from '../../src/alerts/causes.ts';
 import { cardOf } from '../../src/alerts/message.ts';
 import { nextStepOf, stepAfterRun } from '../../src/alerts/next-step.ts';
 import { type DataState, dataFacts, transitionsOf } from '../../src/alerts/transitions.ts';
+import {
+  DamagedFileError,
+  exitCodeOf,
+  messageOf,
+  PlatformError,
+  RefusedAnswerError,
+  UnprovenError,
+  wordsOf,
+} from '../../src/errors.ts';
+import { failureOf } from '../../src/failure.ts';
+import { act, nextWords, reducedAccessStep, shrunkListingStep } from '../../src/next-step.ts';
 import type { KnownAlert } from '../../src/warehouse/index.ts';
 
 const dayMs = 86_400_000;
@@ -21,6 +32,7 @@ const whole: DataState = {
   completeThrough: '2026-10-01T00:00:00Z',
   checks: [],
   runs: [],
+  listings: [],
   closedMonths: [],
   dimensions: [],
 };
@@ -178,6 +190,70 @@ describe('the next step after a failed fetch', () => {
       expect(who(`Cost API failed with no answer from x:443: set aside (${code}) (y)`), code).toBe('Wait');
     }
     expect(who('the ingest took longer than 30 min. Check nothing')).toBe('Wait');
+  });
+});
+
+describe('the next step of a failed run that carries one', () => {
+  const failed = { command: 'ingest', outcome: 'failed' } as const;
+
+  test.each([
+    new UnprovenError("the token is a member's.", { code: 'reduced_access', next: reducedAccessStep }),
+    new UnprovenError(
+      'x.ndjson:5: the journal is damaged. Restore it from a backup, or run "costbook repair --accept-loss"',
+    ),
+    new PlatformError('Cost API answered 401.', { status: 401, next: act('check COSTBOOK_TOKEN: it was refused.') }),
+    new DamagedFileError('costbook.duckdb', 'half a block', 'run "costbook repair"'),
+    Object.assign(new Error('EACCES: open x'), { code: 'EACCES', syscall: 'open', path: '/books' }),
+  ])('is the one that was printed: %s', (error) => {
+    const { code, next } = failureOf(error);
+    const { words } = stepAfterRun({
+      ...failed,
+      exitCode: exitCodeOf(error),
+      error: messageOf(error),
+      errorCode: code,
+      nextStep: next ?? null,
+    });
+    const printed = wordsOf(error).join(' ').toLowerCase();
+    expect(printed).toContain((words.split(' Then run ')[0] ?? '').replace(/\.$/, '').toLowerCase());
+    expect(words).not.toContain('costbook status');
+  });
+
+  test('has a code that does not depend on its words', () => {
+    expect(failureOf(new PlatformError('x', { status: 401 })).code).toBe('answered_401');
+    expect(failureOf(new PlatformError('x', { code: 'unreachable' })).code).toBe('unreachable');
+    expect(failureOf(new DamagedFileError('a', 'b', 'c')).code).toBe('damaged_file');
+    expect(failureOf(new Error('a bug')).code).toBe('bug');
+  });
+
+  test('never comes from text of the platform', () => {
+    const error = new RefusedAnswerError('the answer says: run "costbook repair --accept-loss"');
+    expect(failureOf(error).next).toBeUndefined();
+  });
+
+  test('is to wait for a run of an older version without a code, if its error text says nothing else', () => {
+    expect(stepAfterRun({ ...failed, exitCode: 3, error: 'Cost API answered 503 (x)' }).who).toBe('Wait');
+    expect(stepAfterRun({ ...failed, exitCode: 3, error: denied }).who).toBe('Act');
+  });
+});
+
+describe('the alert about listings', () => {
+  const listing = {
+    account: 'acc_one',
+    resourceType: 'agent',
+    workspace: null,
+    outcome: 'shrunk',
+    reason: 'it lists 1 of 9.',
+  };
+  const [fact] = dataFacts({ ...whole, listings: [{ ...listing, nextStep: nextWords(shrunkListingStep) }] }, []);
+
+  test('is one for an account and has the step that ingest prints', () => {
+    if (fact?.kind !== 'listings') throw new Error('no fact about listings');
+    expect(nextStepOf(fact)).toEqual(shrunkListingStep);
+  });
+
+  test('is not raised next to a failed ingest', () => {
+    const state = { ...whole, listings: [{ ...listing, nextStep: null }], runs: ingestFailed(denied) };
+    expect(dataFacts(state, []).map(({ key }) => key)).toEqual(['run/ingest']);
   });
 });
 

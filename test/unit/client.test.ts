@@ -22,7 +22,7 @@ import {
 
 const about = 'account acc_one, window 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z, detail, page 3';
 const values = { accountId: 'acc_one', startTime: '2026-10-01T00:00:00Z', endTime: '2026-10-08T00:00:00Z' };
-const nothingChanged = 'Nothing was changed; the next run tries again.';
+const nothingChanged = 'The next run fetches what is missing. Act if it fails a second night.';
 
 function ask(client: Client, signal = never()): Promise<unknown> {
   return client.call(operations.metrics, values, about, asJson, signal);
@@ -517,7 +517,7 @@ describe('maxRequestsPerMinute', () => {
 describe('a 401', () => {
   const refused = 'metrics API answered 401: unauthorized: Invalid credentials';
   const check =
-    "The token was refused: check COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand); it may have expired or been revoked.";
+    "Check COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand): the token was refused; it may have expired or been revoked.";
 
   /** Takes the tokens given, and none else. */
   function taking(...tokens: string[]): Reply {
@@ -571,7 +571,7 @@ describe('a 401', () => {
       ask(testClient(server.url, { settings: { tokenSetting: 'tokenFile (costbook.yaml:2:12)' } })),
     );
     expect(error).toMatchObject({
-      message: `${refused} (${about}). The token was refused: check tokenFile (costbook.yaml:2:12); it may have expired or been revoked.`,
+      message: `${refused} (${about}). Check tokenFile (costbook.yaml:2:12): the token was refused; it may have expired or been revoked.`,
     });
   });
 
@@ -687,7 +687,7 @@ describe('a final failure says what was requested and what to do', () => {
   test.each<[said: string, todo: string, Reply]>([
     [
       '400: invalid_request: resolution hourly allows at most 7 days',
-      'The platform rejects this request. This is a bug in Costbook, or the platform has changed its rules.',
+      'Report this: the platform rejects the request. This is a bug in Costbook, or the platform has changed its rules.',
       refuse(400, 'invalid_request', 'resolution hourly allows at most 7 days'),
     ],
     [
@@ -697,17 +697,17 @@ describe('a final failure says what was requested and what to do', () => {
     ],
     [
       '403: forbidden: Access denied',
-      'The token has no access to this: ask an account admin for a token that may read the metrics of this account.',
+      'Ask an account admin for a token that may read the metrics of this account: this one has no access.',
       refuse(403, 'forbidden', 'Access denied'),
     ],
     [
       '403: Access denied',
-      'The token has no access to this: ask an account admin for a token that may read the metrics of this account.',
+      'Ask an account admin for a token that may read the metrics of this account: this one has no access.',
       refuse(403, 'Access denied', 'Access denied'),
     ],
     [
       '403: Access denied to acc_one',
-      'The token has no access to this: ask an account admin for a token that may read the metrics of this account.',
+      'Ask an account admin for a token that may read the metrics of this account: this one has no access.',
       refuse(403, 'access_denied', 'Access denied to acc_one'),
     ],
     ['410: gone [31m away', nothingChanged, answer({ error: 'gone\u001b[31m\r\naway' }, 410)],

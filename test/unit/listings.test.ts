@@ -342,7 +342,7 @@ describe('a refused listing names its kind', () => {
   test.each([
     [
       403,
-      'jobs API answered 403: no permission (account acc_one, jobs, page 1). The token has no access to this: ask an account admin for a token that may read the batch jobs of its workspaces.',
+      'jobs API answered 403: no permission (account acc_one, jobs, page 1). Ask an account admin for a token that may read the batch jobs of its workspaces: this one has no access.',
     ],
     [404, 'jobs API answered 404: no permission (account acc_one, jobs, page 1). Check the URL.'],
   ])('%i', async (status, message) => {

@@ -80,6 +80,7 @@ test('every kind of alert has an example', () => {
     'check',
     'run',
     'books',
+    'listings',
     'closed_month',
     'dimension',
     'anomaly',

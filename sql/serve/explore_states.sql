@@ -1,0 +1,67 @@
+--! about: As explore, where the group or a filter changes over time: regions, labels and owners. $field_filters is a JSON
+--! about: list of conditions on labels and owners; $group_pointer is the JSON pointer of a label or a part of the owner.
+with
+--! include: explored_costs
+filters as (
+  select unnest(from_json($field_filters, '[{"of": "VARCHAR", "pointer": "VARCHAR", "value": "VARCHAR", "shared": "BOOLEAN"}]'), recursive := true)
+),
+parts as (
+  select
+    states.series_id,
+    greatest(states.from_time, coalesce(ownership.from_time, states.from_time)) as from_time,
+    least(states.to_time, coalesce(ownership.to_time, states.to_time)) as to_time,
+    states.labels,
+    states.region,
+    ownership.owner,
+    coalesce(ownership.is_split, false) as is_split
+  from visible_states as states
+  left join visible_ownership as ownership
+    on ownership.series_id = states.series_id
+    and ownership.from_time < states.to_time
+    and ownership.to_time > states.from_time
+),
+keyed as (
+  select
+    parts.series_id,
+    parts.from_time,
+    parts.to_time,
+    series.unit,
+    parts.is_split and $group_by in ('owner', 'owner_part') as is_shared,
+    case $group_by
+--! include: series_key
+      when 'region' then parts.region
+      when 'label' then json_extract_string(parts.labels, $group_pointer)
+      when 'owner' then case when not parts.is_split then parts.owner end
+      when 'owner_part' then case when not parts.is_split then json_extract_string(parts.owner, $group_pointer) end
+    end as key
+  from parts
+  join visible_series as series using (series_id)
+  where
+--! include: series_filters
+    and ($region is null or coalesce(parts.region, '') = $region)
+    and not exists (
+      select 1
+      from filters
+      where not case
+        when filters.of = 'label' then coalesce(json_extract_string(parts.labels, filters.pointer), '') = filters.value
+        when filters.shared then parts.is_split
+        when filters.of = 'owner' then not parts.is_split and coalesce(parts.owner, '') = filters.value
+        else not parts.is_split and coalesce(json_extract_string(parts.owner, filters.pointer), '') = filters.value
+      end
+    )
+),
+by_key as (
+  select
+    date_trunc($step, hours.bucket_start) as bucket,
+    hours.bucket_start < cast($from as timestamp) as is_before,
+    keyed.key,
+    keyed.is_shared,
+    sum(hours.cost) as cost,
+    sum(hours.usage) as usage,
+    min(keyed.unit) as unit,
+    count(distinct coalesce(keyed.unit, '')) as units
+  from explored_costs as hours
+  join keyed on keyed.series_id = hours.series_id and hours.at >= keyed.from_time and hours.at < keyed.to_time
+  group by all
+),
+--! include: ranked_groups

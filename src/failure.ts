@@ -1,0 +1,69 @@
+import {
+  adviceOf,
+  CostbookError,
+  InterruptedError,
+  isDiskFull,
+  isSystemError,
+  LockedError,
+  messageOf,
+  PlatformError,
+  RefusedAnswerError,
+} from './errors.ts';
+import { act, type NextStep, nextWords } from './next-step.ts';
+
+/** The code of a run that failed because windows do not match the platform's totals. */
+export const unprovenWindowCode = 'unproven_window';
+
+/** Why a run or step failed, for the ledger: what its words do not decide. */
+export interface Failure {
+  /** `answered_401`, `reduced_access`. */
+  readonly code: string;
+  /** What to do, as `nextWords` writes it; undefined if it follows from the exit code. */
+  readonly next: string | undefined;
+}
+
+/** The code of anything thrown and its own next step, the one that is printed with it. Pure. */
+export function failureOf(error: unknown): Failure {
+  const next = stepOfError(error);
+  return { code: codeOfError(error), next: next && nextWords(next) };
+}
+
+function codeOfError(error: unknown): string {
+  if (isDiskFull(messageOf(error))) return 'disk_full';
+  if (error instanceof PlatformError) return platformCode(error);
+  if (error instanceof CostbookError) return error.failureCode ?? snakeCase(error.name.replace(/Error$/, ''));
+  return isSystemError(error) ? String(error.code) : 'bug';
+}
+
+/** The status, or the kind of the network failure. The platform's own code is text from outside. */
+function platformCode({ status, code, failureCode }: PlatformError): string {
+  return failureCode ?? (status === undefined ? (code ?? 'platform') : `answered_${status}`);
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+}
+
+/** The error's own step: the one it carries, the one for its files, or the advice at the end of its message. */
+function stepOfError(error: unknown): NextStep | undefined {
+  const advice = adviceOf(error);
+  if (advice !== undefined) return act(`${advice}.`);
+  if (!(error instanceof CostbookError)) return undefined;
+  if (error.next !== undefined) return error.next;
+  // Their words contain text from outside.
+  if (
+    error instanceof PlatformError ||
+    error instanceof RefusedAnswerError ||
+    error instanceof LockedError ||
+    error instanceof InterruptedError
+  )
+    return undefined;
+  const [, words] = adviceAtEnd.exec(error.message) ?? [];
+  return words === undefined
+    ? undefined
+    : act(`${words.slice(0, 1).toLowerCase()}${words.slice(1).replace(/\.$/, '')}.`);
+}
+
+/** The last sentences of one line, from the first that starts with an instruction. */
+const adviceAtEnd =
+  /^[^\n]*?(?:[.;:] |^)((?:[Rr]un|[Rr]estore|[Ss]et|[Cc]heck|[Cc]hoose|[Mm]ove|[Ff]ree|[Cc]orrect|[Cc]hange|[Uu]pdate|[Gg]ive|[Rr]emove|[Ss]tart|[Aa]dd|[Ff]irst run|[Ss]top) [^\n]+)$/;

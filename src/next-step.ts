@@ -1,0 +1,67 @@
+/** What to do about a failure or an alert, and whether anybody has to. */
+export interface NextStep {
+  readonly who: 'Act' | 'Wait' | 'No action needed';
+  /** An imperative sentence without capital and with a full stop: `run "costbook repair".` */
+  readonly words: string;
+}
+
+/** A step that somebody must take. */
+export function act(words: string): NextStep {
+  return { who: 'Act', words };
+}
+
+/** Nobody must act: a later run continues. */
+export function wait(words: string): NextStep {
+  return { who: 'Wait', words };
+}
+
+/** `Wait: the next run catches up.` */
+export function nextWords({ who, words }: NextStep): string {
+  return `${who}: ${words}`;
+}
+
+/** The step of its words, as `nextWords` wrote them; undefined for anything else. */
+export function parseNextStep(text: string | null | undefined): NextStep | undefined {
+  const [, who, words] = /^(Act|Wait|No action needed): ([\s\S]+)$/.exec(text ?? '') ?? [];
+  return who === undefined || words === undefined ? undefined : { who: who as NextStep['who'], words };
+}
+
+/** The words of a step as a sentence of its own. */
+export function stepSentence({ words }: NextStep): string {
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+}
+
+/** The next step if the token sees less than before. */
+export const reducedAccessStep: NextStep = act(
+  'give the account an admin token, or run "costbook ingest --accept-reduced-access" once to confirm.',
+);
+
+/** The next step if the platform reports much less than the books. */
+export const reducedTotalsStep: NextStep = act(
+  'if the token sees less than before, use one that sees everything; if the platform lowered its numbers, run ' +
+    '"costbook ingest --accept-reduced-access" once to confirm.',
+);
+
+/** The next step if more than half of a listing is missing. */
+export const shrunkListingStep: NextStep = act(
+  'if the resources are gone, run "costbook ingest --accept-reduced-access" once; if not, use a token that sees them.',
+);
+
+/** The next step if the token may not read listings. */
+export const refusedListingStep: NextStep = act(
+  'ask an account admin for a token that may list resources, or set inventory: false in costbook.yaml.',
+);
+
+/** The next step if a listing could not be read to its end. */
+export const unreadListingStep: NextStep = wait(
+  'the next "costbook ingest" reads the listings again. Act if it fails a second night.',
+);
+
+/** The next step if the platform failed, and a later request may succeed. */
+export const waitForPlatform: NextStep = wait('the next run fetches what is missing. Act if it fails a second night.');
+
+/** The next step for windows that differ from the platform's totals. */
+export const unprovenStep: NextStep = wait(
+  'the next "costbook ingest" fetches these hours again. Until then, their last proven numbers remain. ' +
+    'Act if they still differ after three nights: send the platform the comparisons in the view "reconciliation".',
+);

@@ -1,0 +1,91 @@
+import { ownerText } from '../reports/index.ts';
+import { named } from './layout.ts';
+
+/** Names that a series has for all time. */
+export const seriesDimensions = [
+  'workspace',
+  'resource_type',
+  'resource_name',
+  'resource_uuid',
+  'billing_dimension',
+  'account',
+  'unit',
+] as const;
+
+/**
+ * What costs can be grouped and filtered by: a name of the series, `region`, `owner` (all parts of it), a part of the owner
+ * such as `owner:team`, or a label such as `label:service`.
+ */
+export type Dimension = string;
+
+/** Conditions by dimension: the value, '' for costs without one. */
+export type Filters = Readonly<Record<Dimension, string>>;
+
+/** Stands for costs that an allocation rule splits over owners. No owner has this name. */
+export const sharedOwner = '\u0000shared';
+
+const words: Readonly<Record<string, string>> = {
+  workspace: 'Workspace',
+  resource_type: 'Resource type',
+  resource_name: 'Resource',
+  resource_uuid: 'Resource UUID',
+  billing_dimension: 'Billing dimension',
+  account: 'Account',
+  unit: 'Unit',
+  region: 'Region',
+  owner: 'Owner',
+};
+
+/** A dimension for people: `Workspace`, `Owner: team`, `Label: service`. */
+export function dimensionWords(dimension: Dimension): string {
+  const [kind, name] = partsOf(dimension);
+  if (name === undefined) return words[dimension] ?? named(dimension, '');
+  return `${kind === 'owner' ? 'Owner' : 'Label'}: ${named(name, 'no name')}`;
+}
+
+/** A value of a dimension for people; '' is none. */
+export function valueWords(dimension: Dimension, value: string): string {
+  if (value === sharedOwner) return 'shared costs';
+  if (dimension === 'owner' && value !== '') return named(ownerText(value), 'no owner');
+  return named(
+    value,
+    `no ${dimensionWords(dimension)
+      .toLowerCase()
+      .replace(/^(owner|label): /, '')}`,
+  );
+}
+
+/** Whether this text names a dimension. Every text after `label:` and `owner:` is a name. */
+export function isDimension(text: string): text is Dimension {
+  return Object.hasOwn(words, text) || /^(label|owner):[\s\S]+$/.test(text);
+}
+
+/** `label:service` as its kind and name; a dimension without a name has only a kind. */
+export function partsOf(dimension: Dimension): readonly [kind: string, name: string | undefined] {
+  const found = /^(label|owner):([\s\S]+)$/.exec(dimension);
+  return found === null ? [dimension, undefined] : [found[1] ?? '', found[2]];
+}
+
+/** Whether a dimension changes over time for one series. */
+export function isOverTime(dimension: Dimension): boolean {
+  return !(seriesDimensions as readonly string[]).includes(dimension);
+}
+
+/** A name as a JSON pointer (RFC 6901). */
+export function pointerTo(name: string): string {
+  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** A value in an address: `~` is none, `~shared` shared costs; a name that starts with `~` gets another one. */
+export function encodeValue(value: string): string {
+  if (value === '') return '~';
+  if (value === sharedOwner) return '~shared';
+  return value.startsWith('~') ? `~${value}` : value;
+}
+
+/** Reads what `encodeValue` wrote. */
+export function decodeValue(text: string): string {
+  if (text === '~') return '';
+  if (text === '~shared') return sharedOwner;
+  return text.startsWith('~~') ? text.slice(1) : text;
+}

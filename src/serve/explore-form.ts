@@ -1,0 +1,160 @@
+import { addCalendarMonths, dayMs, floorDay, floorMonth, hourMs } from '../time.ts';
+import { type Dimension, dimensionWords, encodeValue, partsOf, seriesDimensions, valueWords } from './dimensions.ts';
+import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow } from './explore-question.ts';
+import { measures, steps } from './explored.ts';
+import { named } from './layout.ts';
+import { html, type Markup, raw } from './markup.ts';
+import type { BooksView } from './snapshots.ts';
+
+/** Filters that the form shows as lists of their own; the others are added one by one. */
+const listed = ['workspace', 'resource_type', 'billing_dimension', 'account'] as const;
+
+/** What a viewer can choose from: only what is in the costs that they see. */
+export interface Choices {
+  /** Values by dimension. */
+  readonly values: ReadonlyMap<Dimension, readonly string[]>;
+}
+
+export async function readChoices(view: BooksView): Promise<Choices> {
+  const [names, fields] = await Promise.all([view.rows('dimension_values'), view.rows('field_values')]);
+  const values = new Map<Dimension, string[]>();
+  const add = (dimension: Dimension, value: string) => values.set(dimension, [...(values.get(dimension) ?? []), value]);
+  for (const row of names) add(String(row['dimension']), String(row['value']));
+  for (const row of fields) {
+    const [field, name] = [String(row['field']), String(row['name'])];
+    add(name === '' ? field : `${field}:${name}`, String(row['value']));
+  }
+  return { values };
+}
+
+const shapeWords = { bars: 'bars', lines: 'lines', cumulative: 'running total', table: 'table' } as const;
+const measureWords = { cost: 'cost, USD', usage: 'usage', price: 'USD per unit' } as const;
+const compareWords = { before: 'the period before', month: 'a month before', none: 'nothing' } as const;
+
+/** The question as a form, its range as links, and its filters, each with a link that removes it. */
+export function exploreForm(asked: Asked, choices: Choices): Markup {
+  const { step, groupBy, shape, top, measure, compare, filters } = asked;
+  const { from, to } = shownWindow(asked);
+  const time = (name: string, value: string) =>
+    html`<input type="${value.length === 10 ? 'date' : 'datetime-local'}" step="${value.length === 10 ? '1' : '3600'}" name="${name}" value="${value}">`;
+  return html`${rangeLinks(asked)}
+<form class="filters" method="get" action="/explore">
+<label>From ${time('from', from)}</label>
+<label>To ${time('to', to)}</label>
+<label>By <select name="step">${options(steps, step)}</select></label>
+<label>Group by <select name="group">${groupOptions(asked, choices)}</select></label>
+<label>Measure <select name="measure">${measures.map((each) => option(each, measureWords[each], each === measure))}</select></label>
+<label>As <select name="shape">${shapes.map((each) => option(each, shapeWords[each], each === shape))}</select></label>
+<label>Compare with <select name="compare">${comparisons.map((each) => option(each, compareWords[each], each === compare))}</select></label>
+<label>Groups <input type="number" name="top" value="${top}" min="1" max="${maxTop}" size="3"></label>
+<div class="break"></div>
+${listed.map((dimension) => filterList(dimension, choices.values.get(dimension) ?? [], filters[dimension]))}
+<label>Resource <input name="resource_name" value="${filters['resource_name'] === undefined ? '' : encodeValue(filters['resource_name'])}" placeholder="all" autocomplete="off"></label>
+<label>Also filter by <select name="where">${option('', 'nothing else', true)}${dimensionsOf(groupBy, choices)
+    .filter((each) => !(listed as readonly string[]).includes(each) && each !== 'resource_name')
+    .map((each) => option(each, dimensionWords(each), false))}</select></label>
+<label>with the value <input name="is" list="values" placeholder="as stored; ~ for none" autocomplete="off"></label>
+${Object.entries(filters)
+  .filter(([name]) => !(listed as readonly string[]).includes(name) && name !== 'resource_name')
+  .map(([name, value]) => html`<input type="hidden" name="${name}" value="${encodeValue(value)}">`)}
+<button>Show</button>
+</form>
+${valueList(choices)}
+${chips(asked)}`;
+}
+
+function option(value: string, shown: string, isChosen: boolean): Markup {
+  return html`<option value="${value}"${isChosen ? raw(' selected') : ''}>${shown}</option>`;
+}
+
+function options(values: readonly string[], chosen: string): Markup[] {
+  return values.map((each) => option(each, each, each === chosen));
+}
+
+function filterList(dimension: Dimension, known: readonly string[], chosen: string | undefined): Markup {
+  if (known.length < 2 && chosen === undefined && dimension === 'account') return html``;
+  const values = chosen === undefined || known.includes(chosen) ? known : [chosen, ...known];
+  return html`<label>${dimensionWords(dimension)} <select name="${dimension}">${option('', 'all', false)}${values.map(
+    (value) => option(encodeValue(value), valueWords(dimension, value), value === chosen),
+  )}</select></label>`;
+}
+
+/** Every dimension that the viewer's costs have, and the chosen one. */
+function dimensionsOf(chosen: Dimension, { values }: Choices): readonly Dimension[] {
+  const known = [...values.keys()];
+  const owners = known.filter((each) => each.startsWith('owner:'));
+  const all = [
+    ...seriesDimensions,
+    ...known.filter((each) => each === 'region'),
+    ...(owners.length > 0 ? ['owner', ...owners] : []),
+    ...known.filter((each) => each.startsWith('label:')),
+  ];
+  return all.includes(chosen) ? all : [...all, chosen];
+}
+
+function groupOptions({ groupBy }: Asked, choices: Choices): Markup[] {
+  const dimensions = dimensionsOf(groupBy, choices);
+  const kindOf = (dimension: Dimension) =>
+    partsOf(dimension)[0] === 'label' ? 'Labels' : partsOf(dimension)[0] === 'owner' ? 'Owner' : 'Costs';
+  return ['Costs', 'Owner', 'Labels'].flatMap((kind) => {
+    const own = dimensions.filter((dimension) => kindOf(dimension) === kind);
+    if (own.length === 0) return [];
+    return [
+      html`<optgroup label="${kind}">${own.map((each) => option(each, dimensionWords(each), each === groupBy))}</optgroup>`,
+    ];
+  });
+}
+
+/** Values for the filters that have no list of their own. */
+const maxListed = 300;
+
+function valueList({ values }: Choices): Markup {
+  const entries = [...values]
+    .filter(([dimension]) => !(listed as readonly string[]).includes(dimension))
+    .flatMap(([dimension, own]) => own.map((value) => [value, dimension] as const));
+  return html`<datalist id="values">${entries
+    .slice(0, maxListed)
+    .map(
+      ([value, dimension]) =>
+        html`<option value="${encodeValue(value)}">${dimensionWords(dimension)}: ${named(value, '')}</option>`,
+    )}</datalist>`;
+}
+
+/** Each filter in words, with a link that removes it. */
+function chips(asked: Asked): Markup {
+  const entries = Object.entries(asked.filters);
+  if (entries.length === 0) return html``;
+  return html`<ul class="chips" aria-label="Filters">${entries.map(([dimension, value]) => {
+    const { [dimension]: _, ...others } = asked.filters;
+    const words = `${dimensionWords(dimension)}: ${valueWords(dimension, value)}`;
+    return html`<li>${words} <a href="${addressOf(asked, { filters: others })}" aria-label="Remove the filter ${words}">✕</a></li>`;
+  })}</ul>`;
+}
+
+/** Usual ranges, and the ranges before and after this one. */
+function rangeLinks(asked: Asked): Markup {
+  const { through, from, to } = asked;
+  const lastDay = floorDay(through - hourMs);
+  const month = floorMonth(lastDay);
+  const days = (count: number) => ({ from: lastDay - (count - 1) * dayMs, to: through, step: 'day' as const });
+  const ranges = [
+    { name: 'This month', from: month, to: through, step: 'day' as const },
+    { name: 'Last month', from: addCalendarMonths(month, -1), to: month, step: 'day' as const },
+    { name: '7 days', ...days(7) },
+    { name: '30 days', ...days(30) },
+    { name: '90 days', ...days(90) },
+    { name: '13 months', from: addCalendarMonths(month, -12), to: through, step: 'month' as const },
+  ];
+  const length = to - from;
+  const later = Math.min(through, to + length);
+  const wider = {
+    from: from - Math.ceil(length / 2 / dayMs) * dayMs,
+    to: Math.min(through, to + Math.ceil(length / 2 / dayMs) * dayMs),
+  };
+  return html`<nav class="ranges" aria-label="Range">${ranges.map(
+    ({ name, ...window }) =>
+      html`<a href="${addressOf(asked, window)}"${window.from === from && window.to === to ? raw(' aria-current="true"') : ''}>${name}</a> `,
+  )}<span class="gap"></span><a href="${addressOf(asked, { from: from - length, to: from })}">Earlier</a> ${
+    to < through ? html`<a href="${addressOf(asked, { from: later - length, to: later })}">Later</a> ` : ''
+  }<a href="${addressOf(asked, wider)}">Zoom out</a></nav>`;
+}

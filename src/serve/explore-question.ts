@@ -1,0 +1,192 @@
+import { type TimeShape, timeShapes } from '../charts/index.ts';
+import { addCalendarMonths, dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
+import {
+  type Dimension,
+  decodeValue,
+  encodeValue,
+  type Filters,
+  isDimension,
+  partsOf,
+  seriesDimensions,
+} from './dimensions.ts';
+import {
+  bucketsOf,
+  type ExploreQuestion,
+  floorTo,
+  type Measure,
+  measures,
+  nextOf,
+  type Step,
+  steps,
+} from './explored.ts';
+
+/** More bars cannot be told apart on a screen. */
+export const maxBuckets = 800;
+export const maxTop = 50;
+const usualTop = 7;
+const maxNameLength = 2000;
+
+export const shapes = [...timeShapes, 'table'] as const;
+export type Shape = TimeShape | 'table';
+
+/** What to compare with: the window of equal length before, the same days a month before, or nothing. */
+export const comparisons = ['before', 'month', 'none'] as const;
+export type Comparison = (typeof comparisons)[number];
+
+/** The question in an address. */
+export interface Asked extends ExploreQuestion {
+  readonly shape: Shape;
+  readonly measure: Measure;
+  readonly compare: Comparison;
+  /** The end of the complete hours. */
+  readonly through: Instant;
+}
+
+/** The question in an address. What cannot be read is replaced by its default, with a sentence about it. */
+export function readQuestion(query: URLSearchParams, through: Instant): { asked: Asked; problems: string[] } {
+  const problems: string[] = [];
+  function choice<T extends string>(name: string, choices: readonly T[], usual: T): T {
+    const text = query.get(name);
+    if (text === null || text === '') return usual;
+    const found = choices.find((value) => value === text);
+    if (found === undefined) problems.push(`${name}: expected one of ${choices.join(', ')}`);
+    return found ?? usual;
+  }
+  const window = readWindow(query, through, problems);
+  const step = fittingStep(window, choice('step', steps, 'day'), problems);
+  const top = Math.min(maxTop, Math.max(1, Math.floor(Number(query.get('top') ?? usualTop)) || usualTop));
+  const compare = choice('compare', comparisons, 'before');
+  const measure = choice('measure', measures, 'cost');
+  return {
+    asked: {
+      ...{ ...window, step, top, compare, measure, through },
+      before: windowBefore(window, compare),
+      groupBy: readGroup(query, problems),
+      filters: readFilters(query, problems),
+      shape: choice('shape', shapes, 'bars'),
+    },
+    problems,
+  };
+}
+
+function readWindow(query: URLSearchParams, through: Instant, problems: string[]): { from: Instant; to: Instant } {
+  const lastDay = floorDay(through - hourMs);
+  const usual = { from: floorMonth(lastDay), to: through };
+  // The last day is included, as people write ranges of days; an instant is where a range ends.
+  const from = readTime(query, 'from', problems) ?? usual.from;
+  const to = readTime(query, 'to', problems, dayMs) ?? lastDay + dayMs;
+  if (from >= to) {
+    problems.push('from: expected a day before "to"');
+    return usual;
+  }
+  if (to - from > maxBuckets * 31 * dayMs) {
+    problems.push(`from: expected at most ${maxBuckets} months before "to"`);
+    return usual;
+  }
+  return { from, to: Math.min(to, Math.max(from + hourMs, through)) };
+}
+
+/** A day as `2026-10-04`, of which `ofDay` milliseconds are over, or an hour as `2026-10-04T05:00`. */
+function readTime(query: URLSearchParams, name: string, problems: string[], ofDay = 0): Instant | undefined {
+  const text = query.get(name);
+  if (text === null || text === '') return undefined;
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const isHour = /^\d{4}-\d{2}-\d{2}T\d{2}:00(:00)?Z?$/.test(text);
+  const at = isDay
+    ? Date.parse(`${text}T00:00:00Z`) + ofDay
+    : isHour
+      ? Date.parse(`${text.slice(0, 16)}Z`)
+      : Number.NaN;
+  if (Number.isNaN(at))
+    problems.push(`${name}: expected a day such as 2026-10-04, or an hour such as 2026-10-04T05:00`);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** The finest step, not finer than the one asked for, that makes no more bars than fit. */
+function fittingStep({ from, to }: { from: Instant; to: Instant }, asked: Step, problems: string[]): Step {
+  const lengths: Readonly<Record<Step, number>> = { hour: hourMs, day: dayMs, week: 7 * dayMs, month: 28 * dayMs };
+  const coarser = steps.slice(steps.indexOf(asked));
+  const step = coarser.find((each) => (to - from) / lengths[each] <= maxBuckets) ?? 'month';
+  if (step !== asked) problems.push(`step: ${asked} makes more than ${maxBuckets} bars; showing each ${step}`);
+  return step;
+}
+
+/**
+ * The window to compare with. Whole months, and a month so far, are compared with as many calendar months before; any other
+ * window with the one of equal length before it.
+ */
+export function windowBefore(
+  { from, to }: { readonly from: Instant; readonly to: Instant },
+  compare: Comparison,
+): { from: Instant; to: Instant } | undefined {
+  if (compare === 'none') return undefined;
+  const startsMonth = floorMonth(from) === from;
+  if (compare === 'before' && !startsMonth) return { from: from - (to - from), to: from };
+  const months = compare === 'month' ? 1 : bucketsOf(from, to, 'month').length;
+  const start = addCalendarMonths(from, -months);
+  const isWhole = startsMonth && floorMonth(to) === to;
+  return { from: start, to: isWhole ? addCalendarMonths(to, -months) : Math.min(from, start + (to - from)) };
+}
+
+function readGroup(query: URLSearchParams, problems: string[]): Dimension {
+  const text = query.get('group');
+  if (text === null || text === '') return 'workspace';
+  if (isDimension(text) && text.length <= maxNameLength) return text;
+  problems.push(
+    `group: expected one of ${[...seriesDimensions, 'region', 'owner'].join(', ')}, a part of the owner such as owner:team, or a label such as label:service`,
+  );
+  return 'workspace';
+}
+
+function readFilters(query: URLSearchParams, problems: string[]): Filters {
+  const entries = [...query].filter(([name, value]) => isDimension(name) && value !== '');
+  // The field and the value of a form, for a page without JavaScript.
+  const [field, value] = [query.get('where') ?? '', query.get('is') ?? ''];
+  if (field !== '' && !isDimension(field)) problems.push('where: expected a dimension');
+  else if (field !== '' && value !== '') entries.push([field, value]);
+  return Object.fromEntries(entries.map(([name, text]) => [name, decodeValue(text)]));
+}
+
+/** The address of a question, with what differs in `changes`. */
+export function addressOf(asked: Asked, changes: Partial<Asked> = {}, path = '/explore'): string {
+  const { from, to, through, step, groupBy, shape, top, measure, compare, filters } = { ...asked, ...changes };
+  const query = new URLSearchParams({
+    ...shownWindow({ from, to, through }),
+    ...{ step, group: groupBy, shape, top: String(top) },
+    ...(measure === 'cost' ? {} : { measure }),
+    ...(compare === 'before' ? {} : { compare }),
+    ...Object.fromEntries(Object.entries(filters).map(([name, value]) => [name, encodeValue(value)])),
+  });
+  return `${path}?${query}`;
+}
+
+/** A window as an address has it: the first and last day, or the first hour and the end of the last. */
+export function shownWindow({ from, to, through }: Pick<Asked, 'from' | 'to' | 'through'>): {
+  from: string;
+  to: string;
+} {
+  if (floorDay(from) === from && (floorDay(to) === to || to === through)) {
+    return { from: formatInstant(from).slice(0, 10), to: formatInstant(to - 1).slice(0, 10) };
+  }
+  return { from: formatInstant(from).slice(0, 16), to: formatInstant(to).slice(0, 16) };
+}
+
+/** The part of a question's window in one bucket, and the step that shows it in more detail. */
+export function bucketWindow({ from, to, step }: Asked, start: Instant): { from: Instant; to: Instant; step: Step } {
+  const finer: Readonly<Record<Step, Step>> = { month: 'day', week: 'day', day: 'hour', hour: 'hour' };
+  return { from: Math.max(from, start), to: Math.min(to, nextOf(floorTo(start, step), step)), step: finer[step] };
+}
+
+/** The same question, only for one value, by the next dimension. */
+export function narrowed(asked: Asked, key: string): string {
+  const filters: Filters = { ...asked.filters, [asked.groupBy]: key };
+  return addressOf(asked, { groupBy: nextDimension(asked.groupBy), filters });
+}
+
+/** The dimension that explains a value of this one. */
+function nextDimension(groupBy: Dimension): Dimension {
+  if (groupBy === 'resource_name' || groupBy === 'resource_uuid') return 'billing_dimension';
+  if (groupBy === 'billing_dimension' || groupBy === 'unit' || partsOf(groupBy)[1] !== undefined)
+    return 'resource_name';
+  return groupBy === 'account' || groupBy === 'owner' || groupBy === 'region' ? 'workspace' : 'resource_name';
+}

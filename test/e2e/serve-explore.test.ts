@@ -1,0 +1,305 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
+import { runCli } from '../support/project.ts';
+
+const hostile = hostileNames[0] ?? '';
+const tokens = {
+  ALL_TOKEN: 'all-0123456789abcdefghij',
+  NORTH_TOKEN: 'north-0123456789abcdefgh',
+  OWNER_TOKEN: 'owner-0123456789abcdefgh',
+};
+
+const allocation = `rules:
+  - { name: boxes, when: { resource_name: box }, owner: { team: Boxes } }
+  - { name: secret, when: { resource_name: secret-box }, owner: { team: Hidden } }
+`;
+
+let dir: string;
+let served: Served;
+
+beforeAll(async () => {
+  const state = { status: 'DEPLOYED', created_at: '2026-09-01 00:00:00' };
+  dir = await dashboardProject(
+    dashboardBooks({
+      allocation,
+      costs: [
+        { workspace: 'north', resource_name: 'late', bucket_start: '2026-10-03 05:00:00', cost: '2.5', usage: '4' },
+        { workspace: 'north', resource_name: 'gone', bucket_start: '2026-09-02 05:00:00', cost: '3.5', usage: '4' },
+        {
+          ...{ workspace: null, resource_name: 'units', bucket_start: '2026-10-03 05:00:00', cost: '0.5', usage: '2' },
+          billing_dimension: 'agent_deployment_hours',
+        },
+      ],
+      resources: [
+        // The label of box changes on 2 October.
+        {
+          ...{ ...state, resource_name: 'box', region: 'eu', labels: '{"service":"old"}' },
+          ...{ valid_from: '2026-09-01', valid_to: '2026-10-02' },
+        },
+        {
+          ...{
+            ...state,
+            resource_name: 'box',
+            region: 'us',
+            labels: JSON.stringify({ service: 'new', 'a/b~c': hostile }),
+          },
+          ...{ valid_from: '2026-10-02', valid_to: null },
+        },
+        {
+          ...{ ...state, resource_name: 'secret-box', workspace: 'south', region: 'moon' },
+          ...{ labels: '{"service":"top-secret","hidden-key":"x"}' },
+        },
+      ],
+    }),
+  );
+  await writeFile(
+    join(dir, 'costbook.yaml'),
+    `serve:
+  tokens:
+    all: { token: "\${ALL_TOKEN}" }
+    north: { token: "\${NORTH_TOKEN}", workspaces: [north] }
+    boxes: { token: "\${OWNER_TOKEN}", owner: Boxes }
+`,
+  );
+  served = await serve(dir, [], tokens);
+});
+
+const as = (token: string) => ({ authorization: `Bearer ${token}` });
+const get = (query: Record<string, string>, token = tokens.ALL_TOKEN) =>
+  served.get(`/explore?${new URLSearchParams(query)}`, as(token));
+
+async function rowsOf(sql: string): Promise<Record<string, string>[]> {
+  const { stdout, stderr } = await runCli(['sql', '--json', '--dir', dir, sql]);
+  if (stdout === '') throw new Error(stderr);
+  return (JSON.parse(stdout) as { rows: Record<string, string>[] }).rows;
+}
+
+/** The cells of the table of groups: its exact amounts or texts, row by row. */
+function groupsOf(text: string): string[][] {
+  const [, body = ''] = /<caption>By [^<]*<\/caption>[\s\S]*?<tbody>([\s\S]*?)<\/tbody>/.exec(text) ?? [];
+  return body
+    .split('</tr>')
+    .filter((row) => row.includes('<td'))
+    .map((row) =>
+      [...row.matchAll(/<td[^>]*>([\s\S]*?)<\/td>/g)].map(
+        ([, cell = '']) => /<data value="([^"]*)"/.exec(cell)?.[1] ?? cell.replace(/<[^>]*>/g, '').trim(),
+      ),
+    );
+}
+
+/** The SQL that the page shows as its source. */
+function sourceOf(text: string): string {
+  const [, sql = ''] = /<summary>Source<\/summary>[\s\S]*?<pre>([\s\S]*?)<\/pre>/.exec(text) ?? [];
+  return sql
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+}
+
+const october = { from: '2026-10-01', to: '2026-10-04', compare: 'none' };
+
+describe('the page Explore', () => {
+  test.each([
+    ['account', {}],
+    ['workspace', {}],
+    ['resource_type', {}],
+    ['resource_name', {}],
+    ['billing_dimension', {}],
+    ['unit', {}],
+    ['region', {}],
+    ['owner:team', {}],
+    ['label:service', {}],
+    ['label:a/b~c', {}],
+    ['label:service', { 'owner:team': 'Boxes', region: 'us' }],
+    ['owner:team', { 'label:service': 'old', workspace: 'north' }],
+    ['resource_name', { 'label:service': '~', workspace: '~' }],
+    ['workspace', { 'label:a/b~c': hostile }],
+  ])('grouped by %s with the filters %o shows the sums of the SQL that it names', async (group, filters) => {
+    const { status, text } = await get({ ...october, group, top: '50', ...filters });
+    expect(status).toBe(200);
+    expect(text).not.toContain('<img');
+    const shown = groupsOf(text);
+    expect(shown.length).toBeGreaterThan(0);
+    const source = sourceOf(text).replace(/;\s*$/, '');
+    const [row] = await rowsOf(
+      `select cast(sum(cost) as varchar) as cost, count(distinct coalesce(columns(* exclude (bucket, cost, usage)), '-none-')) as many from (${source})`,
+    );
+    const total = shown.reduce((sum, cells) => sum + Number(cells[1]), 0);
+    expect(total.toFixed(9)).toBe(Number(row?.['cost']).toFixed(9));
+    expect(shown.length).toBe(Number(row?.['many']));
+  });
+
+  test('follows a label that changes, hour by hour', async () => {
+    const groups = groupsOf(
+      (await get({ ...october, group: 'label:service', workspace: 'north', resource_name: 'box' })).text,
+    );
+    expect(groups.map(([name, cost]) => [name, cost])).toEqual([
+      ['new', '7.500000000060'],
+      ['old', '3.000000000024'],
+    ]);
+  });
+
+  test('compares with the month before: new groups, groups that are gone, and the change', async () => {
+    const { text } = await get({
+      from: '2026-10-01',
+      to: '2026-10-04',
+      group: 'resource_name',
+      workspace: 'north',
+      top: '50',
+    });
+    const groups = new Map(groupsOf(text).map(([name = '', ...cells]) => [name.replace(/\s+page$/, ''), cells]));
+    expect(groups.get('late')?.slice(2, 5)).toEqual(['', '2.500000000000', 'new']);
+    expect(groups.get('gone')?.slice(2, 5)).toEqual(['3.500000000000', '-3.500000000000', 'gone']);
+    expect(text).toContain('the period before');
+    // 1 to 4 October 12:00 is compared with 1 to 4 September 12:00.
+    expect(text).toContain('2026-09-01 00:00 UTC to 2026-09-04 12:00 UTC');
+  });
+
+  test('counts the groups that are not shown by name', async () => {
+    const { text } = await get({ ...october, group: 'resource_name', top: '2' });
+    const [{ groups } = {}] = await rowsOf(
+      `select count(distinct resource_name) as groups from costs where bucket_start >= '2026-10-01'`,
+    );
+    expect(groupsOf(text).at(-1)?.[0]).toBe(`all others (${Number(groups) - 2})`);
+  });
+
+  test('shows usage and unit prices of one unit, and says which others exist', async () => {
+    const { text } = await get({ ...october, group: 'workspace', measure: 'price' });
+    const [north] = groupsOf(text).filter(([name]) => name === 'north');
+    const [{ cost = '', usage = '' } = {}] = await rowsOf(
+      `select sum(cost) as cost, sum(usage) as usage from costs where bucket_start >= '2026-10-01' and workspace = 'north'`,
+    );
+    expect(Number(north?.at(-1))).toBeCloseTo(Number(cost) / Number(usage), 9);
+    expect(text).toContain('hours');
+    const hours = await get({ ...october, group: 'workspace', measure: 'usage', unit: 'hours' });
+    expect(groupsOf(hours.text).map(([name, cost]) => [name, cost])).toEqual([['no workspace', '0.500000000000']]);
+  });
+
+  test('shows every bucket as a table', async () => {
+    const { text } = await get({ ...october, shape: 'table', group: 'workspace', workspace: 'south' });
+    const days = groupsOf(text).map(([day, total]) => [day, total]);
+    expect(days).toEqual([
+      ['2026-10-01', '6.000000000000'],
+      ['2026-10-02', '6.000000000000'],
+      ['2026-10-03', '6.000000000000'],
+      ['2026-10-04 so far', '3.000000000000'],
+    ]);
+  });
+
+  test('zooms to hours, and answers a range of any length quickly', async () => {
+    const hours = await get({
+      from: '2026-10-02T05:00',
+      to: '2026-10-02T07:00',
+      step: 'hour',
+      workspace: 'south',
+      shape: 'table',
+      compare: 'none',
+    });
+    expect(groupsOf(hours.text).map(([hour]) => hour)).toEqual(['2026-10-02 05:00', '2026-10-02 06:00']);
+    const started = performance.now();
+    const long = await get({ from: '0001-01-01', to: '9999-12-31', step: 'hour' });
+    expect(long.status).toBe(200);
+    expect(long.text).toContain('expected at most');
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+
+  test('adds the filter that the form names, and offers to remove it', async () => {
+    const { text } = await get({ ...october, where: 'label:service', is: 'new' });
+    expect(text).toContain('Remove the filter Label: service: new');
+    expect(groupsOf(text)[0]?.[1]).toBe('7.500000000060');
+    expect((await get({ where: 'price', is: 'x' })).text).toContain('where: expected');
+  });
+});
+
+describe('a download of Explore', () => {
+  const query = new URLSearchParams({ ...october, compare: 'before', group: 'label:service', 'owner:team': 'Boxes' });
+
+  test('has the same amounts as CSV, XLSX and Parquet, and says through when they are complete', async () => {
+    const file = (format: string) =>
+      fetch(`${served.url}/explore.${format}?${query}`, { headers: as(tokens.ALL_TOKEN) });
+    const csv = await file('csv');
+    expect(csv.headers.get('content-disposition')).toContain('costs-by-label-service-2026-10-01-2026-10-04.csv');
+    const [head, ...lines] = (await csv.text()).trim().split('\r\n');
+    expect(head).toBe(
+      'bucket_start,bucket_end,is_complete,dimension,group_name,is_rest,cost,usage,unit,usd_per_unit,cost_before,usage_before',
+    );
+    const cells = lines.map((line) => line.split(','));
+    const sum = (name: string) =>
+      cells
+        .filter((row) => row[4] === name)
+        .reduce((total, row) => total + Number(row[6]), 0)
+        .toFixed(9);
+    expect([sum('old'), sum('new')]).toEqual(['3.000000000', '7.500000000']);
+    expect(cells.at(-1)?.slice(0, 3)).toEqual(['2026-10-04T00:00:00Z', '2026-10-05T00:00:00Z', 'false']);
+
+    const path = join(dir, 'explored.parquet');
+    await writeFile(path, Buffer.from(await (await file('parquet')).arrayBuffer()));
+    const { parquetMetadataAsync, parquetReadObjects, asyncBufferFromFile } = await import('hyparquet');
+    const { compressors } = await import('hyparquet-compressors');
+    const buffer = await asyncBufferFromFile(path);
+    const facts = new Map(
+      (await parquetMetadataAsync(buffer)).key_value_metadata?.map(({ key, value }) => [key, value]),
+    );
+    expect(facts.get('complete_through')).toBe('2026-10-04T12:00:00Z');
+    expect(facts.get('filters')).toBe('{"owner:team":"Boxes"}');
+    const rows = await parquetReadObjects({ file: buffer, compressors });
+    expect(rows.map((row) => Number(row['cost']).toFixed(9))).toEqual(cells.map((row) => Number(row[6]).toFixed(9)));
+
+    const xlsx = await file('xlsx');
+    expect(xlsx.headers.get('content-type')).toContain('spreadsheetml');
+    const { figuresOfWorkbook } = await import('../../src/workbook/index.ts');
+    const book = join(dir, 'explored.xlsx');
+    await writeFile(book, Buffer.from(await xlsx.arrayBuffer()));
+    expect(await figuresOfWorkbook(book, 12)).toEqual({ rows: cells.length, cost: '10.500000000084' });
+  });
+
+  test('of a question with a mistake is refused', async () => {
+    for (const format of ['csv', 'xlsx', 'parquet']) {
+      const { status, text } = await served.get(`/explore.${format}?step=year`, as(tokens.ALL_TOKEN));
+      expect(status).toBe(400);
+      expect(text).toContain('step: expected');
+    }
+  });
+});
+
+describe('a token of a part of the costs', () => {
+  const secrets = /secret|south|Hidden|hidden-key|moon|top-secret/;
+
+  test('finds nothing of others in any group, filter, list or download', async () => {
+    for (const token of [tokens.NORTH_TOKEN, tokens.OWNER_TOKEN]) {
+      for (const group of ['workspace', 'resource_name', 'region', 'owner', 'owner:team', 'label:service', 'unit']) {
+        const { status, text } = await get({ group, top: '50', from: '2026-09-01', to: '2026-10-04' }, token);
+        expect(status).toBe(200);
+        expect(text, `${group} ${token}`).not.toMatch(secrets);
+        const csv = await served.get(`/explore.csv?${new URLSearchParams({ group, top: '50' })}`, as(token));
+        expect(csv.status).toBe(200);
+        expect(csv.text).not.toMatch(secrets);
+      }
+    }
+  });
+
+  test('cannot find out by a filter whether a name exists', async () => {
+    for (const [field, name] of [
+      ['label:service', 'top-secret'],
+      ['owner:team', 'Hidden'],
+      ['region', 'moon'],
+    ] as const) {
+      for (const token of [tokens.NORTH_TOKEN, tokens.OWNER_TOKEN]) {
+        const [secret, none] = [await get({ [field]: name }, token), await get({ [field]: 'no-such-name' }, token)];
+        expect(secret.text.replaceAll(name, 'NAME')).toBe(none.text.replaceAll('no-such-name', 'NAME'));
+      }
+    }
+  });
+
+  test('of an owner adds up to the direct costs of that owner', async () => {
+    const { text } = await get({ ...october, group: 'label:service' }, tokens.OWNER_TOKEN);
+    expect(groupsOf(text).map(([name, cost]) => [name, cost])).toEqual([
+      ['new', '7.500000000060'],
+      ['old', '3.000000000024'],
+    ]);
+  });
+});
