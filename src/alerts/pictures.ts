@@ -13,11 +13,13 @@ import type { Sink, SinkSettings } from '../config/index.ts';
 import type { Log } from '../effects.ts';
 import { messageOf } from '../errors.ts';
 import { textOrNull } from '../optional-text.ts';
+import { completenessOf } from '../reports/index.ts';
 import { maxNameLength, oneLine } from '../safe-text.ts';
 import { addCalendarMonths, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
-import { type Connection, readSql } from '../warehouse/index.ts';
+import type { Connection } from '../warehouse/index.ts';
 import type { AlertFact, BudgetAlertFact } from './alert-fact.ts';
 import { inOrder, type MessagePicture } from './message.ts';
+import { alertRows } from './rows.ts';
 import type { SummaryPeriod } from './summary.ts';
 import type { Transitions } from './transitions.ts';
 
@@ -103,26 +105,20 @@ async function budgetPicture(
   };
 }
 
-/** The same numbers as on the dashboard's pages, for an unrestricted viewer. */
-async function booksRows(connection: Connection, name: string, parameters: Readonly<Record<string, string | null>>) {
-  await connection.run(await readSql('serve', 'visible_all'));
-  return connection.rows(await readSql('serve', name), parameters);
-}
-
 async function anomalyPicture(
   connection: Connection,
   fact: AnomalyFact,
   { anomalyRules }: PicturesAsked,
 ): Promise<Picture> {
-  const [books = {}] = await booksRows(connection, 'books', {});
-  const completeThrough = textOrNull(books['complete_through']);
+  const { completeThrough } = await completenessOf(connection);
+  const [books = {}] = await alertRows(connection, 'history_start', {});
   const scope = {
     ...{ account: fact.account, workspace: fact.workspace, resource_type: fact.resourceType },
     billing_dimension: fact.billingDimension,
   };
   const around = await daysAround(
     { ...fact, historyStart: textOrNull(books['history_start']), completeThrough },
-    (window) => booksRows(connection, 'anomaly_days', { ...scope, ...window }),
+    (window) => alertRows(connection, 'picture_anomaly_days', { ...scope, ...window }),
   );
   const { anomalyDays } = await import('../charts/index.ts');
   const subject = oneLine(anomalySubject(fact), maxNameLength);
@@ -142,9 +138,8 @@ export async function readSummaryPicture(
 }
 
 async function summaryPicture(connection: Connection, kind: SummaryPeriod, now: Instant): Promise<Picture | undefined> {
-  const [books = {}] = await booksRows(connection, 'books', {});
-  const completeThrough = books['complete_through'];
-  if (typeof completeThrough !== 'string') return undefined;
+  const { completeThrough } = await completenessOf(connection);
+  if (completeThrough === null) return undefined;
   const complete = Date.parse(completeThrough);
   const start = kind === 'monthly' ? addCalendarMonths(floorMonth(now), -1) : floorMonth(complete - hourMs);
   const end = addCalendarMonths(start, 1);
@@ -152,30 +147,19 @@ async function summaryPicture(connection: Connection, kind: SummaryPeriod, now: 
   if (through <= start) return undefined;
   const beforeStart = addCalendarMonths(start, -1);
   const sameHour = through === end ? start : Math.min(start, beforeStart + (through - start));
-  const window = (from: Instant, to: Instant) => ({ from: formatInstant(from), to: formatInstant(to) });
-  const byDay = async (from: Instant, to: Instant) =>
-    new Map(
-      (await booksRows(connection, 'days', window(from, to))).map((row) => [String(row['day']), String(row['cost'])]),
-    );
-  const total = async (from: Instant, to: Instant) =>
-    String((await booksRows(connection, 'total', window(from, to)))[0]?.['cost'] ?? '0');
+  const present = await daysOf(connection, start, through);
   const [found] =
-    through === end
-      ? []
-      : await connection.rows(await readSql('serve', 'month_forecast'), {
-          month: formatInstant(start),
-          is_all: true,
-        });
+    through === end ? [] : await alertRows(connection, 'picture_forecast', { month: formatInstant(start) });
   const { runningMonth } = await import('../charts/index.ts');
   return {
     shape: 'month',
     completeThrough,
     ...runningMonth({
       ...{ start, through },
-      spent: await total(start, through),
-      before: await total(beforeStart, sameHour),
-      days: await byDay(start, through),
-      daysBefore: await byDay(beforeStart, start),
+      spent: present.total,
+      before: (await daysOf(connection, beforeStart, sameHour)).total,
+      days: present.days,
+      daysBefore: (await daysOf(connection, beforeStart, start)).days,
       forecast: found && {
         mean: String(found['forecast']),
         low: String(found['low']),
@@ -183,5 +167,15 @@ async function summaryPicture(connection: Connection, kind: SummaryPeriod, now: 
         amount: found['amount'] === null ? null : String(found['amount']),
       },
     }),
+  };
+}
+
+/** The costs of a window, by day and in total: USD, decimal text. */
+async function daysOf(connection: Connection, from: Instant, to: Instant) {
+  const rows = await alertRows(connection, 'picture_days', { from: formatInstant(from), to: formatInstant(to) });
+  const costs = rows.map((row) => [textOrNull(row['day']), String(row['cost'])] as const);
+  return {
+    days: new Map(costs.flatMap(([day, cost]) => (day === null ? [] : [[day, cost] as const]))),
+    total: costs.find(([day]) => day === null)?.[1] ?? '0',
   };
 }

@@ -286,7 +286,7 @@ describe('costbook alerts', () => {
     [['ack', key, '--until', '2026-09-01'], '--until: 2026-09-01T00:00:00Z is in the past; expected an instant after'],
     [['resend'], 'resend: name the key of an alert'],
     [['test', 'hok'], 'costbook.yaml has no sink "hok" (did you mean hook?): expected hook'],
-    [['tset'], 'there is no "costbook alerts tset" (did you mean test?): expected test, ack, resend'],
+    [['tset'], 'there is no "costbook alerts tset" (did you mean test?): expected test, preview, ack, resend'],
   ])('%j is refused with the reason', async (args, words) => {
     const given = await project();
     await alert(given, later);
