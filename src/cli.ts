@@ -31,6 +31,7 @@ import {
   wordsOf,
 } from './errors.ts';
 import { humanLog, jsonLog } from './log.ts';
+import { causeInMisplaced, describeMisplaced } from './misplaced.ts';
 import { noProjectWords } from './project-folder.ts';
 import { forTerminal } from './safe-text.ts';
 import { openLiveLine } from './terminal/live-line.ts';
@@ -190,7 +191,7 @@ function report(error: unknown): number {
       `costbook: this is a bug in Costbook ${version}; please report it with these lines:\n${error instanceof Error ? error.stack : String(error)}`,
     );
   } else if (!(error instanceof ClosedPipeError)) {
-    for (const line of withoutProject(error, wordsOf(error))) tell(line);
+    for (const line of withMisplaced(error, withoutProject(error, wordsOf(error)))) tell(line);
   }
   return exitCode;
 }
@@ -202,6 +203,13 @@ function withoutProject(error: unknown, words: readonly string[]): readonly stri
   // An error that already points to init needs no second sentence.
   if (noProject === undefined || words.some((line) => line.includes('"costbook init"'))) return words;
   return [`costbook: ${noProject}`];
+}
+
+/** The message of an error; if a folder is in place of a file of the books, or the other way round, that is its cause. */
+function withMisplaced(error: unknown, words: readonly string[]): readonly string[] {
+  const found = project === undefined ? [] : causeInMisplaced(error, project);
+  if (found.length === 0) return words;
+  return found.map((each) => `costbook: ${describeMisplaced(each)}: run "costbook repair", which moves it aside`);
 }
 
 /** The error for a failed write to stdout: the reader has gone, or this machine cannot write. */

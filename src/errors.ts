@@ -199,11 +199,13 @@ export function adviceOf(error: unknown): string | undefined {
     return 'the disk is full: free some space and run this again; nothing that was loaded before is lost';
   }
   if (!isSystemError(error)) return undefined;
-  const { code, path } = error;
+  const { code, path, syscall } = error;
   if (code === 'EROFS') return `${path ?? 'the disk'} is read-only: make it writable`;
   if (code === 'EACCES' || code === 'EPERM') return `give the user that runs Costbook access to ${path ?? 'this file'}`;
-  if (code === 'ENOTDIR') return `a file is in the place of a folder: move it away, then ${repairing}`;
-  return code === 'EISDIR' ? `a folder is in the place of a file: move it away, then ${repairing}` : undefined;
+  const where = path === undefined ? 'is in the place of' : `at or above ${path} is in the place of`;
+  if (code === 'ENOTDIR' || (code === 'EEXIST' && syscall === 'mkdir'))
+    return `a file ${where} a folder: move it away, then ${repairing}`;
+  return code === 'EISDIR' ? `a folder ${where} a file: move it away, then ${repairing}` : undefined;
 }
 
 const repairing = 'run "costbook repair"';

@@ -1,5 +1,7 @@
 --! about: Cost and usage by day of an account's workspace, resource type and billing dimension, from $from to $to.
-with scope as (
+with
+--! include: visible_costs
+scope as (
   select series_id
   from visible_series
   where account = $account
@@ -11,8 +13,7 @@ select
   strftime(date_trunc('day', bucket_start), '%Y-%m-%d') as day,
   cast(sum(cost) as decimal(38, 12)) as cost,
   cast(sum(usage) as decimal(38, 6)) as usage
-from visible_hours
+from visible_costs
 where series_id in (select series_id from scope)
-  and bucket_start >= cast($from as timestamp) and bucket_start < cast($to as timestamp)
 group by all
 order by day;

@@ -61,7 +61,7 @@ by_key as (
     min(keyed.unit) as unit,
     count(distinct coalesce(keyed.unit, '')) as units
   from explored_costs as hours
-  join keyed on keyed.series_id = hours.series_id and hours.at >= keyed.from_time and hours.at < keyed.to_time
+  join keyed on keyed.series_id = hours.series_id and hours.valid_at >= keyed.from_time and hours.valid_at < keyed.to_time
   group by all
 ),
 --! include: ranked_groups

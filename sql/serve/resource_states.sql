@@ -30,8 +30,8 @@ where coalesce(resource_type, '') = $type
     not $is_owner
     or valid_to is null
     or valid_to > (
-      select min(hours.bucket_start)
-      from visible_hours as hours
+      select min(greatest(days.bucket_start, days.valid_at))
+      from visible_days as days
       join visible_series as series using (series_id)
       where coalesce(series.resource_type, '') = $type
         and coalesce(series.workspace, '') = $workspace

@@ -9,6 +9,21 @@ with own as (
     and coalesce(series.resource_name, '') = $name
     and accounts.complete_through is not null
 ),
+hours as (
+  select series_id, bucket_start, cost, usage
+  from visible_hours
+  where bucket_start >= cast($used_day as timestamp)
+    and bucket_start < least(cast($used_day as timestamp) + interval 1 day, cast($since as timestamp))
+  union all
+  select series_id, bucket_start, cost, usage
+  from visible_hours
+  where bucket_start >= cast($storage_day as timestamp)
+    and bucket_start < least(cast($storage_day as timestamp) + interval 1 day, cast($since as timestamp))
+  union all
+  select series_id, bucket_start, cost, usage
+  from visible_hours
+  where bucket_start >= cast($since as timestamp)
+),
 used as (
   select
     max(own.complete_through) as complete_through,
@@ -16,7 +31,7 @@ used as (
     min(hours.bucket_start) filter (own.is_storage) as storage_start,
     coalesce(sum(hours.cost) filter (own.is_storage and hours.bucket_start >= own.complete_through - interval 24 hour), 0)
       as storage_cost_of_last_day
-  from visible_hours as hours
+  from hours
   join own using (series_id)
   where hours.bucket_start < own.complete_through
 )

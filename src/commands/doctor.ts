@@ -13,6 +13,7 @@ import {
   secretsOf,
   umaskOf,
 } from '../config/index.ts';
+import { counted } from '../counted.ts';
 import { clockRemedy, clockToleranceMs } from '../effects.ts';
 import {
   adviceOf,
@@ -25,8 +26,10 @@ import {
   worstExitCode,
 } from '../errors.ts';
 import { openLandingWriter } from '../fetch/index.ts';
+import { checkLanding } from '../ingest/index.ts';
 import { readJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
+import { causeInMisplaced, describeMisplaced, misplacedFiles } from '../misplaced.ts';
 import { type NextStep, nextWords } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
 import { runChecks } from '../query/index.ts';
@@ -38,9 +41,11 @@ import {
   completeness,
   findTraces,
   lastClocks,
+  loadsOfSnapshot,
   openBooks,
   readAllTables,
   readChecks,
+  readSeal,
   readSql,
   type SqlRow,
   snapshotFile,
@@ -56,9 +61,12 @@ import { expectJobs } from './run.ts';
 export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'Check everything that a nightly run needs: configuration, token, platform, machine, books, sinks.',
-  options: [{ flags: '--offline', summary: 'contact neither the platform nor the sinks' }],
+  options: [
+    { flags: '--offline', summary: 'contact neither the platform nor the sinks' },
+    { flags: '--deep', summary: 'also read every stored page of the platform and compare its hash' },
+  ],
   needsProject: () => false,
-  examples: ['costbook doctor', 'costbook doctor --offline', 'costbook doctor --json'],
+  examples: ['costbook doctor', 'costbook doctor --offline --deep', 'costbook doctor --json'],
   async run(input, context) {
     const isOffline = input.options['offline'] === true;
     const isNowGiven = typeof input.options['now'] === 'string' || Boolean(context.env['COSTBOOK_NOW']);
@@ -71,6 +79,7 @@ export const doctorCommand: Command = {
         found = await work();
       } catch (error) {
         context.signal.throwIfAborted();
+        if (causeInMisplaced(error, context.dir).length > 0) return; // reported with the files
         // What cannot be checked counts as failed; bugs are thrown on.
         if (exitCodeOf(error) === exitCodes.bug) throw error;
         found = messageOf(error)
@@ -108,8 +117,10 @@ export const doctorCommand: Command = {
     }
     await look('disk', () => disk(context));
     await look('memory', memory);
+    await look('files', () => misplaced(context));
     await look('files', () => fileModes(config, context));
     await look('books', () => books(config, context, wrongNow));
+    await look('landing', () => landing(config, context, input.options['deep'] === true));
     await look('alerts', () => alerts(context));
     if (config !== undefined) {
       if (config.sinks.length === 0) {
@@ -374,6 +385,16 @@ async function disk({ dir }: CommandContext): Promise<readonly Found[]> {
   return [ok(words)];
 }
 
+/** Folders in place of files of the books, and files in place of their folders. */
+function misplaced({ dir }: CommandContext): readonly Found[] {
+  const remedy = 'run "costbook repair", which moves it aside';
+  return misplacedFiles(dir).map((each) =>
+    each.stopsRuns
+      ? fail(exitCodes.unproven, `${describeMisplaced(each)}: no ingest can load`, remedy)
+      : warn(describeMisplaced(each), remedy),
+  );
+}
+
 /** Whether files are readable by more users than `fileMode` permits: older files keep their mode. */
 async function fileModes(config: LocalConfig | undefined, { dir }: CommandContext): Promise<readonly Found[]> {
   const mode = config?.fileMode ?? 0o600;
@@ -437,7 +458,7 @@ async function books(
         : fail(exitCodes.unproven, 'the books have hours that belong to no known load', 'run "costbook repair"'),
     );
     await readAllTables(snapshot.connection, 'wh');
-    const faults = await faultsOfFiles(dir, snapshot);
+    const faults = await faultsOfFiles(dir, snapshot, { isWholeJournal: true });
     // One fault per file is enough.
     if (!faults.some(({ file }) => file === 'warehouse'))
       faults.push(...(await compareWarehouse(dir, snapshot, signal)));
@@ -493,6 +514,34 @@ async function books(
     snapshot.close();
   }
   return found;
+}
+
+/**
+ * Whether the books can be rebuilt from the landing folder: each load's description and pages exist and, with `isDeep`,
+ * have not changed since they were stored.
+ */
+async function landing(
+  config: LocalConfig | undefined,
+  { dir, signal }: CommandContext,
+  isDeep: boolean,
+): Promise<readonly Found[]> {
+  const sealed = await readSeal(snapshotFile(dir)).catch(() => undefined);
+  if (sealed?.state !== 'intact') return []; // there are no books, or they are reported already
+  const { fault, complete } = await checkLanding(
+    {
+      landingRoot: join(dir, 'data', 'landing'),
+      afterLoad: 0,
+      throughLoad: sealed.seal.loadNumber,
+      loadsInBooks: () => loadsOfSnapshot(dir, signal),
+      arePagesRemoved: config?.landing.keepDays !== undefined,
+    },
+    { isDeep },
+  );
+  if (fault !== undefined) {
+    return [fail(exitCodes.unproven, `the books are right, but cannot be rebuilt from nothing: ${fault.message}`)];
+  }
+  const words = `${counted(complete, 'load')} with all pages`;
+  return [ok(isDeep ? `${words}, unchanged since they were stored` : `${words}; "costbook doctor --deep" reads them`)];
 }
 
 /** How the last run ended, with the first line of each failed step. */

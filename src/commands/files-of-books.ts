@@ -1,10 +1,13 @@
 import { basename, join } from 'node:path';
 import { DamagedFileError, firstSentence, LockedError } from '../errors.ts';
 import { openLandingWriter } from '../fetch/index.ts';
+import { describeMisplaced, misplacedFiles } from '../misplaced.ts';
 import {
   type Books,
   describeFacts,
   factsOf,
+  journalFault,
+  journalFolder,
   logsBeside,
   openPresentWarehouse,
   type PresentWarehouse,
@@ -15,7 +18,7 @@ import {
 
 /** A fault in the files of the books, and its remedy. */
 export interface FileFault {
-  readonly file: 'snapshot' | 'warehouse';
+  readonly file: 'snapshot' | 'warehouse' | 'journal' | 'other';
   readonly found: string;
   readonly remedy: string;
 }
@@ -24,10 +27,17 @@ const remedy = 'run "costbook repair"';
 
 /**
  * Compares the open snapshot with its seal (rows, cost, load, journal event at publication), and checks the files next
- * to it. Not for a process that holds the warehouse.
+ * to it: of the journal, what the next run reads, or all of it. Not for a process that holds the warehouse.
  */
-export async function faultsOfFiles(dir: string, books: Books): Promise<FileFault[]> {
-  const faults: FileFault[] = [];
+export async function faultsOfFiles(dir: string, books: Books, { isWholeJournal = false } = {}): Promise<FileFault[]> {
+  const faults: FileFault[] = misplacedFiles(dir)
+    .filter(({ stopsRuns }) => stopsRuns)
+    .map((each) => ({ file: 'other', found: `${describeMisplaced(each)}: no ingest can load`, remedy }));
+  const journal =
+    faults.length > 0
+      ? undefined
+      : await journalFault(journalFolder(dir), books.published.lastEvent, { isWhole: isWholeJournal });
+  if (journal !== undefined) faults.push({ file: 'journal', found: firstSentence(journal.message), remedy });
   for (const log of await logsBeside(snapshotFile(dir))) {
     faults.push({
       file: 'snapshot',

@@ -18,8 +18,10 @@ export interface WarehouseAsked {
   readonly loadsInBooks?: (() => Promise<readonly LoadInBooks[]>) | undefined;
   /** A snapshot to start from; undefined to use only landing folder and journal. */
   readonly base?: RebuildingBase | undefined;
-  /** The last journal event in that snapshot. */
-  readonly lastEvent?: number | undefined;
+  /** The last journal event that present books have: a repair can restore it. */
+  readonly inBooks?: number | undefined;
+  /** Whether to continue without events that a repair recorded as lost. */
+  readonly acceptsGaps?: boolean;
   /** Inspects the new file before it is renamed; if this throws, the file is discarded. */
   readonly beforeFinish?: (knows: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>) => Promise<void>;
 }
@@ -30,12 +32,20 @@ export interface WarehouseAsked {
  */
 export async function makeWarehouse(
   file: string,
-  { throughEvent, throughLoad, loadsInBooks = async () => [], base, beforeFinish }: WarehouseAsked,
+  {
+    throughEvent,
+    throughLoad,
+    loadsInBooks = async () => [],
+    base,
+    inBooks = 0,
+    acceptsGaps = false,
+    beforeFinish,
+  }: WarehouseAsked,
   { dir, effects, signal, progress }: CommandContext,
 ): Promise<{ loads: number }> {
   prepareDecoding();
   const landingRoot = join(dir, 'data', 'landing');
-  const opening = openRebuildingWarehouse(dir, file, { throughEvent, base, signal });
+  const opening = openRebuildingWarehouse(dir, file, { throughEvent, base, inBooks, acceptsGaps, signal });
   const warehouse = await opening.catch(async (error: unknown) => {
     if (!(error instanceof JournalLossError) || base !== undefined) throw error;
     throw await withLandingLosses(error, { landingRoot, afterLoad: 0, throughLoad, loadsInBooks });

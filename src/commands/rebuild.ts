@@ -8,6 +8,7 @@ import {
   isWarehouse,
   loadsOfSnapshot,
   openPresentWarehouse,
+  readSeal,
   snapshotFile,
   type TableComparison,
 } from '../warehouse/index.ts';
@@ -42,6 +43,7 @@ export const rebuildCommand: Command = {
       const asked = {
         throughEvent: present?.lastEvent,
         throughLoad: present?.lastLoadNumber,
+        inBooks: present?.lastEvent ?? (await lastPublishedEvent(context.dir)),
         loadsInBooks: () => present?.loads() ?? loadsOfSnapshot(context.dir, context.signal),
       };
       const { loads } = await makeWarehouse(file, asked, context);
@@ -59,6 +61,12 @@ export const rebuildCommand: Command = {
     }
   },
 };
+
+/** The last journal event in the snapshot; undefined if it cannot be used. */
+async function lastPublishedEvent(dir: string): Promise<number | undefined> {
+  const found = await readSeal(snapshotFile(dir)).catch(() => undefined);
+  return found?.state === 'intact' ? found.seal.lastEvent : undefined;
+}
 
 async function refuseExisting(file: string): Promise<void> {
   const isThere = await stat(file).then(

@@ -1,14 +1,25 @@
 import { join } from 'node:path';
 import { markMended } from '../alerts/index.ts';
-import { DamagedFileError, exitCodes, firstSentence, LockedError, UnprovenError, UsageError } from '../errors.ts';
-import { acceptLosses, LandingLossError } from '../ingest/index.ts';
-import { formatWindow } from '../time.ts';
 import {
-  cutJournal,
+  DamagedFileError,
+  exitCodes,
+  firstSentence,
+  LockedError,
+  messageOf,
+  UnprovenError,
+  UsageError,
+} from '../errors.ts';
+import { acceptLosses, LandingLossError } from '../ingest/index.ts';
+import { moveMisplacedAside } from '../misplaced.ts';
+import { expectProject } from '../project-folder.ts';
+import { formatSecond, formatWindow } from '../time.ts';
+import {
+  closeGaps,
   describeFacts,
   JournalLossError,
   journalFolder,
   knowledgeOf,
+  type LostEvents,
   readSeal,
   type SnapshotFacts,
   setAside,
@@ -34,15 +45,21 @@ interface Repaired {
   readonly movedAside: readonly string[];
   /** Logs of other programs next to the snapshot. */
   readonly removedLogs: readonly string[];
-  /** What was lost, with --accept-loss: loads in words, and files of the journal that were moved aside. */
+  /** What was lost, with --accept-loss: loads and events of the journal, in words. */
   readonly lost: { readonly loads: readonly string[]; readonly journal: readonly string[] };
+  /** The lost events of the journal that the books have, in words: nothing is lost with them. */
+  readonly restored: readonly string[];
   readonly published: SnapshotFacts;
 }
 
-/** The losses that were accepted. */
+/** What was lost, and what was done about it. */
 interface Losses {
   loads: readonly AcceptedLoss[];
+  /** Events that are missing from the journal. */
+  events: readonly LostEvents[];
+  /** Damaged files of the journal, under their new names. */
   journalFiles: readonly string[];
+  readonly isAccepted: boolean;
 }
 
 type AcceptedLoss = Awaited<ReturnType<typeof acceptLosses>>[number];
@@ -62,14 +79,11 @@ export const repairCommand: Command = {
     const options = optionReader(input, context.effects.now());
     const waitMs = options.duration('wait') ?? 0;
     options.check();
-    const acceptLoss = options.flag('acceptLoss');
-    const losses: Losses = { loads: [], journalFiles: [] };
-    const present = await publishIfWhole(waitMs, context);
-    const { fault, removedLogs } =
-      acceptLoss && present.fault instanceof JournalLossError
-        ? await cutJournalThen(losses, context, () => publishIfWhole(0, context))
-        : present;
-    const made = fault === undefined ? undefined : await makeAnew(fault, acceptLoss, losses, context);
+    const losses: Losses = { loads: [], events: [], journalFiles: [], isAccepted: options.flag('acceptLoss') };
+    expectProject(context);
+    const misplaced = moveMisplacedAside(context.dir, formatSecond(Date.now()).replaceAll(/[-:]/g, ''));
+    const { fault, removedLogs } = await publishIfWhole(losses, waitMs, context);
+    const made = fault === undefined ? undefined : await makeAnew(fault, losses, context);
     const sealed = await readSeal(snapshotFile(context.dir));
     if (sealed.state !== 'intact') throw new Error('the snapshot changed right after it was published');
     await markMended(context);
@@ -78,9 +92,13 @@ export const repairCommand: Command = {
       reason: fault === undefined ? null : firstSentence(fault.message),
       madeFrom: made?.madeFrom ?? null,
       loads: made?.loads ?? 0,
-      movedAside: made?.movedAside ?? [],
+      movedAside: [...misplaced, ...(made?.movedAside ?? []), ...losses.journalFiles],
       removedLogs: made?.removedLogs ?? removedLogs,
-      lost: { loads: losses.loads.map(describeLoss), journal: losses.journalFiles },
+      lost: {
+        loads: losses.loads.map(describeLoss),
+        journal: losses.events.filter(({ isInBooks }) => !isInBooks).map(describeEvents),
+      },
+      restored: losses.events.filter(({ isInBooks }) => isInBooks).map(describeEvents),
       published: { loadNumber, lastEvent, rowCount, cost },
     };
     await context.write(context.redact(context.json ? `${JSON.stringify(repaired)}\n` : describe(repaired)));
@@ -94,39 +112,53 @@ interface PublishedIfWhole {
   readonly removedLogs: readonly string[];
 }
 
-/** Publishes a warehouse if every row can be read; otherwise returns its fault. */
-async function publishIfWhole(waitMs: number, context: CommandContext): Promise<PublishedIfWhole> {
+/**
+ * Publishes a warehouse if every row can be read; otherwise returns its fault. Restores lost events of the journal from
+ * it. Throws JournalLossError if events are lost that it does not have, unless the loss is accepted.
+ */
+async function publishIfWhole(losses: Losses, waitMs: number, context: CommandContext): Promise<PublishedIfWhole> {
   try {
-    const warehouse = await openProjectWarehouse(waitMs, context);
-    try {
-      context.progress('reading the warehouse');
-      await warehouse.readAll();
-      context.progress('publishing the snapshot');
-      return { fault: undefined, removedLogs: await warehouse.publish() };
-    } finally {
-      warehouse.close();
-    }
+    return { fault: undefined, removedLogs: await publishWhole(waitMs, context) };
   } catch (error) {
-    if (error instanceof DamagedFileError || error instanceof UnprovenError) return { fault: error, removedLogs: [] };
-    throw error;
+    if (!(error instanceof JournalLossError)) return { fault: faultIn(error), removedLogs: [] };
+    await closeJournal(losses, error.inBooks, context);
+  }
+  try {
+    return { fault: undefined, removedLogs: await publishWhole(0, context) };
+  } catch (error) {
+    return { fault: faultIn(error), removedLogs: [] };
   }
 }
 
-/** Moves the damaged part of the journal aside, then runs the work again. */
-async function cutJournalThen<T>(losses: Losses, { dir }: CommandContext, work: () => Promise<T>): Promise<T> {
-  const seal = await readSeal(snapshotFile(dir)).catch(() => undefined);
-  const after = seal === undefined || seal.state === 'damaged' ? 0 : (seal.seal?.lastEvent ?? 0);
-  losses.journalFiles = [...losses.journalFiles, ...(await cutJournal(journalFolder(dir), after))];
-  return work();
+/** The error, if another warehouse can replace the faulty one; throws all others. */
+function faultIn(error: unknown): DamagedFileError | UnprovenError {
+  if (error instanceof DamagedFileError || error instanceof UnprovenError) return error;
+  throw error;
+}
+
+async function publishWhole(waitMs: number, context: CommandContext): Promise<readonly string[]> {
+  const warehouse = await openProjectWarehouse(waitMs, context);
+  try {
+    context.progress('reading the warehouse');
+    await warehouse.readAll();
+    context.progress('reading the journal');
+    await warehouse.restoreJournal();
+    context.progress('publishing the snapshot');
+    return await warehouse.publish();
+  } finally {
+    warehouse.close();
+  }
+}
+
+/** Closes the gaps of a damaged journal. */
+async function closeJournal(losses: Losses, inBooks: number, { dir }: CommandContext): Promise<void> {
+  const closed = await closeGaps(journalFolder(dir), { inBooks, acceptLoss: losses.isAccepted });
+  losses.events = [...losses.events, ...closed.lost];
+  losses.journalFiles = [...losses.journalFiles, ...closed.movedAside];
 }
 
 /** Creates a warehouse; with --accept-loss, without the loads and events that are lost. */
-async function makeWithout(
-  losses: Losses,
-  acceptLoss: boolean,
-  asked: WarehouseAsked,
-  context: CommandContext,
-): Promise<{ loads: number }> {
+async function makeWithout(losses: Losses, asked: WarehouseAsked, context: CommandContext): Promise<{ loads: number }> {
   const make = () => makeWarehouse(warehouseFile(context.dir), asked, context);
   async function withoutLoads(error: unknown): Promise<{ loads: number }> {
     if (!(error instanceof LandingLossError)) throw error;
@@ -137,13 +169,18 @@ async function makeWithout(
     return await make();
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof JournalLossError ? error.cause : error;
-    if (!(cause instanceof JournalLossError || cause instanceof LandingLossError)) throw error;
-    if (!acceptLoss) throw new UnprovenError(`${cause.message}\n${accepting}`, { cause: error });
-    if (cause instanceof LandingLossError) return withoutLoads(cause);
-    const folder = journalFolder(context.dir);
-    const after = asked.base === undefined ? 0 : (asked.lastEvent ?? 0);
-    losses.journalFiles = [...losses.journalFiles, ...(await cutJournal(folder, after))];
-    return make().catch(withoutLoads);
+    if (cause instanceof JournalLossError) {
+      await closeJournal(losses, asked.inBooks ?? 0, context).catch((lost: unknown) => {
+        if (!(lost instanceof JournalLossError) || asked.base !== undefined) throw lost;
+        // The error has what the landing folder lost, too.
+        const found = messageOf(error).replace(cause.message, cause.found);
+        throw new UnprovenError(`${found}\n${accepting}`, { cause: lost });
+      });
+      return makeWithout(losses, asked, context);
+    }
+    if (!(cause instanceof LandingLossError)) throw error;
+    if (!losses.isAccepted) throw new UnprovenError(`${cause.message}\n${accepting}`, { cause: error });
+    return withoutLoads(cause);
   }
 }
 
@@ -154,7 +191,6 @@ const accepting =
 /** Rebuilds the warehouse, from the snapshot if that is intact, puts it into place and publishes it. */
 async function makeAnew(
   fault: Error,
-  acceptLoss: boolean,
   losses: Losses,
   context: CommandContext,
 ): Promise<Pick<Repaired, 'madeFrom' | 'loads' | 'movedAside' | 'removedLogs'>> {
@@ -170,13 +206,13 @@ async function makeAnew(
   const movedAside: string[] = [];
   const { loads } = await makeWithout(
     losses,
-    acceptLoss,
     {
       base,
-      lastEvent: published?.lastEvent,
+      inBooks: base === undefined ? 0 : published?.lastEvent,
+      acceptsGaps: true,
       async beforeFinish(knows) {
         const isLess = published !== undefined && knowsLess(knows, published);
-        if (isLess && !acceptLoss) throw lost(knows, published);
+        if (isLess && !losses.isAccepted) throw lost(knows, published);
         const aside = [await setWarehouseAside(dir, Date.now())];
         if (isLess) aside.push(await setAside(snapshot, Date.now()));
         movedAside.push(...aside.filter((path) => path !== undefined));
@@ -184,7 +220,7 @@ async function makeAnew(
     },
     context,
   );
-  const { fault: further, removedLogs } = await publishIfWhole(0, context);
+  const { fault: further, removedLogs } = await publishIfWhole(losses, 0, context);
   if (further !== undefined) throw further;
   return { madeFrom: base === undefined ? 'landing' : 'snapshot', loads, movedAside, removedLogs };
 }
@@ -192,6 +228,15 @@ async function makeAnew(
 function describeLoss({ loadNumber, account, window, problem }: AcceptedLoss): string {
   const whose = account === undefined ? '' : ` of account ${account}`;
   return `load ${loadNumber}${whose}${window === undefined ? '' : `, window ${formatWindow(window)}`}: ${problem}`;
+}
+
+/** Events for people: `event 5 of the journal (run_ended)`. */
+function describeEvents({ from, through, kinds }: LostEvents): string {
+  const range = from === through ? `event ${from}` : `events ${from} to ${through}`;
+  const known = [...new Set(kinds)];
+  const named =
+    known.length === 0 ? '' : ` (${kinds.length <= through - from ? 'among them ' : ''}${known.join(', ')})`;
+  return `${range} of the journal${named}`;
 }
 
 function knowsLess(knows: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>, seal: SnapshotFacts): boolean {
@@ -209,7 +254,7 @@ function lost(
   );
 }
 
-function describe({ reason, madeFrom, loads, movedAside, removedLogs, lost, published }: Repaired): string {
+function describe({ reason, madeFrom, loads, movedAside, removedLogs, lost, restored, published }: Repaired): string {
   const count = `${loads} load${loads === 1 ? '' : 's'}`;
   const from = madeFrom === 'snapshot' ? `the snapshot, ${count} stored since` : `${count} in the landing folder`;
   return [
@@ -219,7 +264,8 @@ function describe({ reason, madeFrom, loads, movedAside, removedLogs, lost, publ
     ...movedAside.map((path) => `Moved aside; delete it when you no longer need it: ${path}`),
     ...removedLogs.map((path) => `Removed, because another program left it next to the snapshot: ${path}`),
     ...lost.loads.map((words) => `Lost: ${words}`),
-    ...lost.journal.map((path) => `Lost: events of the journal from the damage on; the file is now ${path}`),
+    ...lost.journal.map((words) => `Lost: ${words}`),
+    ...restored.map((words) => `Restored from the books: ${words}. Nothing is lost.`),
     `The snapshot is published: ${describeFacts(published)}.`,
     ...(lost.loads.length === 0 ? [] : ['Run "costbook ingest": it fetches the hours that are missing now.']),
     ...(lost.loads.length + lost.journal.length === 0

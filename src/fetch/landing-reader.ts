@@ -136,10 +136,15 @@ export async function damagedPages(root: string, { place, pages }: StoredLoad): 
       if (sha256Of(bytes) !== sha256) damaged.push(`${file} has changed since it was stored (${bytes.length} bytes)`);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT') damaged.push(`${file} cannot be read (${code})`);
+      if (code !== 'ENOENT') damaged.push(`${file} ${unreadable(code)}`);
     }
   }
   return damaged;
+}
+
+/** Why a file cannot be read, from the code of the system's error. */
+function unreadable(code: string | undefined): string {
+  return code === 'EISDIR' ? 'is a folder, expected a file' : `cannot be read (${code})`;
 }
 
 /** A page's file has changed since it was stored, or cannot be read. */
@@ -165,7 +170,7 @@ export function openLandingReader(root: string, load: StoredLoad): LandingReader
       async function read({ file, number, sha256 }: StoredPage): Promise<DecodedPage> {
         const path = join(root, load.place, file);
         const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-          throw new DamagedPageError(`${about}: ${path} cannot be read (${error.code})`, { cause: error });
+          throw new DamagedPageError(`${about}: ${path} ${unreadable(error.code)}`, { cause: error });
         });
         if (sha256Of(bytes) !== sha256) {
           throw new DamagedPageError(`${about}: ${path} has changed since it was stored; restore it from a backup`);
@@ -204,7 +209,7 @@ async function readLoad(root: string, place: string, loadNumber: number): Promis
     text = await readFile(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return { ...loss, problem: code === 'ENOENT' ? `${path} is missing` : `${path} cannot be read (${code})` };
+    return { ...loss, problem: code === 'ENOENT' ? `${path} is missing` : `${path} ${unreadable(code)}` };
   }
   try {
     said = withPresentNames(JSON.parse(text));

@@ -170,11 +170,14 @@ async function findAnswers({
   afterLoad: first,
   throughLoad,
   loadsInBooks,
+  arePagesRemoved = false,
 }: {
   landingRoot: string;
   afterLoad: number;
   throughLoad: number | undefined;
   loadsInBooks: () => Promise<readonly LoadInBooks[]>;
+  /** Whether old pages are removed on purpose: a load without any page is then no loss. */
+  arePagesRemoved?: boolean;
 }): Promise<Answers> {
   const stored = await readStoredLoads(root);
   const inBooks = new Map((await loadsInBooks()).map((load) => [load.loadNumber, load]));
@@ -196,6 +199,7 @@ async function findAnswers({
     if (load.record.covered.length === 0 && load.pages.length === 0) continue;
     const missing = await missingPages(root, load);
     if (missing.length === 0) withAnswers.add(load);
+    else if (arePagesRemoved && missing.length === load.pages.length) continue;
     else if (load.record.reconciliations === null) {
       losses.push(
         lossOf(load, `${missing.length} of ${load.pages.length} pages are missing, the first is ${missing[0]}`),
@@ -218,6 +222,24 @@ async function findAnswers({
   }
   if (losses.length > 0) throw await reportDamage();
   return { loads, withAnswers, reportDamage };
+}
+
+/**
+ * What is wrong with the stored loads up to the last one in the books: the error that a rebuild would report. With
+ * `isDeep`, also reads every page and compares its hash. Returns the number of loads with all their pages.
+ */
+export async function checkLanding(
+  of: Parameters<typeof findAnswers>[0],
+  { isDeep }: { readonly isDeep: boolean },
+): Promise<{ readonly fault: LandingLossError | undefined; readonly complete: number }> {
+  try {
+    const { withAnswers, reportDamage } = await findAnswers(of);
+    const found = isDeep ? await reportDamage() : undefined;
+    return { fault: found?.losses.length ? found : undefined, complete: withAnswers.size };
+  } catch (error) {
+    if (error instanceof LandingLossError) return { fault: error, complete: 0 };
+    throw error;
+  }
 }
 
 /** The error of a lost journal, together with everything that the landing folder lost. */

@@ -10,6 +10,7 @@ import { figure, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import type { Scope } from './scope.ts';
+import type { BooksView } from './snapshots.ts';
 
 /** The ranges to choose from. */
 const ranges = {
@@ -55,7 +56,7 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
     view.rows('resource_states', { ...names, is_owner: isOwner }),
     // Other owners had it before, or will.
     isOwner ? [] : view.rows('resource_owners', names),
-    view.rows('resource_use', names),
+    readUse(view, names),
   ]);
   return {
     path: undefined,
@@ -74,6 +75,15 @@ ${figure(chartOf(question, explored, state.completeThrough, names), { height: 30
 <section>${statesTable(states)}</section>
 ${isOwner ? '' : html`<section>${ownersTable(owners)}</section>`}`,
   };
+}
+
+/** When the resource was last used; single hours are read in the days only that decide it. */
+async function readUse(view: BooksView, names: ResourceNames): Promise<readonly SqlRow[]> {
+  const [days] = await view.rows('resource_use_days', names);
+  const dayOf = (name: string) => (days === undefined ? null : textOf(days, name));
+  return view.rows('resource_use', {
+    ...{ ...names, used_day: dayOf('used_day'), storage_day: dayOf('storage_day'), since: dayOf('since') },
+  });
 }
 
 function namesOf(row: SqlRow): ResourceNames {

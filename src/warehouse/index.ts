@@ -74,7 +74,8 @@ export type {
   ListingWritten,
 } from './inventory.ts';
 export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
-export { cutJournal, JournalLossError, journalFolder } from './journal.ts';
+export { JournalLossError, journalFault, journalFolder } from './journal.ts';
+export { type ClosedGaps, closeGaps, type LostEvents } from './journal-gaps.ts';
 export { logsBeside } from './logs.ts';
 export { allocationInForce } from './month-records.ts';
 export {

@@ -54,7 +54,22 @@ export type EventName =
   /** The sink's receipt of a message, or why there is none. */
   | 'delivery_ended'
   /** Forecasts as they were made. */
-  | 'forecasts_made';
+  | 'forecasts_made'
+  | RepairEvent;
+
+/** What a repair of the journal writes. These events change no books that are in use, and have no SQL file. */
+type RepairEvent =
+  /** The events from this number to `through` are lost; the next event follows `through`. */
+  | 'events_lost'
+  /** Some rows of a table as they were after all events before; the first part replaces the table's rows. */
+  | 'rows_restored'
+  /** All tables are restored, from the event `from` on: a rebuild skips everything before that. */
+  | 'books_restored';
+
+/** Whether an event is from a repair of the journal. */
+export function isOfRepair(event: string): event is RepairEvent {
+  return event === 'events_lost' || event === 'rows_restored' || event === 'books_restored';
+}
 
 export type EventScalar = string | number | boolean | null;
 
@@ -65,7 +80,12 @@ export interface JournalEvent {
   readonly values: Readonly<Record<string, EventScalar | readonly (string | Readonly<Record<string, EventScalar>>)[]>>;
 }
 
-/** An event with its number: 1, 2, 3, … without gaps. */
+/** An event with its number: 1, 2, 3, … without gaps; `events_lost` has all numbers up to `through`. */
 export interface NumberedEvent extends JournalEvent {
   readonly number: number;
+}
+
+/** The last number that an event has. */
+export function lastNumberOf({ number, event, values }: NumberedEvent): number {
+  return event === 'events_lost' ? Number(values['through']) : number;
 }

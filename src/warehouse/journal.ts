@@ -1,10 +1,11 @@
-import { mkdir, open, readdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { UnprovenError, UsageError } from '../errors.ts';
+import { mkdir, open, readdir, readFile, truncate } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ChangedFileError, UsageError } from '../errors.ts';
 import type { Connection, SqlParameters } from './connection.ts';
 import { type EarlierEvent, withPresentNames } from './earlier-names.ts';
-import type { EventScalar, JournalEvent, NumberedEvent } from './journal-events.ts';
+import { type EventScalar, isOfRepair, type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-events.ts';
 import { ledgerTables } from './ledger-tables.ts';
+import { firstUnrestored, restoreRows } from './restored-rows.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
 import { correctInstantsOf, lastEventOf } from './statements.ts';
 
@@ -22,8 +23,8 @@ export interface Recorder {
 }
 
 /** At this size a new journal file starts, so that opening the journal reads only the last file. */
-const fileBytes = 4 * 1024 * 1024;
-const lineFeed = 0x0a;
+export const fileBytes = 4 * 1024 * 1024;
+export const lineFeed = 0x0a;
 
 /** The journal's folder below the project folder. */
 export function journalFolder(dir: string): string {
@@ -33,74 +34,69 @@ export function journalFolder(dir: string): string {
 /**
  * Reads the events after a number, in order. A last line without a line feed was never acknowledged by its writer and
  * is ignored; anything else that is not the next event is damage: throws JournalLossError with file and line, also if
- * the journal ends before the event `through`.
+ * the journal ends before the event `through`. The books have the events up to `inBooks`, so that a repair can restore
+ * them.
  */
-export async function readJournal(folder: string, after = 0, through?: number): Promise<NumberedEvent[]> {
-  const { events, last } = await readTail(folder, after);
+export async function readJournal(
+  folder: string,
+  after = 0,
+  through?: number,
+  inBooks = Math.max(after, through ?? 0),
+): Promise<NumberedEvent[]> {
+  const { events, last } = await readTail(folder, after, inBooks);
   if (through === undefined) return events;
-  if (last < through) throw missing(folder, Math.max(last, after) + 1, through + 1);
+  if (last < through) throw missing(folder, Math.max(last, after) + 1, through, inBooks);
   return events.filter(({ number }) => number <= through);
 }
 
-/** Events of the journal are missing or damaged. */
-export class JournalLossError extends UnprovenError {
-  /** The name of the first file that cannot be used; undefined if there is none. */
-  readonly file: string | undefined;
-  /** The first damaged line, counted from 1; undefined if the whole file cannot be used. */
-  readonly line: number | undefined;
+/**
+ * What is wrong with a journal, if the books have its events up to `inBooks`; undefined if nothing. Reads what the next
+ * run reads, the last file; with `isWhole`, all files.
+ */
+export async function journalFault(
+  folder: string,
+  inBooks: number,
+  { isWhole }: { readonly isWhole: boolean },
+): Promise<JournalLossError | undefined> {
+  try {
+    const { events, last } = await readTail(folder, isWhole ? 0 : inBooks, inBooks);
+    if (last < inBooks) return missing(folder, last + 1, inBooks, inBooks);
+    const gap = isWhole ? firstUnrestored(events) : undefined;
+    return gap && missing(folder, gap.number, lastNumberOf(gap), inBooks);
+  } catch (error) {
+    if (error instanceof JournalLossError) return error;
+    throw error;
+  }
+}
 
-  constructor(message: string, of: { readonly file?: string | undefined; readonly line?: number } = {}) {
-    super(message);
-    this.file = of.file;
-    this.line = of.line;
+/** Events of the journal are missing or damaged. If the books have these events, "costbook repair" restores them. */
+export class JournalLossError extends ChangedFileError {
+  /** The last event that the books have: only later ones can be lost. */
+  readonly inBooks: number;
+
+  /** What was found, without the next step. */
+  readonly found: string;
+
+  constructor(found: string, advice: string, inBooks: number) {
+    super(`${found}. ${advice}`);
+    this.found = found;
+    this.inBooks = inBooks;
   }
 }
 
 /**
- * Accepts the loss of everything from the first damage of the journal on: the damaged file and later ones are moved
- * aside, and the events before the damage are written again. Returns the files that were moved aside.
+ * Opens the journal for writing; removes a torn last line. `after` is the last event in the ledger. Throws
+ * JournalLossError if the journal ends before it, or is damaged.
  */
-export async function cutJournal(folder: string, after: number): Promise<string[]> {
-  const aside: string[] = [];
-  for (;;) {
-    try {
-      await readTail(folder, after);
-      return aside;
-    } catch (error) {
-      if (!(error instanceof JournalLossError)) throw error;
-      const files = (await readdir(folder)).filter((name) => /^events-\d{9,}\.ndjson$/.test(name)).sort();
-      const from = error.file === undefined ? undefined : files.indexOf(error.file);
-      const lost = files.slice(from ?? 0);
-      if (lost.length === 0 || from === -1) throw error;
-      const kept = await linesBefore(join(folder, lost[0] ?? ''), error.line);
-      for (const name of lost) {
-        await rename(join(folder, name), join(folder, `${name}.lost`));
-        aside.push(join(folder, `${name}.lost`));
-      }
-      if (kept !== '') await writeFile(join(folder, lost[0] ?? ''), kept, { mode: 0o600 });
-      await syncFolder(folder);
-    }
-  }
-}
-
-/** The text of a file before a line, counted from 1; empty without a line. */
-async function linesBefore(path: string, line: number | undefined): Promise<string> {
-  if (line === undefined) return '';
-  const lines = (await readFile(path, 'utf8')).split('\n').slice(0, line - 1);
-  return lines.map((each) => `${each}\n`).join('');
-}
-
-/** Opens the journal for writing; removes a torn last line. `after` is the last event in the ledger. */
 export async function openJournalFile(
   folder: string,
   after: number,
 ): Promise<{ journal: JournalFile; beyond: NumberedEvent[] }> {
-  const { events, file, wholeBytes, last: read } = await readTail(folder, after);
+  const { events, file, wholeBytes, last: read } = await readTail(folder, after, after);
+  if (read < after) throw missing(folder, read + 1, after, after);
   let current = file;
   let size = wholeBytes;
-  // A journal that ends before the ledger does was lost; new events continue the numbering all the same.
-  let last = Math.max(read, after);
-  if (read < after) current = undefined;
+  let last = read;
   if (current !== undefined) await truncate(join(folder, current), wholeBytes);
   let broken: unknown;
 
@@ -176,9 +172,14 @@ export async function openRecorder(connection: Connection, folder: string): Prom
   };
 }
 
-/** Writes events into the ledger, all in one transaction with the number of the last one. */
+/**
+ * Writes events into the ledger, all in one transaction with the number of the last one. Events that `isApplied` does
+ * not select only count. By default, these are the rows that a repair restored: the books that they were read from have
+ * them already.
+ */
 export async function eventWriter(
   connection: Connection,
+  isApplied: (event: NumberedEvent) => boolean = ({ event }) => !isOfRepair(event),
 ): Promise<(events: readonly NumberedEvent[]) => Promise<void>> {
   const files = new Map((await readSqlFolder('journal')).map((file) => [file.name, file.text]));
   // The event's SQL file defines the correction; the list of tables defines the columns to correct.
@@ -187,18 +188,20 @@ export async function eventWriter(
   return async (events) => {
     const last = events.at(-1);
     if (last === undefined) return;
-    const unknown = events.find(({ event }) => !files.has(event));
+    const unknown = events.find(({ event }) => !files.has(event) && !isOfRepair(event));
     if (unknown !== undefined) {
       throw new UsageError(
         `event ${unknown.number} of the journal is "${unknown.event}", which this version of Costbook does not know: a newer version wrote it. Update Costbook`,
       );
     }
     await connection.transaction(async () => {
-      for (const { event, values } of events) {
+      for (const { event, values } of events.filter(isApplied)) {
+        if (event === 'rows_restored') await restoreRows(connection, values);
+        if (isOfRepair(event)) continue;
         await connection.run(files.get(event) ?? '', parametersOf(values));
         if (event === 'instants_corrected') for (const correction of corrections) await connection.run(correction);
       }
-      await connection.run(applyEvent, { number: last.number });
+      await connection.run(applyEvent, { number: lastNumberOf(last) });
     });
   };
 }
@@ -218,19 +221,25 @@ function parametersOf(values: JournalEvent['values']): SqlParameters {
   );
 }
 
-/** The events after a number, and where to write the next one. */
-async function readTail(
-  folder: string,
-  after: number,
-): Promise<{ events: NumberedEvent[]; file: string | undefined; wholeBytes: number; last: number }> {
+/** The journal's files in the order of their events. */
+export async function journalFiles(folder: string): Promise<readonly { name: string; first: number }[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  const files = names
+  return names
     .filter((name) => /^events-\d{9,}\.ndjson$/.test(name))
     .map((name) => ({ name, first: Number(/\d+/.exec(name)?.[0]) }))
     .sort((a, b) => a.first - b.first);
+}
+
+/** The events after a number, and where to write the next one. */
+async function readTail(
+  folder: string,
+  after: number,
+  inBooks: number,
+): Promise<{ events: NumberedEvent[]; file: string | undefined; wholeBytes: number; last: number }> {
+  const files = await journalFiles(folder);
   const events: NumberedEvent[] = [];
   let next: number | undefined;
   let wholeBytes = 0;
@@ -238,41 +247,51 @@ async function readTail(
     const following = files[index + 1];
     // Files whose events are all in the ledger are not read.
     if (following !== undefined && following.first <= after + 1) continue;
-    if (first > (next ?? after + 1)) throw missing(folder, next ?? after + 1, first, name);
-    const bytes = await readFile(join(folder, name));
+    if (first > (next ?? after + 1)) throw missing(folder, next ?? after + 1, first - 1, inBooks);
+    const path = join(folder, name);
+    const bytes = await readFile(path);
     wholeBytes = bytes.lastIndexOf(lineFeed) + 1;
     if (wholeBytes < bytes.length && following !== undefined) {
-      throw damaged(join(folder, name), bytes.toString().split('\n').length, 'its last line is incomplete');
+      throw damaged(path, bytes.toString().split('\n').length, 'its last line is incomplete', inBooks);
     }
     next = first;
     const lines = bytes.toString('utf8', 0, wholeBytes).split('\n');
     for (const [line, text] of lines.slice(0, -1).entries()) {
       const event = parseEvent(text);
-      if (event === undefined) throw damaged(join(folder, name), line + 1, 'it is not an event');
+      if (event === undefined) throw damaged(path, line + 1, 'it is not an event', inBooks);
       if (event.number !== next) {
-        throw damaged(join(folder, name), line + 1, `it is event ${event.number}, expected ${next}`);
+        throw damaged(path, line + 1, `it is event ${event.number}, expected ${next}`, inBooks);
       }
-      if (event.number > after) events.push(event);
-      next += 1;
+      const last = lastNumberOf(event);
+      if (last > after) events.push(event);
+      next = last + 1;
     }
   }
   return { events, file: files.at(-1)?.name, wholeBytes, last: (next ?? 1) - 1 };
 }
 
-const restore = 'Restore it from a backup, or run "costbook repair --accept-loss" to continue without the lost events';
+const repairs = 'Run "costbook repair", which restores what the books still know';
+const accepting =
+  'Restore it from a backup, or run "costbook repair --accept-loss" to continue without the lost events';
 
-function missing(folder: string, wanted: number, found: number, file?: string): JournalLossError {
-  return new JournalLossError(`${folder}: events ${wanted} to ${found - 1} of the journal are missing. ${restore}`, {
-    file,
-  });
+/** The error for events of the journal that no file has; `isLost` if a repair found that the books do not have them. */
+export function missing(
+  folder: string,
+  from: number,
+  through: number,
+  inBooks: number,
+  { isLost = false } = {},
+): JournalLossError {
+  const range = `events ${from} to ${through} of the journal are missing`;
+  return new JournalLossError(`${folder}: ${range}`, isLost ? accepting : repairs, inBooks);
 }
 
-function damaged(file: string, line: number, reason: string): JournalLossError {
-  const words = `${file}:${line}: the journal is damaged (${reason}). ${restore}`;
-  return new JournalLossError(words, { file: basename(file), line });
+function damaged(file: string, line: number, reason: string, inBooks: number): JournalLossError {
+  return new JournalLossError(`${file}:${line}: the journal is damaged (${reason})`, repairs, inBooks);
 }
 
-function parseEvent(line: string): NumberedEvent | undefined {
+/** A line of the journal as an event with today's names; undefined if it is none. Pure. */
+export function parseEvent(line: string): NumberedEvent | undefined {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -281,16 +300,23 @@ function parseEvent(line: string): NumberedEvent | undefined {
   }
   const { number, event, values } = (value ?? {}) as Partial<Record<keyof NumberedEvent, unknown>>;
   if (!Number.isSafeInteger(number) || typeof event !== 'string') return undefined;
+  if (event === 'events_lost' && !isLaterNumber((values as { through?: unknown })?.through, number)) return undefined;
   return typeof values === 'object' && values !== null
     ? (withPresentNames(value as EarlierEvent) as NumberedEvent)
     : undefined;
 }
 
-function fileName(first: number): string {
+function isLaterNumber(through: unknown, number: unknown): boolean {
+  return Number.isSafeInteger(through) && Number(through) >= Number(number);
+}
+
+/** The name of the file that starts with an event. */
+export function fileName(first: number): string {
   return `events-${String(first).padStart(9, '0')}.ndjson`;
 }
 
-async function syncFolder(folder: string): Promise<void> {
+/** Flushes the names in a folder to disk. */
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
     await handle.sync();

@@ -71,6 +71,22 @@ export const ledgerTables: readonly LedgerTable[] = [
   { name: 'applied_files', asOf: 'never' },
 ];
 
+/** The tables that loads or the program itself write; the journal writes all others. */
+const notJournaled: readonly string[] = [
+  'applied_files',
+  'billing_dimensions',
+  'covered',
+  'hourly_costs',
+  'journal',
+  'loads',
+  'restatements',
+  'series',
+  'unit_suffixes',
+];
+
+/** The tables that the journal writes; of `reconciliation`, the rows without a load. */
+export const journaledTables: readonly LedgerTable[] = ledgerTables.filter(({ name }) => !notJournaled.includes(name));
+
 /** A table whose rows are written at one instant and may end at another, with the columns that describe the end. */
 function written(name: string, from: string, end?: string, ends: readonly string[] = []): LedgerTable {
   if (end === undefined) return { name, instants: { [from]: 'seen' }, asOf: { from } };

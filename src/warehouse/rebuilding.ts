@@ -1,9 +1,11 @@
-import { chmod, copyFile, link, open, readdir, rename, rm, truncate, unlink } from 'node:fs/promises';
+import { chmod, copyFile, link, open, readdir, rename, rm, stat, truncate, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { LockedError, UsageError } from '../errors.ts';
 import { openDatabase } from './database.ts';
-import { eventWriter, journalFolder, lastApplied, readJournal } from './journal.ts';
+import { eventWriter, journalFolder, lastApplied, missing, readJournal } from './journal.ts';
+import { lastNumberOf } from './journal-events.ts';
 import { migrateTables } from './migrate.ts';
+import { appliedInRebuild, firstUnrestored } from './restored-rows.ts';
 import type { SnapshotFacts } from './seal.ts';
 import { factsOf, newFileMode } from './snapshot.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -41,10 +43,19 @@ export async function openRebuildingWarehouse(
   options: {
     readonly throughEvent: number | undefined;
     readonly base?: RebuildingBase | undefined;
+    /** The last journal event that present books have: a repair can restore it. 0 for none. */
+    readonly inBooks: number;
+    /** Whether to continue without events that a repair recorded as lost, if it did not restore their rows. */
+    readonly acceptsGaps: boolean;
     readonly signal: AbortSignal;
   },
 ): Promise<RebuildingWarehouse> {
   const part = `${file}.part`;
+  for (const path of [part, `${part}.wal`]) {
+    if ((await stat(path).catch(() => undefined))?.isDirectory()) {
+      throw new UsageError(`${path} is a folder, expected no file or one of a killed rebuild: move it away`);
+    }
+  }
   async function removePart(): Promise<void> {
     await rm(part, { force: true });
     await rm(`${part}.wal`, { force: true });
@@ -73,8 +84,13 @@ export async function openRebuildingWarehouse(
     // The rebuild reads no views: they are created during the first loads.
     views = makeViews(await database.connect(options.signal));
     views.catch(() => undefined); // awaited at the end
-    const write = await eventWriter(connection);
-    const events = await readJournal(journalFolder(dir), await lastApplied(connection), options.throughEvent);
+    const folder = journalFolder(dir);
+    const after = await lastApplied(connection);
+    const inBooks = Math.max(after, options.inBooks);
+    const events = await readJournal(folder, after, options.throughEvent, inBooks);
+    const gap = options.acceptsGaps ? undefined : firstUnrestored(events);
+    if (gap !== undefined) throw missing(folder, gap.number, lastNumberOf(gap), inBooks);
+    const write = await eventWriter(connection, appliedInRebuild(events));
     for (let from = 0; from < events.length; from += eventsAtOnce) {
       await write(events.slice(from, from + eventsAtOnce));
     }

@@ -400,3 +400,21 @@ export function correctInstantsOf({ name, instants = {}, where }: LedgerTable): 
   const rows = where === undefined ? '' : `${where} and `;
   return `update ledger.${quoted(name)} set ${cells.join(', ')} where ${rows}${last} > getvariable('false_after')`;
 }
+
+/** Some rows of a ledger table that the journal writes, each column as text, in a stable order. */
+export function journaledRowsOf({ name, where }: LedgerTable): string {
+  const rows = where === undefined ? '' : ` where ${where}`;
+  return `select cast(columns(*) as varchar) from ledger.${quoted(name)}${rows} order by rowid limit $max_rows offset $first_row`;
+}
+
+/** Removes the rows of a ledger table that the journal writes. */
+export function removeJournaledRowsOf({ name, where }: LedgerTable): string {
+  return `delete from ledger.${quoted(name)}${where === undefined ? '' : ` where ${where}`}`;
+}
+
+/** Inserts rows of text, as `journaledRowsOf` returns them, into a ledger table. */
+export function insertRestoredRows({ name }: LedgerTable, columns: readonly string[]): string {
+  const structure = JSON.stringify([Object.fromEntries(columns.map((column) => [column, 'VARCHAR']))]);
+  const rows = `select unnest(from_json($rows, ${literal(structure)}), recursive := true)`;
+  return `insert into ledger.${quoted(name)} by name ${rows}`;
+}

@@ -1,10 +1,11 @@
 import type { Log } from '../effects.ts';
 import { DamagedFileError } from '../errors.ts';
+import { refuseMisplaced } from '../misplaced.ts';
 import { type AccountRecords, accountRecords } from './accounts.ts';
 import { type AlertRecords, alertRecords } from './alert-records.ts';
 import { type ClockRecords, clockRecords } from './clock-records.ts';
 import { lastInstants } from './clocks.ts';
-import type { Database } from './connection.ts';
+import type { Connection, Database } from './connection.ts';
 import {
   damagedWarehouse,
   findTraces,
@@ -15,10 +16,11 @@ import {
   repairs,
 } from './damage.ts';
 import { openDatabase } from './database.ts';
-import { journalFolder, openRecorder } from './journal.ts';
+import { journalFolder, lastApplied, openRecorder, type Recorder, readJournal } from './journal.ts';
 import { type LoadRecords, loadRecords } from './load-records.ts';
 import { migrate, rememberPublished } from './migrate.ts';
 import { type MonthRecords, monthRecords } from './month-records.ts';
+import { firstUnrestored, restoringEvents } from './restored-rows.ts';
 import { type RunRecords, runRecords } from './runs.ts';
 import { copyBeforeMigrating, publishSnapshot, removeOldCopies } from './snapshot.ts';
 import { snapshotFile } from './snapshot-file.ts';
@@ -31,6 +33,11 @@ export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, Mont
   publish(): Promise<readonly string[]>;
   /** Reads every row of every table. Throws DamagedFileError if the disk fails to return one. */
   readAll(): Promise<void>;
+  /**
+   * Reads the whole journal, and writes the rows of the books into it if events of it are lost, so that the books can
+   * be rebuilt from it. Returns the number of written events. Throws JournalLossError if it is damaged.
+   */
+  restoreJournal(): Promise<number>;
   close(): void;
 }
 
@@ -39,7 +46,8 @@ export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, Mont
  * first if that changes it. `newestStored` returns the last load number in the landing folder. The signal stops stages
  * and a running copy; the ledger can still be written and published afterwards. Throws LockedError, UsageError if a
  * newer program wrote the file, DamagedFileError if it cannot be read, and ChangedFileError if it is missing, has less
- * than snapshot, landing folder and journal, or has other rows than were published.
+ * than snapshot, landing folder and journal, or has other rows than were published, or if a folder is in place of a file
+ * next to it.
  */
 export async function openWarehouse(
   dir: string,
@@ -48,6 +56,7 @@ export async function openWarehouse(
   newestStored: () => Promise<number> = async () => 0,
 ): Promise<Warehouse> {
   const file = warehouseFile(dir);
+  refuseMisplaced(dir);
   const database = await openWarehouseFile(dir, newestStored);
   try {
     const connection = await database.connect();
@@ -79,12 +88,24 @@ export async function openWarehouse(
       ...clockRecords(connection, recorder, clock),
       publish,
       readAll: () => readAllTables(connection, 'wh'),
+      restoreJournal: () => restoreJournal(connection, recorder, journalFolder(dir)),
       close: () => database.close(),
     };
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+async function restoreJournal(connection: Connection, recorder: Recorder, folder: string): Promise<number> {
+  const applied = await lastApplied(connection);
+  if (firstUnrestored(await readJournal(folder, 0, applied)) === undefined) return 0;
+  let count = 0;
+  for await (const event of restoringEvents(connection, applied + 1)) {
+    await recorder.record(event);
+    count += 1;
+  }
+  return count;
 }
 
 /** Opens the writer's file unless it is missing or damaged. */

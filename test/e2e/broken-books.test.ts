@@ -1,4 +1,4 @@
-import { chmod, chown, cp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { breakages, snapshotOf, warehouseOf, writeAsForeigner } from '../support/breakages.ts';
@@ -392,6 +392,155 @@ describe.concurrent('a full disk that only an empty file recorded', () => {
   });
 });
 
+/** The journal of a project: its lines, and a function that replaces one of them. */
+async function journalOf(dir: string) {
+  const folder = join(dir, 'data', 'journal');
+  const path = join(folder, (await readdir(folder)).find((name) => name.endsWith('.ndjson')) ?? '');
+  const lines = (await readFile(path, 'utf8')).split('\n').slice(0, -1);
+  async function replace(index: number, text: string | undefined): Promise<void> {
+    const now = (await readFile(path, 'utf8')).split('\n');
+    if (text === undefined) now.splice(index, 1);
+    else now[index] = text;
+    await writeFile(path, now.join('\n'));
+  }
+  return { path, lines, replace };
+}
+
+describe.concurrent('a damaged journal of whole books', () => {
+  type Journal = Awaited<ReturnType<typeof journalOf>>;
+  test.each<[string, (journal: Journal) => Promise<unknown>]>([
+    ['its first line', ({ replace }) => replace(0, 'junk')],
+    ['a line in the middle', ({ lines, replace }) => replace(4, lines[4]?.slice(0, -20))],
+    [
+      'several lines',
+      async ({ replace }) => [await replace(2, 'junk'), await replace(5, ''), await replace(9, undefined)],
+    ],
+    ['its last line', async ({ path }) => truncate(path, (await stat(path)).size - 20)],
+    ['its second half', async ({ path }) => truncate(path, Math.floor((await stat(path)).size / 2))],
+    ['all of it', ({ path }) => rm(path)],
+    ['its folder', ({ path }) => rm(join(path, '..'), { recursive: true })],
+  ])('in %s is named by status and doctor, and repair restores it from the books', async (_, damage) => {
+    const dir = await books.broken();
+    await damage(await journalOf(dir));
+    const run = (...args: string[]) => runCli([...args, '--dir', dir]);
+    const into = join(dir, 'rebuilt.duckdb');
+    for (const command of [
+      ['status', '--exit-code', '--now', now],
+      ['doctor', '--offline', '--now', now],
+      ['rebuild', '--into', into],
+    ]) {
+      const { exitCode, stdout, stderr } = await run(...command);
+      expect({ command, exitCode, step: `${stdout}${stderr}`.includes('"costbook repair"') }).toEqual({
+        command,
+        exitCode: command[0] === 'doctor' ? expect.any(Number) : 4,
+        step: true,
+      });
+    }
+    const refused = await ingest(dir, platform, { now });
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr).toContain('"costbook repair"');
+    const repaired = await run('repair', '--json');
+    expect(repaired.exitCode, repaired.stderr).toBe(0);
+    expect(JSON.parse(repaired.stdout).lost).toEqual({ loads: [], journal: [] });
+    const rebuilt = await run('rebuild', '--into', into, '--json');
+    expect(JSON.parse(rebuilt.stdout), rebuilt.stderr).toMatchObject({ identical: true });
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    await expectWhole(dir);
+  });
+});
+
+/** Every place below `data` that can have a folder instead of a file, or a file instead of a folder. */
+const places: readonly (readonly ['folder' | 'file', string])[] = [
+  ['folder', 'warehouse.duckdb.part'],
+  ['folder', 'warehouse.duckdb.part.wal'],
+  ['folder', 'warehouse.duckdb.wal'],
+  ['folder', 'costbook.duckdb.wal'],
+  ['folder', 'costbook.duckdb.mode.part'],
+  ['folder', 'costbook.duckdb.77.part'],
+  ['folder', 'journal/events-000000001.ndjson'],
+  ['folder', 'metrics.prom'],
+  ['folder', '.unstored-books.json'],
+  ['file', 'journal'],
+  ['file', 'landing'],
+  ['file', 'landing/acc_one'],
+  ['file', 'landing/acc_one/load-000000001'],
+];
+
+test.concurrent.each(places)(
+  'a %s at data/%s is named with its path, and repair moves it aside',
+  async (kind, place) => {
+    const dir = await books.broken();
+    const path = join(dir, 'data', place);
+    await rm(path, { recursive: true, force: true });
+    if (kind === 'folder') await mkdir(join(path, 'inner'), { recursive: true });
+    else await writeFile(path, 'a file');
+    // Runs can do without metrics and the record of sent messages: only doctor mentions these.
+    for (const command of /metrics|unstored/.test(place) ? ['doctor'] : ['status', 'doctor']) {
+      const { stdout } = await runCli([
+        command,
+        ...(command === 'doctor' ? ['--offline'] : []),
+        '--now',
+        now,
+        '--dir',
+        dir,
+      ]);
+      expect(stdout).toContain(`${path} is a ${kind}`);
+      expect(stdout).toContain('"costbook repair"');
+    }
+    const refused = await ingest(dir, platform, { now });
+    if (refused.exitCode !== 0) {
+      expect(refused.exitCode).toBe(4);
+      expect(refused.stderr).toContain(`${path} is a ${kind}`);
+      expect(refused.stderr).toContain('"costbook repair"');
+    }
+    const repaired = await runCli(['repair', '--dir', dir]);
+    expect(repaired.exitCode, repaired.stderr).toBe(0);
+    expect(repaired.stdout).toContain('misplaced-');
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    await expectWhole(dir);
+  },
+);
+
+test.concurrent('a folder in place of the part of a rebuild is named, and nothing else is touched', async () => {
+  const dir = await books.broken();
+  const into = join(dir, 'rebuilt.duckdb');
+  await mkdir(`${into}.part`);
+  const { exitCode, stderr } = await runCli(['rebuild', '--into', into, '--dir', dir]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(`${into}.part is a folder`);
+});
+
+describe.concurrent('doctor', () => {
+  const doctor = (dir: string, ...args: string[]) =>
+    runCli(['doctor', '--offline', '--now', now, '--dir', dir, ...args]);
+  const first = (dir: string) => join(dir, 'data', 'landing', 'acc_one', 'load-000000001');
+
+  test('finds a changed page with --deep, and says that the books are right', async () => {
+    const dir = await books.broken();
+    expect((await doctor(dir, '--deep')).stdout).toContain('unchanged since they were stored');
+    await writeFile(join(first(dir), 'detail-0001.json'), 'junk');
+    expect((await doctor(dir)).stdout).not.toContain('detail-0001.json');
+    const { exitCode, stdout } = await doctor(dir, '--deep');
+    expect(exitCode).not.toBe(0);
+    expect(stdout).toMatch(/FAIL {2}landing: the books are right.*\n.*load 1.*detail-0001\.json has changed/);
+  });
+
+  test.each<[string, RegExp, (folder: string) => Promise<unknown>]>([
+    ['missing load', /load 1.*its folder .* is missing/, (folder) => rm(folder, { recursive: true })],
+    ['missing page', /1 of \d+ pages are missing.*detail-0001/, (folder) => rm(join(folder, 'detail-0001.json'))],
+    ['damaged description', /load\.json is not JSON/, (folder) => writeFile(join(folder, 'load.json'), '{')],
+    [
+      'copied load',
+      /mv .*load-000000099/,
+      (folder) => cp(folder, join(folder, '..', 'load-000000099'), { recursive: true }),
+    ],
+  ])('finds a %s in the landing folder', async (_, found, damage) => {
+    const dir = await books.broken();
+    await damage(first(dir));
+    expect((await doctor(dir)).stdout).toMatch(found);
+  });
+});
+
 describe.concurrent('repair --accept-loss', () => {
   const landing = (dir: string) => join(dir, 'data', 'landing', 'acc_one');
   const run = (dir: string, ...args: string[]) => runCli([...args, '--dir', dir]);
@@ -430,22 +579,22 @@ describe.concurrent('repair --accept-loss', () => {
     expect(rebuilt.exitCode, rebuilt.stderr).toBe(0);
   });
 
-  test('continues without the events after a damaged line of the journal', async () => {
-    const dir = await books.broken();
-    const folder = join(dir, 'data', 'journal');
-    const [file = ''] = await readdir(folder);
-    const lines = (await readFile(join(folder, file), 'utf8')).split('\n');
-    await writeFile(join(folder, file), lines.map((line, index) => (index === 2 ? 'junk' : line)).join('\n'));
-    const refused = await ingest(dir, platform, { now });
-    expect(refused.exitCode).toBe(4);
-    expect(refused.stderr).toContain('costbook repair --accept-loss');
+  test('without warehouse and snapshot loses only the damaged lines of the journal, and names them', async () => {
+    const dir = await onlyLanding();
+    const { lines, replace } = await journalOf(dir);
+    await replace(2, 'junk');
+    const kind = JSON.parse(lines[4] ?? '').event;
+    await replace(4, lines[4]?.slice(0, -20) ?? '');
     expect((await run(dir, 'repair')).exitCode).toBe(4);
-    expect(await run(dir, 'repair', '--accept-loss')).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringContaining('.ndjson.lost'),
+    const accepted = await run(dir, 'repair', '--accept-loss', '--json');
+    expect(accepted.exitCode, accepted.stderr).toBe(0);
+    expect(JSON.parse(accepted.stdout)).toMatchObject({
+      lost: { loads: [], journal: ['event 3 of the journal', `event 5 of the journal (${kind})`] },
+      restored: [],
     });
     expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
     await expectWhole(dir);
+    expect((await run(dir, 'rebuild', '--into', join(dir, 'rebuilt.duckdb'))).exitCode).toBe(0);
   });
 });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openJournalFile, readJournal } from '../../src/warehouse/journal.ts';
 import type { JournalEvent } from '../../src/warehouse/journal-events.ts';
+import { closeGaps } from '../../src/warehouse/journal-gaps.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 
@@ -110,11 +111,12 @@ describe('the journal', () => {
     await expect(readJournal(folder)).rejects.toThrow(/events-000000001\.ndjson:1: .*its last line is incomplete/);
   });
 
-  test('that was lost continues with the next number, and reports the missing events', async () => {
+  test('that ends before the events in the books is not continued, and reports the missing events', async () => {
     const folder = await newFolder();
-    await write(folder, [{ event: 'run_began', values: {} }], 7);
-    expect((await readJournal(folder, 7)).map(({ number }) => number)).toEqual([8]);
-    await expect(readJournal(folder)).rejects.toThrow(/events 1 to 7 of the journal are missing/);
+    await write(folder, [{ event: 'run_began', values: {} }]);
+    const names = /events 2 to 7 of the journal are missing.*costbook repair"/;
+    await expect(openJournalFile(folder, 7)).rejects.toThrow(names);
+    await expect(readJournal(folder, 0, 7)).rejects.toThrow(names);
   });
 
   test('ignores files of other programs', async () => {
@@ -123,5 +125,111 @@ describe('the journal', () => {
     await writeFile(join(folder, 'notes.txt'), 'mine');
     await write(folder, [{ event: 'run_began', values: {} }]);
     expect(await readJournal(folder)).toHaveLength(1);
+  });
+});
+
+/** What happens to a line of a journal, and whether its event is then lost. */
+const harms: Readonly<Record<string, (line: string) => { lines: string[]; isLost: boolean }>> = {
+  truncated: (line) => ({ lines: [line.slice(0, -20)], isLost: true }),
+  'turned into junk': () => ({ lines: ['\u0000\u0000 junk'], isLost: true }),
+  removed: () => ({ lines: [], isLost: true }),
+  emptied: () => ({ lines: [''], isLost: true }),
+  'given a number far away': (line) => ({ lines: [line.replace(/"number":\d+/, '"number":900000')], isLost: true }),
+  repeated: (line) => ({ lines: [line, line], isLost: false }),
+};
+
+describe('a damaged journal', () => {
+  /** Events 1 to `count` in files of `perFile` events. */
+  async function journalOf(count: number, perFile: number): Promise<{ folder: string; lines: string[] }> {
+    const folder = await newFolder();
+    await mkdir(folder, { recursive: true });
+    const lines = Array.from({ length: count }, (_, index) =>
+      JSON.stringify({ number: index + 1, event: 'run_began', values: { command: `run ${index + 1}` } }),
+    );
+    for (let first = 0; first < count; first += perFile) {
+      await writeLines(folder, first + 1, lines.slice(first, first + perFile));
+    }
+    return { folder, lines };
+  }
+
+  async function writeLines(folder: string, first: number, lines: readonly string[]): Promise<void> {
+    const name = `events-${String(first).padStart(9, '0')}.ndjson`;
+    await writeFile(join(folder, name), lines.map((line) => `${line}\n`).join(''));
+  }
+
+  function rangesOf(numbers: readonly number[]): [number, number][] {
+    const ranges: [number, number][] = [];
+    for (const number of numbers) {
+      const last = ranges.at(-1);
+      if (last !== undefined && last[1] === number - 1) last[1] = number;
+      else ranges.push([number, number]);
+    }
+    return ranges;
+  }
+
+  test('keeps every event that can still be read, and records exactly the others as lost', async () => {
+    const harm = fc.record({ at: fc.nat(30), kind: fc.constantFrom(...Object.keys(harms)) });
+    const shape = { count: fc.integer({ min: 1, max: 24 }), perFile: fc.integer({ min: 1, max: 9 }) };
+    await fc.assert(
+      fc.asyncProperty(fc.record(shape), fc.array(harm, { maxLength: 5 }), async ({ count, perFile }, drawn) => {
+        const { folder, lines } = await journalOf(count, perFile);
+        const harmed = new Map(drawn.map(({ at, kind }) => [at % count, kind]));
+        const lost = new Set<number>();
+        for (let first = 0; first < count; first += perFile) {
+          const found = lines.slice(first, first + perFile).flatMap((line, index) => {
+            const kind = harmed.get(first + index);
+            const after = kind === undefined ? undefined : harms[kind]?.(line);
+            if (after?.isLost) lost.add(first + index + 1);
+            return after?.lines ?? [line];
+          });
+          await writeLines(folder, first + 1, found);
+        }
+        const closed = await closeGaps(folder, { inBooks: count, acceptLoss: false });
+        const wanted = rangesOf([...lost].sort((a, b) => a - b));
+        expect(closed.lost.map(({ from, through }) => [from, through])).toEqual(wanted);
+        const events = await readJournal(folder, 0, count);
+        const readable = events.filter((each) => each.event !== 'events_lost').map(({ number }) => number);
+        expect(readable).toEqual(lines.map((_, index) => index + 1).filter((number) => !lost.has(number)));
+        expect(await closeGaps(folder, { inBooks: count, acceptLoss: false })).toEqual({ lost: [], movedAside: [] });
+        await write(folder, [{ event: 'run_began', values: {} }], count);
+        expect((await readJournal(folder)).at(-1)?.number).toBe(count + 1);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('with a copy of a file under another number, or swapped lines, loses nothing', async () => {
+    const { folder, lines } = await journalOf(12, 5);
+    await writeLines(folder, 8, lines.slice(0, 5));
+    await writeLines(folder, 6, [lines[6] ?? '', lines[5] ?? '', ...lines.slice(7, 10)]);
+    await expect(readJournal(folder)).rejects.toThrow(/the journal is damaged/);
+    const { lost, movedAside } = await closeGaps(folder, { inBooks: 12, acceptLoss: false });
+    expect(lost).toEqual([]);
+    expect(movedAside.length).toBeGreaterThan(0);
+    expect((await readJournal(folder, 0, 12)).map(({ number }) => number)).toEqual(lines.map((_, index) => index + 1));
+  });
+
+  test('whose lost events the books do not have is left alone, unless the loss is accepted', async () => {
+    const { folder, lines } = await journalOf(6, 10);
+    await writeLines(folder, 1, lines.with(4, '{"number":5,"event":"month_closed","val'));
+    const before = await readdir(folder);
+    await expect(closeGaps(folder, { inBooks: 4, acceptLoss: false })).rejects.toThrow(/--accept-loss/);
+    expect(await readdir(folder)).toEqual(before);
+    const { lost } = await closeGaps(folder, { inBooks: 4, acceptLoss: true });
+    expect(lost).toEqual([{ from: 5, through: 5, isInBooks: false, kinds: ['month_closed'] }]);
+    expect((await readJournal(folder)).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test('that a repair was killed while it wrote is repaired by the next one', async () => {
+    const { folder, lines } = await journalOf(9, 3);
+    const readable = [1, 3, 4, 5, 6, 7, 8, 9];
+    // The last files are renamed first; the damaged one is still in place.
+    await writeLines(folder, 1, lines.slice(0, 3).with(1, 'junk'));
+    await writeFile(join(folder, 'events-000000001.ndjson.part'), 'half');
+    await writeFile(join(folder, 'events-000000001.ndjson.lost'), 'of the killed repair');
+    await closeGaps(folder, { inBooks: 9, acceptLoss: false });
+    const events = await readJournal(folder, 0, 9);
+    expect(events.filter((each) => each.event !== 'events_lost').map(({ number }) => number)).toEqual(readable);
+    expect(await readFile(join(folder, 'events-000000001.ndjson.lost'), 'utf8')).toBe('of the killed repair');
   });
 });

@@ -78,8 +78,8 @@ describe('exitCodeOf(error)', () => {
     );
     const advice = failures.map((failure) => wordsOf(failure).at(-1));
     expect(advice).toEqual([
-      expect.stringMatching(/file is in the place of a folder.*costbook repair/),
-      expect.stringMatching(/file is in the place of a folder.*costbook repair/),
+      expect.stringMatching(/file at or above \S*errors\.test\.ts\S* is in the place of a folder.*costbook repair/),
+      expect.stringMatching(/file at or above \S*errors\.test\.ts\S* is in the place of a folder.*costbook repair/),
       expect.stringMatching(/folder is in the place of a file.*costbook repair/),
     ]);
     expect(wordsOf(Object.assign(new Error('EPERM'), { code: 'EPERM', syscall: 'open' }))).toHaveLength(1);

@@ -1,0 +1,100 @@
+import { type Dirent, readdirSync, renameSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { ChangedFileError } from './errors.ts';
+
+/** A folder in place of a file below `data`, or a file in place of a folder. */
+export interface Misplaced {
+  readonly path: string;
+  readonly found: 'file' | 'folder';
+  /** Whether a run cannot write the books until it is gone. */
+  readonly stopsRuns: boolean;
+}
+
+/** Files in `data` that a run writes or removes. Other programs may leave folders there: DuckDB spills to `*.tmp`. */
+const filesOfBooks = /^(warehouse|costbook)\.duckdb\.(wal.*|part|part\.wal|mode\.part|\d+\.part)$/;
+/** Files in `data` that a run replaces, or can do without. */
+const otherFiles = /^((warehouse|costbook)\.duckdb|metrics\.prom(\.part)?|\.unstored-\w+\.json(\.part)?)$/;
+const journalFiles = /^events-\d{9,}\.ndjson(\.part)?$/;
+const loadFolders = /^load-\d{9,}$/;
+/** Names of accounts' folders contain no dot. */
+const accountFolders = /^(?!misplaced-)[^.]+$/;
+
+/** Every folder in place of a file of the books, and every file in place of one of their folders. */
+export function misplacedFiles(dir: string): readonly Misplaced[] {
+  const data = join(dir, 'data');
+  const landing = join(data, 'landing');
+  const journal = join(data, 'journal');
+  const folders = [data, journal, landing, join(landing, '.incoming')].filter(isFile);
+  const accounts = entriesOf(landing).filter(({ name }) => accountFolders.test(name));
+  return [
+    ...folders.map((path) => misplaced(path, 'file')),
+    ...foldersNamed(data, filesOfBooks).map((path) => misplaced(path, 'folder')),
+    ...foldersNamed(data, otherFiles).map((path) => ({ ...misplaced(path, 'folder'), stopsRuns: false })),
+    ...foldersNamed(journal, journalFiles).map((path) => misplaced(path, 'folder')),
+    ...accounts.filter((entry) => entry.isFile()).map(({ name }) => misplaced(join(landing, name), 'file')),
+    ...accounts.flatMap(({ name }) =>
+      filesNamed(join(landing, name), loadFolders).map((path) => misplaced(path, 'file')),
+    ),
+  ];
+}
+
+function misplaced(path: string, found: 'file' | 'folder'): Misplaced {
+  return { path, found, stopsRuns: true };
+}
+
+/** `/books/data/journal is a file, expected a folder`. */
+export function describeMisplaced({ path, found }: Misplaced): string {
+  return `${path} is a ${found}, expected a ${found === 'file' ? 'folder' : 'file'}`;
+}
+
+/** Throws ChangedFileError if a folder is in place of a file that a run needs, or the other way round. */
+export function refuseMisplaced(dir: string): void {
+  const found = misplacedFiles(dir).filter(({ stopsRuns }) => stopsRuns);
+  if (found.length === 0) return;
+  throw new ChangedFileError(
+    `${found.map(describeMisplaced).join('; ')}. Nothing was changed. Run "costbook repair", which moves it aside`,
+  );
+}
+
+/** What is misplaced and thus explains an error of the operating system; empty for any other error. */
+export function causeInMisplaced(error: unknown, dir: string): readonly Misplaced[] {
+  const { code = '', syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  return syscall !== undefined && ['EISDIR', 'ENOTDIR', 'EEXIST'].includes(code) ? misplacedFiles(dir) : [];
+}
+
+/** Renames what is misplaced to `misplaced-<stamp>-<name>`; returns the new paths. `stamp` has no colons. */
+export function moveMisplacedAside(dir: string, stamp: string): string[] {
+  return misplacedFiles(dir).map(({ path }) => {
+    const aside = join(dirname(path), `misplaced-${stamp}-${basename(path)}`);
+    renameSync(path, aside);
+    return aside;
+  });
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false; // missing, or below another file
+  }
+}
+
+function foldersNamed(folder: string, pattern: RegExp): string[] {
+  return entriesOf(folder)
+    .filter((entry) => entry.isDirectory() && pattern.test(entry.name))
+    .map(({ name }) => join(folder, name));
+}
+
+function filesNamed(folder: string, pattern: RegExp): string[] {
+  return entriesOf(folder)
+    .filter((entry) => entry.isFile() && pattern.test(entry.name))
+    .map(({ name }) => join(folder, name));
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // missing, no folder, or no permission, which others report
+  }
+}

@@ -1,0 +1,72 @@
+import { UsageError } from '../errors.ts';
+import type { Connection } from './connection.ts';
+import { type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-events.ts';
+import { journaledTables } from './ledger-tables.ts';
+import { insertRestoredRows, journaledRowsOf, removeJournaledRowsOf } from './statements.ts';
+
+/** Rows per event: a line of the journal stays below a megabyte or two. */
+const rowsAtOnce = 500;
+
+/**
+ * The events that restore every table that the journal writes to its present rows, in order; the last one says that
+ * they are complete. `first` is the number that the first of them gets.
+ */
+export async function* restoringEvents(connection: Connection, first: number): AsyncGenerator<JournalEvent> {
+  for (const table of journaledTables) {
+    const read = journaledRowsOf(table);
+    for (let from = 0; ; from += rowsAtOnce) {
+      const rows = await connection.rows(read, { max_rows: rowsAtOnce, first_row: from });
+      if (from > 0 && rows.length === 0) break;
+      const texts = rows.map((row) =>
+        Object.fromEntries(Object.entries(row).map(([name, text]) => [name, cell(text)])),
+      );
+      yield { event: 'rows_restored', values: { table: table.name, is_first: from === 0, rows: texts } };
+      if (rows.length < rowsAtOnce) break;
+    }
+  }
+  yield { event: 'books_restored', values: { from: first } };
+}
+
+function cell(text: unknown): string | null {
+  return text === null || text === undefined ? null : String(text);
+}
+
+/** Writes the rows of one `rows_restored` event. Throws UsageError if this program does not know the table. */
+export async function restoreRows(connection: Connection, values: JournalEvent['values']): Promise<void> {
+  const table = journaledTables.find(({ name }) => name === values['table']);
+  if (table === undefined) {
+    throw new UsageError(
+      `the journal restores the table "${values['table']}", which this version of Costbook does not know. Update Costbook`,
+    );
+  }
+  if (values['is_first'] === true) await connection.run(removeJournaledRowsOf(table));
+  const rows = Array.isArray(values['rows']) ? values['rows'] : [];
+  const columns = Object.keys(rows[0] ?? {});
+  if (columns.length === 0) return;
+  await connection.run(insertRestoredRows(table, columns), { rows: JSON.stringify(rows) });
+}
+
+/** The first number that a complete restoration in these events replaces, or undefined if there is none. Pure. */
+function lastRestoration(events: readonly NumberedEvent[]): { from: number; end: number } | undefined {
+  const end = events.findLast(({ event }) => event === 'books_restored');
+  return end === undefined ? undefined : { from: Number(end.values['from']), end: end.number };
+}
+
+/**
+ * The first event whose loss nothing makes up for: its gap follows the start of the last complete restoration.
+ * Undefined if there is none. Pure.
+ */
+export function firstUnrestored(events: readonly NumberedEvent[]): NumberedEvent | undefined {
+  const { from = 0 } = lastRestoration(events) ?? {};
+  return events.find((event) => event.event === 'events_lost' && lastNumberOf(event) >= from);
+}
+
+/**
+ * Which events a rebuild applies, given all of them after those that its base has: not those that a later restoration
+ * replaces, nor the rows of an incomplete restoration, or of one that started before. Pure.
+ */
+export function appliedInRebuild(events: readonly NumberedEvent[]): (event: NumberedEvent) => boolean {
+  const last = lastRestoration(events);
+  if (last === undefined || last.from < (events[0]?.number ?? 1)) return ({ event }) => event !== 'rows_restored';
+  return ({ number, event }) => number >= last.from && (event !== 'rows_restored' || number < last.end);
+}
