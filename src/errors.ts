@@ -201,7 +201,9 @@ export function adviceOf(error: unknown): string | undefined {
   if (!isSystemError(error)) return undefined;
   const { code, path, syscall } = error;
   if (code === 'EROFS') return `${path ?? 'the disk'} is read-only: make it writable`;
-  if (code === 'EACCES' || code === 'EPERM') return `give the user that runs Costbook access to ${path ?? 'this file'}`;
+  if ((code === 'EACCES' || code === 'EPERM') && path !== undefined) {
+    return `give the user that runs Costbook access to ${path}`;
+  }
   const where = path === undefined ? 'is in the place of' : `at or above ${path} is in the place of`;
   if (code === 'ENOTDIR' || (code === 'EEXIST' && syscall === 'mkdir'))
     return `a file ${where} a folder: move it away, then ${repairing}`;

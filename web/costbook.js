@@ -24,6 +24,23 @@
 
   const format = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
+  /** One line for each series with a value: its name and its exact amount, which no axis can show. */
+  function tooltipOf(points, { texts, totals, unit }) {
+    const known = new Set();
+    const lines = points.flatMap(({ seriesId, seriesName, dataIndex, marker, data }) => {
+      if (seriesId === 'marks') return [`▼ ${data.name.replace(/[{|}]/g, ' ')}`];
+      const text = texts[seriesId]?.[dataIndex];
+      // The incomplete end of a line is a series of its own.
+      const id = seriesId.replace(/-open$/, '');
+      if (!text || known.has(id)) return [];
+      known.add(id);
+      return `${marker}${seriesName.replace(/[{|}]/g, ' ')}: ${exact(text)}`;
+    });
+    const { axisValueLabel, dataIndex } = points.find(({ seriesId }) => seriesId !== 'marks') ?? points[0];
+    const total = totals?.[dataIndex];
+    return [`${axisValueLabel}, ${unit}`, ...lines, ...(total ? [`Total: ${exact(total)}`] : [])].join('\n');
+  }
+
   function draw(place) {
     const option = colored(JSON.parse(document.getElementById(place.dataset.chart).textContent));
     const actions = place.dataset.actions ? JSON.parse(document.getElementById(place.dataset.actions).textContent) : {};
@@ -40,16 +57,8 @@
       ...option.tooltip,
       valueFormatter: (amount) => (amount === null || amount === undefined ? '–' : format.format(amount)),
     };
-    for (const series of option.series) {
-      const texts = actions.texts?.[series.id];
-      if (!texts) continue;
-      // What an axis holds is a rounded number; the text is exact.
-      series.tooltip = {
-        valueFormatter: (value, index) =>
-          value === null || value === undefined || !texts[index] ? '–' : `${exact(texts[index])} ${actions.unit}`,
-      };
-      series.cursor = 'pointer';
-    }
+    if (actions.texts) option.tooltip.formatter = (points) => tooltipOf(points, actions);
+    for (const series of option.series) if (actions.links) series.cursor = 'pointer';
     chart.setOption(option);
     if (actions.buckets) addActions(place, live, chart, actions);
     const observer = new ResizeObserver(() => chart.resize());
@@ -121,7 +130,9 @@
     });
     const hint = document.createElement('p');
     hint.className = 'hint';
-    hint.textContent = 'Drag over the chart to zoom in. Click a bar to see what it is made of.';
+    hint.textContent = matchMedia('(pointer: fine)').matches
+      ? 'Drag over the chart to zoom in. Click a bar to see what it is made of.'
+      : 'Tap a bar to see what it is made of.';
     place.after(hint);
   }
 

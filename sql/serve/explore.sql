@@ -5,38 +5,19 @@ with
 --! include: explored_costs
 keyed as (
   select
-    series.series_id,
+    series.series_id as member,
     series.unit,
     case $group_by
 --! include: series_key
-    end as key
+    end as key,
+    false as is_shared
   from visible_series as series
   where
 --! include: series_filters
 ),
-hours as (
-  -- Names are joined after adding up by series, which is much less work.
-  select
-    series_id,
-    bucket_start < cast($from as timestamp) as is_before,
-    date_trunc($step, bucket_start) as bucket,
-    sum(cost) as cost,
-    sum(usage) as usage
+member_costs as (
+  select explored_costs.series_id as member, explored_costs.bucket_start, explored_costs.cost, explored_costs.usage
   from explored_costs
-  group by all
-),
-by_key as (
-  select
-    hours.bucket,
-    hours.is_before,
-    keyed.key,
-    false as is_shared,
-    sum(hours.cost) as cost,
-    sum(hours.usage) as usage,
-    min(keyed.unit) as unit,
-    count(distinct coalesce(keyed.unit, '')) as units
-  from hours
-  join keyed using (series_id)
-  group by all
+  semi join keyed on keyed.member = explored_costs.series_id
 ),
 --! include: ranked_groups

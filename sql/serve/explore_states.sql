@@ -20,8 +20,9 @@ parts as (
     and ownership.from_time < states.to_time
     and ownership.to_time > states.from_time
 ),
-keyed as (
+keyed as materialized (
   select
+    row_number() over () as member,
     parts.series_id,
     parts.from_time,
     parts.to_time,
@@ -50,18 +51,12 @@ keyed as (
       end
     )
 ),
-by_key as (
-  select
-    date_trunc($step, hours.bucket_start) as bucket,
-    hours.bucket_start < cast($from as timestamp) as is_before,
-    keyed.key,
-    keyed.is_shared,
-    sum(hours.cost) as cost,
-    sum(hours.usage) as usage,
-    min(keyed.unit) as unit,
-    count(distinct coalesce(keyed.unit, '')) as units
-  from explored_costs as hours
-  join keyed on keyed.series_id = hours.series_id and hours.valid_at >= keyed.from_time and hours.valid_at < keyed.to_time
-  group by all
+member_costs as (
+  select keyed.member, explored_costs.bucket_start, explored_costs.cost, explored_costs.usage
+  from explored_costs
+  join keyed
+    on keyed.series_id = explored_costs.series_id
+    and explored_costs.valid_at >= keyed.from_time
+    and explored_costs.valid_at < keyed.to_time
 ),
 --! include: ranked_groups

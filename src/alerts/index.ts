@@ -11,7 +11,7 @@ export {
   type Origin,
   type OutgoingMessage,
 } from './message.ts';
-export { isRefusedClose, staleStep, stepAfterRun } from './next-step.ts';
+export { diskKey, isRefusedClose, staleStep, stepAfterRun } from './next-step.ts';
 export { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
 export { alertWords, type OpenAlert, openAlerts } from './open-alerts.ts';
 export { readPictures, readSummaryPicture, showsPictures } from './pictures.ts';
@@ -29,9 +29,10 @@ export {
   alertWithoutBooks,
   asKnown,
   asRaised,
-  diskStillFull,
   forgetUnstored,
   markMended,
   type UnstoredAlert,
   unstoredAlerts,
+  unstoredStill,
+  type WaitingAlert,
 } from './unstored-alerts.ts';

@@ -1,4 +1,6 @@
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LocalConfig } from '../config/index.ts';
 import {
@@ -47,6 +49,42 @@ function fileOf(dir: string, name: Name): string {
   return join(dir, 'data', `.unstored-${name}.json`);
 }
 
+/** The file that remembers the alert: in the project, or elsewhere if nothing can be written there. */
+async function storedFile(dir: string, name: Name): Promise<string | undefined> {
+  const elsewhere = await fileElsewhere(dir, name);
+  for (const file of [fileOf(dir, name), ...(elsewhere === undefined ? [] : [elsewhere])]) {
+    if ((await stat(file).catch(() => undefined)) !== undefined) return file;
+  }
+  return undefined;
+}
+
+/**
+ * The file for a project that cannot be written: in this user's own folder below the temporary folder. Its name holds
+ * the identity of the project folder, so that a new folder of the same name has its own. Undefined if another user owns
+ * that folder, or if it cannot be written either.
+ */
+async function fileElsewhere(dir: string, name: Name, make = false): Promise<string | undefined> {
+  const uid = process.getuid?.();
+  const folder = join(tmpdir(), `costbook-unstored-${uid ?? 'user'}`);
+  try {
+    if (make) await mkdir(folder, { mode: 0o700 }).catch(ignoreExisting);
+    const found = await lstat(folder);
+    if (!found.isDirectory() || (uid !== undefined && found.uid !== uid)) return undefined;
+    const { dev, ino } = await stat(dir);
+    const project = createHash('sha256')
+      .update(`${await realpath(dir)} ${dev} ${ino}`)
+      .digest('hex')
+      .slice(0, 32);
+    return join(folder, `${project}-${name}.json`);
+  } catch {
+    return undefined;
+  }
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
 /** The alerts that wait for the ledger. `everybody` are the sinks that an alert with an empty file was sent to. */
 export async function unstoredAlerts(
   { dir }: Pick<AlertingContext, 'dir'>,
@@ -58,9 +96,9 @@ export async function unstoredAlerts(
 
 /** An empty file needs no space on a full disk. It only says that the sinks were notified. */
 async function readUnstored(dir: string, name: Name, everybody: readonly string[]): Promise<UnstoredAlert | undefined> {
-  const file = fileOf(dir, name);
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
+  const file = await storedFile(dir, name);
+  const text = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
+  if (file === undefined || text === undefined) return undefined;
   if (text !== '') return parse(text);
   if (name !== 'disk') return undefined;
   const at = formatSecond((await stat(file)).mtimeMs);
@@ -76,19 +114,26 @@ function parse(text: string): UnstoredAlert | undefined {
   }
 }
 
-/** The full disk that a run found, in words, if nothing was stored since; the ledger cannot have it. */
-export async function diskStillFull(
-  dir: string,
-): Promise<(Pick<OpenAlert, 'title' | 'next'> & { readonly at: string }) | undefined> {
-  const alert = await readUnstored(dir, 'disk', []);
-  if (alert === undefined || alert.isMended === true) return undefined;
-  const { title, next } = alertWords({ key: keys.disk, fact: JSON.stringify(alert.fact) });
-  return { title, next, at: alert.state.at };
+/** An alert that a run sent and that the ledger cannot have, in words. */
+export type WaitingAlert = Pick<OpenAlert, 'key' | 'title' | 'detail' | 'next'> & { readonly at: string };
+
+/** The alerts about a full disk, or books that cannot be written, that a run sent; those that ended are left out. */
+export async function unstoredStill(dir: string): Promise<readonly WaitingAlert[]> {
+  return (await unstoredAlerts({ dir }, []))
+    .filter(({ isMended }) => isMended !== true)
+    .map(({ fact, state }) => {
+      const { title, next } = alertWords({ key: fact.key, fact: JSON.stringify(fact) });
+      return { key: fact.key, title, detail: fact.kind === 'books' ? fact.error : undefined, next, at: state.at };
+    });
 }
 
 /** Removes the waiting alerts, because the ledger has them now. */
 export async function forgetUnstored(dir: string): Promise<void> {
-  for (const name of names) await rm(fileOf(dir, name), { force: true });
+  for (const name of names) {
+    await rm(fileOf(dir, name), { force: true });
+    const elsewhere = await fileElsewhere(dir, name);
+    if (elsewhere !== undefined) await rm(elsewhere, { force: true });
+  }
 }
 
 /** Records that the books were written, so that the next failure is reported again. Never throws. */
@@ -96,10 +141,11 @@ export async function markMended(context: AlertingContext): Promise<void> {
   const { dir, effects } = context;
   for (const name of names) {
     try {
-      if ((await stat(fileOf(dir, name)).catch(() => undefined)) === undefined) continue;
+      const file = await storedFile(dir, name);
+      if (file === undefined) continue;
       // Who was notified is known from the configuration if the file is empty.
       const alert = await readUnstored(dir, name, loadAlertingConfig(context).alerts.notify);
-      if (alert !== undefined && alert.isMended !== true) await write(fileOf(dir, name), { ...alert, isMended: true });
+      if (alert !== undefined && alert.isMended !== true) await write(file, { ...alert, isMended: true });
     } catch (error) {
       effects.log.warn('alert.not_stored', 'Could not write the file of an alert', {
         file: fileOf(dir, name),
@@ -131,7 +177,7 @@ export function asRaised(alert: UnstoredAlert): RaisedAlert {
  * Notifies the sinks that the disk is full, or that the books cannot be written and which published numbers can be
  * trusted. Does nothing for other failures: if another run holds the books, or for a bug. Each sink is notified once
  * until the books are written again. A file next to the books records who was notified, because the ledger cannot. If
- * that file cannot be written, every run notifies. Never throws.
+ * that file cannot be written, a file below the temporary folder does; if neither can, every run notifies. Never throws.
  */
 export async function alertWithoutBooks(
   command: string,
@@ -318,15 +364,20 @@ async function store(name: Name, alert: UnstoredAlert, { dir, effects }: Alertin
     await write(fileOf(dir, name), alert);
     return true;
   } catch (error) {
+    const elsewhere = isDiskFull(messageOf(error)) ? undefined : await fileElsewhere(dir, name, true);
+    if (elsewhere !== undefined && (await write(elsewhere, alert).then(isDone, isFailed))) return true;
     effects.log.warn('alert.not_stored', 'Could not store which sinks were notified', { reason: messageOf(error) });
     return false;
   }
 }
 
+const isDone = () => true;
+const isFailed = () => false;
+
 async function write(file: string, alert: UnstoredAlert): Promise<void> {
   const part = `${file}.part`;
   try {
-    await writeFile(part, JSON.stringify(alert));
+    await writeFile(part, JSON.stringify(alert), { mode: 0o600 });
     await rename(part, file);
   } catch (error) {
     await rm(part, { force: true });

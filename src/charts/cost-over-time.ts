@@ -147,13 +147,19 @@ function lineOf(name: string, value: number, theme: Theme): Drawn {
 
 function markSeries(
   marks: readonly { readonly index: number; readonly name: string }[],
-  { labels, series }: TimeChart,
+  { labels, series, shape }: TimeChart,
   theme: Theme,
 ): Drawn {
-  const heights = labels.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
+  // Bars stand on each other, lines do not.
+  const heights = labels.map((_, index) => {
+    const values = series.map((one) => (shape === 'cumulative' ? runningTotals(one.values) : one.values)[index] ?? 0);
+    return shape === 'bars' ? values.reduce((sum, value) => sum + value, 0) : Math.max(0, ...values);
+  });
   return {
     type: 'scatter',
-    name: 'unusual',
+    id: 'marks',
+    name: 'marks',
+    z: 6,
     symbol: 'triangle',
     symbolRotate: 180,
     symbolSize: 11,

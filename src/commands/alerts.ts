@@ -7,6 +7,8 @@ import {
   newMessage,
   originOf,
   previewFormats,
+  unstoredStill,
+  type WaitingAlert,
 } from '../alerts/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
@@ -98,12 +100,15 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
     const isOpenOnly = input.options['open'] === true;
     const rows = await books.connection.rows(await readSql('alerts', 'list'), { open_only: isOpenOnly });
     const state = await completenessOf(books.connection);
+    const unstored = await unstoredStill(context.dir);
     if (context.json) {
       const { completeThrough, settledThrough } = state;
-      await context.write(`${JSON.stringify({ completeThrough, settledThrough, alerts: rows.map(toJson) })}\n`);
+      await context.write(
+        `${JSON.stringify({ completeThrough, settledThrough, alerts: rows.map(toJson), unstored })}\n`,
+      );
     } else {
       await context.write(
-        `${rows.length === 0 ? await noneWords(books.connection, isOpenOnly) : describe(rows)}\n${describeCompleteness(state)}\n`,
+        `${unstored.map(describeUnstored).join('')}${rows.length > 0 ? describe(rows) : unstored.length > 0 ? '' : await noneWords(books.connection, isOpenOnly)}\n${describeCompleteness(state)}\n`,
       );
     }
     return exitCodes.done;
@@ -128,6 +133,8 @@ function toJson(row: SqlRow): Record<string, unknown> {
     account: row['account'],
     severity: row['severity'],
     isOpen: row['is_open'],
+    /** Whether its cause is gone; the next evaluation ends it. */
+    isOver: row['is_over'],
     raisedAt: row['raised_at'],
     openSince: row['open_since'],
     endedAt: row['ended_at'],
@@ -156,13 +163,27 @@ function describe(rows: readonly SqlRow[]): string {
   return parts.join('\n\n');
 }
 
+/** An alert that was sent although the books cannot store it. */
+function describeUnstored({ key, title, detail, next, at }: WaitingAlert): string {
+  const lines = [
+    `🔴 critical  ${title}`,
+    detail && `   ${detail}`,
+    next && `   ${next}`,
+    `   open since ${at}; not in the books yet`,
+  ];
+  return `${[...lines, `   ${key}`].flatMap((line) => (line ? [forTerminal(line)] : [])).join('\n')}\n\n`;
+}
+
 function describeOpen(row: SqlRow): string {
   const { icon, title, detail, next } = alertWords({ key: String(row['alert_key']), fact: String(row['fact']) });
   const times = Number(row['occurrence']) > 1 ? `, ${row['occurrence']} times` : '';
   const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
   return [
     forTerminal(`${icon} ${row['severity']}  ${title}`),
-    ...[detail, next].flatMap((line) => (line === undefined ? [] : [`   ${forTerminal(line)}`])),
+    ...(row['is_over'] === true ? ['   the month was reopened since: the next "costbook alert" ends this alert'] : []),
+    ...(row['is_over'] === true ? [] : [detail, next]).flatMap((line) =>
+      line === undefined ? [] : [`   ${forTerminal(line)}`],
+    ),
     `   open since ${row['open_since']}${times}${quiet}; notified: ${notifiedWords(row)}`,
     `   ${forTerminal(String(row['alert_key']))}`, // never cut: users copy it to ack and resend
   ].join('\n');

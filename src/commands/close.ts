@@ -3,6 +3,7 @@ import { type BilledMonth, closeObstacles, nothingBilled, readBilledMonth } from
 import { type LocalConfig, loadConfig } from '../config/index.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import { runChecks } from '../query/index.ts';
+import { revokedCloses, revokedExports, revokedWords } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time.ts';
 import {
@@ -109,6 +110,11 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
       context.effects.now(),
     );
     await answer({ month: month.start, closedAt, accounts: closes }, false, context);
+    const revoked = await revokedExports(join(context.dir, 'exports'), await revokedCloses(connection));
+    const words = revokedWords(
+      revoked.filter(({ command }) => command.includes(` --month ${formatMonth(month.start)}`)),
+    );
+    if (words !== undefined && !context.json) await context.write(`${words}\n`);
     return { exitCode: exitCodes.done };
   } finally {
     books.close();

@@ -1,7 +1,7 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
-import { alertRows, isRefusedClose, openAlerts, sinkFault, stepAfterRun } from '../alerts/index.ts';
+import { alertRows, isRefusedClose, openAlerts, sinkFault, stepAfterRun, unstoredStill } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { budgetsFile, loadBudgets } from '../budgets/index.ts';
 import {
@@ -120,6 +120,7 @@ export const doctorCommand: Command = {
     await look('files', () => misplaced(context));
     await look('files', () => fileModes(config, context));
     await look('books', () => books(config, context, wrongNow));
+    await look('writing', () => unstored(context.dir));
     await look('landing', () => landing(config, context, input.options['deep'] === true));
     await look('alerts', () => alerts(context));
     if (config !== undefined) {
@@ -245,7 +246,7 @@ async function jobs(config: LocalConfig | undefined, context: CommandContext): P
     return count === 0 ? 'no budgets' : `${count} budget${count === 1 ? '' : 's'}`;
   });
   await read(() => {
-    const count = loadAllocation(allocationFile(dir))?.definition.rules.length ?? 0;
+    const count = (loadAllocation(allocationFile(dir))?.definition.rules.length ?? 1) - 1; // the default is none
     return count === 0 ? 'no allocation rules' : `${count} allocation rule${count === 1 ? '' : 's'}`;
   });
   return found;
@@ -370,7 +371,7 @@ const gib = 1024 ** 3;
 async function disk({ dir }: CommandContext): Promise<readonly Found[]> {
   await access(dir, constants.W_OK).catch(() => {
     throw new UsageError(
-      `this user cannot write to ${dir}: change its permissions, or choose another folder with --dir`,
+      `this user cannot write to ${dir}: grant write access, or choose another project folder with --dir`,
     );
   });
   const { bavail, bsize } = await statfs(dir);
@@ -469,6 +470,9 @@ async function books(
     if (unpublished !== undefined) found.push(warn(unpublished, 'if no run is active, run "costbook ingest"'));
     const failures = (await alertRows(snapshot.connection, 'last_runs')).filter((row) => row['outcome'] !== 'done');
     const ingest = failures.find((row) => row['command'] === 'ingest');
+    const [unstoredAlert] = await unstoredStill(dir);
+    const ofIngest = ingest === undefined ? 'run "costbook ingest"' : nextWords(stepOf(ingest));
+    const remedy = unstoredAlert?.next ?? ofIngest;
     const now = effects.now();
     const freshnessHours = config?.freshnessHours ?? 26;
     const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);
@@ -477,15 +481,7 @@ async function books(
       const through = completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough);
       const words = `account ${account} is complete through ${through}`;
       const isOld = completeThrough === undefined || completeThrough < now - freshnessHours * hourMs;
-      found.push(
-        isOld
-          ? fail(
-              exitCodes.unproven,
-              `${words}: older than ${freshnessHours} h`,
-              ingest === undefined ? 'run "costbook ingest"' : nextWords(stepOf(ingest)),
-            )
-          : ok(words),
-      );
+      found.push(isOld ? fail(exitCodes.unproven, `${words}: older than ${freshnessHours} h`, remedy) : ok(words));
     }
     for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(snapshot.connection)) {
       // A difference to the platform's present clock is reported already.
@@ -584,6 +580,13 @@ async function alerts({ dir, signal }: CommandContext): Promise<readonly Found[]
     if (error instanceof CostbookError) return []; // reported with the books
     throw error;
   });
+}
+
+/** What a run found and the books could not store. */
+async function unstored(dir: string): Promise<readonly Found[]> {
+  return (await unstoredStill(dir)).map(({ title, detail, next, at }) =>
+    fail(exitCodes.machine, `${title}${detail === undefined ? '' : `. ${detail}`} (a run found it at ${at})`, next),
+  );
 }
 
 async function openAlertsOf(dir: string, signal: AbortSignal): Promise<readonly Found[]> {

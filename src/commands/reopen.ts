@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { exitCodes, UsageError } from '../errors.ts';
+import { revokedExports, revokedWords } from '../reports/index.ts';
 import { formatInstant, formatMonth, parseMonth } from '../time.ts';
 import { expectBooks } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
@@ -40,10 +42,12 @@ export const reopenCommand: Command = {
       }
       const reopenedAt = await warehouse.reopenMonth(month, context.redact(reason), context.effects.now());
       const closedAt = formatInstant(before.closedAt);
+      const revoked = await revokedExports(join(context.dir, 'exports'), new Set([closedAt]));
+      const words = revokedWords(revoked);
       await context.write(
         context.json
-          ? `${JSON.stringify({ month: name, closedAt, reopenedAt: formatInstant(reopenedAt) })}\n`
-          : `${name} is open again. It was closed at ${closedAt}; --as-of ${closedAt} still shows the numbers of that close.\n`,
+          ? `${JSON.stringify({ month: name, closedAt, reopenedAt: formatInstant(reopenedAt), revoked })}\n`
+          : `${name} is open again. It was closed at ${closedAt}; --as-of ${closedAt} still shows the numbers of that close.\n${words === undefined ? '' : `${words}\n`}`,
       );
       return { exitCode: exitCodes.done };
     });

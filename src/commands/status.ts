@@ -2,13 +2,15 @@ import { styleText } from 'node:util';
 import {
   alertRows,
   differWords,
-  diskStillFull,
+  diskKey,
   isRefusedClose,
   monthsTouched,
   type OpenAlert,
   openAlerts,
   staleStep,
   stepAfterRun,
+  unstoredStill,
+  type WaitingAlert,
 } from '../alerts/index.ts';
 import { loadConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
@@ -48,11 +50,11 @@ export const statusCommand: Command = {
       const configured = config.accounts.flatMap(({ id }) => id ?? []);
       const faults = await faultsOfFiles(context.dir, books);
       const now = effects.now();
-      const disk = await diskStillFull(context.dir);
+      const waiting = await unstoredStill(context.dir);
       const status = withFaults(
         await readStatus(books.connection, now, config.freshnessHours, configured),
         faults,
-        disk,
+        waiting,
       );
       await context.write(
         context.json ? `${JSON.stringify(status)}\n` : describe(status, now, painter(input, context)),
@@ -119,6 +121,8 @@ interface Status {
   readonly lastRun: Readonly<Record<string, unknown>> | null;
   /** The full disk that a later run found: the books could not store that run. Null if there is none. */
   readonly fullDisk: { readonly title: string; readonly next: string | null; readonly at: string } | null;
+  /** What a later run found and the books could not store: a full disk, or books that cannot be written. */
+  readonly unstored: readonly WaitingAlert[];
   /** Dates in the future that a fast clock wrote, and the remedy; null if there are none. */
   readonly futureDates: ClockFault | null;
 }
@@ -139,7 +143,7 @@ async function readStatus(
   now: Instant,
   freshnessHours: number,
   configured: readonly string[],
-): Promise<Omit<Status, 'fullDisk'>> {
+): Promise<Omit<Status, 'fullDisk' | 'unstored'>> {
   const rows = await connection.rows(await readSql('status', 'accounts'));
   const tooOldBefore = now - freshnessHours * hourMs;
   const accounts: AccountStatus[] = [];
@@ -222,13 +226,14 @@ function failureIn(row: SqlRow): NonNullable<Status['failedIngest']> {
 
 /** The status with faults of the files of the books as the first reasons, and with a full disk. */
 function withFaults(
-  status: Omit<Status, 'fullDisk'>,
+  status: Omit<Status, 'fullDisk' | 'unstored'>,
   faults: readonly FileFault[],
-  disk: Awaited<ReturnType<typeof diskStillFull>>,
+  unstored: readonly WaitingAlert[],
 ): Status {
+  const disk = unstored.find(({ key }) => key === diskKey);
   const fullDisk = disk === undefined ? null : { title: disk.title, next: disk.next ?? null, at: disk.at };
   const reasons = [...faults.map(({ found, remedy }) => `${found}: ${remedy}`), ...status.reasons];
-  return { ...status, isTrustworthy: reasons.length === 0, reasons, fullDisk };
+  return { ...status, isTrustworthy: reasons.length === 0, reasons, fullDisk, unstored };
 }
 
 /** How many days of restatements are shown. */
@@ -297,17 +302,18 @@ function failureLines({ failedIngest }: Status, paint: Paint): string[] {
   ];
 }
 
-/** A run that found the disk full: the books could not store it. */
-function diskLines({ fullDisk }: Status, paint: Paint): string[] {
-  if (fullDisk === null) return [];
-  const { title, next, at } = fullDisk;
-  return [paint('red', `  - ${title} (a run found it at ${at})`), ...(next === null ? [] : [`    ${next}`])];
+/** What a later run found and the books could not store. */
+function unstoredLines({ unstored }: Status, paint: Paint): string[] {
+  return unstored.flatMap(({ title, detail, next, at }) => [
+    paint('red', forTerminal(`  - ${title}${detail === undefined ? '' : `. ${detail}`} (a run found it at ${at})`)),
+    ...(next === undefined ? [] : [forTerminal(`    ${next}`)]),
+  ]);
 }
 
 /** What to do about numbers that are too old, unless a failed ingest above says it. */
-function staleLines({ accounts, failedIngest }: Status): string[] {
+function staleLines({ accounts, failedIngest, unstored }: Status): string[] {
   const isStale = accounts.some(({ isTooOld, isConfigured }) => isTooOld && isConfigured);
-  return isStale && failedIngest === null ? [`    ${nextWords(staleStep)}`] : [];
+  return isStale && failedIngest === null && unstored.length === 0 ? [`    ${nextWords(staleStep)}`] : [];
 }
 
 const alertsShown = 5;
@@ -357,7 +363,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
       ? paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'))
       : paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.')),
     ...reasons.map((reason) => paint('red', `  - ${reason}`)),
-    ...diskLines(status, paint),
+    ...unstoredLines(status, paint),
     ...failureLines(status, paint),
     ...staleLines(status),
     ...(futureDates === null ? [] : [paint('yellow', `  - ${futureDates.found}`), `    ${futureDates.remedy}`]),

@@ -3,7 +3,15 @@ import { join, resolve } from 'node:path';
 import { counted } from '../counted.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
-import { findExports, openExportVerifier, readReports, type VerifiedExport, verifyExport } from '../reports/index.ts';
+import {
+  findExports,
+  openExportVerifier,
+  readReports,
+  revokedExports,
+  revokedWords,
+  type VerifiedExport,
+  verifyExport,
+} from '../reports/index.ts';
 import { statementReports } from '../statement/index.ts';
 import { openScratch } from '../warehouse/index.ts';
 import type { CommandInput } from './command.ts';
@@ -45,10 +53,14 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
     scratch.close();
   }
   const differences = verified.reduce((sum, one) => sum + one.differences.length, 0);
-  if (context.json) await context.write(`${JSON.stringify({ folder: root, exports: verified, differences })}\n`);
+  const revoked = await revokedExports(root, verifier.revoked);
+  if (context.json)
+    await context.write(`${JSON.stringify({ folder: root, exports: verified, differences, revoked })}\n`);
   else {
     const found = differences === 0 ? 'no differences' : `${differences} difference${differences === 1 ? '' : 's'}`;
     await context.write(`${verified.length} export${verified.length === 1 ? '' : 's'}: ${found}\n`);
+    const words = revokedWords(revoked);
+    if (words !== undefined) await context.write(`${words}\n`);
   }
   return differences === 0 ? exitCodes.done : exitCodes.unproven;
 }

@@ -37,7 +37,11 @@ export async function writingRun(
   if (underWay !== undefined) return stepOf(underWay, context, work);
   const warehouse = await openForRun({ command }, waitMs, context, { notifies: command === 'alert' });
   try {
-    const run = await warehouse.beginRun(command, effects.now());
+    const run = await warehouse.beginRun(command, effects.now()).catch(async (error: unknown) => {
+      // A folder that cannot be written is opened all the same, and fails here.
+      if (command === 'alert') await alertWithoutBooks(command, error, context, { isOfBooks: true });
+      throw error;
+    });
     const finish = openEnd(run, { command }, warehouse, context);
     try {
       const outcome = await work(warehouse, run.number);

@@ -31,7 +31,7 @@ export { writeParquet } from './formats/parquet.ts';
 export { aboutSheet, type CellColumn, cellColumn, widthOf, writeWorkbook } from './formats/xlsx.ts';
 export { partitionsFolder } from './lake.ts';
 export { described, listOf } from './list.ts';
-export { manifestName, readManifest, sha256OfText } from './manifest.ts';
+export { type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
 export {
   displayParameters,
   type GivenParameter,
@@ -49,6 +49,7 @@ export {
 export { type FileToWrite, filesOf, type Published, publishFiles } from './publish.ts';
 export { filesNamed, isPartitioned, placeOf, publishReport, totalsOf } from './publish-report.ts';
 export { openExportVerifier } from './requery.ts';
+export { type RevokedExport, revokedCloses, revokedExports, revokedWords } from './revoked-exports.ts';
 export { shape } from './shape.ts';
 export { type Answer, shortestPath, writeJson, writeTable } from './show.ts';
 export { isOfOwners, refusalWords, unanswerable } from './unanswerable.ts';

@@ -14,11 +14,14 @@ import { figuresOfQuery } from './figures.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';
 import { type GivenParameter, readParameters, settleParameters, sqlParameters } from './parameters.ts';
 import { inputsOf } from './publish-report.ts';
+import { revokedCloses } from './revoked-exports.ts';
 import { shape } from './shape.ts';
 import { type BooksAnswer, columnOf } from './verify-exports.ts';
 
 /** Queries the books again for exports, each as of its own instant. */
 export interface ExportVerifier {
+  /** The instants of closes that were revoked. */
+  readonly revoked: ReadonlySet<string>;
   requery(manifest: Manifest): Promise<BooksAnswer>;
   close(): void;
 }
@@ -33,11 +36,13 @@ export async function openExportVerifier(
   { reader, signal }: { reader: string; signal: AbortSignal },
 ): Promise<ExportVerifier> {
   let end: Instant | undefined;
+  let revoked: ReadonlySet<string> = new Set();
   let reason: string | undefined;
   try {
     const present = await openBooks(dir, { lockedDown: true, reader, signal });
     try {
       end = await lastSeen(present.connection);
+      revoked = await revokedCloses(present.connection);
     } finally {
       present.close();
     }
@@ -60,6 +65,7 @@ export async function openExportVerifier(
   }
 
   return {
+    revoked,
     async requery(manifest) {
       if (reason !== undefined) return notCompared(reason);
       if (end === undefined || end < Date.parse(manifest.asOf)) {

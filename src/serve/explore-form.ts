@@ -1,6 +1,6 @@
 import { addCalendarMonths, dayMs, floorDay, floorMonth, hourMs } from '../time.ts';
 import { type Dimension, dimensionWords, encodeValue, partsOf, seriesDimensions, valueWords } from './dimensions.ts';
-import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow } from './explore-question.ts';
+import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow, windowBefore } from './explore-question.ts';
 import { measures, steps } from './explored.ts';
 import { named } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
@@ -49,11 +49,11 @@ export function exploreForm(asked: Asked, choices: Choices): Markup {
 <label>Groups <input type="number" name="top" value="${top}" min="1" max="${maxTop}" size="3"></label>
 <div class="break"></div>
 ${listed.map((dimension) => filterList(dimension, choices.values.get(dimension) ?? [], filters[dimension]))}
-<label>Resource <input name="resource_name" value="${filters['resource_name'] === undefined ? '' : encodeValue(filters['resource_name'])}" placeholder="all" autocomplete="off"></label>
+<label>Resource <input name="resource_name" value="${filters['resource_name'] === undefined ? '' : encodeValue(filters['resource_name'])}" placeholder="all" size="14" autocomplete="off"></label>
 <label>Also filter by <select name="where">${option('', 'nothing else', true)}${dimensionsOf(groupBy, choices)
     .filter((each) => !(listed as readonly string[]).includes(each) && each !== 'resource_name')
     .map((each) => option(each, dimensionWords(each), false))}</select></label>
-<label>with the value <input name="is" list="values" placeholder="as stored; ~ for none" autocomplete="off"></label>
+<label>with the value <input name="is" list="values" placeholder="~ for none" size="14" autocomplete="off"></label>
 ${Object.entries(filters)
   .filter(([name]) => !(listed as readonly string[]).includes(name) && name !== 'resource_name')
   .map(([name, value]) => html`<input type="hidden" name="${name}" value="${encodeValue(value)}">`)}
@@ -154,7 +154,7 @@ function rangeLinks(asked: Asked): Markup {
   return html`<nav class="ranges" aria-label="Range">${ranges.map(
     ({ name, ...window }) =>
       html`<a href="${addressOf(asked, window)}"${window.from === from && window.to === to ? raw(' aria-current="true"') : ''}>${name}</a> `,
-  )}<span class="gap"></span><a href="${addressOf(asked, { from: from - length, to: from })}">Earlier</a> ${
+  )}<span class="gap"></span><a href="${addressOf(asked, windowBefore(asked, 'before'))}">Earlier</a> ${
     to < through ? html`<a href="${addressOf(asked, { from: later - length, to: later })}">Later</a> ` : ''
   }<a href="${addressOf(asked, wider)}">Zoom out</a></nav>`;
 }

@@ -1,14 +1,26 @@
 import { type Chart, costOverTime, keysOf, pageTheme, type TimeShape } from '../charts/index.ts';
+import { anomalyAddress } from '../dashboard-address.ts';
 import { shownInstant } from '../shown-time.ts';
 import { formatInstant, type Instant } from '../time.ts';
+import type { SqlRow } from '../warehouse/index.ts';
 import { type BooksState, readBooksState } from './books-state.ts';
 import { dimensionWords, partsOf } from './dimensions.ts';
+import { actionsOf, textsBefore } from './explore-actions.ts';
 import { exploreForm, readChoices } from './explore-form.ts';
-import { type Asked, addressOf, bucketWindow, narrowed, readQuestion, shownWindow } from './explore-question.ts';
+import { type Asked, addressOf, readQuestion } from './explore-question.ts';
 import { bucketsTable, groupsTable, longDetails } from './explore-tables.ts';
-import { bucketsOf, type Explored, readExplored, type Step, sum, sumOf, unitPrice, usageDecimals } from './explored.ts';
-import { amount, quantity, relative } from './format.ts';
-import { type ChartActions, figure } from './layout.ts';
+import {
+  bucketsOf,
+  type Explored,
+  floorTo,
+  readExplored,
+  type Step,
+  sumOf,
+  unitPrice,
+  usageDecimals,
+} from './explored.ts';
+import { amount, quantity, relative, signed } from './format.ts';
+import { figure, named } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import type { BooksView } from './snapshots.ts';
@@ -23,10 +35,13 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
       body: html`<p class="empty">The books have no complete hour yet.</p>`,
     };
   }
-  const [{ asked, problems, units, explored }, choices] = await Promise.all([
+  const [{ asked, problems, units, explored }, choices, anomalies] = await Promise.all([
     answer(view, query, Date.parse(state.completeThrough)),
     readChoices(view),
+    // Anomalies are of all costs of a workspace and type.
+    view.scope.kind === 'all' ? view.rows('anomalies', { key: null, key_md5: null }) : [],
   ]);
+  const unusual = unusualIn(asked, explored, anomalies);
   const isTable = asked.shape === 'table';
   return {
     path: '/explore',
@@ -36,7 +51,7 @@ ${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}${unitWor
 ${
   isTable
     ? html`<section><p class="finding">${finding(asked, explored)}</p>${bucketsTable(asked, explored)}</section>`
-    : figure(chartOf(asked, explored, state.completeThrough), { height: 340, actions: actionsOf(asked, explored) })
+    : html`${figure(chartOf(asked, explored, unusual, state.completeThrough), { height: 340, actions: actionsOf(asked, explored) })}${unusualList(unusual)}`
 }
 <section>${groupsTable(asked, explored, { isBeforeKnown: isBeforeKnown(asked, state) })}
 <p class="empty">${windowWords(asked, state)}</p>
@@ -131,14 +146,13 @@ function finding({ groupBy, before, measure }: Asked, { total, totalBefore, seri
   return `${price === undefined ? 'No' : Number(Number(price).toPrecision(4))} USD per ${unit}${priceChange === undefined ? '' : `, ${priceChange} against the period before`}`;
 }
 
-function chartOf(asked: Asked, explored: Explored, completeThrough: string): Chart {
+function chartOf(asked: Asked, explored: Explored, unusual: readonly Unusual[], completeThrough: string): Chart {
   const { to, through, step, groupBy, measure, before } = asked;
   const { labels, series } = explored;
   const isCut = to === through && labels.length > 0 && (bucketsOf(to, to + 1, step)[0] ?? to) !== to;
   // Prices of several groups are no sum, so they are lines.
   const shape: TimeShape = measure === 'price' ? 'lines' : asked.shape === 'table' ? 'bars' : asked.shape;
-  const earlier =
-    before === undefined ? undefined : { name: 'the period before', values: valuesBefore(asked, explored) };
+  const earlier = before === undefined ? undefined : { name: beforeName, values: valuesBefore(asked, explored) };
   const isCompared = earlier?.values.some((value) => value !== null) === true;
   return {
     id: 'explored',
@@ -146,63 +160,59 @@ function chartOf(asked: Asked, explored: Explored, completeThrough: string): Cha
     description: `${measure === 'cost' ? 'Cost' : measure === 'usage' ? 'Usage' : 'Price'} by ${step} and ${dimensionWords(groupBy).toLowerCase()}. ${series.map(({ name, total: part }) => `${name}: ${amount(part)} USD`).join('. ')}.`,
     sql: explored.sql,
     completeThrough,
-    keys: [...keysOf(series), ...(isCompared ? [{ name: 'the period before', look: 'before' }] : [])],
+    keys: [
+      ...keysOf(series),
+      ...(isCompared ? [{ name: beforeName, look: 'before' }] : []),
+      ...(unusual.length > 0 ? [{ name: 'unusual', look: 'mark' }] : []),
+    ],
     option: costOverTime(
       {
         labels: labels.map((label) => labelOf(label, step)),
         ...{ series, shape, incompleteFrom: isCut ? labels.length - 1 : undefined },
         before: isCompared ? earlier : undefined,
+        marks: unusual.map(({ index, name }) => ({ index, name })),
       },
       pageTheme,
     ),
   };
 }
 
-/** The measure of all groups together in the window before, bucket by bucket. */
-function textsBefore({ measure }: Asked, { labels, series }: Explored): (string | undefined)[] {
-  return labels.map((_, index) => {
-    const costs = series.map(({ before }) => before.costs[index]).filter((cost) => cost !== undefined);
-    if (costs.length === 0) return undefined;
-    const usages = series.map(({ before }) => before.usages[index]);
-    if (measure === 'cost') return sum(costs);
-    const usage = sumOf(usages, usageDecimals);
-    return measure === 'usage' ? usage : unitPrice(sum(costs), usage);
+/** An anomaly that starts in a bucket of a chart. */
+interface Unusual {
+  readonly index: number;
+  readonly name: string;
+  readonly day: string;
+  readonly address: string;
+}
+
+/** The anomalies that start in the window, where all of their costs are shown. */
+function unusualIn(asked: Asked, { labels }: Explored, anomalies: readonly SqlRow[]): readonly Unusual[] {
+  const { filters, step, from, to, measure } = asked;
+  const names = ['account', 'workspace', 'resource_type', 'billing_dimension'];
+  if (measure !== 'cost' || Object.keys(filters).some((name) => !names.includes(name))) return [];
+  return anomalies.flatMap((row) => {
+    const day = String(row['first_day']);
+    const at = Date.parse(`${day}T00:00:00Z`);
+    const isShown = Object.entries(filters).every(([name, value]) => String(row[name] ?? '') === value);
+    const index = labels.indexOf(formatInstant(floorTo(at, step)));
+    if (!isShown || at < from || at >= to || index < 0) return [];
+    const name = named(String(row['driver'] ?? row['resource_type'] ?? ''), 'costs without a name');
+    const address = anomalyAddress(String(row['anomaly_key']));
+    return [{ index, name: `${name} ${signed(String(row['impact']))} USD`, day, address }];
   });
 }
+
+function unusualList(unusual: readonly Unusual[]): Markup {
+  if (unusual.length === 0) return html``;
+  return html`<section><h2>Unusual costs that start in this range</h2><ul class="plain">${unusual
+    .slice(0, 10)
+    .map(({ name, day, address }) => html`<li>${day}: <a href="${address}">${name}</a></li>`)}</ul></section>`;
+}
+
+const beforeName = 'the period before, all together';
 
 function valuesBefore(asked: Asked, explored: Explored): (number | null)[] {
   return textsBefore(asked, explored).map((text) => (text === undefined ? null : Number(text)));
-}
-
-/** What hovering, dragging and clicking need. */
-function actionsOf(asked: Asked, explored: Explored): ChartActions {
-  const { measure, shape } = asked;
-  const isTotal = shape === 'cumulative' && measure !== 'price';
-  const decimals = measure === 'usage' ? usageDecimals : 12;
-  const exact = (texts: readonly (string | undefined)[]) => {
-    let total = sumOf([], decimals);
-    return texts.map((text) => {
-      if (text === undefined) return null;
-      if (isTotal) total = sumOf([total, text], decimals);
-      return isTotal ? total : text;
-    });
-  };
-  const texts = explored.series.flatMap((series, place) => {
-    const own = exact(series.texts);
-    return [[`series-${place}`, own] as const, [`series-${place}-open`, own] as const];
-  });
-  const template = new URLSearchParams(addressOf(asked).split('?')[1]);
-  for (const name of ['from', 'to', 'step']) template.delete(name);
-  return {
-    buckets: explored.labels.map((label) => {
-      const { from, to } = shownWindow({ ...asked, ...bucketWindow(asked, Date.parse(label)) });
-      return [from, to] as const;
-    }),
-    ...{ zoom: `/explore?${template}`, step: asked.step, finer: bucketWindow(asked, asked.from).step },
-    links: explored.series.map(({ key }) => (key === undefined ? undefined : narrowed(asked, key))),
-    texts: Object.fromEntries([...texts, ['before', exact(textsBefore(asked, explored))] as const]),
-    unit: measure === 'usage' ? (asked.filters['unit'] ?? '') : 'USD',
-  };
 }
 
 function labelOf(label: string, step: Step): string {

@@ -101,6 +101,8 @@ export interface ChartActions {
   readonly links?: readonly (string | undefined)[];
   /** The exact values of each series as text, by its id. */
   readonly texts?: Readonly<Record<string, readonly (string | null)[]>>;
+  /** The exact sums of all series, bucket by bucket. */
+  readonly totals?: readonly (string | null)[];
   /** The unit of the exact values. */
   readonly unit?: string;
 }

@@ -1,12 +1,13 @@
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { counted } from '../counted.ts';
 import { encodePart } from '../dashboard-address.ts';
 import { nearest } from '../did-you-mean.ts';
-import { findExports, isPartitioned, type Report, readManifest, readReports } from '../reports/index.ts';
+import { isPartitioned, type Report, readReports } from '../reports/index.ts';
 import { shownInstant } from '../shown-time.ts';
 import { answerTable } from './answer-table.ts';
 import { refusal } from './child-work.ts';
-import { money } from './format.ts';
+import { exportAddress, exportsOf, type StoredExport } from './export-files.ts';
+import { money, quantity } from './format.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -14,9 +15,7 @@ import type { Project } from './project.ts';
 import { countWords, problem } from './sql.ts';
 
 const maxRows = 200;
-const maxExports = 30;
-/** More are not read: a folder may hold years of exports. */
-const maxManifests = 300;
+const maxFiles = 100;
 
 type Parameter = Report['parameters'][number];
 
@@ -81,8 +80,8 @@ export async function reportPage({ parts, query, project, signal }: PageRequest)
     ...page,
     status: result?.status ?? 200,
     body: html`<p><a href="/reports">All reports</a></p>
-<section><p class="finding">${report.about}</p>${form(report, given)}</section>
-${result?.body ?? html`<p class="empty">Choose values, or none for the defaults, and press Run.</p>`}
+<section><p class="finding">${report.about}</p>${form(report, given)}${result === undefined ? html`<p class="empty small">Choose values, or none for the defaults, and press Run.</p>` : ''}</section>
+${result?.body ?? ''}
 <section>${exports}</section>`,
   };
 }
@@ -181,38 +180,62 @@ async function answered(
   }
 }
 
-/** The exports of a report below exports/, newest books first. */
+/** The files of a report that its manifests name, newest books first, each with a link that downloads it. */
 async function exportsTable({ name }: Report, { dir }: Project): Promise<Markup> {
-  const root = join(dir, 'exports');
-  const all = await findExports(root).catch(() => []); // nothing was written yet
-  const folders = all.filter((folder) => relative(root, folder).split(sep).includes(name));
-  const found = await Promise.all(
-    folders.slice(-maxManifests).map(async (folder) => {
-      const stored = await readManifest(folder).catch(() => undefined); // replaced at this moment, or damaged
-      return stored === undefined ? [] : [{ folder, manifest: stored.manifest }];
-    }),
-  );
-  const exports = found.flat().sort((a, b) => (a.manifest.asOf < b.manifest.asOf ? 1 : -1));
-  return table(
-    'Files that it has written',
+  const exports = await exportsOf(name, dir);
+  const files = exports.flatMap(({ folder, manifest }) => manifest.files.map((file) => ({ folder, manifest, file })));
+  const months = files.some(({ manifest, file }) => monthOf(manifest, file) !== undefined);
+  const shown = files.slice(0, maxFiles);
+  return html`${table(
+    'Its files',
     [
-      { head: 'Folder', cell: ({ folder }) => named(relative(dir, folder), '') },
+      ...(months
+        ? [
+            {
+              head: 'Month',
+              cell: ({ manifest, file }: ListedFile) =>
+                html`<span class="state">${monthOf(manifest, file) ?? ''}</span>`,
+            },
+          ]
+        : []),
       {
-        head: 'Files',
-        cell: ({ manifest }) =>
-          html`${manifest.files.slice(0, 6).map(({ name: file, bytes }) => html`<div>${named(file, '')} <span class="empty">${sizeWords(bytes)}</span></div>`)}${manifest.files.length > 6 ? html`<div class="empty">and ${manifest.files.length - 6} more</div>` : ''}`,
+        head: 'File',
+        cell: ({ folder, file }: ListedFile) =>
+          html`<a href="${exportAddress(folder, file.name)}" download>${named(file.name, '')}</a><div class="empty small">${named(`exports/${folder}`, '')}</div>`,
       },
-      { head: 'Rows', isNumber: true, cell: ({ manifest }) => String(manifest.rows) },
+      { head: 'Format', cell: ({ file }: ListedFile) => named(file.format, '') },
       {
-        head: 'USD',
+        head: 'Rows',
         isNumber: true,
-        cell: ({ manifest: { cost } }) => (cost === null || cost === undefined ? '' : money(cost)),
+        cell: ({ file }: ListedFile) => (file.rows === null ? '' : quantity(String(file.rows))),
       },
-      { head: 'Books as of', cell: ({ manifest }) => html`<span class="state">${shownInstant(manifest.asOf)}</span>` },
+      { head: 'USD', isNumber: true, cell: ({ file }: ListedFile) => (file.cost == null ? '' : money(file.cost)) },
+      { head: 'Size', isNumber: true, cell: ({ file }: ListedFile) => sizeWords(file.bytes) },
+      {
+        head: 'SHA-256',
+        cell: ({ file }: ListedFile) => html`<code title="${file.sha256}">${file.sha256.slice(0, 12)}…</code>`,
+      },
+      {
+        head: 'Complete through',
+        cell: ({ manifest: { completeThrough } }: ListedFile) =>
+          completeThrough === null ? '' : html`<span class="state">${shownInstant(completeThrough)}</span>`,
+      },
     ],
-    exports.slice(0, maxExports),
+    shown,
     `None yet: "costbook report ${named(name, '')}" writes them.`,
-  );
+  )}${files.length > shown.length ? html`<p class="empty">And ${files.length - shown.length} more in the folder exports.</p>` : ''}`;
+}
+
+interface ListedFile {
+  readonly folder: string;
+  readonly manifest: StoredExport['manifest'];
+  readonly file: StoredExport['manifest']['files'][number];
+}
+
+/** The month that a file is about; undefined if it is about all of them. */
+function monthOf({ parameters }: ListedFile['manifest'], { partition }: ListedFile['file']): string | undefined {
+  const month = partition?.month ?? parameters['month'];
+  return typeof month === 'string' ? month.slice(0, 7) : undefined;
 }
 
 function sizeWords(bytes: number): string {

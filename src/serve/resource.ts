@@ -1,14 +1,17 @@
 import { type Chart, costOverTime, keysOf, pageTheme } from '../charts/index.ts';
 import { type AddressPart, resourceAddress } from '../dashboard-address.ts';
 import { shownInstant } from '../shown-time.ts';
-import { addCalendarMonths, dayMs, floorMonth, hourMs, type Instant } from '../time.ts';
+import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
-import { type Explored, type ExploreQuestion, readExplored } from './explored.ts';
-import { amount, money, relative } from './format.ts';
+import { actionsOf } from './explore-actions.ts';
+import { type Asked, addressOf, narrowed } from './explore-question.ts';
+import { type Explored, type ExploreQuestion, floorTo, readExplored, unitPrice } from './explored.ts';
+import { amount, money, price, quantity, relative } from './format.ts';
 import { figure, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
+import { changeWords, stateBefore, statesTable, textOf } from './resource-states.ts';
 import type { Scope } from './scope.ts';
 import type { BooksView } from './snapshots.ts';
 
@@ -50,9 +53,9 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
   const through = Date.parse(state.completeThrough);
   const isOwner = view.scope.kind === 'owner';
   const question = questionOf(names, range ?? '90d', through);
-  const [explored, before, states, owners, use] = await Promise.all([
+  const asked = { ...question, shape: 'bars', measure: 'cost', compare: 'before', through } as const;
+  const [explored, states, owners, use] = await Promise.all([
     readExplored(view, question),
-    readExplored(view, { ...question, from: question.from - (question.to - question.from), to: question.from }),
     view.rows('resource_states', { ...names, is_owner: isOwner }),
     // Other owners had it before, or will.
     isOwner ? [] : view.rows('resource_owners', names),
@@ -63,15 +66,15 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
     title: named(names.name, 'A resource without a name'),
     status: range === undefined ? 400 : 200,
     body: html`<p><span class="state">${named(names.type, 'no type')}</span> in ${named(names.workspace, 'no workspace')} ·
-<a href="/explore?${new URLSearchParams({ group: 'billing_dimension', resource_type: names.type, workspace: names.workspace, resource_name: names.name })}">Explore its costs</a></p>
+<a href="${addressOf(asked)}">Explore its costs</a></p>
 ${range === undefined ? html`<p class="state bad">range: expected one of ${Object.keys(ranges).join(', ')}</p>` : ''}
-${tiles(explored, before.total, states, owners, use[0], view.scope)}
+${tiles(explored, states, owners, use[0], view.scope)}
 <nav class="ranges" aria-label="Range">${Object.entries(ranges).map(
       ([key, { name }]) =>
         html`<a href="?range=${key}"${key === (range ?? '90d') ? raw(' aria-current="true"') : ''}>${name}</a> `,
     )}</nav>
-${figure(chartOf(question, explored, state.completeThrough, names), { height: 300 })}
-<section>${dimensionsTable(explored)}</section>
+${figure(chartOf(question, explored, { states, completeThrough: state.completeThrough, names }), { height: 300, actions: actionsOf(asked, explored) })}
+<section>${dimensionsTable(asked, explored)}</section>
 <section>${statesTable(states)}</section>
 ${isOwner ? '' : html`<section>${ownersTable(owners)}</section>`}`,
   };
@@ -118,11 +121,6 @@ function choicePage(matches: readonly SqlRow[]): Page {
   };
 }
 
-function textOf(row: SqlRow, name: string): string | null {
-  const value = row[name];
-  return value === null || value === undefined ? null : String(value);
-}
-
 function addressed(parts: readonly AddressPart[]): Record<string, string | boolean | null> {
   return Object.fromEntries(
     ['type', 'workspace', 'name'].flatMap((name, index) => {
@@ -142,13 +140,13 @@ function questionOf({ type, workspace, name }: ResourceNames, range: Range, thro
     range === '13m' ? addCalendarMonths(floorMonth(lastDay), -12) : lastDay - (Number.parseInt(range, 10) - 1) * dayMs;
   return {
     ...{ from, to: through, step: ranges[range].step, groupBy: 'billing_dimension', top: 7 },
+    before: { from: from - (through - from), to: from },
     filters: { resource_type: type, workspace, resource_name: name },
   };
 }
 
 function tiles(
-  { total }: Explored,
-  before: string,
+  { total, totalBefore: before }: Explored,
   states: readonly SqlRow[],
   owners: readonly SqlRow[],
   use: SqlRow | undefined,
@@ -203,9 +201,18 @@ export function ownerWords(owner: string | null): string {
 function chartOf(
   { step, to }: ExploreQuestion,
   { labels, series, total, sql }: Explored,
-  completeThrough: string,
-  { name }: ResourceNames,
+  {
+    states,
+    completeThrough,
+    names: { name },
+  }: { readonly states: readonly SqlRow[]; readonly completeThrough: string; readonly names: ResourceNames },
 ): Chart {
+  const marks = states.flatMap((state, place) => {
+    const words = changeWords(state, stateBefore(states, place));
+    const index = labels.indexOf(formatInstant(floorTo(Date.parse(String(state['valid_from'])), step)));
+    // Its first state is no change.
+    return index < 0 || words === undefined ? [] : [{ index, name: words }];
+  });
   const [largest] = series;
   const isCut = step === 'month' || to % dayMs !== 0;
   return {
@@ -217,9 +224,10 @@ function chartOf(
     description: `Cost by ${step} and billing dimension. ${series.map((each) => `${each.name}: ${amount(each.total)} USD`).join('. ')}.`,
     sql,
     completeThrough,
-    keys: keysOf(series),
+    keys: [...keysOf(series), ...(marks.length > 0 ? [{ name: 'its state changed', look: 'mark' }] : [])],
     option: costOverTime(
       {
+        marks,
         labels: labels.map((label) => (step === 'month' ? label.slice(0, 7) : label.slice(5, 10))),
         series,
         shape: 'bars',
@@ -230,51 +238,35 @@ function chartOf(
   };
 }
 
-function dimensionsTable({ series, total }: Explored): Markup {
+function dimensionsTable(asked: Asked, { series, total, totalBefore }: Explored): Markup {
   const whole = Number(total);
+  const change = (now: string, before: string | undefined) => relative(now, before ?? '0') ?? '';
   return table(
     'By billing dimension',
     [
-      { head: 'Billing dimension', cell: ({ name }) => name },
+      {
+        head: 'Billing dimension',
+        cell: ({ name, key }) => (key === undefined ? name : html`<a href="${narrowed(asked, key)}">${name}</a>`),
+      },
       { head: 'USD', isNumber: true, cell: (row) => money(row.total) },
       {
         head: 'Share',
         isNumber: true,
         cell: (row) => (whole === 0 ? '' : `${((Number(row.total) / whole) * 100).toFixed(1)} %`),
       },
+      { head: 'Before', isNumber: true, cell: ({ before }) => (before.total === undefined ? '' : money(before.total)) },
+      { head: 'Change', isNumber: true, cell: (row) => change(row.total, row.before.total) },
+      {
+        head: 'Usage',
+        isNumber: true,
+        cell: ({ usage, unit }) => (usage === undefined || unit === undefined ? '' : `${quantity(usage)} ${unit}`),
+      },
+      { head: 'USD per unit', isNumber: true, cell: (row) => price(unitPrice(row.total, row.usage)) },
     ],
     series,
     'It cost nothing in this range.',
-    ['Total', money(total), ''],
+    ['Total', money(total), '', money(totalBefore), change(total, totalBefore), '', ''],
   );
-}
-
-function statesTable(states: readonly SqlRow[]): Markup {
-  return table(
-    'States over time, newest first',
-    [
-      { head: 'From', cell: (row) => html`<span class="state">${shownInstant(String(row['valid_from']))}</span>` },
-      { head: 'Until', cell: (row) => (row['valid_to'] === null ? 'now' : shownInstant(String(row['valid_to']))) },
-      {
-        head: 'Status',
-        cell: (row) => `${named(textOf(row, 'status'), '')}${row['is_enabled'] === false ? ', not enabled' : ''}`,
-      },
-      { head: 'Memory, MB', isNumber: true, cell: (row) => textOf(row, 'memory_mb') },
-      { head: 'Region', cell: (row) => named(textOf(row, 'region'), '') },
-      { head: 'Plan', cell: (row) => named(textOf(row, 'plan'), '') },
-      { head: 'Labels', cell: (row) => labelWords(textOf(row, 'labels')) },
-      { head: 'Created by', cell: (row) => named(textOf(row, 'created_by'), '') },
-    ],
-    states,
-    'No listing has this resource.',
-  );
-}
-
-function labelWords(labels: string | null): string {
-  if (labels === null) return '';
-  const entries = Object.entries(JSON.parse(labels) as Record<string, unknown>);
-  const shown = entries.slice(0, 12).map(([key, value]) => `${named(key, '')}: ${named(String(value), '')}`);
-  return `${shown.join(', ')}${entries.length > 12 ? `, and ${entries.length - 12} more` : ''}`;
 }
 
 function ownersTable(owners: readonly SqlRow[]): Markup {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { createAdaptorServer } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -19,6 +20,7 @@ import { budgetPage, budgetsPage } from './budgets.ts';
 import { childWork, type ProjectCommands } from './child-work.ts';
 import { explorePage } from './explore.ts';
 import { exploreFile, exploreFormats } from './explore-file.ts';
+import { openExportFile } from './export-files.ts';
 import { healthPage } from './health.ts';
 import { document, signInDocument } from './layout.ts';
 import { BusyError, openLimiter } from './limiter.ts';
@@ -143,6 +145,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     const make = (request: Pick<PageRequest, 'view' | 'query'>) => exploreFile(request, format);
     app.get(`/explore.${format}`, (context) => limited(() => answerDownload(context, make, snapshots)));
   }
+  app.get('/exports', (context) => answerExport(context, dir));
   app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
   app.onError((error, context) => {
     if (error instanceof BusyError) return context.text(`${messageOf(error)}\n`, 503);
@@ -327,6 +330,22 @@ function partsAfter(path: string, pathname: string): AddressPart[] | undefined {
   const rest = pathname.slice(path.length).replace(/^\//, '');
   const parts = rest === '' ? [] : rest.split('/').map(decodePart);
   return parts.every((part) => part !== undefined) ? parts : undefined;
+}
+
+/** Streams a file of an export. Exports are of all costs: for unrestricted viewers only. */
+async function answerExport(context: Context<Env>, dir: string): Promise<Response> {
+  const query = new URL(context.req.url).searchParams;
+  const isAll = context.get('viewer').scope.kind === 'all';
+  const file = isAll ? await openExportFile(dir, query.get('folder') ?? '', query.get('file') ?? '') : undefined;
+  if (file === undefined) return context.text('There is no such page. Start at /\n', 404);
+  context.header('content-type', file.type);
+  context.header('content-length', String(file.bytes));
+  context.header('content-disposition', `attachment; filename="${file.name}"`);
+  context.header('cache-control', 'private, no-cache');
+  if (context.req.raw.method !== 'HEAD')
+    return context.body(Readable.toWeb(file.handle.createReadStream()) as ReadableStream);
+  await file.handle.close();
+  return context.body(null);
 }
 
 async function answerDownload(

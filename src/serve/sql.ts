@@ -35,7 +35,7 @@ export async function sqlPage({ view, query, project, signal }: PageRequest): Pr
 <section><form method="get" action="/sql">
 <label for="q">One SELECT over the views of the books</label>
 <textarea id="q" name="q" rows="8" maxlength="${maxQueryBytes}" spellcheck="false" autocapitalize="off" autocomplete="off">${typed}</textarea>
-<p class="empty" id="completion-help" hidden>Names are completed while you type: arrow keys choose, Tab accepts, Escape closes, Control and Space open the list.</p>
+<p class="empty" id="completion-help" hidden>Names complete as you type: arrow keys choose, Tab accepts, Escape closes, Ctrl-Space opens.</p>
 <p class="actions"><button>Run</button> <span class="empty">Ctrl-Enter runs it. Ends after 30 seconds; shows ${maxRows} rows. Nothing can be changed.</span></p>
 </form>
 <p class="empty">Examples: ${await Promise.all(

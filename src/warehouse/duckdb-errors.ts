@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { CostbookError, DamagedFileError, LockedError, MachineError, messageOf, UsageError } from '../errors.ts';
 import { memoryLimitMb } from '../memory.ts';
+import { act } from '../next-step.ts';
 import { type OpenOptions, SqlError } from './connection.ts';
 
 /** Throws our own error for a failure of DuckDB. */
@@ -60,12 +61,17 @@ export function asOurError(
     }
     const isMachines = machineFailure.test(message);
     if (((isMachines && message.includes(dirname(file))) || isErrno(error)) && notPermitted.test(message)) {
-      throw new MachineError(
-        readOnly
-          ? `${file} is not readable for this user: grant read access (${firstLine})`
-          : `${dirname(file)} is not writable for this user: grant write access, or choose another project folder with --dir (${firstLine})`,
-        { cause: error },
-      );
+      throw readOnly
+        ? new MachineError(`${file} is not readable for this user (${firstLine}).`, {
+            cause: error,
+            code: 'not_readable',
+            next: act('grant read access.'),
+          })
+        : new MachineError(`${dirname(file)} is not writable for this user (${firstLine}).`, {
+            cause: error,
+            code: 'not_writable',
+            next: act('grant write access, or choose another project folder with --dir.'),
+          });
     }
     if (isMachines) throw new MachineError(`${file}: ${firstLine}`, { cause: error });
     if (/^(?!INTERNAL|FATAL)[A-Z][A-Za-z ]+ Error: /.test(message)) throw new SqlError(message, { cause: error });

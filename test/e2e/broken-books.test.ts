@@ -392,6 +392,36 @@ describe.concurrent('a full disk that only an empty file recorded', () => {
   });
 });
 
+test('a project folder that cannot be written is reported once while it lasts, and shown by status', async () => {
+  const sink = await startSink();
+  const dir = await books.broken();
+  const hook = `{ type: webhook, url: "${sink.url}", secret: a-long-secret-of-a-test, allowPrivateNetwork: true }`;
+  await writeFile(join(dir, 'costbook.yaml'), `sinks: { hook: ${hook} }\n`);
+  const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+  const own = async (path: string) => (user.uid === undefined ? undefined : chown(path, user.uid, user.gid));
+  for (const path of [dir, ...(await readdir(dir, { recursive: true })).map((name) => join(dir, name))])
+    await own(path);
+  await chmod(join(dir, 'data'), 0o555);
+  const [, env] = ingestCommandLine(dir, platform, { now });
+  const run = (...args: string[]) => startCli([...args, '--dir', dir, '--now', now], env, user).ended;
+  const told = () =>
+    sink.told.flatMap(({ body }) => body.alerts).flatMap(({ key, transition }) => (key === 'books' ? transition : []));
+
+  const first = await run('alert');
+  expect({ exitCode: first.exitCode, told: told() }).toEqual({ exitCode: 7, told: ['raised'] });
+  expect((await run('alert')).exitCode).toBe(7);
+  expect(told()).toEqual(['raised']);
+  for (const command of [['status'], ['alerts', '--open']]) {
+    expect((await run(...command)).stdout).toMatch(/books cannot be written.*Act: grant write access/s);
+  }
+  expect((await run('doctor', '--offline')).stdout).toContain('grant write access');
+
+  await chmod(join(dir, 'data'), 0o755);
+  expect((await run('alert')).exitCode).toBe(0);
+  expect(told()).toEqual(['raised', 'resolved']);
+  expect((await run('status')).stdout).not.toContain('cannot be written');
+});
+
 /** The journal of a project: its lines, and a function that replaces one of them. */
 async function journalOf(dir: string) {
   const folder = join(dir, 'data', 'journal');

@@ -13,6 +13,8 @@ const tokens = {
 
 const allocation = `rules:
   - { name: boxes, when: { resource_name: box }, owner: { team: Boxes } }
+  - { name: before, when: { resource_name: moved }, owner: { team: Boxes }, until: 2026-10-02 }
+  - { name: after, when: { resource_name: moved }, owner: { team: Others } }
   - { name: secret, when: { resource_name: secret-box }, owner: { team: Hidden } }
 `;
 
@@ -26,6 +28,10 @@ beforeAll(async () => {
       allocation,
       costs: [
         { workspace: 'north', resource_name: 'late', bucket_start: '2026-10-03 05:00:00', cost: '2.5', usage: '4' },
+        // It costs nothing, so that sums stay as they are.
+        ...['2026-10-01 05:00:00', '2026-10-03 05:00:00'].map((bucket_start) => ({
+          ...{ workspace: 'north', resource_name: 'moved', bucket_start, cost: '0', usage: '1' },
+        })),
         { workspace: 'north', resource_name: 'gone', bucket_start: '2026-09-02 05:00:00', cost: '3.5', usage: '4' },
         {
           ...{ workspace: null, resource_name: 'units', bucket_start: '2026-10-03 05:00:00', cost: '0.5', usage: '2' },
@@ -45,6 +51,15 @@ beforeAll(async () => {
             region: 'us',
             labels: JSON.stringify({ service: 'new', 'a/b~c': hostile }),
           },
+          ...{ valid_from: '2026-10-02', valid_to: null },
+        },
+        // It moves to another owner on 2 October.
+        {
+          ...{ ...state, resource_name: 'moved', region: 'eu', labels: '{"service":"old"}' },
+          ...{ valid_from: '2026-09-01', valid_to: '2026-10-02' },
+        },
+        {
+          ...{ ...state, resource_name: 'moved', region: 'later-region', labels: '{"service":"later"}' },
           ...{ valid_from: '2026-10-02', valid_to: null },
         },
         {
@@ -263,6 +278,27 @@ describe('a download of Explore', () => {
       expect(status).toBe(400);
       expect(text).toContain('step: expected');
     }
+  });
+});
+
+describe('the page of a resource', () => {
+  test('marks when its state changed, and what', async () => {
+    const { status, text } = await served.get('/resource/sandbox/north/box', as(tokens.ALL_TOKEN));
+    expect(status).toBe(200);
+    expect(text).toContain('label service old → new');
+    expect(text).toContain('region eu → us');
+    expect(text).toContain('its state changed');
+  });
+
+  test('shows an owner no state of the time after it', async () => {
+    const { status, text } = await served.get('/resource/sandbox/north/moved', as(tokens.OWNER_TOKEN));
+    expect(status).toBe(200);
+    expect(text).toContain('service: old');
+    expect(text).not.toContain('later');
+    for (const group of ['region', 'label:service']) {
+      expect((await get({ group, top: '50' }, tokens.OWNER_TOKEN)).text).not.toContain('later');
+    }
+    expect((await get({ group: 'region' })).text).toContain('later-region');
   });
 });
 

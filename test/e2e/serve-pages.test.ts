@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { anomalyAddress, resourceAddress } from '../../src/dashboard-address.ts';
@@ -225,6 +226,83 @@ describe('the page of reports', () => {
   });
 });
 
+describe('the files of a report', () => {
+  /** The links of the files on the page of a report. */
+  const linksOf = async (report: string) => {
+    const { text } = await served.get(`/reports/${report}`);
+    return [...text.matchAll(/<a href="(\/exports\?[^"]+)" download/g)].map(([, link = '']) =>
+      link.replaceAll('&amp;', '&'),
+    );
+  };
+  const address = (folder: string, file: string) => `/exports?${new URLSearchParams({ folder, file })}`;
+  const manifestOf = async (folder: string) => {
+    const text = await readFile(join(dir, 'exports', folder, 'manifest.json'), 'utf8');
+    return JSON.parse(text) as { files: { name: string; sha256: string; bytes: number }[] };
+  };
+
+  test('are listed with their hashes, and download as they are', async () => {
+    await runCli(['report', 'own', '--dir', dir]);
+    await runCli(['report', 'cost_by_workspace', '--param', 'month=2026-10', '--format', 'csv', '--dir', dir]);
+    const { files } = await manifestOf('own');
+    const links = await linksOf('own');
+    expect(links).toContain(address('own', files[0]?.name ?? ''));
+    const { text } = await served.get('/reports/own');
+    for (const { sha256 } of files) expect(text).toContain(`title="${sha256}"`);
+    const answer = await fetch(`${served.url}${address('own', files[0]?.name ?? '')}`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${files[0]?.name}"`);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(files[0]?.sha256);
+    const [monthly = ''] = await linksOf('cost_by_workspace');
+    expect(monthly).toContain('BILLING_PERIOD');
+    expect((await served.get(monthly)).status).toBe(200);
+    const head = await fetch(`${served.url}${address('own', files[0]?.name ?? '')}`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, String(files[0]?.bytes)]);
+  });
+
+  test('cannot be left by dots, links, or names that no manifest has', async () => {
+    await runCli(['report', 'own', '--dir', dir]);
+    const { files } = await manifestOf('own');
+    const [{ name = '' } = {}] = files;
+    const exports = join(dir, 'exports');
+    await writeFile(join(exports, 'own', 'other.csv'), 'secret');
+    // A manifest that names files outside, as somebody else may have written it.
+    await mkdir(join(exports, 'evil'), { recursive: true });
+    await writeFile(join(exports, 'evil', 'secret.txt'), 'secret');
+    await symlink(join(dir, 'costbook.yaml'), join(exports, 'evil', 'link.csv')).catch(() => undefined);
+    await symlink(join(exports, 'own'), join(exports, 'linked')).catch(() => undefined);
+    await writeFile(join(dir, 'secret.csv'), 'secret');
+    const stored = JSON.parse(await readFile(join(exports, 'own', 'manifest.json'), 'utf8')) as Record<string, unknown>;
+    const evil = ['../../secret.csv', 'link.csv', '/etc/passwd', '.', 'folder'].map((file) => ({
+      ...{ name: file, format: 'csv', bytes: 6, sha256: 'x', rows: 0, cost: null },
+    }));
+    await mkdir(join(exports, 'evil', 'folder'), { recursive: true });
+    await writeFile(join(exports, 'evil', 'manifest.json'), JSON.stringify({ ...stored, files: evil }));
+    for (const [folder, file] of [
+      ...evil.map((each) => ['evil', each.name] as const),
+      ['evil', 'secret.txt'],
+      ['own', 'other.csv'],
+      ['own', 'manifest.json'],
+      ['linked', name],
+      ['../exports/own', name],
+      ['own/', name],
+      ['./own', name],
+      ['own', `./${name}`],
+      ['own', `..%2fown%2f${name}`],
+      ['', name],
+      ['own', ''],
+      ['own\0', name],
+    ] as const) {
+      const { status, text } = await served.get(address(folder, file));
+      expect(status, `${folder} ${file}`).toBe(404);
+      expect(text).not.toContain('secret');
+    }
+    expect((await served.get('/exports')).status).toBe(404);
+    expect((await served.get(address('own', name))).status).toBe(200);
+  });
+});
+
 describe('the page of SQL', () => {
   const path = (sql: string) => `/sql?${new URLSearchParams({ q: sql })}`;
 
@@ -298,6 +376,7 @@ describe('every page', () => {
       '/reports',
       '/reports/own',
       '/sql?q=select+1',
+      '/exports?folder=own&file=own.csv',
     ])
       expect((await get(path)).status, path).toBe(404);
     expect((await get(resourceAddress('sandbox', 'north', 'box'))).status).toBe(200);

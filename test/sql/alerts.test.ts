@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
+import { openAlerts } from '../../src/alerts/open-alerts.ts';
 import { readCostSummary } from '../../src/alerts/summary.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
@@ -170,6 +171,30 @@ describe('facts about the data', () => {
     expect(await keys({ ...fresh, listings })).toEqual(['listings/acc_one']);
     const runs = [{ command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' }];
     expect(await keys({ ...fresh, listings, runs })).toEqual(['run/ingest']);
+  });
+
+  test('an open alert counts from its first message, however often it was sent again with news', async () => {
+    const run = { alert_key: 'run/ingest', kind: 'run', fact: JSON.stringify(exampleFacts['run']) };
+    const [first, second] = ['2026-09-03T02:00:00', '2026-09-04T02:00:00'];
+    const books = await givenBooks({
+      alerts: [
+        { ...run, occurrence: 1, raised_at: '2026-09-01', ended_at: '2026-09-02', ending: 'resolved' },
+        { ...run, occurrence: 2, raised_at: first, ended_at: second, ending: 'superseded' },
+        { ...run, occurrence: 3, raised_at: second },
+      ],
+    });
+    expect(await openAlerts(books.connection)).toMatchObject([{ key: 'run/ingest', since: '2026-09-03T02:00:00Z' }]);
+    books.close();
+  });
+
+  test('an alert about a closed month is not open any longer once the month is reopened', async () => {
+    const fact = JSON.stringify(exampleFacts['closed_month']);
+    const books = await givenBooks({
+      ...fresh,
+      alerts: [{ alert_key: 'closed_month/acc_one/2026-09', kind: 'closed_month', account: 'acc_one', fact }],
+    });
+    expect(await openAlerts(books.connection)).toEqual([]);
+    books.close();
   });
 
   test('an open alert stays open while its fact holds, even if it follows from another one now', async () => {

@@ -233,9 +233,9 @@ describe('rooms', () => {
 });
 
 describe('the process', () => {
-  const own = /^(pid|execPath)$/;
+  const own = /^(pid|getuid|execPath)$/;
 
-  test('is used only by the entry points, except for its number and its own path', () => {
+  test('is used only by the entry points, except for its number, its user and its own path', () => {
     const touched = sources
       // Children that run SQL of users are programs of their own.
       .filter((path) => path !== 'src/cli.ts' && path !== 'src/query/serve-parent.ts')

@@ -253,23 +253,14 @@ function budgetTable(budgets: CostSummary['budgets']): Markup {
   };
   return html`${dataTable(
     'Budgets in their current periods, USD',
-    [
-      { head: 'Budget' },
-      { head: 'Period' },
-      { head: 'Spent', isNumber: true },
-      { head: 'Of', isNumber: true },
-      { head: '%', isNumber: true },
-      { head: 'State' },
-    ],
+    [{ head: 'Budget' }, { head: 'Spent', isNumber: true }, { head: 'Of', isNumber: true }, { head: 'State' }],
     budgets
       .slice(0, maxBudgets)
       .map(({ budget, period, spent, amount: whole, share, state }) => [
-        oneLine(budget, maxCell),
-        period,
+        html`${safe(oneLine(budget, maxCell))}<br><span class="muted" style="${new Markup(on.muted)}">${period}</span>`,
         spent === null ? 'unknown' : amount(spent),
         amount(whole),
-        share ?? '',
-        words[state ?? ''] ?? 'unknown',
+        html`${share === null ? '' : html`${share} %<br>`}${words[state ?? ''] ?? 'unknown'}`,
       ]),
   )}${budgets.length <= maxBudgets ? '' : paragraph(`and ${budgets.length - maxBudgets} more budgets; "costbook budgets" lists them`)}${budgets
     .flatMap(({ forecast }) => forecast ?? [])

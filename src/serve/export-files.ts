@@ -1,0 +1,95 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { basename, extname, join, relative, sep } from 'node:path';
+import { findExports, type Manifest, readManifest } from '../reports/index.ts';
+
+/** More are not read: a folder may hold years of exports. */
+const maxManifests = 300;
+
+/** The exports of a project below its folder `exports`. */
+export function exportsFolder(dir: string): string {
+  return join(dir, 'exports');
+}
+
+/** An export, and its folder below that of all exports, with `/`. */
+export interface StoredExport {
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/** The exports of a report, newest books first. Manifests that are damaged, or replaced at this moment, are left out. */
+export async function exportsOf(report: string, dir: string): Promise<readonly StoredExport[]> {
+  const root = exportsFolder(dir);
+  const all = await findExports(root).catch(() => []); // nothing was written yet
+  const folders = all.filter((folder) => relative(root, folder).split(sep).includes(report));
+  const found = await Promise.all(
+    folders.slice(-maxManifests).map(async (folder) => {
+      const stored = await readManifest(folder).catch(() => undefined);
+      if (stored?.manifest.report !== report) return [];
+      return [{ folder: relative(root, folder).replaceAll(sep, '/'), manifest: stored.manifest }];
+    }),
+  );
+  return found.flat().sort((a, b) => (a.manifest.asOf < b.manifest.asOf ? 1 : -1));
+}
+
+/** The address of a file that a manifest names. */
+export function exportAddress(folder: string, file: string): string {
+  return `/exports?${new URLSearchParams({ folder, file })}`;
+}
+
+/** An open file of an export; whoever gets it closes it. */
+export interface ExportFile {
+  readonly handle: FileHandle;
+  readonly bytes: number;
+  readonly name: string;
+  readonly type: string;
+}
+
+/**
+ * Opens a file of an export for reading. Only a regular file that the manifest of its folder names, inside the folder of
+ * exports, is opened; a link anywhere on its path is not followed. Undefined for everything else.
+ */
+export async function openExportFile(dir: string, folder: string, file: string): Promise<ExportFile | undefined> {
+  const parts = [...folder.split('/'), ...file.split('/')];
+  if (parts.some((part) => part === '' || part === '.' || part === '..' || /[\\\0]/.test(part))) return undefined;
+  const root = await realpath(exportsFolder(dir)).catch(() => undefined);
+  if (root === undefined) return undefined;
+  const place = join(root, ...folder.split('/'));
+  if (!(await isReal(place))) return undefined;
+  const stored = await readManifest(place).catch(() => undefined);
+  const entry = stored?.manifest.files.find(({ name }) => name === file);
+  if (entry === undefined) return undefined;
+  const path = join(place, ...file.split('/'));
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    () => undefined,
+  );
+  if (handle === undefined) return undefined;
+  const [opened, named] = await Promise.all([handle.stat(), stat(path).catch(() => undefined)]);
+  const isSame =
+    opened.isFile() && opened.ino === named?.ino && opened.dev === named.dev && opened.size === entry.bytes;
+  if (!isSame || !(await isReal(path))) {
+    await handle.close();
+    return undefined;
+  }
+  return { handle, bytes: opened.size, name: safeName(basename(path)), type: types[extname(path)] ?? plainBytes };
+}
+
+/** Whether no part of a path is a link. */
+async function isReal(path: string): Promise<boolean> {
+  return (await realpath(path).catch(() => undefined)) === path;
+}
+
+const plainBytes = 'application/octet-stream';
+const types: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv; charset=utf-8',
+  '.json': 'application/json',
+  '.parquet': 'application/vnd.apache.parquet',
+  '.arrow': 'application/vnd.apache.arrow.file',
+  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  '.html': 'text/html; charset=utf-8',
+};
+
+/** A name that a header can hold as it is. */
+function safeName(name: string): string {
+  return name.replace(/[^\w.=-]+/g, '_').slice(-120);
+}
