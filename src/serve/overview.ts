@@ -13,6 +13,7 @@ import { anomalyAddress, budgetAddress, resourceAddress } from '../dashboard-add
 import { monthName, shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, dayMs, formatInstant, type Instant } from '../time.ts';
 import { type BooksState, readBooksState } from './books-state.ts';
+import { mostUrgentBudgets } from './budgets.ts';
 import { readExplored } from './explored.ts';
 import { amount, money, relative } from './format.ts';
 import { figure, named, table } from './layout.ts';
@@ -25,7 +26,8 @@ const moversShown = 8;
 const trendDays = 30;
 
 /** The page that answers: what does this month cost, what will it cost, what changed, and can I trust it? */
-export async function overviewPage({ view }: PageRequest): Promise<Page> {
+export async function overviewPage(request: PageRequest): Promise<Page> {
+  const { view, now } = request;
   const state = await readBooksState(view);
   if (state.month === undefined || state.completeThrough === null) {
     return {
@@ -36,7 +38,7 @@ export async function overviewPage({ view }: PageRequest): Promise<Page> {
   }
   const through = Date.parse(state.completeThrough);
   const isAll = view.scope.kind === 'all';
-  const [month, trend, movers, alerts] = await Promise.all([
+  const [month, trend, movers, alerts, budgets, trust] = await Promise.all([
     readMonth(view, state.month.start, through),
     readTrend(view, through),
     view.rows('movers', {
@@ -47,15 +49,18 @@ export async function overviewPage({ view }: PageRequest): Promise<Page> {
     }),
     // Alerts name budgets and workspaces that others may not see.
     isAll ? view.once('open alerts', openAlerts) : [],
+    isAll ? mostUrgentBudgets(request) : '',
+    isAll ? readTrust(view, now) : undefined,
   ]);
   return {
     path: '/',
     title: 'Overview',
-    body: html`${tiles(month, state, isAll)}
+    body: html`${tiles(month, state, trust)}
 <div class="grid">
 ${figure(monthChart(month, state))}
 ${figure(trendChart(trend, state))}
 </div>
+${isAll ? alertsSection(alerts) : ''}
 <div class="grid">
 <section>${table(
       `Biggest changes: the last 7 days against the 7 before`,
@@ -68,7 +73,7 @@ ${figure(trendChart(trend, state))}
       movers,
       'No cost changed in the last 14 days.',
     )}</section>
-${isAll ? alertsSection(alerts) : ''}
+${budgets}
 </div>`,
   };
 }
@@ -80,9 +85,9 @@ function alertsSection(alerts: readonly OpenAlert[]): Markup {
       { head: 'Severity', cell: ({ severity }) => severityWord(severity) },
       {
         head: 'What',
-        cell: ({ key, title, detail, next }) =>
-          html`<b>${linked(key, title)}</b>${detail ? html`<br>${detail}` : ''}${next ? html`<br>${next}` : ''}`,
+        cell: ({ key, title, detail }) => html`<b>${linked(key, title)}</b>${detail ? html`<br>${detail}` : ''}`,
       },
+      { head: 'Next step', cell: ({ next }) => next ?? '' },
       { head: 'Since', cell: ({ since }) => html`<span class="state">${shownInstant(since)}</span>` },
     ],
     alerts,
@@ -142,7 +147,47 @@ async function readMonth(view: BooksView, start: Instant, through: Instant): Pro
   };
 }
 
-function tiles({ name, beforeName, spent, before, forecast }: Month, state: BooksState, isAll: boolean): Markup {
+/** Whether the numbers can be trusted: comparisons of the last week, and the last run. */
+interface Trust {
+  readonly compared: number;
+  readonly failed: number;
+  readonly run: { readonly command: string; readonly outcome: string; readonly endedAt: string } | undefined;
+}
+
+async function readTrust(view: BooksView, now: Instant): Promise<Trust> {
+  const [days, [run]] = await Promise.all([
+    view.rows('reconciled_days', { since: formatInstant(Math.floor((now - 7 * dayMs) / dayMs) * dayMs) }),
+    view.rows('last_runs'),
+  ]);
+  const total = (name: string) => days.reduce((all, row) => all + Number(row[name]), 0);
+  return {
+    ...{ compared: total('comparisons'), failed: total('failed') },
+    run: run && {
+      ...{ command: String(run['command']), outcome: String(run['outcome'] ?? 'running') },
+      endedAt: String(run['ended_at'] ?? run['started_at']),
+    },
+  };
+}
+
+function trustWords({ compared, failed, run }: Trust): Markup {
+  const matched =
+    compared === 0
+      ? html`<span class="state warn">Nothing was compared with the platform in the last 7 days</span>`
+      : failed === 0
+        ? `All ${compared.toLocaleString('en-US')} comparisons of the last 7 days match the platform`
+        : html`<span class="state bad">${failed} of ${compared.toLocaleString('en-US')} comparisons of the last 7 days did not match the platform</span>`;
+  const last =
+    run === undefined
+      ? ''
+      : html`<br>Last run: ${named(run.command, '')}, <span class="state ${run.outcome === 'failed' ? 'bad' : ''}">${run.outcome}</span>, ${run.endedAt.slice(0, 16)} UTC`;
+  return html`<br>${matched}. <a href="/health">Health</a>${last}`;
+}
+
+function tiles(
+  { name, beforeName, spent, before, forecast }: Month,
+  state: BooksState,
+  trust: Trust | undefined,
+): Markup {
   const change = relative(spent, before);
   return html`<dl class="tiles">
 <div class="tile"><dt>${name} so far</dt><dd><span class="big">${money(spent)}</span> USD<div class="note">${
@@ -155,9 +200,9 @@ function tiles({ name, beforeName, spent, before, forecast }: Month, state: Book
       ? html`<span class="big">none</span><div class="note">"costbook alert" makes and stores a forecast.</div>`
       : html`<span class="big">${money(forecast.mean)}</span> USD<div class="note">80 of 100 end between ${amount(forecast.low)} and ${amount(forecast.high)} (${forecast.basis})</div>`
   }</dd></div>
-<div class="tile"><dt>Numbers rest on</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">complete through; settled through ${
+<div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">Settled through ${
     state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough)
-  }. ${isAll ? html`<a href="/health">Reconciliation and runs</a>` : ''}</div></dd></div>
+  }.${trust === undefined ? '' : trustWords(trust)}</div></dd></div>
 </dl>`;
 }
 
