@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { ChangedFileError } from './errors.ts';
+import { ChangedFileError, messageOf } from './errors.ts';
 
 /** A folder in place of a file below `data`, or a file in place of a folder. */
 export interface Misplaced {
@@ -59,7 +59,15 @@ export function refuseMisplaced(dir: string): void {
 /** What is misplaced and thus explains an error of the operating system; empty for any other error. */
 export function causeInMisplaced(error: unknown, dir: string): readonly Misplaced[] {
   const { code = '', syscall } = (error ?? {}) as NodeJS.ErrnoException;
-  return syscall !== undefined && ['EISDIR', 'ENOTDIR', 'EEXIST'].includes(code) ? misplacedFiles(dir) : [];
+  return syscall !== undefined && ['EISDIR', 'ERR_FS_EISDIR', 'ENOTDIR', 'EEXIST'].includes(code)
+    ? misplacedFiles(dir)
+    : [];
+}
+
+/** The message of an error, or what is misplaced and explains it, with the step that moves it aside. */
+export function messageWithMisplaced(error: unknown, dir: string): string {
+  const found = causeInMisplaced(error, dir).map(describeMisplaced);
+  return found.length === 0 ? messageOf(error) : `${found.join('; ')}: run "costbook repair", which moves it aside`;
 }
 
 /** Renames what is misplaced to `misplaced-<stamp>-<name>`; returns the new paths. `stamp` has no colons. */

@@ -18,9 +18,15 @@ join visible_owners
   and hourly_costs.bucket_start < visible_owners.to_time;
 
 create or replace temp view visible_days as
-select day_costs.series_id, day_costs.from_time as valid_at, day_costs.day as bucket_start, day_costs.cost, day_costs.usage
+select
+  day_costs.series_id,
+  day_costs.from_time as valid_at,
+  visible_owners.to_time as valid_until,
+  day_costs.day as bucket_start,
+  day_costs.cost,
+  day_costs.usage
 from memory.main.day_costs as day_costs
-semi join visible_owners
+join visible_owners
   on visible_owners.series_id = day_costs.series_id and visible_owners.from_time = day_costs.from_time;
 
 create or replace temp view visible_accounts as select distinct account from visible_series;

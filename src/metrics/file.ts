@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { type Budget, budgetsFile, loadBudgets, type SpendNow } from '../budgets/index.ts';
 import { loadConfig } from '../config/index.ts';
 import type { Effects } from '../effects.ts';
-import { messageOf, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { jobNames } from '../jobs/index.ts';
+import { messageWithMisplaced } from '../misplaced.ts';
 import { version } from '../version.ts';
 import { openBooks, snapshotFile } from '../warehouse/index.ts';
 import { expositionText, withSamples } from './exposition.ts';
@@ -27,6 +28,12 @@ export interface MetricsContext {
   redact(text: string): string;
   /** Number of HTTP answers of this process by status; `none` counts requests without a complete answer. */
   httpAnswers(): ReadonlyMap<string, number>;
+}
+
+/** The metrics of the last run as text; empty if there are none yet. */
+export async function metricsText(dir: string): Promise<string> {
+  const text = await readFile(metricsFile(dir), 'utf8').catch(emptyWhereMissing);
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
 /** Writing metrics must not delay the run that they are about. */
@@ -73,7 +80,9 @@ export async function writeMetrics(
       books.close();
     }
   } catch (error) {
-    effects.log.warn('metrics.failed', 'Could not write the metrics of the run', { reason: messageOf(error) });
+    effects.log.warn('metrics.failed', 'Could not write the metrics of the run', {
+      reason: messageWithMisplaced(error, dir),
+    });
   }
 }
 
@@ -87,7 +96,9 @@ export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: Me
     const text = await readFile(file, 'utf8').catch(emptyWhereMissing);
     await replace(file, withSamples(text, unpublishedRunMetrics(run, text)));
   } catch (error) {
-    effects.log.warn('metrics.failed', 'Could not write the metrics of the run', { reason: messageOf(error) });
+    effects.log.warn('metrics.failed', 'Could not write the metrics of the run', {
+      reason: messageWithMisplaced(error, dir),
+    });
   }
 }
 

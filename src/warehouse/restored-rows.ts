@@ -46,10 +46,15 @@ export async function restoreRows(connection: Connection, values: JournalEvent['
   await connection.run(insertRestoredRows(table, columns), { rows: JSON.stringify(rows) });
 }
 
-/** The first number that a complete restoration in these events replaces, or undefined if there is none. Pure. */
+/** The last restoration of which no event is lost: its first and last number. Undefined if there is none. Pure. */
 function lastRestoration(events: readonly NumberedEvent[]): { from: number; end: number } | undefined {
-  const end = events.findLast(({ event }) => event === 'books_restored');
-  return end === undefined ? undefined : { from: Number(end.values['from']), end: end.number };
+  const lost = events.filter(({ event }) => event === 'events_lost');
+  for (const { event, number, values } of events.toReversed()) {
+    const from = Number(values['from']);
+    if (event !== 'books_restored' || lost.some((each) => lastNumberOf(each) >= from && each.number < number)) continue;
+    return { from, end: number };
+  }
+  return undefined;
 }
 
 /**
