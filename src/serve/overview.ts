@@ -3,14 +3,15 @@ import {
   type Chart,
   costOverTime,
   keysOf,
-  type MonthSoFar,
   monthKeys,
   monthSoFar,
   pageTheme,
+  type RunningMonth,
+  runningMonth,
 } from '../charts/index.ts';
 import { anomalyAddress, budgetAddress, resourceAddress } from '../dashboard-address.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
-import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
+import { addCalendarMonths, dayMs, formatInstant, type Instant } from '../time.ts';
 import { type BooksState, readBooksState } from './books-state.ts';
 import { readExplored } from './explored.ts';
 import { amount, money, relative } from './format.ts';
@@ -96,31 +97,14 @@ function linked(key: string, title: string): Markup | string {
   return kind === 'budget' ? html`<a href="${budgetAddress(budget ?? '')}">${title}</a>` : title;
 }
 
-interface Month {
+interface Month extends RunningMonth {
   readonly name: string;
   readonly beforeName: string;
-  readonly start: Instant;
-  readonly end: Instant;
-  readonly through: Instant;
-  readonly spent: string;
   readonly sql: string;
-  /** The month before, up to the same hour, and as a whole. */
-  readonly before: string;
-  readonly days: ReadonlyMap<string, string>;
-  readonly daysBefore: ReadonlyMap<string, string>;
-  readonly forecast:
-    | {
-        readonly mean: string;
-        readonly low: string;
-        readonly high: string;
-        readonly basis: string;
-        readonly amount: string | null;
-      }
-    | undefined;
+  readonly forecast: (NonNullable<RunningMonth['forecast']> & { readonly basis: string }) | undefined;
 }
 
 async function readMonth(view: BooksView, start: Instant, through: Instant): Promise<Month> {
-  const end = addCalendarMonths(start, 1);
   const beforeStart = addCalendarMonths(start, -1);
   const sameHour = Math.min(start, beforeStart + (through - start));
   const window = (from: Instant, to: Instant) => ({ from: formatInstant(from), to: formatInstant(to) });
@@ -139,7 +123,7 @@ async function readMonth(view: BooksView, start: Instant, through: Instant): Pro
   return {
     name: monthName(start),
     beforeName: monthName(beforeStart),
-    ...{ start, end, through },
+    ...{ start, through },
     sql: await shownSql('shown_days', window(start, through)),
     spent: String(spent[0]?.['cost'] ?? '0'),
     before: String(before[0]?.['cost'] ?? '0'),
@@ -178,54 +162,16 @@ function tiles({ name, beforeName, spent, before, forecast }: Month, state: Book
 }
 
 function monthChart(month: Month, { completeThrough }: BooksState): Chart {
-  const { name, beforeName, start, end, through, spent, before, forecast } = month;
-  const count = Math.max(Math.round((end - start) / dayMs), 28);
-  const labels = Array.from({ length: count }, (_, index) => String(index + 1));
-  const lastDay = Math.floor((through - hourMs - start) / dayMs);
-  const running = totals(month.days, start, count, lastDay);
-  const beforeStart = addCalendarMonths(start, -1);
-  const earlier = totals(month.daysBefore, beforeStart, count, Math.round((start - beforeStart) / dayMs) - 1);
-  const now = running[lastDay] ?? 0;
-  // The forecast of the rest, spread evenly over the hours that are left.
-  const spread = (to: string) =>
-    labels.map((_, day) => {
-      if (day < lastDay) return null;
-      const at = Math.min(start + (day + 1) * dayMs, end);
-      const share = day === lastDay ? 0 : (at - through) / (end - through);
-      return now + (Number(to) - now) * share;
-    });
-  const change = relative(spent, before);
-  const title =
-    forecast === undefined
-      ? `${name} has cost ${amount(spent)} USD so far${change === undefined ? '' : `, ${change} against the month before`}`
-      : `${name} heads for ${amount(forecast.mean)} USD; ${amount(spent)} is spent`;
-  const drawn: MonthSoFar = {
-    labels,
-    name,
-    spent: running,
-    before: { name: beforeName, values: earlier },
-    forecast: forecast && { mean: spread(forecast.mean), low: spread(forecast.low), high: spread(forecast.high) },
-    limit: forecast?.amount ? { name: `budget ${amount(forecast.amount)}`, value: Number(forecast.amount) } : undefined,
-  };
+  const { title, description, rows } = runningMonth(month);
   return {
     id: 'month',
     title,
-    description: `Running total by day. ${name}: ${amount(spent)} USD through ${completeThrough}. ${beforeName} at the same hour: ${amount(before)} USD.`,
+    description,
     sql: month.sql,
     completeThrough,
-    keys: monthKeys(drawn),
-    option: monthSoFar(drawn, pageTheme),
+    keys: monthKeys(rows),
+    option: monthSoFar(rows, pageTheme),
   };
-}
-
-/** The running total at the end of each day; null after the last one. For drawing only. */
-function totals(days: ReadonlyMap<string, string>, start: Instant, count: number, lastDay: number): (number | null)[] {
-  let sum = 0;
-  return Array.from({ length: count }, (_, day) => {
-    if (day > lastDay) return null;
-    sum += Number(days.get(formatInstant(start + day * dayMs).slice(0, 10)) ?? 0);
-    return sum;
-  });
 }
 
 type Trend = Awaited<ReturnType<typeof readTrend>>;

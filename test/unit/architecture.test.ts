@@ -29,7 +29,9 @@ const homes: Readonly<Record<string, RegExp>> = {
   hono: /^src\/serve\//,
   '@hono/node-server': /^src\/serve\//,
   fflate: /^src\/workbook\//,
-  nodemailer: /^src\/alerts\/sinks\/smtp\.ts$/,
+  nodemailer: /^src\/alerts\/sinks\/(smtp|email)\.ts$/,
+  '@resvg/resvg-js': /^src\/charts\/png\.ts$/,
+  '@expo-google-fonts/arimo': /^src\/charts\/png\.ts$/,
 };
 
 interface Import {
@@ -50,9 +52,9 @@ function filesBelow(dir: string, ending: string): string[] {
 
 function importsOf(from: string): Import[] {
   const text = withoutComments(readFileSync(join(root, from), 'utf8'));
-  const specifiers = [...text.matchAll(/(?:^(?:import|export)\b[^;']*\bfrom |^import |\bimport\()'([^']+)'/gm)].map(
-    (match) => match[1] ?? '',
-  );
+  // Fonts are read, not imported.
+  const named = /(?:^(?:import|export)\b[^;']*\bfrom |^import |\bimport\(|\bresolve\((?='[^']+\.ttf'))'([^']+)'/gm;
+  const specifiers = [...text.matchAll(named)].map((match) => match[1] ?? '');
   return specifiers
     .filter((specifier) => !specifier.startsWith('node:'))
     .map((specifier) => {
@@ -137,7 +139,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   workbook: [],
   reports: ['anomalies', 'terminal', 'warehouse', 'workbook'],
   query: ['reports', 'terminal', 'warehouse'],
-  alerts: ['anomalies', 'budgets', 'config', 'query', 'reports', 'terminal', 'warehouse'],
+  alerts: ['anomalies', 'budgets', 'charts', 'config', 'query', 'reports', 'terminal', 'warehouse'],
   charts: [],
   serve: [
     'alerts',
