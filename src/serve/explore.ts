@@ -1,5 +1,6 @@
 import { type Chart, costOverTime, keysOf, pageTheme, type TimeShape } from '../charts/index.ts';
 import { anomalyAddress } from '../dashboard-address.ts';
+import { plainDecimal } from '../decimals.ts';
 import { shownInstant } from '../shown-time.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
@@ -13,6 +14,7 @@ import {
   bucketsOf,
   type Explored,
   floorTo,
+  type GroupCosts,
   readExplored,
   type Step,
   sumOf,
@@ -134,33 +136,32 @@ function windowWords(asked: Asked, state: BooksState): Markup {
   return html`${span({ from, to })}${before === undefined ? '' : `, compared with ${span(before)}`}.${early}`;
 }
 
-function finding({ groupBy, before, measure }: Asked, { total, totalBefore, series }: Explored): string {
+function finding({ groupBy, before, measure, compare }: Asked, { total, totalBefore, series }: Explored): string {
   const [largest] = series.filter(({ isRest, costs }) => !isRest && costs.some((cost) => cost !== undefined));
   if (series.length === 0) return 'No costs match';
-  const change = before === undefined ? undefined : relative(total, totalBefore);
-  const against = change === undefined ? '' : `, ${change} against the period before`;
+  const against = (now: string | undefined, earlier: string | undefined) => {
+    if (before === undefined || now === undefined || earlier === undefined) return '';
+    const change = relative(now, earlier);
+    return change === undefined ? '' : `, ${change} against ${compare === 'month' ? 'a month' : 'the period'} before`;
+  };
   const by = (partsOf(groupBy)[1] ?? dimensionWords(groupBy)).toLowerCase();
+  const most = largest === undefined ? '' : `; largest ${by}: ${largest.name}`;
   if (measure === 'cost') {
-    const most = largest === undefined ? '' : `; largest ${by}: ${largest.name}, ${amount(largest.total)}`;
-    return `${amount(total)} USD${against}${most}`;
+    const ofMost = largest === undefined ? '' : `, ${amount(largest.total)}`;
+    return `${amount(total)} USD${against(total, totalBefore)}${most}${ofMost}`;
   }
   const unit = series[0]?.unit ?? '';
-  const usage = sumOf(
-    series.map((each) => each.usage),
-    usageDecimals,
-  );
-  if (measure === 'usage')
-    return `${quantity(usage)} ${unit}${largest === undefined ? '' : `; largest ${by}: ${largest.name}`}`;
-  const price = unitPrice(total, usage);
-  const priceBefore = unitPrice(
-    totalBefore,
+  const sumOfUsage = (groups: readonly GroupCosts[]) =>
     sumOf(
-      series.map((each) => each.before.usage),
+      groups.map((each) => each.usage),
       usageDecimals,
-    ),
-  );
-  const priceChange = price === undefined || priceBefore === undefined ? undefined : relative(price, priceBefore);
-  return `${price === undefined ? 'No' : Number(Number(price).toPrecision(4))} USD per ${unit}${priceChange === undefined ? '' : `, ${priceChange} against the period before`}`;
+    );
+  const usage = sumOfUsage(series);
+  const usageBefore = sumOfUsage(series.map((each) => each.before));
+  if (measure === 'usage') return `${quantity(usage)} ${unit}${against(usage, usageBefore)}${most}`;
+  const price = unitPrice(total, usage);
+  const shown = price === undefined ? 'No' : plainDecimal(Number(Number(price).toPrecision(4)));
+  return `${shown} USD per ${unit}${against(price, unitPrice(totalBefore, usageBefore))}`;
 }
 
 function chartOf(asked: Asked, explored: Explored, unusual: readonly Unusual[], completeThrough: string): Chart {
