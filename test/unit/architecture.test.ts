@@ -141,7 +141,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   query: ['reports', 'terminal', 'warehouse'],
   alerts: ['anomalies', 'budgets', 'charts', 'config', 'query', 'reports', 'terminal', 'warehouse'],
   charts: [],
-  serve: ['alerts', 'anomalies', 'allocation', 'budgets', 'charts', 'config', 'jobs', 'query', 'reports', 'warehouse'],
+  serve: ['alerts', 'anomalies', 'allocation', 'budgets', 'charts', 'config', 'jobs', 'metrics', 'query', 'reports', 'warehouse'],
   statement: ['charts', 'closing', 'reports', 'warehouse', 'workbook'],
   demo: ['reports', 'terminal', 'warehouse'],
   ingest: ['config', 'fetch', 'platform', 'warehouse'],
