@@ -223,7 +223,16 @@ describe('a dashboard with access tokens', () => {
     expect(await withoutName('resource_name', 'secret-box')).toBe(await withoutName('resource_name', 'no-such-box'));
     const sum = await served.get('/explore?group=account', headers);
     expect(amountsOf(sum.text)[0]).toBe('16.500000000084');
-    for (const path of ['/metrics', '/months', '/health', '/reports', '/sql', '/budgets', '/anomalies', '/allocation']) {
+    for (const path of [
+      '/metrics',
+      '/months',
+      '/health',
+      '/reports',
+      '/sql',
+      '/budgets',
+      '/anomalies',
+      '/allocation',
+    ]) {
       expect((await served.get(path, headers)).status).toBe(404);
     }
   });
