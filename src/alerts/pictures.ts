@@ -144,7 +144,10 @@ async function summaryPicture(connection: Connection, kind: SummaryPeriod, now: 
   const start = kind === 'monthly' ? addCalendarMonths(floorMonth(now), -1) : floorMonth(complete - hourMs);
   const end = addCalendarMonths(start, 1);
   const through = Math.min(complete, end);
-  if (through <= start) return undefined;
+  const [books = {}] = await alertRows(connection, 'history_start', {});
+  const historyStart = Date.parse(textOrNull(books['history_start']) ?? completeThrough);
+  // A month of which the books have only the end did not cost what they have.
+  if (through <= start || (kind === 'monthly' && historyStart > start)) return undefined;
   const beforeStart = addCalendarMonths(start, -1);
   const sameHour = through === end ? start : Math.min(start, beforeStart + (through - start));
   const present = await daysOf(connection, start, through);
@@ -157,7 +160,7 @@ async function summaryPicture(connection: Connection, kind: SummaryPeriod, now: 
     ...runningMonth({
       ...{ start, through },
       spent: present.total,
-      before: (await daysOf(connection, beforeStart, sameHour)).total,
+      before: historyStart > beforeStart ? undefined : (await daysOf(connection, beforeStart, sameHour)).total,
       days: present.days,
       daysBefore: (await daysOf(connection, beforeStart, start)).days,
       forecast: found && {

@@ -11,8 +11,8 @@ export interface RunningMonth {
   /** The costs before this instant are complete. */
   readonly through: Instant;
   readonly spent: string;
-  /** The month before, up to the same hour. */
-  readonly before: string;
+  /** The month before, up to the same hour; undefined if it is not in the books. */
+  readonly before: string | undefined;
   /** Cost by day: `2026-10-04`. */
   readonly days: ReadonlyMap<string, string>;
   readonly daysBefore: ReadonlyMap<string, string>;
@@ -44,12 +44,14 @@ export function runningMonth(month: RunningMonth): DrawnRows<MonthSoFar> {
   const isWhole = through >= end;
   return {
     title: titleOf(month, name, isWhole),
-    description: `Running total by day. ${name}: ${amount(spent)} USD through ${formatInstant(through)}. ${beforeName}${isWhole ? '' : ' at the same hour'}: ${amount(before)} USD.`,
+    description: `Running total by day. ${name}: ${amount(spent)} USD through ${formatInstant(through)}.${
+      before === undefined ? '' : ` ${beforeName}${isWhole ? '' : ' at the same hour'}: ${amount(before)} USD.`
+    }`,
     rows: {
       labels,
       name,
       spent: running,
-      before: { name: beforeName, values: earlier },
+      before: before === undefined ? undefined : { name: beforeName, values: earlier },
       forecast: forecast && { mean: spread(forecast.mean), low: spread(forecast.low), high: spread(forecast.high) },
       limit: forecast?.amount
         ? { name: `budget ${amount(forecast.amount)}`, value: Number(forecast.amount) }
@@ -59,7 +61,7 @@ export function runningMonth(month: RunningMonth): DrawnRows<MonthSoFar> {
 }
 
 function titleOf({ spent, before, forecast }: RunningMonth, name: string, isWhole: boolean): string {
-  const change = relative(spent, before);
+  const change = before === undefined ? undefined : relative(spent, before);
   const compared = change === undefined ? '' : `, ${change} against the month before`;
   if (isWhole) return `${name} cost ${amount(spent)} USD${compared}`;
   if (forecast === undefined) return `${name} has cost ${amount(spent)} USD so far${compared}`;

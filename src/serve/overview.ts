@@ -103,6 +103,7 @@ function linked(key: string, title: string): Markup | string {
 }
 
 interface Month extends RunningMonth {
+  readonly before: string;
   readonly name: string;
   readonly beforeName: string;
   readonly sql: string;

@@ -377,6 +377,13 @@ describe('an alert of a budget', () => {
     expect(slack.methods()).toEqual(['chat.postMessage', 'files.getUploadURLExternal', 'upload']);
     expect(await run('alerts', 'resend', 'budget/@all/tiny/2026-09/100%')).toMatchObject({ exitCode: 0 });
     expect((await PostalMime.parse(smtp.mails[1]?.data ?? '')).attachments).toHaveLength(1);
+    expect(await run('summarize', '--period', 'weekly', '--sink', 'mail')).toMatchObject({ exitCode: 0 });
+    expect(await run('summarize', '--period', 'monthly', '--sink', 'mail')).toMatchObject({ exitCode: 0 });
+    const [weekly, monthly] = await Promise.all(smtp.mails.slice(2).map(({ data }) => PostalMime.parse(data)));
+    expect(weekly?.html).toContain('alt="September 2026 ');
+    expect(weekly?.attachments).toHaveLength(1);
+    // The books have nothing of August, so nothing is drawn.
+    expect(monthly?.attachments).toEqual([]);
   });
 
   test('is shown by "alerts preview" without sending anything: the newest, one by its key, a summary, or an example', async () => {

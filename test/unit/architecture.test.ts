@@ -226,6 +226,19 @@ describe('rooms', () => {
     ).toEqual([]);
   });
 
+  test('alerts load what draws pictures only when they draw one', () => {
+    const reached = new Set<string>();
+    const left = ['src/alerts/index.ts'];
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      if (reached.has(next)) continue;
+      reached.add(next);
+      left.push(...staticImportsOf(next));
+    }
+    expect(reached).toContain('src/alerts/sinks/drawn-pictures.ts');
+    expect([...reached].filter((path) => path.startsWith('src/charts/'))).toEqual([]);
+    expect(readFileSync(join(root, 'src/charts/png.ts'), 'utf8')).not.toMatch(/^import .*resvg/m);
+  });
+
   test('no files import each other, directly or indirectly', () => {
     const edges = new Map<string, Set<string>>();
     for (const { from, of, isOurs } of imports) if (isOurs) edges.set(from, (edges.get(from) ?? new Set()).add(of));

@@ -83,6 +83,18 @@ describe('a running month', () => {
     expect(rows.limit).toEqual({ name: 'budget 100.00', value: 100 });
   });
 
+  test('without a month before is compared with nothing', () => {
+    const { title, description, rows } = runningMonth({
+      ...month,
+      before: undefined,
+      through: end,
+      forecast: undefined,
+    });
+    expect(title).toBe('October 2026 cost 30.00 USD');
+    expect(description).not.toContain('September');
+    expect(rows.before).toBe(undefined);
+  });
+
   test('that is over says what it cost against the month before', () => {
     const { title, rows } = runningMonth({ ...month, before: '45', through: end, forecast: undefined });
     expect(title).toBe('October 2026 cost 30.00 USD, -33.3 % against the month before');

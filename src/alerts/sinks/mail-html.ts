@@ -60,14 +60,14 @@ export function mailHtml(
 </head>
 <body class="page" style="margin:0;padding:0;${new Markup(on.page)}">
 <div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${safe(preview ?? '')}</div>
-<table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" border="0" style="${new Markup(on.page)}"><tr><td align="center" style="padding:16px 8px">
+<div role="main"><table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" border="0" style="${new Markup(on.page)}"><tr><td align="center" style="padding:16px 8px">
 <table role="presentation" width="${width}" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:${width}px">
 <tr><td class="muted" style="padding:0 4px 10px;${new Markup(font(13, on.muted))}"><b class="ink" style="${new Markup(on.ink)}">Costbook</b>${message.origin === undefined ? '' : ` · ${safe(oneLine(message.origin.project, 80))}`}${message.isTest ? ' · test message: nothing happened' : ''}</td></tr>
 ${shown}
 ${more === undefined ? '' : row(html`<p class="ink" style="margin:0;${new Markup(font(14, on.ink))}">${safe(more)}</p>`, neutral)}
 <tr><td class="muted" style="padding:6px 4px 0;${new Markup(font(12, on.muted))}">${safe(footOf(message))}</td></tr>
 </table>
-</td></tr></table>
+</td></tr></table></div>
 </body>
 </html>
 `.text;
