@@ -79,7 +79,7 @@ ${budgets}
 }
 
 function alertsSection(alerts: readonly OpenAlert[]): Markup {
-  return html`<section>${table(
+  return html`<section class="alerts">${table(
     'Open alerts',
     [
       { head: 'Severity', cell: ({ severity }) => severityWord(severity) },
