@@ -22,7 +22,10 @@
     return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
   }
 
-  const format = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const cents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const small = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 4 });
+  /** A number of a chart without exact texts: a small one, such as a price, keeps four digits. */
+  const shownNumber = (number) => (number === 0 || Math.abs(number) >= 1 ? cents : small).format(number);
 
   /** One line for each series with a value: its name and its exact amount, which no axis can show. */
   function tooltipOf(points, { texts, totals, unit }) {
@@ -55,7 +58,7 @@
     const chart = echarts.init(live, null, { renderer: 'canvas' });
     option.tooltip = {
       ...option.tooltip,
-      valueFormatter: (amount) => (amount === null || amount === undefined ? '–' : format.format(amount)),
+      valueFormatter: (amount) => (amount === null || amount === undefined ? '–' : shownNumber(amount)),
     };
     if (actions.texts) option.tooltip.formatter = (points) => tooltipOf(points, actions);
     for (const series of option.series) if (actions.links) series.cursor = 'pointer';

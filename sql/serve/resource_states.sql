@@ -25,22 +25,28 @@ where coalesce(resource_type, '') = $type
       and coalesce(workspace, '') = $workspace
       and coalesce(resource_name, '') = $name
   )
-  -- An owner sees the states in the time in which it has costs.
+  -- An owner sees the states in the time in which it owns the resource and has costs.
   and (
     not $is_owner
-    or exists (
-      select 1
-      from (
-        select
-          min(greatest(days.bucket_start, days.valid_at)) as first_time,
-          max(least(days.bucket_start + interval 1 day, days.valid_until)) as last_time
-        from visible_days as days
-        join visible_series as series using (series_id)
-        where coalesce(series.resource_type, '') = $type
-          and coalesce(series.workspace, '') = $workspace
-          and coalesce(series.resource_name, '') = $name
-      )
-      where valid_from < last_time and (valid_to is null or valid_to > first_time)
+    or valid_to is null
+    or valid_to > (
+      select min(greatest(days.bucket_start, days.valid_at))
+      from visible_days as days
+      join visible_series as series using (series_id)
+      where coalesce(series.resource_type, '') = $type
+        and coalesce(series.workspace, '') = $workspace
+        and coalesce(series.resource_name, '') = $name
+    )
+  )
+  and (
+    not $is_owner
+    or valid_from < (
+      select max(ownership.to_time)
+      from visible_ownership as ownership
+      join visible_series as series using (series_id)
+      where coalesce(series.resource_type, '') = $type
+        and coalesce(series.workspace, '') = $workspace
+        and coalesce(series.resource_name, '') = $name
     )
   )
 order by valid_from desc, account

@@ -21,7 +21,6 @@ create or replace temp view visible_days as
 select
   day_costs.series_id,
   day_costs.from_time as valid_at,
-  visible_owners.to_time as valid_until,
   day_costs.day as bucket_start,
   day_costs.cost,
   day_costs.usage

@@ -14,12 +14,14 @@ export {
 export { diskKey, isRefusedClose, staleStep, stepAfterMistakes, stepAfterRun } from './next-step.ts';
 export { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
 export { alertWords, type OpenAlert, openAlerts } from './open-alerts.ts';
+export { readPictures, readSummaryPicture, showsPictures } from './pictures.ts';
 export { alertRows } from './rows.ts';
 export { openSink } from './sinks/index.ts';
 export { sendPing } from './sinks/ping.ts';
+export { type PreviewFormat, previewFormats, previewOf } from './sinks/preview.ts';
 export { sinkFault } from './sinks/reach.ts';
 export type { SendMessage } from './sinks/sink.ts';
-export { readInSlack, slackMessage } from './sinks/slack.ts';
+export { readInSlack, slackMessage } from './sinks/slack-message.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
 export { type AlertEntry, parseFact, type Transitions, transitionsOf } from './transitions.ts';
 export { differWords, monthsTouched } from './unproven-words.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { anomalyOverWords, anomalyWords } from '../anomalies/index.ts';
 import { aboutDay, type BudgetFact, type Driver, ordinal } from '../budgets/index.ts';
+import type { Picture } from '../charts/index.ts';
 import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { percentOf, usd } from '../money.ts';
@@ -36,8 +37,17 @@ export interface Message {
   readonly summary: CostSummary | null;
   /** Which project the books belong to, and on which host. Messages of older versions have none. */
   readonly origin?: Origin | undefined;
+  /** Charts of the first entries, or of the summary; left out if no sink shows them. */
+  readonly pictures?: readonly MessagePicture[] | undefined;
   /** Anomalies that are not among the entries: one night may have hundreds. Left out if there are none. */
   readonly left?: LeftOut | undefined;
+}
+
+/** A chart of a message, as its numbers: it is drawn when it is sent. */
+export interface MessagePicture {
+  /** The key of its alert; null if it belongs to the summary. */
+  readonly key: string | null;
+  readonly picture: Picture;
 }
 
 /** Identifies the project that a message comes from. */
@@ -95,21 +105,32 @@ export interface Card {
 export function messagesOf(
   entries: Transitions['entries'],
   state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough' | 'origin'>,
+  picturesFor: (sink: string) => readonly MessagePicture[] = () => [],
 ): NewMessage[] {
   const sinks = [...new Set(entries.flatMap((entry) => entry.sinks))].sort();
   return sinks.map((sink) => {
-    const own = entries.filter((candidate) => candidate.sinks.includes(sink)).map(({ entry }) => entry);
-    const ordered = own.toSorted(compareEntries);
+    const ordered = inOrder(entries, sink);
     const left = ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesShown);
+    const shown = left.length === 0 ? ordered : ordered.filter((entry) => !left.includes(entry));
+    const own = picturesFor(sink).filter(({ key }) => shown.some((entry) => entry.key === key));
     const message: Message = {
       kind: 'alerts',
       ...state,
-      entries: left.length === 0 ? ordered : ordered.filter((entry) => !left.includes(entry)),
+      entries: shown,
       summary: null,
+      ...(own.length === 0 ? {} : { pictures: own }),
       ...(left.length === 0 ? {} : { left: leftOut(left) }),
     };
     return newMessage(sink, message, undefined);
   });
+}
+
+/** The entries of a sink, most urgent first. */
+export function inOrder(entries: Transitions['entries'], sink: string): readonly AlertEntry[] {
+  return entries
+    .filter(({ sinks }) => sinks.includes(sink))
+    .map(({ entry }) => entry)
+    .toSorted(compareEntries);
 }
 
 export function newMessage(sink: string, message: Message, summary: string | undefined): NewMessage {

@@ -261,7 +261,8 @@ function instant(value: Instant | undefined): string {
   return value === undefined ? 'nothing yet' : formatInstant(value);
 }
 
-function difference(a: string, b: string): string {
+/** The exact difference of two sums, as decimal text. */
+export function difference(a: string, b: string): string {
   return decimalOfWhole(wholeOfDecimal(a, usdDecimals) - wholeOfDecimal(b, usdDecimals), usdDecimals);
 }
 

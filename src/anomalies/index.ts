@@ -1,4 +1,5 @@
 export { type AnomalyBacktest, backtestAnomalies } from './backtest.ts';
+export { daysAround } from './days-around.ts';
 export { quietDays } from './detect.ts';
 export { type AnomalyState, evaluateAnomalies } from './evaluate-books.ts';
 export { evaluateScope, firstTimeDays } from './evaluate-scope.ts';
@@ -6,5 +7,4 @@ export { type AnomalyFact, anomalyFacts } from './fact.ts';
 export { noticesOf } from './notices.ts';
 export { type AnomalyRules, loadAnomalyRules, usualRules } from './rules.ts';
 export { anomaliesToJson, describeAnomalies } from './show-backtest.ts';
-export { usualBand } from './usual-band.ts';
-export { anomalyOverWords, anomalyWords } from './words.ts';
+export { anomalyOverWords, anomalySubject, anomalyWords } from './words.ts';

@@ -37,7 +37,7 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
 
 /** The end of an anomaly as text. Pure. */
 export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
-  const subject = subjectOf(fact);
+  const subject = anomalySubject(fact);
   const amount = `${amountOf(fact.impact)} ${fact.isUp ? 'more' : 'less'} than usual`;
   const days = spanOf(fact);
   const head = { fields: [], list: undefined };
@@ -65,7 +65,7 @@ export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
 
 function titleOf(fact: AnomalyFact): string {
   const { anomaly, isUp, impact, firstDay, lastDay } = fact;
-  const subject = subjectOf(fact);
+  const subject = anomalySubject(fact);
   const amount = amountOf(impact);
   const days = spanOf(fact);
   const isOneDay = firstDay === lastDay;
@@ -91,7 +91,8 @@ function titleOf(fact: AnomalyFact): string {
 }
 
 /** The resource that drives it, or the billing dimension if no single resource does. */
-function subjectOf(fact: AnomalyFact): string {
+/** The resource that explains most of an anomaly, or where it happened. */
+export function anomalySubject(fact: AnomalyFact): string {
   const billed = fact.billingDimension ?? 'no billing dimension';
   if (fact.anomaly === 'price') return billed;
   const main = mainDriver(fact);

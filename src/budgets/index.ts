@@ -16,6 +16,7 @@ export { namesNotFound, readSpends, type SpendNow, type SpendsAsked, watchedSpen
 export {
   type BudgetWithStored,
   type BurnStep,
+  burnUpRows,
   readBudgetsWithStored,
   readBurnUp,
   type StoredForecast,

@@ -113,3 +113,24 @@ function stepsOf(budget: Budget, { start, end }: CalendarPeriod): Omit<BurnStep,
   }
   return steps;
 }
+
+/** The numbers of a budget's burn-up chart, as text. */
+export function burnUpRows(
+  budget: Budget,
+  { period, spent, completeThrough }: Pick<SpendNow, 'period' | 'spent' | 'completeThrough'>,
+  steps: readonly BurnStep[],
+  forecast: Pick<StoredForecast, 'kind' | 'mean' | 'low' | 'high'> | { readonly kind: 'none' },
+) {
+  const usd = (whole: bigint) => decimalOfWhole(whole, usdDecimals);
+  return {
+    period,
+    steps: steps.map((step) => ({ ...step, spent: step.spent === undefined ? null : usd(step.spent) })),
+    spent: spent === undefined ? undefined : usd(spent),
+    limit: usd(amountIn(budget, period.name)),
+    completeThrough,
+    forecast:
+      forecast.kind === 'none'
+        ? undefined
+        : { mean: usd(forecast.mean), low: usd(forecast.low), high: usd(forecast.high) },
+  };
+}

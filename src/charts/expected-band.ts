@@ -43,8 +43,8 @@ export function expectedBand(chart: ExpectedBand, theme: Theme): EChartsCoreOpti
         data: [...cost],
       },
       {
-        ...{ type: 'scatter', name: 'unusual', symbol: 'circle', symbolSize: 9, z: 5 },
-        itemStyle: { color: theme.limit },
+        ...{ type: 'scatter', name: 'unusual day', symbol: 'circle', symbolSize: 9, z: 5 },
+        itemStyle: { color: theme.limit, opacity: 1 },
         data: unusual.map((index) => [index, cost[index] ?? 0]),
       },
     ],

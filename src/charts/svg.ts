@@ -1,5 +1,12 @@
 import { BarChart, LineChart, ScatterChart } from 'echarts/charts';
-import { AriaComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent } from 'echarts/components';
+import {
+  AriaComponent,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TitleComponent,
+  TooltipComponent,
+} from 'echarts/components';
 import * as echarts from 'echarts/core';
 import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
@@ -8,14 +15,14 @@ import type { Chart } from './chart.ts';
 
 echarts.use([
   ...[BarChart, LineChart, ScatterChart, GridComponent, LegendComponent, MarkLineComponent],
-  ...[AriaComponent, TooltipComponent, LabelLayout, SVGRenderer],
+  ...[AriaComponent, TitleComponent, TooltipComponent, LabelLayout, SVGRenderer],
 ]);
 
 /**
  * Draws a chart as the text of one SVG element, without a DOM. Equal charts give equal text. It contains no style, class
  * or script, so that a strict Content-Security-Policy admits it, and all text in it is escaped.
  */
-export function chartToSvg(chart: Chart, size: { readonly width: number; readonly height: number }): string {
+export function chartToSvg(chart: SvgChart, size: { readonly width: number; readonly height: number }): string {
   const instance = echarts.init(null, null, { renderer: 'svg', ssr: true, ...size });
   try {
     instance.setOption(chart.option);
@@ -27,8 +34,11 @@ export function chartToSvg(chart: Chart, size: { readonly width: number; readonl
 
 const open = /^<svg width="(\d+)" height="(\d+)"/;
 
+/** What a drawing needs of a chart. */
+export type SvgChart = Pick<Chart, 'id' | 'title' | 'description' | 'option'>;
+
 /** The SVG with a name for screen readers, ids of its own, and attributes where ECharts writes styles. */
-function tidy(svg: string, { id, title, description }: Chart): string {
+function tidy(svg: string, { id, title, description }: SvgChart): string {
   return svg
     .replace(open, `<svg role="img" aria-labelledby="${id}-title ${id}-text" preserveAspectRatio="xMidYMid meet"`)
     .replace(

@@ -15,6 +15,7 @@ import {
   originOf,
   readAlertFacts,
   readInSlack,
+  readPictures,
   slackMessage,
   type Transitions,
   transitionsOf,
@@ -85,7 +86,12 @@ export const alertCommand: Command = {
           // Stored before they are sent, so that a kill between the two loses nothing.
           await warehouse.recordAnomalies({ runNumber, at, ...anomalies });
           transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
-          messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at), origin });
+          const pictures = await readPictures(books.connection, transitions.entries, config.sinks, {
+            ...asked,
+            forecasts,
+            log: context.effects.log,
+          });
+          messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at), origin }, pictures);
           // Stored before alerts about them, so that no message names a forecast that is not stored.
           await warehouse.recordForecasts({
             runNumber,

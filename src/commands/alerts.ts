@@ -1,47 +1,37 @@
 import {
-  type AlertFactsOptions,
-  alertFactsOptions,
   alertWords,
   deliverAll,
   exitCodeOf,
   loadAlertingConfig,
   type Message,
   newMessage,
-  type OutgoingMessage,
-  openSink,
   originOf,
-  readCostSummary,
+  previewFormats,
   unstoredStill,
   type WaitingAlert,
 } from '../alerts/index.ts';
-import {
-  budgetCalendar,
-  evaluateBudgets,
-  isForecastAsked,
-  readForecasts,
-  readSpends,
-  withForecasts,
-} from '../budgets/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
 import { type Connection, expectBooks, openBooks, readSql, type SqlRow } from '../warehouse/index.ts';
+import { noSuchKey, preview, sendTest } from './alerts-sinks.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
-const actions = ['test', 'ack', 'resend'] as const;
+const actions = ['test', 'preview', 'ack', 'resend'] as const;
+const periods = ['weekly', 'monthly'] as const;
 
 export const alertsCommand: Command = {
   name: 'alerts',
   summary:
-    'List alerts; test a sink (test <sink>), acknowledge an alert until a date (ack <key>), send one again (resend <key>).',
+    'List alerts; test a sink (test <sink>), show what it would get (preview <sink>), acknowledge an alert until a date (ack <key>), send one again (resend <key>).',
   arguments: [
     { name: '[action]', summary: `${actions.join(', ')}; without one, list alerts` },
-    { name: '[name]', summary: 'test: a sink; ack and resend: the key of an alert' },
+    { name: '[name]', summary: 'test and preview: a sink; ack and resend: the key of an alert' },
   ],
   options: [
     { flags: '--open', summary: 'only open alerts' },
@@ -49,11 +39,19 @@ export const alertsCommand: Command = {
       flags: '--until <date>',
       summary: 'ack: send nothing about the alert before this date; if it is still open then, send it again',
     },
+    { flags: '--key <key>', summary: 'preview: this alert; by default the newest open one, or else an example' },
+    { flags: '--period <period>', summary: 'preview: the weekly or monthly summary in place of an alert' },
+    {
+      flags: '--format <format>',
+      summary: 'preview: html, json or eml; by default html for mail and Slack, json for the others',
+    },
+    { flags: '--out <file>', summary: 'preview: write it to this file, whole or not at all' },
     waitOption,
   ],
   examples: [
     'costbook alerts --open',
     'costbook alerts test finops',
+    'costbook alerts preview mail --out message.html',
     'costbook alerts ack stale/acc_main --until 2026-12-01',
     'costbook alerts resend stale/acc_main',
   ],
@@ -66,17 +64,30 @@ export const alertsCommand: Command = {
       const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
       options.problem(`there is no "costbook alerts ${given}"${hint}: expected ${actions.join(', ')}`);
     }
+    const isOfSink = action === 'test' || action === 'preview';
     if (action !== undefined && name === undefined) {
-      options.problem(`${action}: name ${action === 'test' ? 'a sink' : 'the key of an alert'}`);
+      options.problem(`${action}: name ${isOfSink ? 'a sink' : 'the key of an alert'}`);
     }
     if (action !== undefined && options.flag('open'))
       options.problem(`--open applies only to the list of alerts, not to ${action}`);
     const until = options.text('until');
     if (action === 'ack' && until === undefined) options.problem('ack: expected --until <date>, such as 2026-12-01');
     if (action !== 'ack' && until !== undefined) options.problem('--until applies only to ack');
+    const previewed = {
+      key: options.text('key'),
+      period: options.choice('period', periods),
+      format: options.choice('format', previewFormats),
+      out: options.text('out'),
+    };
+    const previewOnly = Object.keys(previewed).filter((option) => input.options[option] !== undefined);
+    if (action !== 'preview') for (const option of previewOnly) options.problem(`--${option} applies only to preview`);
+    if (previewed.key !== undefined && previewed.period !== undefined) {
+      options.problem('--key: found next to --period, expected one of the two');
+    }
     const waitMs = options.duration('wait') ?? 0;
     options.check();
-    if (action === 'test') return tryOut(name ?? '', context);
+    if (action === 'test') return sendTest(name ?? '', context);
+    if (action === 'preview') return preview({ sink: name ?? '', ...previewed }, context);
     if (action === 'ack') return acknowledge(name ?? '', until ?? '', waitMs, context);
     if (action === 'resend') return resend(name ?? '', waitMs, context);
     return list(input, context);
@@ -223,14 +234,6 @@ async function acknowledge(key: string, untilText: string, waitMs: number, conte
   });
 }
 
-function noSuchKey(key: string, isOver: boolean, among: readonly { readonly key: string }[]): string {
-  const keys = among.map((alert) => alert.key);
-  const guess = nearest(key, keys);
-  const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
-  const what = isOver ? `alert ${key} is no longer open` : `there is no alert ${key}${hint}`;
-  return `${what}: "costbook alerts --open" lists open alerts`;
-}
-
 async function resend(key: string, waitMs: number, context: CommandContext): Promise<number> {
   const config = loadAlertingConfig(context);
   await expectBooks(context.dir);
@@ -250,9 +253,10 @@ async function resend(key: string, waitMs: number, context: CommandContext): Pro
       const notified = JSON.parse(message) as Message;
       // Only the requested alert, even if its message held others.
       const entries = notified.entries.filter((entry) => entry.key === key);
+      const pictures = notified.pictures?.filter((each) => each.key === key);
       return newMessage(
         sink,
-        { ...notified, entries, at: formatSecond(at), origin: originOf(config, context) },
+        { ...notified, entries, pictures, at: formatSecond(at), origin: originOf(config, context) },
         undefined,
       );
     });
@@ -275,61 +279,4 @@ async function resend(key: string, waitMs: number, context: CommandContext): Pro
     const exitCode = exitCodeOf(deliveries);
     return { exitCode, error: exitCode === exitCodes.done ? undefined : 'messages were not delivered' };
   });
-}
-
-/** Sends one sink a message with real numbers, marked as a test; writes nothing. */
-async function tryOut(name: string, context: CommandContext): Promise<number> {
-  const config = loadAlertingConfig(context);
-  const sink = config.sinks.find((candidate) => candidate.name === name);
-  if (sink?.settings === undefined) {
-    const names = config.sinks.map((candidate) => candidate.name);
-    const guess = nearest(name, names);
-    const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
-    throw new UsageError(
-      `costbook.yaml has no sink "${name}"${hint}: ${names.length === 0 ? 'add it under sinks' : `expected ${names.join(', ')}`}`,
-    );
-  }
-  const { problem, ...asked } = alertFactsOptions(config, context);
-  if (problem !== undefined) throw problem;
-  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
-  let message: OutgoingMessage;
-  try {
-    message = { ...(await testMessage(books.connection, asked)), origin: originOf(config, context) };
-  } finally {
-    books.close();
-  }
-  const tell = openSink(sink.settings, { log: context.effects.log, signal: context.signal });
-  const attempt = await tell(message);
-  if (context.json) await context.write(`${JSON.stringify({ sink: name, ...attempt })}\n`);
-  if (attempt.outcome !== 'delivered') {
-    context.tell(`costbook: the sink ${name} rejected the test message: ${attempt.reason}`);
-    return exitCodes.undelivered;
-  }
-  if (!context.json) await context.write(`The sink ${name} accepted a test message.\n`);
-  return exitCodes.done;
-}
-
-/** An alert about the budget with the highest share spent; a summary of last week if there is no budget. */
-async function testMessage(connection: Connection, asked: AlertFactsOptions): Promise<OutgoingMessage> {
-  const state = await completenessOf(connection);
-  const budgets = asked.budgets ?? [];
-  const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
-  const forecastOf = budgets.filter(isForecastAsked);
-  const forecasts = await readForecasts(connection, { ...asked, budgets: forecastOf, withWorkspaces: false });
-  const facts = evaluateBudgets(budgets, withForecasts(await readSpends(connection, asks, asked), forecasts));
-  const [fullest] = facts.toSorted((a, b) => Number(b.value) / Number(b.amount) - Number(a.value) / Number(a.amount));
-  const head = { at: formatSecond(asked.now), ...state, mayBeRepeat: false, isTest: true };
-  let message: Message;
-  if (fullest === undefined) {
-    const summary = await readCostSummary(connection, 'weekly', { ...asked, budgets });
-    message = { ...head, kind: 'summary', entries: [], summary };
-  } else {
-    message = {
-      ...head,
-      kind: 'alerts',
-      entries: [{ key: fullest.key, occurrence: 1, transition: 'raised', fact: { ...fullest, state: 'raised' } }],
-      summary: null,
-    };
-  }
-  return { ...message, ...head, id: newMessage('test', message, undefined).id };
 }

@@ -1,6 +1,4 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { CostbookError, exitCodes, messageOf, UsageError } from '../errors.ts';
 import {
   doneThroughOf,
@@ -14,12 +12,14 @@ import {
   serveHealth,
   startRun,
 } from '../jobs/index.ts';
+import { metricsText } from '../metrics/index.ts';
 import { expectProject } from '../project-folder.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { type Books, type JobHistory, jobHistories, openBooks, snapshotFile } from '../warehouse/index.ts';
 import { aborted } from './aborted.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
+import { dashboardAddress, dashboardOptions, startDashboard } from './dashboard.ts';
 import { optionReader } from './options.ts';
 import { expectJobs, mistakesOf } from './run.ts';
 
@@ -34,9 +34,16 @@ export const scheduleCommand: Command = {
   options: [
     { flags: '--health-port <port>', summary: 'serve /healthz, /readyz and /metrics on this port; 0 picks a free one' },
     { flags: '--health-host <address>', summary: 'address for --health-port; 127.0.0.1 by default' },
+    { flags: '--serve', summary: 'also serve the dashboard, as costbook serve does' },
+    ...dashboardOptions.map((option) => ({ ...option, summary: `with --serve: ${option.summary}` })),
     { flags: '--list', summary: 'list the jobs and their schedules' },
   ],
-  examples: ['costbook schedule', 'costbook schedule --health-port 9464', 'costbook schedule --list'],
+  examples: [
+    'costbook schedule',
+    'costbook schedule --serve',
+    'costbook schedule --health-port 9464',
+    'costbook schedule --list',
+  ],
   staysUp: true,
   async run(input, context) {
     const { effects, dir, env, signal } = context;
@@ -45,6 +52,11 @@ export const scheduleCommand: Command = {
     const host = options.text('healthHost') ?? '127.0.0.1';
     if (options.text('healthPort') === undefined && options.text('healthHost') !== undefined) {
       options.problem('--health-host needs --health-port');
+    }
+    const isServing = options.flag('serve');
+    const address = dashboardAddress(options);
+    for (const name of ['port', 'host'] as const) {
+      if (!isServing && options.text(name) !== undefined) options.problem(`--${name} needs --serve`);
     }
     options.check();
     expectProject(context);
@@ -70,24 +82,28 @@ export const scheduleCommand: Command = {
       tickedAt = Date.now();
       scheduler.tick();
     }
+    const healthz = () =>
+      Date.now() - tickedAt < tickOverdueMs ? undefined : `no tick since ${formatInstant(tickedAt)}`;
+    const readyz = () => (isStopping ? 'stopping' : undefined);
+    const metrics = async () => `${await metricsText(dir)}${gauges(scheduler.states())}`;
     const health =
       port === undefined
         ? undefined
         : await serveHealth(
             { host, port },
             {
-              '/healthz': async () =>
-                Date.now() - tickedAt < tickOverdueMs
-                  ? { status: 200, body: 'ok\n' }
-                  : { status: 503, body: `no tick since ${formatInstant(tickedAt)}\n` },
-              '/readyz': async () => (isStopping ? { status: 503, body: 'stopping\n' } : { status: 200, body: 'ok\n' }),
+              '/healthz': async () => probeAnswer(healthz()),
+              '/readyz': async () => probeAnswer(readyz()),
               '/metrics': async () => ({
                 status: 200,
                 type: 'text/plain; version=0.0.4; charset=utf-8',
-                body: `${await runMetrics(dir)}${gauges(scheduler.states())}`,
+                body: await metrics(),
               }),
             },
           );
+    const dashboard = isServing ? await startDashboard(address, context, { healthz, readyz, metrics }) : undefined;
+    if (dashboard !== undefined)
+      effects.log.info('dashboard.listening', 'Serving the dashboard', { url: dashboard.url });
     if (health !== undefined) effects.log.info('health.listening', 'Serving health checks', { url: health.url });
     for (const { job, next } of scheduler.states()) {
       effects.log.info('job.scheduled', 'Job scheduled', {
@@ -104,10 +120,15 @@ export const scheduleCommand: Command = {
       minutes.stop();
       await scheduler.stop();
       await health?.close();
+      await dashboard?.close();
     }
     throw signal.reason;
   },
 };
+
+function probeAnswer(problem: string | undefined): { status: number; body: string } {
+  return problem === undefined ? { status: 200, body: 'ok\n' } : { status: 503, body: `${problem}\n` };
+}
 
 /** The current time: real time, or, with --now, time that continues from there. Runs receive it as --now. */
 function clockOf(input: CommandInput, { effects, env }: CommandContext): { now(): Instant; isShifted: boolean } {
@@ -150,17 +171,6 @@ async function historiesOf({ dir, effects, signal }: CommandContext): Promise<Re
     return new Map();
   } finally {
     books?.close();
-  }
-}
-
-/** The metrics of the last run; empty if there are none yet. */
-async function runMetrics(dir: string): Promise<string> {
-  try {
-    const text = await readFile(join(dir, 'data', 'metrics.prom'), 'utf8');
-    return text === '' || text.endsWith('\n') ? text : `${text}\n`;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
   }
 }
 

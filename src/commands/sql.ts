@@ -1,10 +1,11 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { type Answered, type AnswerFormat, answerFormats, askToFile, askToStream } from '../query/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';
+import { checkOut } from './out-file.ts';
 
 /** Enough for a question, and short enough to notice a runaway query. */
 const usualTimeoutMs = 60_000;
@@ -145,30 +146,11 @@ async function readQueryFile(file: string): Promise<string> {
   return (await readFile(file, 'utf8')).replace(/^\uFEFF/, '');
 }
 
-/** Throws UsageError if the file has no folder, is a folder, or would be inside the books. */
-async function checkOut(path: string, dir: string): Promise<string> {
-  const folder = await realpath(dirname(path)).catch(() => undefined);
-  if (folder === undefined) throw new UsageError(`--out: the folder ${dirname(path)} does not exist; make it first`);
-  const found = await stat(path).catch(() => undefined);
-  if (found && !found.isFile()) throw new UsageError(`--out: ${path} is not a file; expected the name of a file`);
-  const books = await realpath(dirname(await snapshot(dir))).catch(() => undefined);
-  if (books !== undefined && !relative(books, folder).startsWith('..')) {
-    throw new UsageError(`--out: ${path} is in ${books}, which is reserved for the books; choose another folder`);
-  }
-  return join(dirname(path), basename(path));
-}
-
-/** The path of the snapshot. Imported here because loading DuckDB takes longer than everything else in this process. */
-async function snapshot(dir: string): Promise<string> {
-  const { snapshotFile } = await import('../warehouse/index.ts');
-  return snapshotFile(dir);
-}
-
 /** Prints the command that opens the snapshot in another program, read-only. */
 async function openWith(program: (typeof programs)[number], context: CommandContext): Promise<number> {
-  const { expectBooks } = await import('../warehouse/index.ts');
+  const { expectBooks, snapshotFile } = await import('../warehouse/index.ts');
   await expectBooks(context.dir);
-  const line = lines[program](await snapshot(context.dir));
+  const line = lines[program](snapshotFile(context.dir));
   await context.write(context.json ? `${JSON.stringify({ line })}\n` : `${line}\n`);
   return 0;
 }

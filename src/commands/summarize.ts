@@ -8,7 +8,9 @@ import {
   originOf,
   readCostSummary,
   readInSlack,
+  readSummaryPicture,
   type SummaryPeriod,
+  showsPictures,
   slackMessage,
   summaryWindows,
 } from '../alerts/index.ts';
@@ -83,7 +85,13 @@ export const summarizeCommand: Command = {
         try {
           const made = await message(books.connection);
           const at = await warehouse.seenAt(context.effects.now());
-          const messages = left.map((sink) => newMessage(sink, made, name));
+          const withPictures = config.sinks.filter(({ settings }) => showsPictures(settings)).map((sink) => sink.name);
+          const pictures = left.some((sink) => withPictures.includes(sink))
+            ? await readSummaryPicture(books.connection, period, context.effects.now(), context.effects.log)
+            : [];
+          const messages = left.map((sink) =>
+            newMessage(sink, pictures.length > 0 && withPictures.includes(sink) ? { ...made, pictures } : made, name),
+          );
           await warehouse.recordEvaluation({
             runNumber,
             at,

@@ -23,10 +23,23 @@ interface Target {
   readonly allowPrivateNetwork: boolean;
 }
 
-export interface SlackSettings extends Target {
+export type SlackSettings = SlackWebhookSettings | SlackBotSettings;
+
+/** Posts to an incoming webhook: text only. */
+export interface SlackWebhookSettings extends Target {
   readonly type: 'slack';
   /** The address of an incoming webhook, which is a secret. */
   readonly url: string;
+}
+
+/** Posts as a bot of a Slack app, which can also upload pictures. */
+export interface SlackBotSettings extends Target {
+  readonly type: 'slack';
+  readonly botToken: string;
+  /** The id of a channel, such as C0123456789, or its name. */
+  readonly channel: string;
+  /** The base address of the methods of Slack's API, without a slash at its end. */
+  readonly apiUrl: string;
 }
 
 export interface WebhookSettings extends Target {
@@ -62,7 +75,7 @@ export interface Sink {
 
 /** The secrets of a sink, which no output may show. */
 export function secretsOf(settings: SinkSettings): readonly string[] {
-  if (settings.type === 'slack') return urlSecrets(settings.url);
+  if (settings.type === 'slack') return 'botToken' in settings ? [settings.botToken] : urlSecrets(settings.url);
   if (settings.type === 'webhook') return [settings.secret, ...urlSecrets(settings.url)];
   return settings.type === 'email' && settings.password !== undefined ? [settings.password] : [];
 }
@@ -86,7 +99,7 @@ export function urlSecrets(url: string): string[] {
 }
 
 /** Keys whose values are secrets. */
-export const secretKeys = ['url', 'secret', 'password'] as const;
+export const secretKeys = ['url', 'secret', 'password', 'botToken'] as const;
 
 /** Parses a value that may contain `${NAME}`, if it is given. */
 export type ReadText = <T>(given: Given | undefined, parse: Parse<T>) => T | undefined;
@@ -103,11 +116,16 @@ interface SinkType {
 /** Every type of sink, its keys, and how to parse them. */
 const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
   slack: {
-    keys: ['url', 'allowPrivateNetwork'],
-    required: ['url'],
+    keys: ['url', 'botToken', 'channel', 'apiUrl', 'allowPrivateNetwork'],
+    required: [],
     read(keys, read) {
       const { url, allowPrivateNetwork } = readTarget(keys, read);
-      return url === undefined ? undefined : { url, allowPrivateNetwork };
+      const botToken = read(keys.get('botToken'), parseBotToken);
+      const channel = read(keys.get('channel'), parseChannel);
+      const apiUrl = keys.has('apiUrl') ? read(keys.get('apiUrl'), parseTargetUrl) : slackApi;
+      if (!keys.has('botToken')) return url === undefined ? undefined : { url, allowPrivateNetwork };
+      if (botToken === undefined || channel === undefined || apiUrl === undefined) return undefined;
+      return { botToken, channel, apiUrl: apiUrl.replace(/\/$/, ''), allowPrivateNetwork };
     },
   },
   webhook: {
@@ -140,6 +158,10 @@ const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
   },
   log: { keys: [], required: [], read: () => ({}) },
 };
+
+const slackApi = 'https://slack.com/api';
+/** A bot token opens a whole workspace, so it goes to Slack alone, or to a server of a private network. */
+const slackHosts: readonly string[] = ['slack.com', 'slack-gov.com'];
 
 /** The keys and required keys of each type of sink; the schema of costbook.yaml is generated from them. */
 export const sinkKeys: Readonly<Record<SinkSettings['type'], Pick<SinkType, 'keys' | 'required'>>> = types;
@@ -185,21 +207,45 @@ function readSink(entry: Given, read: ReadText, problems: Problems): SinkSetting
     const half = keys.has('user') !== keys.has('password');
     if (half) problems.report(entry, 'found only one of user and password, expected both or none; write the other one');
   }
+  if (type === 'slack') reportSlackKeys(entry, keys, problems);
   const settings = types[type].read(keys, read);
-  const target = keys.get('url');
-  if (settings !== undefined && target !== undefined && 'url' in settings && 'allowPrivateNetwork' in settings) {
-    const isPlain = String(settings.url).startsWith('http:');
-    if (isPlain && settings.allowPrivateNetwork !== true) {
-      problems.report(
-        target,
-        'found http, which is not encrypted, expected https; allowPrivateNetwork: true permits http to private addresses',
-      );
-    }
-  }
+  if (settings !== undefined)
+    reportPlainTarget(keys, settings as Partial<SlackBotSettings & WebhookSettings>, problems);
   return settings === undefined ? undefined : ({ type, ...settings } as SinkSettings);
 }
 
-function readTarget(keys: ReadonlyMap<string, Given>, read: ReadText): Partial<Pick<SlackSettings, 'url'>> & Target {
+/** A slack sink has an incoming webhook, or a bot with a channel. */
+function reportSlackKeys(entry: Given, keys: ReadonlyMap<string, Given>, problems: Problems): void {
+  const botKeys = ['channel', 'apiUrl'].filter((key) => keys.has(key));
+  if (keys.has('botToken')) {
+    if (keys.has('url')) problems.report(entry, 'found url and botToken, expected one of them; remove the other one');
+    if (!keys.has('channel')) problems.report(entry, 'found no channel, which botToken needs; write it');
+  } else if (botKeys.length > 0) {
+    problems.report(entry, `found ${botKeys.join(' and ')} without botToken, which they need; write it`);
+  } else if (!keys.has('url')) {
+    problems.report(entry, 'found no url, which a slack sink needs; write it, or botToken and channel');
+  }
+}
+
+/** Reports addresses that a secret must not be sent to. */
+function reportPlainTarget(
+  keys: ReadonlyMap<string, Given>,
+  { url, apiUrl, allowPrivateNetwork }: Partial<SlackBotSettings & WebhookSettings>,
+  problems: Problems,
+): void {
+  const target = keys.get('url') ?? keys.get('apiUrl');
+  if (target === undefined || allowPrivateNetwork === true) return;
+  if (String(url ?? apiUrl).startsWith('http:')) {
+    problems.report(
+      target,
+      'found http, which is not encrypted, expected https; allowPrivateNetwork: true permits http to private addresses',
+    );
+  } else if (apiUrl !== undefined && !slackHosts.includes(new URL(apiUrl).hostname)) {
+    problems.report(target, `found an address of another host, expected ${slackApi} or https://slack-gov.com/api`);
+  }
+}
+
+function readTarget(keys: ReadonlyMap<string, Given>, read: ReadText): Partial<Pick<WebhookSettings, 'url'>> & Target {
   const url = read(keys.get('url'), parseTargetUrl);
   const allowPrivateNetwork = read(keys.get('allowPrivateNetwork'), parseBoolean) ?? false;
   return { ...(url === undefined ? {} : { url }), allowPrivateNetwork };
@@ -228,6 +274,21 @@ const parseSecret: Parse<string> = (value) => {
     );
   }
   return text;
+};
+
+/** The value is never quoted: it is a secret. */
+const parseBotToken: Parse<string> = (value) => {
+  const text = parseText(value, 1024);
+  if (/^(xoxe\.)?xoxb-[A-Za-z0-9-]{8,}$/.test(text)) return text;
+  throw new UsageError(
+    'found no bot token, expected one that starts with xoxb-, from "OAuth & Permissions" of a Slack app',
+  );
+};
+
+const parseChannel: Parse<string> = (value) => {
+  const text = parseText(value, 80);
+  if (/^#?[\p{L}\p{N}_-]+$/u.test(text)) return text;
+  throw new UsageError(`found ${quoted(text)}, expected the id of a channel such as C0123456789, or its name`);
 };
 
 /** A text without line breaks or other control characters. */

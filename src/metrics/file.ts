@@ -30,6 +30,12 @@ export interface MetricsContext {
   httpAnswers(): ReadonlyMap<string, number>;
 }
 
+/** The metrics of the last run as text; empty if there are none yet. */
+export async function metricsText(dir: string): Promise<string> {
+  const text = await readFile(metricsFile(dir), 'utf8').catch(emptyWhereMissing);
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
 /** Writing metrics must not delay the run that they are about. */
 const limitMs = 10_000;
 

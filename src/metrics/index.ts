@@ -1,5 +1,5 @@
 export { expositionText, withSamples } from './exposition.ts';
-export { metricsFile, writeMetrics, writeUnpublished } from './file.ts';
+export { metricsFile, metricsText, writeMetrics, writeUnpublished } from './file.ts';
 export {
   answersMetric,
   type EndedRun,

@@ -7,7 +7,10 @@ export const sessionCookie = 'costbook_session';
 /** How long a session lasts. */
 export const sessionSeconds = 12 * 3600;
 const maxSessions = 10_000;
-/** Wrong tokens that are answered in a minute, from everybody together. */
+/**
+ * Wrong tokens that are answered in a minute, from everybody together. A right one is always let in: whoever guesses must
+ * not lock others out, and a token of 20 characters cannot be guessed.
+ */
 const maxWrongPerMinute = 20;
 
 /** What of a request says who asks. */
@@ -50,10 +53,11 @@ export function openAccess({ tokens, userHeader }: ServeSettings, now: () => num
     const hash = hashOf(token);
     return known.filter((entry) => timingSafeEqual(entry.hash, hash))[0]?.viewer;
   }
-  function mayTry(): boolean {
+  function countWrong(): 'wait' | undefined {
     const minute = Math.floor(now() / 60_000);
     if (wrong.minute !== minute) Object.assign(wrong, { minute, count: 0 });
-    return wrong.count < maxWrongPerMinute;
+    wrong.count += 1;
+    return wrong.count > maxWrongPerMinute ? 'wait' : undefined;
   }
 
   return {
@@ -63,21 +67,13 @@ export function openAccess({ tokens, userHeader }: ServeSettings, now: () => num
       if (!isGuarded) return { name: undefined, scope: { kind: 'all' } };
       if (userHeader !== undefined && user !== undefined && user !== '') return { name: user, scope: { kind: 'all' } };
       const bearer = /^Bearer ([\x21-\x7e]{1,1024})$/i.exec(authorization ?? '')?.[1];
-      if (bearer !== undefined && mayTry()) {
-        const viewer = viewerOfToken(bearer);
-        if (viewer === undefined) wrong.count += 1;
-        return viewer;
-      }
+      if (bearer !== undefined) return viewerOfToken(bearer);
       const found = session === undefined ? undefined : sessions.get(session);
       return found !== undefined && found.until > now() ? found.viewer : undefined;
     },
     signIn(token) {
-      if (!mayTry()) return 'wait';
       const viewer = viewerOfToken(token);
-      if (viewer === undefined) {
-        wrong.count += 1;
-        return undefined;
-      }
+      if (viewer === undefined) return countWrong();
       if (sessions.size >= maxSessions) sessions.delete(sessions.keys().next().value ?? '');
       const id = randomBytes(32).toString('base64url');
       sessions.set(id, { viewer, until: now() + sessionSeconds * 1000 });

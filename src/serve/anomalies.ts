@@ -1,7 +1,7 @@
 import { alertWords } from '../alerts/index.ts';
-import { loadAnomalyRules, usualBand } from '../anomalies/index.ts';
+import { type AnomalyRules, daysAround, loadAnomalyRules } from '../anomalies/index.ts';
 import { budgetsFile } from '../budgets/index.ts';
-import { type Chart, type ExpectedBand, expectedBand, expectedBandKeys, pageTheme } from '../charts/index.ts';
+import { anomalyDays, type Chart, expectedBand, expectedBandKeys, pageTheme } from '../charts/index.ts';
 import { anomalyAddress, resourceAddress } from '../dashboard-address.ts';
 import { UsageError } from '../errors.ts';
 import { shownInstant } from '../shown-time.ts';
@@ -16,12 +16,6 @@ import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';
 
 const page = { path: '/anomalies' } as const;
-/** Days before and after an anomaly that its chart shows. */
-const daysBefore = 42;
-const daysAfter = 14;
-/** What a baseline is learned from at most. */
-const historyDays = 400;
-
 /** Unusual costs, open ones first, then by money. Reads all anomalies: for unrestricted viewers only. */
 export async function anomaliesPage({ view }: PageRequest): Promise<Page> {
   const rows = await view.rows('anomalies', { key: null, key_md5: null });
@@ -166,61 +160,40 @@ function dayNumber(day: string): number {
 async function bandChart(request: PageRequest, row: SqlRow): Promise<Chart> {
   const { view } = request;
   const state = await readBooksState(view);
-  const [first, last] = [dayNumber(String(row['first_day'])), dayNumber(String(row['last_day']))];
-  const booksEnd = state.completeThrough === null ? last + 1 : Math.floor(Date.parse(state.completeThrough) / dayMs);
-  const booksStart = state.historyStart === null ? 0 : Math.ceil(Date.parse(state.historyStart) / dayMs);
-  const from = Math.max(first - daysBefore, booksStart);
-  const to = Math.max(last + 1, Math.min(last + 1 + daysAfter, booksEnd));
   const scope = Object.fromEntries(
     ['account', 'workspace', 'resource_type', 'billing_dimension'].map((name) => [name, text(row, name)]),
   );
-  const historyStart = Math.max(booksStart, first - historyDays);
-  const window = (start: number, end: number) => ({
-    from: formatInstant(start * dayMs),
-    to: formatInstant(end * dayMs),
-  });
-  const days = new Map(
-    (await view.rows('anomaly_days', { ...scope, ...window(historyStart, to) })).map((day) => [
-      dayNumber(String(day['day'])),
-      day,
-    ]),
+  const around = await daysAround(
+    { firstDay: String(row['first_day']), lastDay: String(row['last_day']), ...state },
+    (window) => view.rows('anomaly_days', { ...scope, ...window }),
   );
-  const of = (field: string) =>
-    Array.from({ length: to - historyStart }, (_, index) => Number(days.get(historyStart + index)?.[field] ?? 0));
-  const series = { firstDay: historyStart, costs: of('cost'), usages: of('usage') };
+  const { from, to } = around;
   const rules = rulesOf(request);
   const key = `band ${row['anomaly_key']} ${row['last_day']} ${rules.minDays}`;
-  const learned = await view.once(key, async () => usualBand(series, { firstDay: first, from, to }, rules));
-  const band = learned.map((usual, index) =>
-    // What was found when the anomaly was evaluated.
-    from + index === first
-      ? {
-          expected: Number(row['expected']),
-          low: Number(row['expected_low']),
-          high: Number(row['expected_high']),
-        }
-      : usual,
-  );
-  const drawn: ExpectedBand = {
-    labels: band.map((_, index) => formatInstant((from + index) * dayMs).slice(5, 10)),
-    cost: series.costs.slice(from - historyStart),
-    expected: band.map((usual) => usual?.expected ?? null),
-    low: band.map((usual) => usual?.low ?? null),
-    high: band.map((usual) => usual?.high ?? null),
-    unusual: Array.from({ length: last - first + 1 }, (_, index) => first - from + index),
-  };
+  const { title, description, rows } = anomalyDays({
+    ...around,
+    subject: subjectOf(row),
+    isUp: row['is_up'] === true,
+    impact: String(row['impact']),
+    cost: String(row['cost']),
+    expected: String(row['expected']),
+    expectedLow: String(row['expected_low']),
+    expectedHigh: String(row['expected_high']),
+    usual: await view.once(key, async () => around.usual(rules)),
+  });
+  const window = { from: formatInstant(from * dayMs), to: formatInstant(to * dayMs) };
   return {
     id: 'band',
-    title: `${subjectOf(row)} ${row['is_up'] === true ? 'cost' : 'saved'} ${amount(String(row['impact']).replace(/^-/, ''))} USD ${row['is_up'] === true ? 'more' : 'less'} than usual ${row['first_day'] === row['last_day'] ? `on ${row['first_day']}` : `from ${row['first_day']} through ${row['last_day']}`}`,
-    description: `Cost by day with the usual range. First day: ${amount(String(row['cost']))} USD; expected ${amount(String(row['expected']))}.`,
-    sql: await shownSql('shown_anomaly', { ...scope, ...window(from, to) }),
+    title,
+    description,
+    sql: await shownSql('shown_anomaly', { ...scope, ...window }),
     completeThrough: state.completeThrough,
     keys: expectedBandKeys,
-    option: expectedBand(drawn, pageTheme),
+    option: expectedBand(rows, pageTheme),
   };
 }
 
-function rulesOf({ project }: PageRequest): Parameters<typeof usualBand>[2] {
+function rulesOf({ project }: PageRequest): Pick<AnomalyRules, 'minDays'> {
   try {
     return loadAnomalyRules(budgetsFile(project.dir), undefined);
   } catch (error) {

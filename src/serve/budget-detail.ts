@@ -2,12 +2,13 @@ import {
   amountIn,
   type BudgetWithStored,
   type BurnStep,
+  burnUpRows,
   isReached,
   limitOf,
   readBurnUp,
   shareOf,
 } from '../budgets/index.ts';
-import { type Chart, type MonthSoFar, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
+import { burnUp, type Chart, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
 import { resourceAddress } from '../dashboard-address.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { CostbookError } from '../errors.ts';
@@ -104,41 +105,16 @@ function scopeWords(scope: object): string {
 }
 
 async function burnUpChart({ budget, spend, forecast }: BudgetWithStored, steps: readonly BurnStep[]): Promise<Chart> {
-  const { period, completeThrough, spent } = spend;
-  const limit = amountIn(budget, period.name);
-  const last = steps.findLastIndex((step) => step.spent !== undefined);
-  const now = Number(usd(steps[last]?.spent ?? 0n));
-  const from = completeThrough ?? period.start;
-  const spread = (to: bigint) =>
-    steps.map(({ end }, index) => {
-      if (index < last) return null;
-      const share = index === last ? 0 : (end - from) / (period.end - from);
-      return now + (Number(usd(to)) - now) * share;
-    });
-  const plan = steps.map(({ end }) => (Number(usd(limit)) * (end - period.start)) / (period.end - period.start));
-  const drawn: MonthSoFar = {
-    labels: steps.map(({ name }) => (name.length > 5 ? name.slice(5) : name)),
-    name: 'spent',
-    spent: steps.map((step) => (step.spent === undefined ? null : Number(usd(step.spent)))),
-    before: { name: 'even pace', values: plan },
-    forecast:
-      forecast.kind === 'none'
-        ? undefined
-        : { mean: spread(forecast.mean), low: spread(forecast.low), high: spread(forecast.high) },
-    limit: { name: `budget ${amount(usd(limit))}`, value: Number(usd(limit)) },
-  };
-  const heads = forecast.kind === 'none' ? '' : `; it heads for ${amount(usd(forecast.mean))}`;
+  const { completeThrough } = spend;
+  const { title, description, rows } = burnUp(burnUpRows(budget, spend, steps, forecast));
   return {
     id: 'burn-up',
-    title:
-      spent === undefined
-        ? `What is spent in ${period.name} is not known`
-        : `${amount(usd(spent))} of ${amount(usd(limit))} USD is spent in ${period.name}${heads}`,
-    description: `Running total of ${period.name} against an even pace and the budget of ${amount(usd(limit))} USD.`,
+    title,
+    description,
     sql: await shownSql('shown_budget', { budget: budget.name }),
     completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
-    keys: monthKeys(drawn),
-    option: monthSoFar(drawn, pageTheme),
+    keys: monthKeys(rows),
+    option: monthSoFar(rows, pageTheme),
   };
 }
 

@@ -24,8 +24,7 @@ const urgency: readonly string[] = ['EXCEEDED', 'FORECAST', 'WARNING', 'OK'];
 /** Every budget in its present period, most urgent first. Reads all costs: for unrestricted viewers only. */
 export async function budgetsPage(request: PageRequest): Promise<Page> {
   return withBudgets(request, async (budgets) => {
-    const lines = await readLines(request, budgets);
-    const sorted = [...lines].sort((a, b) => rankOf(a) - rankOf(b) || shareNumber(b) - shareNumber(a));
+    const sorted = mostUrgentFirst(await readLines(request, budgets));
     return {
       path: '/budgets',
       title: 'Budgets',
@@ -34,6 +33,26 @@ export async function budgetsPage(request: PageRequest): Promise<Page> {
 <p class="empty">Forecasts are those that "costbook alert" stored last; 80 of 100 periods should end in the range. Each budget is forecast by itself, so parts do not add up to their whole.</p></section>`,
     };
   });
+}
+
+const budgetsOnOverview = 5;
+
+/** The most urgent budgets as a section of another page. Reads all costs: for unrestricted viewers only. */
+export async function mostUrgentBudgets(request: PageRequest): Promise<Markup> {
+  const { body } = await withBudgets(request, async (budgets) => {
+    const lines = mostUrgentFirst(await readLines(request, budgets)).slice(0, budgetsOnOverview);
+    const short = columns.filter(({ head }) => head !== 'Period' && head !== 'Share');
+    return {
+      ...{ path: '/budgets', title: 'Budgets' },
+      body: html`<section>${table('Budgets, most urgent first', short, lines, 'There are no budgets.')}
+${budgets.length > lines.length ? html`<p class="empty"><a href="/budgets">All ${budgets.length} budgets</a></p>` : ''}</section>`,
+    };
+  });
+  return body;
+}
+
+function mostUrgentFirst(lines: readonly BudgetWithStored[]): readonly BudgetWithStored[] {
+  return [...lines].sort((a, b) => rankOf(a) - rankOf(b) || shareNumber(b) - shareNumber(a));
 }
 
 /** One budget. */

@@ -85,7 +85,7 @@ async function written(answered: Answered, format: ExploreFormat, facts: Record<
 
 /** Rows with a cost now or in the window before, in the order of the columns of `explored_rows`. */
 function* rowsOf({ asked, explored }: Answered): Generator<(string | null)[]> {
-  const { step, groupBy, through, to } = asked;
+  const { step, groupBy, from, to } = asked;
   for (const { key, isRest, unit, costs, usages, before } of explored.series) {
     const name = isRest ? 'all others' : key === sharedOwner ? 'shared costs' : key === '' ? null : (key ?? null);
     for (const [index, label] of explored.labels.entries()) {
@@ -94,7 +94,7 @@ function* rowsOf({ asked, explored }: Answered): Generator<(string | null)[]> {
       const start = Date.parse(label);
       const end = nextOf(floorTo(start, step), step);
       yield [
-        ...[label, formatInstant(end), String(end <= Math.max(through, to)), groupBy, name, String(isRest)],
+        ...[label, formatInstant(end), String(start >= from && end <= to), groupBy, name, String(isRest)],
         ...[cost ?? null, usages[index] ?? null, unit ?? null, unitPrice(cost, usages[index]) ?? null],
         ...[costBefore ?? null, before.usages[index] ?? null],
       ];

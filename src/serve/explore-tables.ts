@@ -1,7 +1,19 @@
 import { anyName, resourceAddress } from '../dashboard-address.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
 import { dimensionWords, sharedOwner } from './dimensions.ts';
 import { type Asked, addressOf, bucketWindow, narrowed } from './explore-question.ts';
-import { bucketsOf, type Explored, type ExploredSeries, sum, sumOf, unitPrice, usageDecimals } from './explored.ts';
+import {
+  bucketsOf,
+  type Explored,
+  type ExploredSeries,
+  type GroupCosts,
+  type Measure,
+  sum,
+  sumOf,
+  unitPrice,
+  usageDecimals,
+} from './explored.ts';
 import { money, price, quantity, relative } from './format.ts';
 import { type Column, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
@@ -9,68 +21,112 @@ import { html, type Markup } from './markup.ts';
 /** Longer tables stand on a page of their own. */
 const maxDetails = 62;
 
-/** Each group with its cost, share, change and price: the largest first, the rest last. */
+/** How the measure of a table is read and shown. */
+interface Shown {
+  readonly head: string;
+  of(group: GroupCosts): string | undefined;
+  cell(text: string | undefined): Markup | string;
+  /** The decimals of exact differences; undefined for prices, whose differences mean little. */
+  readonly decimals: number | undefined;
+}
+
+const priceOf = ({ total, usage }: GroupCosts) => unitPrice(total, usage);
+
+function shownOf(measure: Measure, unit: string): Shown {
+  if (measure === 'price') return { head: `USD per ${unit}`, of: priceOf, cell: price, decimals: undefined };
+  if (measure === 'usage') {
+    return { head: `Usage, ${unit}`, of: ({ usage }) => usage, cell: quantityCell, decimals: usageDecimals };
+  }
+  const cell = (text: string | undefined) => (text === undefined ? '' : money(text));
+  return { head: 'USD', of: ({ total }) => total, cell, decimals: usdDecimals };
+}
+
+function quantityCell(text: string | undefined): Markup | string {
+  return text === undefined ? '' : html`<data value="${text}">${quantity(text)}</data>`;
+}
+
+/** Each group with its cost or usage, share, change and price: the largest first, the rest last. */
 export function groupsTable(
   asked: Asked,
   { series, total, totalBefore }: Explored,
   { isBeforeKnown }: { readonly isBeforeKnown: boolean },
 ): Markup {
-  const { groupBy, before, measure } = asked;
-  const whole = Number(total);
-  const isCompared = before !== undefined;
-  const compared: Column<ExploredSeries>[] = isCompared
-    ? [
-        {
-          head: 'Before',
-          isNumber: true,
-          cell: (row) => (row.before.total === undefined ? '' : money(row.before.total)),
-        },
-        {
-          head: 'Change',
-          isNumber: true,
-          cell: (row) => money(difference(row.total, row.before.total), { isSigned: true }),
-        },
-        { head: 'Change, %', isNumber: true, cell: (row) => changeWords(row, isBeforeKnown) },
-      ]
-    : [];
-  const usages = series.map((row) => row.usage);
+  const { groupBy, before, measure, filters } = asked;
+  const shown = shownOf(measure, filters['unit'] ?? 'unit');
   const isOneUnit = measure !== 'cost';
-  const usage = isOneUnit ? sumOf(usages, usageDecimals) : undefined;
-  const hasUsage = usages.some((each) => each !== undefined);
-  const used: Column<ExploredSeries>[] = hasUsage
-    ? [
-        { head: 'Usage', isNumber: true, cell: (row) => usageWords(row.usage, row.unit) },
-        { head: 'USD per unit', isNumber: true, cell: (row) => price(unitPrice(row.total, row.usage)) },
-      ]
-    : [];
+  const usageOf = (groups: readonly GroupCosts[]) =>
+    isOneUnit
+      ? sumOf(
+          groups.map(({ usage }) => usage),
+          usageDecimals,
+        )
+      : undefined;
+  const all: GroupCosts = { costs: [], usages: [], total, usage: usageOf(series) };
+  const allBefore = { ...all, total: totalBefore, usage: usageOf(series.map((row) => row.before)) };
+  const whole = Number(shown.of(all) ?? 0);
+  const hasUsage = series.some(({ usage }) => usage !== undefined);
+  const columns: (Column<ExploredSeries> & { readonly total: Markup | string })[] = [
+    { head: dimensionWords(groupBy), cell: (row) => groupCell(asked, row), total: 'Total' },
+    { head: shown.head, isNumber: true, cell: (row) => shown.cell(shown.of(row)), total: shown.cell(shown.of(all)) },
+  ];
+  if (measure !== 'price') {
+    const share = (row: ExploredSeries) => `${((Number(shown.of(row) ?? 0) / whole) * 100).toFixed(1)} %`;
+    columns.push({
+      head: 'Share',
+      isNumber: true,
+      cell: (row) => (whole === 0 ? '' : share(row)),
+      total: whole === 0 ? '' : '100.0 %',
+    });
+  }
+  if (before !== undefined) {
+    columns.push(
+      {
+        head: 'Before',
+        isNumber: true,
+        cell: (row) => shown.cell(shown.of(row.before)),
+        total: shown.cell(shown.of(allBefore)),
+      },
+      ...(shown.decimals === undefined
+        ? []
+        : [
+            {
+              head: 'Change',
+              isNumber: true,
+              cell: (row: ExploredSeries) => changeCell(shown, row, row.before),
+              total: changeCell(shown, all, allBefore),
+            },
+          ]),
+      {
+        head: 'Change, %',
+        isNumber: true,
+        cell: (row) => changeWords(row, isBeforeKnown, shown),
+        total: relative(shown.of(all) ?? '0', shown.of(allBefore) ?? '0') ?? '',
+      },
+    );
+  }
+  if (isOneUnit) columns.push({ head: 'USD', isNumber: true, cell: (row) => money(row.total), total: money(total) });
+  if (hasUsage && measure !== 'usage') {
+    columns.push({
+      head: 'Usage',
+      isNumber: true,
+      cell: (row) => usageWords(row.usage, row.unit),
+      total: usageWords(all.usage, filters['unit']),
+    });
+  }
+  if (hasUsage && measure !== 'price') {
+    columns.push({
+      head: 'USD per unit',
+      isNumber: true,
+      cell: (row) => price(priceOf(row)),
+      total: price(priceOf(all)),
+    });
+  }
   return table(
     `By ${dimensionWords(groupBy).toLowerCase()}`,
-    [
-      { head: dimensionWords(groupBy), cell: (row) => groupCell(asked, row) },
-      { head: 'USD', isNumber: true, cell: (row) => money(row.total) },
-      {
-        head: 'Share',
-        isNumber: true,
-        cell: (row) => (whole === 0 ? '' : `${((Number(row.total) / whole) * 100).toFixed(1)} %`),
-      },
-      ...compared,
-      ...used,
-    ],
+    columns,
     series,
     'No costs match these filters in this range.',
-    [
-      'Total',
-      money(total),
-      whole === 0 ? '' : '100.0 %',
-      ...(isCompared
-        ? [
-            money(totalBefore),
-            money(difference(total, totalBefore), { isSigned: true }),
-            relative(total, totalBefore) ?? '',
-          ]
-        : []),
-      ...(hasUsage ? [usageWords(usage, series[0]?.unit), price(unitPrice(total, usage))] : []),
-    ],
+    columns.map((column) => column.total),
   );
 }
 
@@ -85,16 +141,21 @@ function groupCell(asked: Asked, { key, name }: ExploredSeries): Markup | string
   return key === sharedOwner ? html`${link} <span class="state">a rule splits them over owners</span>` : link;
 }
 
-function difference(now: string, before: string | undefined): string {
-  return sum([now, before?.startsWith('-') ? before.slice(1) : before === undefined ? undefined : `-${before}`]);
+/** The exact change against the window before, with its sign. */
+function changeCell({ of, decimals = usdDecimals }: Shown, now: GroupCosts, before: GroupCosts): Markup | string {
+  const whole = (text: string | undefined) => (text === undefined ? 0n : wholeOfDecimal(text, decimals));
+  const change = decimalOfWhole(whole(of(now)) - whole(of(before)), decimals);
+  if (decimals === usdDecimals) return money(change, { isSigned: true });
+  return html`<data value="${change}">${Number(change) > 0 ? '+' : ''}${quantity(change)}</data>`;
 }
 
 /** The change in percent; `new` and `gone` where a group has costs in only one of the windows. */
-function changeWords(row: ExploredSeries, isBeforeKnown: boolean): Markup | string {
+function changeWords(row: ExploredSeries, isBeforeKnown: boolean, { of }: Shown): Markup | string {
   const isNow = row.costs.some((cost) => cost !== undefined);
   if (!isNow) return html`<span class="badge">gone</span>`;
   if (row.before.total === undefined) return isBeforeKnown ? html`<span class="badge">new</span>` : '';
-  return relative(row.total, row.before.total) ?? '';
+  const [now, before] = [of(row), of(row.before)];
+  return now === undefined || before === undefined ? '' : (relative(now, before) ?? '');
 }
 
 function usageWords(usage: string | undefined, unit: string | undefined): Markup | string {

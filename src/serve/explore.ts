@@ -1,5 +1,6 @@
 import { type Chart, costOverTime, keysOf, pageTheme, type TimeShape } from '../charts/index.ts';
 import { anomalyAddress } from '../dashboard-address.ts';
+import { plainDecimal } from '../decimals.ts';
 import { shownInstant } from '../shown-time.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
@@ -13,6 +14,7 @@ import {
   bucketsOf,
   type Explored,
   floorTo,
+  type GroupCosts,
   readExplored,
   type Step,
   sumOf,
@@ -35,8 +37,8 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
       body: html`<p class="empty">The books have no complete hour yet.</p>`,
     };
   }
-  const [{ asked, problems, units, explored }, choices, anomalies] = await Promise.all([
-    answer(view, query, Date.parse(state.completeThrough)),
+  const [{ asked, problems, units, explored, fewer }, choices, anomalies] = await Promise.all([
+    answer(view, query, Date.parse(state.completeThrough), maxPoints),
     readChoices(view),
     // Anomalies are of all costs of a workspace and type.
     view.scope.kind === 'all' ? view.rows('anomalies', { key: null, key_md5: null }) : [],
@@ -47,7 +49,7 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
     path: '/explore',
     title: 'Explore',
     body: html`<section>${exploreForm(asked, choices)}
-${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}${unitWords(asked, units)}</section>
+${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}${unitWords(asked, units)}${fewer ? html`<p class="empty">More groups than ${asked.top} do not fit ${explored.labels.length} bars. The downloads have them.</p>` : ''}</section>
 ${
   isTable
     ? html`<section><p class="finding">${finding(asked, explored)}</p>${bucketsTable(asked, explored)}</section>`
@@ -57,7 +59,7 @@ ${
 <p class="empty">${windowWords(asked, state)}</p>
 <p class="actions">Download these numbers: ${(['csv', 'xlsx', 'parquet'] as const).map(
       (format) =>
-        html`<a href="${addressOf(asked, {}, `/explore.${format}`)}" download>${format === 'parquet' ? 'Parquet' : format.toUpperCase()}</a> `,
+        html`<a href="${addressOf(asked, { top: fewer ?? asked.top }, `/explore.${format}`)}" download>${format === 'parquet' ? 'Parquet' : format.toUpperCase()}</a> `,
     )}</p></section>
 ${isTable ? '' : longDetails(asked, explored)}`,
   };
@@ -69,12 +71,27 @@ export interface Answered {
   /** The units of what matches, where usage or prices are asked for. */
   readonly units: readonly string[];
   readonly explored: Explored;
+  /** How many groups were asked for, where fewer are shown. */
+  readonly fewer: number | undefined;
 }
 
-/** The question of an address and its answer. Usage and prices are of one unit: the one that costs most, by default. */
-export async function answer(view: BooksView, query: URLSearchParams, through: Instant): Promise<Answered> {
+/** More bars take a second to draw. */
+const maxPoints = 6000;
+
+/**
+ * The question of an address and its answer, with at most `points` bars. Usage and prices are of one unit: the one that costs
+ * most, by default.
+ */
+export async function answer(
+  view: BooksView,
+  query: URLSearchParams,
+  through: Instant,
+  points = Number.POSITIVE_INFINITY,
+): Promise<Answered> {
   const { asked: read, problems } = readQuestion(query, through);
-  let asked = read;
+  const buckets = bucketsOf(read.from, read.to, read.step).length;
+  const top = Math.min(read.top, Math.max(1, Math.floor(points / buckets) - 1));
+  let asked = { ...read, top };
   let units: readonly string[] = [];
   if (asked.measure !== 'cost') {
     const { unit: _, ...filters } = asked.filters;
@@ -91,7 +108,9 @@ export async function answer(view: BooksView, query: URLSearchParams, through: I
     if (first !== undefined && asked.filters['unit'] === undefined)
       asked = { ...asked, filters: { ...asked.filters, unit: first } };
   }
-  return { asked, problems, units, explored: await readExplored(view, asked) };
+  const explored = await readExplored(view, asked);
+  const fewer = top < read.top && explored.groups > top ? read.top : undefined;
+  return { asked, problems, units, explored, fewer };
 }
 
 function unitWords(asked: Asked, units: readonly string[]): Markup {
@@ -117,33 +136,32 @@ function windowWords(asked: Asked, state: BooksState): Markup {
   return html`${span({ from, to })}${before === undefined ? '' : `, compared with ${span(before)}`}.${early}`;
 }
 
-function finding({ groupBy, before, measure }: Asked, { total, totalBefore, series }: Explored): string {
+function finding({ groupBy, before, measure, compare }: Asked, { total, totalBefore, series }: Explored): string {
   const [largest] = series.filter(({ isRest, costs }) => !isRest && costs.some((cost) => cost !== undefined));
   if (series.length === 0) return 'No costs match';
-  const change = before === undefined ? undefined : relative(total, totalBefore);
-  const against = change === undefined ? '' : `, ${change} against the period before`;
+  const against = (now: string | undefined, earlier: string | undefined) => {
+    if (before === undefined || now === undefined || earlier === undefined) return '';
+    const change = relative(now, earlier);
+    return change === undefined ? '' : `, ${change} against ${compare === 'month' ? 'a month' : 'the period'} before`;
+  };
   const by = (partsOf(groupBy)[1] ?? dimensionWords(groupBy)).toLowerCase();
+  const most = largest === undefined ? '' : `; largest ${by}: ${largest.name}`;
   if (measure === 'cost') {
-    const most = largest === undefined ? '' : `; largest ${by}: ${largest.name}, ${amount(largest.total)}`;
-    return `${amount(total)} USD${against}${most}`;
+    const ofMost = largest === undefined ? '' : `, ${amount(largest.total)}`;
+    return `${amount(total)} USD${against(total, totalBefore)}${most}${ofMost}`;
   }
   const unit = series[0]?.unit ?? '';
-  const usage = sumOf(
-    series.map((each) => each.usage),
-    usageDecimals,
-  );
-  if (measure === 'usage')
-    return `${quantity(usage)} ${unit}${largest === undefined ? '' : `; largest ${by}: ${largest.name}`}`;
-  const price = unitPrice(total, usage);
-  const priceBefore = unitPrice(
-    totalBefore,
+  const sumOfUsage = (groups: readonly GroupCosts[]) =>
     sumOf(
-      series.map((each) => each.before.usage),
+      groups.map((each) => each.usage),
       usageDecimals,
-    ),
-  );
-  const priceChange = price === undefined || priceBefore === undefined ? undefined : relative(price, priceBefore);
-  return `${price === undefined ? 'No' : Number(Number(price).toPrecision(4))} USD per ${unit}${priceChange === undefined ? '' : `, ${priceChange} against the period before`}`;
+    );
+  const usage = sumOfUsage(series);
+  const usageBefore = sumOfUsage(series.map((each) => each.before));
+  if (measure === 'usage') return `${quantity(usage)} ${unit}${against(usage, usageBefore)}${most}`;
+  const price = unitPrice(total, usage);
+  const shown = price === undefined ? 'No' : plainDecimal(Number(Number(price).toPrecision(4)));
+  return `${shown} USD per ${unit}${against(price, unitPrice(totalBefore, usageBefore))}`;
 }
 
 function chartOf(asked: Asked, explored: Explored, unusual: readonly Unusual[], completeThrough: string): Chart {

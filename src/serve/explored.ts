@@ -113,7 +113,7 @@ export async function readExplored(view: BooksView, question: ExploreQuestion): 
     amounts.costs[index] = sum([amounts.costs[index], String(row['cost'])]);
     if (row['usage'] !== null) amounts.usages[index] = String(row['usage']);
   }
-  const series = [...byPlace.values()].map((found): ExploredSeries => {
+  const unsorted = [...byPlace.values()].map((found): ExploredSeries => {
     const { key, isRest, units } = found;
     const [unit = ''] = units;
     const now = amountsOf(found.now, starts.length, units);
@@ -125,11 +125,25 @@ export async function readExplored(view: BooksView, question: ExploreQuestion): 
       values: texts.map((text) => (text === undefined ? null : Number(text))),
     };
   });
+  const series = inOrder(unsorted, measure);
   return {
     ...{ series, groups, labels: starts.map((start) => formatInstant(start)), sql: await shownExplore(question) },
     total: sum(series.map(({ total }) => total)),
     totalBefore: sum(series.map(({ before: { total } }) => total)),
   };
+}
+
+/** The largest first, those of the window before alone after them, the rest last. */
+function inOrder(series: readonly ExploredSeries[], measure: Measure): readonly ExploredSeries[] {
+  const size = ({ total, usage, costs }: ExploredSeries) =>
+    costs.every((cost) => cost === undefined)
+      ? Number.NEGATIVE_INFINITY
+      : Number((measure === 'usage' ? usage : total) ?? 0);
+  return series.toSorted((a, b) => Number(a.isRest) - Number(b.isRest) || compareNumbers(size(b), size(a)));
+}
+
+function compareNumbers(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 function placesOf(starts: readonly Instant[]): Map<string, number> {

@@ -1,17 +1,24 @@
 import { shownInstant } from '../shown-time.ts';
 import { formatInstant, hourMs } from '../time.ts';
+import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
+import { coverageCalendar } from './calendar.ts';
 import { money } from './format.ts';
 import { named, table } from './layout.ts';
-import { html } from './markup.ts';
+import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
+import { textOf } from './resource-states.ts';
 
 /** The page for whoever is on call: is everything proven and fresh, and how did the last runs end? */
 export async function healthPage({ view, now }: PageRequest): Promise<Page> {
-  const [state, accounts, runs, compared] = await Promise.all([
+  const [state, accounts, runs, steps, listings, messages, calendar, compared] = await Promise.all([
     readBooksState(view),
     view.rows('account_health'),
     view.rows('last_runs'),
+    view.rows('last_steps'),
+    view.rows('last_listings'),
+    view.rows('last_messages'),
+    coverageCalendar(view, now),
     view.rows('reconciled_days', { since: formatInstant(now - 90 * 24 * hourMs) }),
   ]);
   const age =
@@ -23,6 +30,7 @@ export async function healthPage({ view, now }: PageRequest): Promise<Page> {
 <div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">${age === undefined ? '' : `${age} h ago`}</div></dd></div>
 <div class="tile"><dt>Settled through</dt><dd><span class="big">${state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough).slice(0, 16)}</span><div class="note">the platform should no longer change hours before this</div></dd></div>
 </dl>
+${calendar}
 <section>${table(
       'Accounts',
       [
@@ -65,6 +73,60 @@ export async function healthPage({ view, now }: PageRequest): Promise<Page> {
       ],
       runs,
       'Nothing has run yet.',
+    )}</section>
+<section>${table(
+      'Steps of the last three jobs',
+      [
+        { head: 'Run', isNumber: true, cell: (row) => String(row['run_number']) },
+        { head: 'Step', cell: (row) => String(row['step']) },
+        { head: 'Started', cell: (row) => String(row['started_at'] ?? '') },
+        { head: 'Seconds', isNumber: true, cell: (row) => String(row['seconds'] ?? '') },
+        { head: 'Outcome', cell: (row) => outcomeCell(row, 'done') },
+        { head: 'Error and next step', cell: errorCell },
+      ],
+      steps,
+      'No job has run yet.',
+    )}</section>
+<section>${table(
+      'Listings of resources',
+      [
+        { head: 'Account', cell: (row) => named(String(row['account']), '') },
+        { head: 'Token of', cell: (row) => named(textOf(row, 'token_workspace'), 'the account') },
+        { head: 'Type', cell: (row) => named(String(row['resource_type']), '') },
+        { head: 'Read', cell: (row) => String(row['read_at'] ?? '') },
+        { head: 'Outcome', cell: (row) => outcomeCell(row, 'read') },
+        { head: 'Resources', isNumber: true, cell: (row) => String(row['resources'] ?? '') },
+        { head: 'Reason and next step', cell: errorCell },
+      ],
+      listings,
+      'No listing was read yet.',
+    )}</section>
+<section>${table(
+      'Last messages to sinks',
+      [
+        { head: 'Sink', cell: (row) => named(String(row['sink']), '') },
+        { head: 'Message', cell: (row) => named(textOf(row, 'summary'), '') },
+        { head: 'Queued', cell: (row) => String(row['queued_at'] ?? '') },
+        { head: 'Outcome', cell: (row) => outcomeCell(row, 'sent') },
+        { head: 'Tries', isNumber: true, cell: (row) => String(row['tries'] ?? '') },
+        { head: 'Reason', cell: errorCell },
+      ],
+      messages,
+      'No message was sent yet.',
     )}</section>`,
   };
+}
+
+/** An outcome, marked unless it is the good one. */
+function outcomeCell(row: SqlRow, good: string): Markup {
+  const outcome = String(row['outcome'] ?? '');
+  const mark = outcome === good ? '' : outcome === 'failed' || outcome === 'refused' ? 'bad' : 'warn';
+  return html`<span class="state ${mark}">${outcome}</span>`;
+}
+
+/** What went wrong, and what to do about it. */
+function errorCell(row: SqlRow): Markup {
+  const error = textOf(row, 'error') ?? textOf(row, 'reason') ?? '';
+  const next = textOf(row, 'next_step');
+  return html`${named(error, '')}${next === null ? '' : html`<br>${named(next, '')}`}`;
 }

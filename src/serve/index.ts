@@ -1,2 +1,2 @@
 export type { ProjectCommands, WorkLimits } from './child-work.ts';
-export { type Dashboard, type DashboardOptions, serveDashboard } from './server.ts';
+export { type Dashboard, type DashboardOptions, type DashboardProbes, serveDashboard } from './server.ts';

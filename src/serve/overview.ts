@@ -3,15 +3,17 @@ import {
   type Chart,
   costOverTime,
   keysOf,
-  type MonthSoFar,
   monthKeys,
   monthSoFar,
   pageTheme,
+  type RunningMonth,
+  runningMonth,
 } from '../charts/index.ts';
 import { anomalyAddress, budgetAddress, resourceAddress } from '../dashboard-address.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
-import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
+import { addCalendarMonths, dayMs, formatInstant, type Instant } from '../time.ts';
 import { type BooksState, readBooksState } from './books-state.ts';
+import { mostUrgentBudgets } from './budgets.ts';
 import { readExplored } from './explored.ts';
 import { amount, money, relative } from './format.ts';
 import { figure, named, table } from './layout.ts';
@@ -24,7 +26,8 @@ const moversShown = 8;
 const trendDays = 30;
 
 /** The page that answers: what does this month cost, what will it cost, what changed, and can I trust it? */
-export async function overviewPage({ view }: PageRequest): Promise<Page> {
+export async function overviewPage(request: PageRequest): Promise<Page> {
+  const { view, now } = request;
   const state = await readBooksState(view);
   if (state.month === undefined || state.completeThrough === null) {
     return {
@@ -35,7 +38,7 @@ export async function overviewPage({ view }: PageRequest): Promise<Page> {
   }
   const through = Date.parse(state.completeThrough);
   const isAll = view.scope.kind === 'all';
-  const [month, trend, movers, alerts] = await Promise.all([
+  const [month, trend, movers, alerts, budgets, trust] = await Promise.all([
     readMonth(view, state.month.start, through),
     readTrend(view, through),
     view.rows('movers', {
@@ -46,15 +49,18 @@ export async function overviewPage({ view }: PageRequest): Promise<Page> {
     }),
     // Alerts name budgets and workspaces that others may not see.
     isAll ? view.once('open alerts', openAlerts) : [],
+    isAll ? mostUrgentBudgets(request) : '',
+    isAll ? readTrust(view, now) : undefined,
   ]);
   return {
     path: '/',
     title: 'Overview',
-    body: html`${tiles(month, state, isAll)}
+    body: html`${tiles(month, state, trust)}
 <div class="grid">
 ${figure(monthChart(month, state))}
 ${figure(trendChart(trend, state))}
 </div>
+${isAll ? alertsSection(alerts) : ''}
 <div class="grid">
 <section>${table(
       `Biggest changes: the last 7 days against the 7 before`,
@@ -67,7 +73,7 @@ ${figure(trendChart(trend, state))}
       movers,
       'No cost changed in the last 14 days.',
     )}</section>
-${isAll ? alertsSection(alerts) : ''}
+${budgets}
 </div>`,
   };
 }
@@ -79,9 +85,9 @@ function alertsSection(alerts: readonly OpenAlert[]): Markup {
       { head: 'Severity', cell: ({ severity }) => severityWord(severity) },
       {
         head: 'What',
-        cell: ({ key, title, detail, next }) =>
-          html`<b>${linked(key, title)}</b>${detail ? html`<br>${detail}` : ''}${next ? html`<br>${next}` : ''}`,
+        cell: ({ key, title, detail }) => html`<b>${linked(key, title)}</b>${detail ? html`<br>${detail}` : ''}`,
       },
+      { head: 'Next step', cell: ({ next }) => next ?? '' },
       { head: 'Since', cell: ({ since }) => html`<span class="state">${shownInstant(since)}</span>` },
     ],
     alerts,
@@ -96,31 +102,15 @@ function linked(key: string, title: string): Markup | string {
   return kind === 'budget' ? html`<a href="${budgetAddress(budget ?? '')}">${title}</a>` : title;
 }
 
-interface Month {
+interface Month extends RunningMonth {
+  readonly before: string;
   readonly name: string;
   readonly beforeName: string;
-  readonly start: Instant;
-  readonly end: Instant;
-  readonly through: Instant;
-  readonly spent: string;
   readonly sql: string;
-  /** The month before, up to the same hour, and as a whole. */
-  readonly before: string;
-  readonly days: ReadonlyMap<string, string>;
-  readonly daysBefore: ReadonlyMap<string, string>;
-  readonly forecast:
-    | {
-        readonly mean: string;
-        readonly low: string;
-        readonly high: string;
-        readonly basis: string;
-        readonly amount: string | null;
-      }
-    | undefined;
+  readonly forecast: (NonNullable<RunningMonth['forecast']> & { readonly basis: string }) | undefined;
 }
 
 async function readMonth(view: BooksView, start: Instant, through: Instant): Promise<Month> {
-  const end = addCalendarMonths(start, 1);
   const beforeStart = addCalendarMonths(start, -1);
   const sameHour = Math.min(start, beforeStart + (through - start));
   const window = (from: Instant, to: Instant) => ({ from: formatInstant(from), to: formatInstant(to) });
@@ -139,7 +129,7 @@ async function readMonth(view: BooksView, start: Instant, through: Instant): Pro
   return {
     name: monthName(start),
     beforeName: monthName(beforeStart),
-    ...{ start, end, through },
+    ...{ start, through },
     sql: await shownSql('shown_days', window(start, through)),
     spent: String(spent[0]?.['cost'] ?? '0'),
     before: String(before[0]?.['cost'] ?? '0'),
@@ -158,7 +148,47 @@ async function readMonth(view: BooksView, start: Instant, through: Instant): Pro
   };
 }
 
-function tiles({ name, beforeName, spent, before, forecast }: Month, state: BooksState, isAll: boolean): Markup {
+/** Whether the numbers can be trusted: comparisons of the last week, and the last run. */
+interface Trust {
+  readonly compared: number;
+  readonly failed: number;
+  readonly run: { readonly command: string; readonly outcome: string; readonly endedAt: string } | undefined;
+}
+
+async function readTrust(view: BooksView, now: Instant): Promise<Trust> {
+  const [days, [run]] = await Promise.all([
+    view.rows('reconciled_days', { since: formatInstant(Math.floor((now - 7 * dayMs) / dayMs) * dayMs) }),
+    view.rows('last_runs'),
+  ]);
+  const total = (name: string) => days.reduce((all, row) => all + Number(row[name]), 0);
+  return {
+    ...{ compared: total('comparisons'), failed: total('failed') },
+    run: run && {
+      ...{ command: String(run['command']), outcome: String(run['outcome'] ?? 'running') },
+      endedAt: String(run['ended_at'] ?? run['started_at']),
+    },
+  };
+}
+
+function trustWords({ compared, failed, run }: Trust): Markup {
+  const matched =
+    compared === 0
+      ? html`<span class="state warn">Nothing was compared with the platform in the last 7 days</span>`
+      : failed === 0
+        ? `All ${compared.toLocaleString('en-US')} comparisons of the last 7 days match the platform`
+        : html`<span class="state bad">${failed} of ${compared.toLocaleString('en-US')} comparisons of the last 7 days did not match the platform</span>`;
+  const last =
+    run === undefined
+      ? ''
+      : html`<br>Last run: ${named(run.command, '')}, <span class="state ${run.outcome === 'failed' ? 'bad' : ''}">${run.outcome}</span>, ${run.endedAt.slice(0, 16)} UTC`;
+  return html`<br>${matched}. <a href="/health">Health</a>${last}`;
+}
+
+function tiles(
+  { name, beforeName, spent, before, forecast }: Month,
+  state: BooksState,
+  trust: Trust | undefined,
+): Markup {
   const change = relative(spent, before);
   return html`<dl class="tiles">
 <div class="tile"><dt>${name} so far</dt><dd><span class="big">${money(spent)}</span> USD<div class="note">${
@@ -171,61 +201,23 @@ function tiles({ name, beforeName, spent, before, forecast }: Month, state: Book
       ? html`<span class="big">none</span><div class="note">"costbook alert" makes and stores a forecast.</div>`
       : html`<span class="big">${money(forecast.mean)}</span> USD<div class="note">80 of 100 end between ${amount(forecast.low)} and ${amount(forecast.high)} (${forecast.basis})</div>`
   }</dd></div>
-<div class="tile"><dt>Numbers rest on</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">complete through; settled through ${
+<div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">Settled through ${
     state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough)
-  }. ${isAll ? html`<a href="/health">Reconciliation and runs</a>` : ''}</div></dd></div>
+  }.${trust === undefined ? '' : trustWords(trust)}</div></dd></div>
 </dl>`;
 }
 
 function monthChart(month: Month, { completeThrough }: BooksState): Chart {
-  const { name, beforeName, start, end, through, spent, before, forecast } = month;
-  const count = Math.max(Math.round((end - start) / dayMs), 28);
-  const labels = Array.from({ length: count }, (_, index) => String(index + 1));
-  const lastDay = Math.floor((through - hourMs - start) / dayMs);
-  const running = totals(month.days, start, count, lastDay);
-  const beforeStart = addCalendarMonths(start, -1);
-  const earlier = totals(month.daysBefore, beforeStart, count, Math.round((start - beforeStart) / dayMs) - 1);
-  const now = running[lastDay] ?? 0;
-  // The forecast of the rest, spread evenly over the hours that are left.
-  const spread = (to: string) =>
-    labels.map((_, day) => {
-      if (day < lastDay) return null;
-      const at = Math.min(start + (day + 1) * dayMs, end);
-      const share = day === lastDay ? 0 : (at - through) / (end - through);
-      return now + (Number(to) - now) * share;
-    });
-  const change = relative(spent, before);
-  const title =
-    forecast === undefined
-      ? `${name} has cost ${amount(spent)} USD so far${change === undefined ? '' : `, ${change} against the month before`}`
-      : `${name} heads for ${amount(forecast.mean)} USD; ${amount(spent)} is spent`;
-  const drawn: MonthSoFar = {
-    labels,
-    name,
-    spent: running,
-    before: { name: beforeName, values: earlier },
-    forecast: forecast && { mean: spread(forecast.mean), low: spread(forecast.low), high: spread(forecast.high) },
-    limit: forecast?.amount ? { name: `budget ${amount(forecast.amount)}`, value: Number(forecast.amount) } : undefined,
-  };
+  const { title, description, rows } = runningMonth(month);
   return {
     id: 'month',
     title,
-    description: `Running total by day. ${name}: ${amount(spent)} USD through ${completeThrough}. ${beforeName} at the same hour: ${amount(before)} USD.`,
+    description,
     sql: month.sql,
     completeThrough,
-    keys: monthKeys(drawn),
-    option: monthSoFar(drawn, pageTheme),
+    keys: monthKeys(rows),
+    option: monthSoFar(rows, pageTheme),
   };
-}
-
-/** The running total at the end of each day; null after the last one. For drawing only. */
-function totals(days: ReadonlyMap<string, string>, start: Instant, count: number, lastDay: number): (number | null)[] {
-  let sum = 0;
-  return Array.from({ length: count }, (_, day) => {
-    if (day > lastDay) return null;
-    sum += Number(days.get(formatInstant(start + day * dayMs).slice(0, 10)) ?? 0);
-    return sum;
-  });
 }
 
 type Trend = Awaited<ReturnType<typeof readTrend>>;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { counted } from '../counted.ts';
 import { encodePart } from '../dashboard-address.ts';
 import { nearest } from '../did-you-mean.ts';
-import { isPartitioned, type Report, readReports } from '../reports/index.ts';
+import { isPartitioned, type Report, readReports, revokedCloses } from '../reports/index.ts';
 import { shownInstant } from '../shown-time.ts';
 import { answerTable } from './answer-table.ts';
 import { refusal } from './child-work.ts';
@@ -12,6 +12,7 @@ import { named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import type { Project } from './project.ts';
+import type { BooksView } from './snapshots.ts';
 import { countWords, problem } from './sql.ts';
 
 const maxRows = 200;
@@ -20,10 +21,18 @@ const maxFiles = 100;
 type Parameter = Report['parameters'][number];
 
 /** Every report, the project's own among them. Reports read all costs: for unrestricted viewers only. */
-export async function reportsPage({ project }: PageRequest): Promise<Page> {
+export async function reportsPage({ project, view }: PageRequest): Promise<Page> {
   const reports = await readReports(join(project.dir, 'sql'));
   const sound = reports.filter((report) => report.problem === undefined);
   const broken = reports.filter((report) => report.problem !== undefined);
+  const statements = await exportsTable(
+    {
+      ...{ caption: 'Statements of months', names: ['statement', 'owner_statement'] },
+      empty: 'None yet: "costbook statement --month" writes them.',
+    },
+    project,
+    view,
+  );
   return {
     ...{ path: '/reports', title: 'Reports' },
     body: html`<section>${table(
@@ -39,12 +48,13 @@ export async function reportsPage({ project }: PageRequest): Promise<Page> {
       sound,
       'There are no reports.',
     )}</section>
+<section>${statements}</section>
 ${broken.map((report) => problem(`The report ${named(report.name, '')} cannot be used: ${report.problem}`))}`,
   };
 }
 
 /** One report: its parameters as a form, its first rows, and the files that it has written. */
-export async function reportPage({ parts, query, project, signal }: PageRequest): Promise<Page> {
+export async function reportPage({ view, parts, query, project, signal }: PageRequest): Promise<Page> {
   const reports = await readReports(join(project.dir, 'sql'));
   const [part] = parts;
   const asked = part?.kind === 'name' && parts.length === 1 ? (part.name ?? '') : '';
@@ -52,7 +62,8 @@ export async function reportPage({ parts, query, project, signal }: PageRequest)
   if (report === undefined) return unknownReport(asked, reports);
   const page = { path: '/reports', title: `Report ${named(report.name, '')}` } as const;
   if (report.problem !== undefined) return { ...page, status: 500, body: problem(report.problem) };
-  const exports = await exportsTable(report, project);
+  const empty = `None yet: "costbook report ${named(report.name, '')}" writes them.`;
+  const exports = await exportsTable({ caption: 'Its files', names: [report.name], empty }, project, view);
   const whyNot = whyNotHere(report);
   if (whyNot !== undefined) {
     const words = html`<p class="finding">${report.about}</p><p class="empty">${whyNot}</p>`;
@@ -181,13 +192,21 @@ async function answered(
 }
 
 /** The files of a report that its manifests name, newest books first, each with a link that downloads it. */
-async function exportsTable({ name }: Report, { dir }: Project): Promise<Markup> {
-  const exports = await exportsOf(name, dir);
+async function exportsTable(
+  { caption, names, empty }: { readonly caption: string; readonly names: readonly string[]; readonly empty: string },
+  { dir }: Project,
+  view: BooksView,
+): Promise<Markup> {
+  const [found, revoked] = await Promise.all([
+    Promise.all(names.map((name) => exportsOf(name, dir))),
+    view.once('revoked closes', revokedCloses),
+  ]);
+  const exports = found.flat();
   const files = exports.flatMap(({ folder, manifest }) => manifest.files.map((file) => ({ folder, manifest, file })));
   const months = files.some(({ manifest, file }) => monthOf(manifest, file) !== undefined);
   const shown = files.slice(0, maxFiles);
   return html`${table(
-    'Its files',
+    caption,
     [
       ...(months
         ? [
@@ -200,8 +219,8 @@ async function exportsTable({ name }: Report, { dir }: Project): Promise<Markup>
         : []),
       {
         head: 'File',
-        cell: ({ folder, file }: ListedFile) =>
-          html`<a href="${exportAddress(folder, file.name)}" download>${named(file.name, '')}</a><div class="empty small">${named(`exports/${folder}`, '')}</div>`,
+        cell: ({ folder, file, manifest }: ListedFile) =>
+          html`<a href="${exportAddress(folder, file.name)}" download>${named(file.name, '')}</a><div class="empty small">${named(`exports/${folder}`, '')}</div>${manifest.closedAt !== null && revoked.has(manifest.closedAt) ? html`<div class="state bad small">shows a close that was revoked</div>` : ''}`,
       },
       { head: 'Format', cell: ({ file }: ListedFile) => named(file.format, '') },
       {
@@ -222,7 +241,7 @@ async function exportsTable({ name }: Report, { dir }: Project): Promise<Markup>
       },
     ],
     shown,
-    `None yet: "costbook report ${named(name, '')}" writes them.`,
+    empty,
   )}${files.length > shown.length ? html`<p class="empty">And ${files.length - shown.length} more in the folder exports.</p>` : ''}`;
 }
 

@@ -5,11 +5,13 @@ import { Readable } from 'node:stream';
 import { createAdaptorServer } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { compress } from 'hono/compress';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { LocalConfig, ServeSettings } from '../config/index.ts';
 import { type AddressPart, decodePart } from '../dashboard-address.ts';
 import type { Log } from '../effects.ts';
 import { CostbookError, exitCodes, MachineError, messageOf } from '../errors.ts';
+import { metricsText } from '../metrics/index.ts';
 import { hourMs, type Instant } from '../time.ts';
 import { type Access, openAccess, sessionCookie, sessionSeconds } from './access.ts';
 import { allocationPage } from './allocation.ts';
@@ -55,6 +57,15 @@ export interface DashboardOptions {
   /** The configuration as it is now. Throws UsageError with its mistakes. */
   readonly config: () => LocalConfig;
   readonly commands: ProjectCommands;
+  /** What another service in this process adds to the answers for monitors. */
+  readonly probes?: DashboardProbes | undefined;
+}
+
+/** Answers for monitors: what is wrong, undefined if nothing is; metrics in the text format of Prometheus. */
+export interface DashboardProbes {
+  healthz(): string | undefined;
+  readyz(): string | undefined;
+  metrics(): Promise<string>;
 }
 
 /** Headers of every answer. A page loads nothing but our own files and runs no script in its text. */
@@ -116,8 +127,14 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const hosts = new Set(settings.hosts);
   const app = new Hono<Env>();
   app.use(secure(hosts));
-  app.get('/healthz', (context) => context.text('ok\n'));
+  const { probes } = options;
+  app.get('/healthz', (context) => {
+    const problem = probes?.healthz();
+    return problem === undefined ? context.text('ok\n') : context.text(`${problem}\n`, 503);
+  });
   app.get('/readyz', async (context) => {
+    const problem = probes?.readyz();
+    if (problem !== undefined) return context.text(`${problem}\n`, 503);
     await snapshots.read({ kind: 'all' }, async () => undefined);
     return context.text('ok\n');
   });
@@ -125,6 +142,12 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   app.get('/sign-in', (context) => context.html(signInDocument(undefined, urls)));
   app.post('/sign-in', bodyLimit({ maxSize: maxBodyBytes }), (context) => signIn(context, access, urls));
   app.use(identify(access, settings));
+  app.get('/metrics', async (context) => {
+    // They name workspaces and what they cost.
+    if (context.get('viewer').scope.kind !== 'all') return context.text('There is no such page. Start at /\n', 404);
+    context.header('content-type', 'text/plain; version=0.0.4; charset=utf-8');
+    return context.body(await (probes?.metrics() ?? metricsText(dir)));
+  });
   app.get('/api/snapshot', (context) =>
     snapshots.read({ kind: 'all' }, async ({ version }) => context.json({ version })),
   );
@@ -134,7 +157,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     busy: 'Too many requests at once. Try again in a moment.',
   });
   function addPage(route: string, path: string, entry: PageEntry): void {
-    app.get(route, (context) => {
+    app.get(route, compress(), (context) => {
       const answer = () => answerPage(context, entry, { path, options, snapshots, project, urls });
       return entry.waitsForChild ? answer() : limited(answer);
     });

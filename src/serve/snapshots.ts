@@ -46,6 +46,8 @@ const lookEveryMs = 5000;
 const connectionsPerScope = 3;
 /** Answers that are stored for one snapshot and scope. */
 const maxAnswers = 500;
+/** Rows in these answers together; the oldest answers are forgotten first. */
+const maxStoredRows = 100_000;
 
 interface OpenSnapshot {
   readonly version: string;
@@ -58,6 +60,8 @@ interface OpenSnapshot {
 interface ScopedView {
   readonly connections: readonly { readonly connection: Promise<Connection>; waiting: number }[];
   readonly answers: Map<string, Promise<unknown>>;
+  /** The rows of each stored answer that has rows. */
+  readonly rowCounts: Map<string, number>;
 }
 
 /**
@@ -172,14 +176,28 @@ function viewOf(open: OpenSnapshot, scope: Scope): BooksView {
       waiting: 0,
     }));
     for (const { connection } of connections) connection.catch(() => undefined); // awaited by its first question
-    view = { connections, answers: new Map() };
+    view = { connections, answers: new Map(), rowCounts: new Map() };
     open.views.set(key, view);
   }
-  const { connections, answers } = view;
+  const { connections, answers, rowCounts } = view;
+  function forget(question: string): void {
+    answers.delete(question);
+    rowCounts.delete(question);
+  }
+  function countRows(question: string, value: unknown): void {
+    if (!Array.isArray(value)) return;
+    rowCounts.set(question, value.length);
+    let stored = [...rowCounts.values()].reduce((sum, count) => sum + count, 0);
+    for (const [oldest, count] of rowCounts) {
+      if (stored <= maxStoredRows) break;
+      stored -= count;
+      forget(oldest);
+    }
+  }
   function once<T>(question: string, read: (connection: Connection) => Promise<T>): Promise<T> {
     const known = answers.get(question) as Promise<T> | undefined;
     if (known !== undefined) return known;
-    if (answers.size >= maxAnswers) answers.delete(answers.keys().next().value ?? '');
+    if (answers.size >= maxAnswers) forget(answers.keys().next().value ?? '');
     // A long question holds up only those behind it.
     const [first, ...others] = connections;
     if (first === undefined) throw new Error('a view has connections');
@@ -189,7 +207,10 @@ function viewOf(open: OpenSnapshot, scope: Scope): BooksView {
       free.waiting -= 1;
     });
     answers.set(question, answer);
-    answer.catch(() => answers.delete(question));
+    answer.then(
+      (value) => countRows(question, value),
+      () => forget(question),
+    );
     return answer;
   }
   return {

@@ -1,11 +1,11 @@
 import { type Chart, chartToSvg } from '../charts/index.ts';
+import { html, Markup } from '../markup.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
 import { formatMonth } from '../time.ts';
 import { amount, relative, signed } from '../usd-format.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { statementCharts } from './charts.ts';
 import { minus, type StatementData, sumOf } from './data.ts';
-import { html, Markup } from './markup.ts';
 import { style } from './style.ts';
 import { shownName, shownOwner, stateOf, titleOf } from './words.ts';
 

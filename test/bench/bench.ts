@@ -10,6 +10,7 @@ import { memoryBench } from './cases/memory.ts';
 import { nightBench } from './cases/night.ts';
 import { reportsBench } from './cases/reports.ts';
 import { seriesBench } from './cases/series.ts';
+import { serveBench } from './cases/serve.ts';
 import type { Bench, Figure } from './figures.ts';
 import { cleanUp } from './processes.ts';
 
@@ -22,6 +23,7 @@ const benches: readonly Bench[] = [
   forecastBench,
   anomaliesBench,
   memoryBench,
+  serveBench,
 ];
 
 const { values, positionals } = parseArgs({

@@ -123,6 +123,14 @@ export async function startPlatform(size: AccountSize): Promise<BenchPlatform> {
   };
 }
 
+/** Starts a command that stays up, and returns the first line that it writes. */
+export async function startServer(args: readonly string[]): Promise<{ line: string; stop(): void }> {
+  const child = spawn(process.execPath, [cli, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  const [first] = await once(child.stdout, 'data');
+  return { line: String(first), stop: () => void child.kill('SIGTERM') };
+}
+
 /** A program of the bench itself. */
 export function beside(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
+import PostalMime from 'postal-mime';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openSink } from '../../src/alerts/sinks/index.ts';
 import type { Attempt } from '../../src/alerts/sinks/sink.ts';
+import type { Picture } from '../../src/charts/picture.ts';
 import type { SinkSettings, SlackSettings } from '../../src/config/sink-settings.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
-import { entryOf, exampleFacts, exampleForecast, messageOf } from '../support/example-alerts.ts';
+import { entryOf, exampleFacts, exampleForecast, examplePicture, messageOf } from '../support/example-alerts.ts';
+import { pngSize } from '../support/png.ts';
 import { cuts, hangs, says, startSink } from '../support/sink-server.ts';
 import { startSmtp } from '../support/smtp-server.ts';
 
@@ -218,11 +221,42 @@ describe('email', () => {
       user: 'costbook:MARKED-password',
     });
     expect(mail?.data).toContain(`\r\nMessage-ID: <${message.id}@example.com>\r\n`);
-    const [head = '', body = ''] = mail?.data.split('\r\n\r\n') ?? [];
-    expect(head.split('\r\n').every((line) => line.length <= 78 && !/[^\x20-\x7e]/.test(line))).toBe(true);
-    expect(Buffer.from(body, 'base64').toString()).toContain(
-      'Budget research: 4123.46 of 5000.00 USD spent in 2026-10 (82.5 %, threshold 80%)',
+    expect(mail?.data.split('\r\n').every((line) => line.length <= 78 && !/[^\t\x20-\x7e]/.test(line))).toBe(true);
+    const { text, html, subject } = await PostalMime.parse(mail?.data ?? '');
+    for (const body of [text, html]) {
+      expect(body).toContain('Budget research: 4123.46 of 5000.00 USD spent in 2026-10 (82.5 %, threshold 80%)');
+    }
+    expect(subject).toContain('[acme] ');
+  });
+
+  test('shows the picture of an alert inline, with its words for people who do not see it', async () => {
+    const [entry] = message.entries.filter(({ fact }) => fact.kind === 'anomaly');
+    const pictures = [{ key: entry?.key ?? '', picture: examplePicture() }];
+    await openSink(email(), { log: noLog, signal: controller.signal })({ ...message, pictures });
+    const { html = '', attachments } = await PostalMime.parse(smtp.mails[0]?.data ?? '');
+    const [found] = attachments;
+    expect(attachments).toHaveLength(1);
+    expect(found).toMatchObject({ mimeType: 'image/png', disposition: 'inline' });
+    expect(html).toContain(`src="cid:${found?.contentId?.replace(/[<>]/g, '')}"`);
+    expect(html).toMatch(
+      /alt="demo-analyst cost 543\.96 USD more than usual[^"]+Complete through 2026-10-21T02:00:00Z\."/,
     );
+    expect(pngSize(found?.content as Uint8Array)).toEqual({ width: 1000, height: 640 });
+    expect(smtp.mails[0]?.data).toMatch(/Content-Type: multipart\/related; type="text\/html"/);
+  });
+
+  test('sends a mail without its picture if that cannot be drawn, and logs why', async () => {
+    const warned: unknown[] = [];
+    const log = { ...noLog, warn: (event: string, _: string, fields?: object) => warned.push({ event, ...fields }) };
+    const broken = { ...examplePicture(), rows: null } as unknown as Picture;
+    const send = openSink(email(), { log, signal: controller.signal });
+    expect(await send({ ...message, pictures: [{ key: 'x', picture: broken }] })).toMatchObject({
+      outcome: 'delivered',
+    });
+    expect(warned).toMatchObject([{ event: 'alert.no_picture', messageId: message.id, reason: expect.any(String) }]);
+    const { attachments, html } = await PostalMime.parse(smtp.mails[0]?.data ?? '');
+    expect(attachments).toEqual([]);
+    expect(html).not.toContain('<img');
   });
 
   test('uses AUTH LOGIN if there is no PLAIN, and no AUTH without a user', async () => {

@@ -4,10 +4,13 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import PostalMime from 'postal-mime';
 import { describe, expect, test } from 'vitest';
+import { pngSize } from '../support/png.ts';
 import { askFile, askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { cuts, type SinkServer, says, startSink } from '../support/sink-server.ts';
+import { type SlackServer, startSlack } from '../support/slack-server.ts';
 import { startSmtp } from '../support/smtp-server.ts';
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
@@ -286,7 +289,7 @@ describe('costbook alerts', () => {
     [['ack', key, '--until', '2026-09-01'], '--until: 2026-09-01T00:00:00Z is in the past; expected an instant after'],
     [['resend'], 'resend: name the key of an alert'],
     [['test', 'hok'], 'costbook.yaml has no sink "hok" (did you mean hook?): expected hook'],
-    [['tset'], 'there is no "costbook alerts tset" (did you mean test?): expected test, ack, resend'],
+    [['tset'], 'there is no "costbook alerts tset" (did you mean test?): expected test, preview, ack, resend'],
   ])('%j is refused with the reason', async (args, words) => {
     const given = await project();
     await alert(given, later);
@@ -336,6 +339,96 @@ test('a mail is sent over STARTTLS to a server with a trusted certificate', asyn
   });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(smtp.mails).toMatchObject([{ isSecure: true, user: 'me:MARKED-password', to: ['b@example.com'] }]);
+});
+
+describe('an alert of a budget', () => {
+  const budgets = 'budgets: [{ name: tiny, period: monthly, amount: 2 USD }]';
+  const secrets = { BOT: 'xoxb-MARKED-token' };
+
+  /** Books that spent 3 of 2 USD, a mail sink and a Slack bot. */
+  async function pictured() {
+    const given = await project();
+    const [smtp, slack] = [await startSmtp(), await startSlack()];
+    const mail = `{ type: email, host: 127.0.0.1, port: ${smtp.port}, tls: none, from: a@example.com, to: b@example.com, allowPrivateNetwork: true }`;
+    const bot = `{ type: slack, botToken: "\${BOT}", channel: C01, apiUrl: "${slack.apiUrl}", allowPrivateNetwork: true }`;
+    await writeFile(join(given.dir, 'costbook.yaml'), `sinks:\n  mail: ${mail}\n  bot: ${bot}\n`);
+    await mkdir(join(given.dir, 'jobs'));
+    await writeFile(join(given.dir, 'jobs', 'budgets.yaml'), budgets);
+    const run = (...args: string[]) => runCli([...args, '--dir', given.dir, '--now', night], secrets);
+    return { ...given, smtp, slack, run };
+  }
+
+  test('shows its burn-up in mail and in Slack; a failed upload never sends the message again', async () => {
+    const { smtp, slack, run } = await pictured();
+    slack.replies['upload'] = [says(500) as SlackServer['replies'][string][number]];
+    const first = await run('alert', '--json');
+    expect(first.exitCode).toBe(0);
+    expect(JSON.parse(first.stdout).messages).toMatchObject([{ outcome: 'delivered' }, { outcome: 'delivered' }]);
+    expect(first.stderr).toContain('"alert.no_picture"');
+    expect(first.stderr + first.stdout).not.toContain('MARKED');
+    const [sent] = smtp.mails;
+    const { html, attachments } = await PostalMime.parse(sent?.data ?? '');
+    expect(attachments).toHaveLength(1);
+    expect(pngSize(attachments[0]?.content as Uint8Array)).toEqual({ width: 1000, height: 640 });
+    expect(html).toContain('alt="3.00 of 2.00 USD is spent in 2026-09');
+    expect(html).toMatch(/alt="[^"]*Complete through 2026-09-0[45]T/);
+    await run('alert');
+    expect(smtp.mails).toHaveLength(1);
+    expect(slack.methods()).toEqual(['chat.postMessage', 'files.getUploadURLExternal', 'upload']);
+    expect(await run('alerts', 'resend', 'budget/@all/tiny/2026-09/100%')).toMatchObject({ exitCode: 0 });
+    expect((await PostalMime.parse(smtp.mails[1]?.data ?? '')).attachments).toHaveLength(1);
+    expect(await run('summarize', '--period', 'weekly', '--sink', 'mail')).toMatchObject({ exitCode: 0 });
+    expect(await run('summarize', '--period', 'monthly', '--sink', 'mail')).toMatchObject({ exitCode: 0 });
+    const [weekly, monthly] = await Promise.all(smtp.mails.slice(2).map(({ data }) => PostalMime.parse(data)));
+    expect(weekly?.html).toContain('alt="September 2026 ');
+    expect(weekly?.attachments).toHaveLength(1);
+    // The books have nothing of August, so nothing is drawn.
+    expect(monthly?.attachments).toEqual([]);
+  });
+
+  test('is shown by "alerts preview" without sending anything: the newest, one by its key, a summary, or an example', async () => {
+    const { dir, smtp, slack, run } = await pictured();
+    const out = join(dir, 'message.html');
+    expect(await run('alerts', 'preview', 'mail', '--out', out)).toMatchObject({
+      ...{ exitCode: 0, stderr: '' },
+      stdout: expect.stringContaining('an example: no alert is open'),
+    });
+    expect(await readFile(out, 'utf8')).toContain('test message: nothing happened');
+    await run('alert');
+    const sent = [smtp.mails.length, slack.calls.length];
+    const newest = await run('alerts', 'preview', 'bot', '--out', out);
+    expect(newest.stdout).toContain('budget/@all/tiny/2026-09/');
+    expect(await readFile(out, 'utf8')).toContain('data:image/png;base64,');
+    const key = 'budget/@all/tiny/2026-09/100%';
+    const page = await run('alerts', 'preview', 'mail', '--key', key);
+    expect(page.stdout).toMatch(/^<!doctype html>[\s\S]*3\.00 of 2\.00 USD spent in 2026-09[\s\S]*data:image\/png/);
+    const summary = await run('alerts', 'preview', 'mail', '--period', 'monthly', '--format', 'eml');
+    expect(summary.stdout).toContain('multipart/alternative');
+    expect([smtp.mails.length, slack.calls.length]).toEqual(sent);
+  });
+
+  test('that a preview cannot show is refused with the reason', async () => {
+    const { dir, run } = await pictured();
+    const wrong = await run('alerts', 'preview', '--key', 'x', '--period', 'weekly', '--format', 'pdf');
+    expect(wrong.exitCode).toBe(2);
+    for (const words of ['preview: name a sink', 'next to --period', 'found "pdf"'])
+      expect(wrong.stderr).toContain(words);
+    expect(await run('alerts', '--key', 'x')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('only to preview'),
+    });
+    for (const [args, words] of [
+      [['mial'], 'did you mean mail?'],
+      [['mail', '--key', 'nobody'], 'there is no alert nobody'],
+      [['mail', '--format', 'json'], 'expected html or eml'],
+      [['mail', '--out', join(dir, 'data', 'x.html')], 'reserved for the books'],
+    ] as const) {
+      expect(await run('alerts', 'preview', ...args)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining(words),
+      });
+    }
+  });
 });
 
 test('a mistake in the budget file ends alert with 2, and alerts about the data are still sent', async () => {

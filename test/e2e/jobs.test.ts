@@ -388,6 +388,21 @@ describe('costbook schedule', () => {
     ]);
   });
 
+  test('serves the dashboard in the same process, with its own metrics', async () => {
+    const scheduler = schedule(of, '2026-10-04T09:30:00Z', '--serve', '--port', '0');
+    const url = /"url":"([^"]+)"/.exec(await scheduler.said('dashboard.listening'))?.[1] ?? '';
+    const overview = await fetch(url);
+    expect(overview.status).toBe(200);
+    expect(await overview.text()).toContain('<title>Overview');
+    expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    const metrics = await fetch(`${url}/metrics`);
+    expect(metrics.headers.get('content-type')).toContain('version=0.0.4');
+    expect(await metrics.text()).toContain('costbook_schedule_next_run_timestamp_seconds{job_name="mine"}');
+    scheduler.process.kill('SIGTERM');
+    expect((await scheduler.ended).exitCode).toBe(143);
+  });
+
   test('stops the current run in order, and waits for it', async () => {
     const asked = silent(of.platform);
     const scheduler = schedule(of, '2026-10-05T09:00:00Z');
@@ -442,6 +457,8 @@ describe('costbook schedule', () => {
   test.each([
     [['--health-port', '70000'], 2, '--health-port: "70000" is not a port'],
     [['--health-host', '127.0.0.1'], 2, '--health-host needs --health-port'],
+    [['--port', '0'], 2, '--port needs --serve'],
+    [['--serve', '--host', '0.0.0.0'], 2, 'expected access tokens'],
     [['--health-port', '1'], 7, 'cannot listen on'],
   ])('is refused with %j', async (args, code, words) => {
     if (code === 7 && process.getuid?.() === 0) args = ['--health-port', new URL(of.platform.url).port]; // root may have any

@@ -1,8 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { axeFindings, openTab, overflowOf } from '../support/browser.ts';
 import { dashboardProject, type Served, serve } from '../support/dashboard.ts';
+import { runCli } from '../support/project.ts';
 
 const query = 'select resource_name, sum(cost) as cost from costs group by all order by cost desc';
 const paths = [
@@ -12,9 +14,11 @@ const paths = [
   ...['/reports/cost_by_workspace?month=2026-10', '/sql', `/sql?${new URLSearchParams({ q: query })}`],
 ];
 
+let dir: string;
 let served: Served;
 beforeAll(async () => {
-  served = await serve(await dashboardProject());
+  dir = await dashboardProject();
+  served = await serve(dir);
 });
 
 describe.each([
@@ -113,6 +117,83 @@ describe('the dashboard in a browser', () => {
     await tab.page.keyboard.press('Tab');
     expect(await tab.page.locator(':focus').textContent()).toBe('Run');
     expect(tab.complaints).toEqual([]);
+    await tab.context.close();
+  });
+
+  test.each(paths)('loads %s with at most 400 kB', async (path) => {
+    const tab = await openTab(served.url, { width: 1440 });
+    const session = await tab.context.newCDPSession(tab.page);
+    await session.send('Network.enable');
+    let bytes = 0;
+    session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      bytes += encodedDataLength;
+    });
+    await tab.page.goto(`${served.url}${path}`, { waitUntil: 'networkidle' });
+    expect(bytes).toBeGreaterThan(1000);
+    expect(bytes).toBeLessThanOrEqual(400_000);
+    await tab.context.close();
+  });
+
+  test('opens a day and a group with the keyboard alone', async () => {
+    const tab = await openTab(served.url, { width: 1440 });
+    await tab.page.goto(`${served.url}/explore?from=2026-10-01&to=2026-10-03&compare=none`);
+    const details = tab.page.getByText('Numbers by day');
+    await details.focus();
+    await tab.page.keyboard.press('Enter');
+    const amounts = await tab.page
+      .locator('details table tbody tr')
+      .first()
+      .locator('data')
+      .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('value')));
+    const { stdout } = await runCli([
+      ...['sql', '--json', '--dir', dir],
+      "select sum(cost) as cost from costs where bucket_start >= '2026-10-01' and bucket_start < '2026-10-02' group by grouping sets ((), (workspace)) order by cost desc",
+    ]);
+    expect(amounts).toEqual((JSON.parse(stdout) as { rows: { cost: string }[] }).rows.map(({ cost }) => cost));
+    const link = tab.page.getByRole('link', { name: '2026-10-02', exact: true });
+    await link.focus();
+    await tab.page.keyboard.press('Enter');
+    await tab.page.waitForURL(/from=2026-10-02&to=2026-10-02&step=hour/);
+    expect(tab.complaints).toEqual([]);
+    await tab.context.close();
+  });
+
+  test('answers every control of Explore, and downloads, without JavaScript', async () => {
+    const tab = await openTab(served.url, { width: 390, hasJavaScript: false });
+    await tab.page.goto(`${served.url}/explore`);
+    await tab.page.getByLabel('Measure').selectOption('usage');
+    await tab.page.locator('select[name=shape]').selectOption('table');
+    await tab.page.getByLabel('Compare with').selectOption('none');
+    await tab.page.getByLabel('From').fill('2026-10-01');
+    await tab.page.locator('input[name=to]').fill('2026-10-02');
+    await tab.page.getByLabel('Also filter by').selectOption('unit');
+    await tab.page.getByLabel('with the value').fill('GB-seconds');
+    await tab.page.getByRole('button', { name: 'Show' }).click();
+    await tab.page.waitForURL(/where=unit/);
+    expect(await tab.page.locator('caption').first().textContent()).toBe('By day, GB-seconds');
+    expect(await tab.page.locator('table').first().locator('tbody tr').count()).toBe(2);
+    await tab.page.getByRole('link', { name: /Remove the filter Unit/ }).click();
+    await tab.page.getByRole('link', { name: '7 days' }).click();
+    await tab.page.waitForURL(/from=2026-09-28/);
+    const [download] = await Promise.all([
+      tab.page.waitForEvent('download'),
+      tab.page.getByRole('link', { name: 'XLSX' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('costs-by-workspace-2026-09-28-2026-10-04.xlsx');
+    await tab.context.close();
+  });
+
+  test('downloads the file of a report as its manifest names it', async () => {
+    await runCli(['report', 'cost_by_workspace', '--param', 'month=2026-10', '--format', 'csv', '--dir', dir]);
+    const tab = await openTab(served.url, { width: 1440 });
+    await tab.page.goto(`${served.url}/reports/cost_by_workspace`);
+    expect(await axeFindings(tab)).toEqual([]);
+    const row = tab.page.getByRole('row').filter({ hasText: '.csv' });
+    const [download] = await Promise.all([tab.page.waitForEvent('download'), row.getByRole('link').click()]);
+    const sha256 = createHash('sha256')
+      .update(await readFile(await download.path()))
+      .digest('hex');
+    expect(await row.locator('code').getAttribute('title')).toBe(sha256);
     await tab.context.close();
   });
 

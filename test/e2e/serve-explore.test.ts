@@ -188,10 +188,10 @@ describe('the page Explore', () => {
     const [{ cost = '', usage = '' } = {}] = await rowsOf(
       `select sum(cost) as cost, sum(usage) as usage from costs where bucket_start >= '2026-10-01' and workspace = 'north'`,
     );
-    expect(Number(north?.at(-1))).toBeCloseTo(Number(cost) / Number(usage), 9);
+    expect(Number(north?.[1])).toBeCloseTo(Number(cost) / Number(usage), 9);
     expect(text).toContain('hours');
     const hours = await get({ ...october, group: 'workspace', measure: 'usage', unit: 'hours' });
-    expect(groupsOf(hours.text).map(([name, cost]) => [name, cost])).toEqual([['no workspace', '0.500000000000']]);
+    expect(groupsOf(hours.text).map(([name, cost]) => [name, cost])).toEqual([['no workspace', '2.000000']]);
   });
 
   test('shows every bucket as a table', async () => {

@@ -191,7 +191,7 @@ describe('a dashboard with access tokens', () => {
     expect((await served.get('/', { cookie: 'costbook_session=guess' })).status).toBe(401);
   });
 
-  test('slows down whoever guesses tokens', async () => {
+  test('slows down whoever guesses tokens, and lets right tokens in meanwhile', async () => {
     const served = await guardedDashboard();
     const statuses = [];
     for (let tries = 0; tries < 25; tries += 1) {
@@ -199,6 +199,11 @@ describe('a dashboard with access tokens', () => {
       statuses.push((await fetch(`${served.url}/sign-in`, { method: 'POST', body })).status);
     }
     expect(statuses).toContain(429);
+    const headers = { authorization: `Bearer ${tokens.NORTH_TOKEN}` };
+    expect((await served.get('/', headers)).status).toBe(200);
+    const body = new URLSearchParams({ token: tokens.NORTH_TOKEN });
+    const signedIn = await fetch(`${served.url}/sign-in`, { method: 'POST', body, redirect: 'manual' });
+    expect(signedIn.status).toBe(303);
   });
 
   test('shows a token of one workspace nothing of the others', async () => {
@@ -218,7 +223,16 @@ describe('a dashboard with access tokens', () => {
     expect(await withoutName('resource_name', 'secret-box')).toBe(await withoutName('resource_name', 'no-such-box'));
     const sum = await served.get('/explore?group=account', headers);
     expect(amountsOf(sum.text)[0]).toBe('16.500000000084');
-    for (const path of ['/months', '/health', '/reports', '/sql', '/budgets', '/anomalies', '/allocation']) {
+    for (const path of [
+      '/metrics',
+      '/months',
+      '/health',
+      '/reports',
+      '/sql',
+      '/budgets',
+      '/anomalies',
+      '/allocation',
+    ]) {
       expect((await served.get(path, headers)).status).toBe(404);
     }
   });

@@ -1,6 +1,8 @@
 import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import type { OutgoingMessage } from '../../src/alerts/message.ts';
 import type { AlertEntry } from '../../src/alerts/transitions.ts';
+import { anomalyDays } from '../../src/charts/anomaly-days.ts';
+import type { Picture } from '../../src/charts/picture.ts';
 
 const completeThrough = '2026-10-21T02:00:00Z';
 const head = { account: 'acc_main', notify: [], state: 'raised', completeThrough } as const;
@@ -241,4 +243,14 @@ export function messageOf(...entries: readonly AlertEntry[]): OutgoingMessage {
     mayBeRepeat: false,
     isTest: false,
   };
+}
+
+/** The picture of an anomaly of seven days; `subject` is the resource that it names. */
+export function examplePicture(subject = 'demo-analyst'): Picture {
+  const costs = Array.from({ length: 50 }, (_, day) => (day < 43 ? 5 + (day % 7) : 90));
+  const usual = costs.map((_, day) => (day < 14 ? undefined : { expected: 8, low: 4, high: 12 }));
+  const amounts = { impact: '543.960000000000', cost: '90.000000000000', expected: '8.000000000000' };
+  const band = { expectedLow: '4.000000000000', expectedHigh: '12.000000000000' };
+  const days = { firstDay: 20_740, lastDay: 20_746, from: 20_697, costs, usual };
+  return { shape: 'band', completeThrough, ...anomalyDays({ subject, isUp: true, ...amounts, ...band, ...days }) };
 }

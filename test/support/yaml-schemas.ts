@@ -354,6 +354,9 @@ function configSchema(): Schema {
     url: text('an address, which is a secret: $' + '{SLACK_WEBHOOK_URL}'),
     secret: text('the key that signs messages'),
     allowPrivateNetwork: flag('whether the address may be in a private network'),
+    botToken: text('the token of a bot of a Slack app, as a reference to a variable; needs channel'),
+    channel: text('the id of a channel, such as C0123456789, or its name; needs botToken'),
+    apiUrl: text("the address of Slack's API; https://slack.com/api by default"),
     host: text('the name of the mail server'),
     port: count('the port; 587 by default, 465 with tls: implicit', 1, 65_535),
     tls: text('how the connection is encrypted; starttls by default', { enum: ['starttls', 'implicit', 'none'] }),
@@ -369,6 +372,12 @@ function configSchema(): Schema {
       {
         required: ['type', ...required],
         ...(type === 'email' ? { dependentRequired: { user: ['password'], password: ['user'] } } : {}),
+        ...(type === 'slack'
+          ? {
+              dependentRequired: { botToken: ['channel'], channel: ['botToken'], apiUrl: ['botToken'] },
+              oneOf: [{ required: ['url'] }, { required: ['botToken'] }],
+            }
+          : {}),
       },
     ),
   );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { messagesOf, type OutgoingMessage, plainText } from '../../src/alerts/message.ts';
-import { slackMessage } from '../../src/alerts/sinks/slack.ts';
+import { slackMessage } from '../../src/alerts/sinks/slack-message.ts';
 import { transitionsOf } from '../../src/alerts/transitions.ts';
 import { learnBaseline } from '../../src/anomalies/baseline.ts';
 import { follow } from '../../src/anomalies/detect.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { kindOfAddress, pinAddress } from '../../src/alerts/sinks/target.ts';
 import { type LocalConfig, parseConfig } from '../../src/config/config.ts';
+import { type SinkSettings, secretsOf } from '../../src/config/sink-settings.ts';
 
 const now = Date.parse('2026-10-01T00:00:00Z');
 const hook = 'https://hooks.example.com/services/T0/B0/MARKED';
@@ -40,6 +41,29 @@ describe('sinks in costbook.yaml', () => {
     expect(alerts).toMatchObject({ notify: ['finops', 'pager', 'mail', 'old', 'out'], giveUpDays: 7 });
   });
 
+  test('of Slack have a webhook, or a bot token with a channel', () => {
+    const { sinks } = parse(
+      `sinks:
+  bot: { type: slack, botToken: "\${BOT}", channel: C0123ABCD }
+  local: { type: slack, botToken: "\${BOT}", channel: "#costs", apiUrl: "http://127.0.0.1:1/api/", allowPrivateNetwork: true }`,
+      { BOT: 'xoxb-12345678' },
+    );
+    const bot = { type: 'slack', botToken: 'xoxb-12345678' };
+    expect(sinks.map(({ settings }) => settings)).toEqual([
+      { ...bot, channel: 'C0123ABCD', apiUrl: 'https://slack.com/api', allowPrivateNetwork: false },
+      { ...bot, channel: '#costs', apiUrl: 'http://127.0.0.1:1/api', allowPrivateNetwork: true },
+    ]);
+    expect(secretsOf(sinks[0]?.settings as SinkSettings)).toEqual(['xoxb-12345678']);
+  });
+
+  test('of Slack report every mistake at once', () => {
+    const text =
+      'sinks: { a: { type: slack, botToken: MARKED, channel: "a b", apiUrl: "ftp://x", allowPrivateNetwork: 5 } }';
+    for (const words of ['no bot token', '"a b"', 'no http or https address', 'allowPrivateNetwork']) {
+      expect(faults(text)).toContain(words);
+    }
+  });
+
   test('set who is notified, also from the environment', () => {
     const text = 'sinks: { a: { type: log }, b: { type: log } }\nalerts: { notify: [b], giveUpDays: 3 }';
     expect(parse(text).alerts).toMatchObject({ notify: ['b'], giveUpDays: 3 });
@@ -56,7 +80,26 @@ describe('sinks in costbook.yaml', () => {
     ['sinks: 5', 'costbook.yaml:1:8: sinks: found a number, expected sinks by name'],
     ['sinks: { a: { url: x } }', 'found no type, expected type: slack, webhook, email or log; write it'],
     ['sinks: { a: { type: slak } }', 'found "slak", expected slack, webhook, email or log'],
-    ['sinks: { a: { type: slack } }', 'found no url, which a slack sink needs; write it'],
+    ['sinks: { a: { type: slack } }', 'found no url, which a slack sink needs; write it, or botToken and channel'],
+    ['sinks: { a: { type: slack, botToken: xoxb-MARKED-123456 } }', 'found no channel, which botToken needs'],
+    ['sinks: { a: { type: slack, channel: C012 } }', 'found channel without botToken'],
+    ['sinks: { a: { type: slack, botToken: MARKED, channel: C012 } }', 'found no bot token, expected one that starts'],
+    [
+      `sinks: { a: { type: slack, url: "${hook}", botToken: xoxb-MARKED-123456, channel: C012 } }`,
+      'found url and botToken, expected one of them',
+    ],
+    [
+      'sinks: { a: { type: slack, botToken: xoxb-MARKED-123456, channel: "a b" } }',
+      'found "a b", expected the id of a channel',
+    ],
+    [
+      'sinks: { a: { type: slack, botToken: xoxb-MARKED-123456, channel: C012, apiUrl: "https://evil.example/api" } }',
+      'found an address of another host, expected https://slack.com/api',
+    ],
+    [
+      'sinks: { a: { type: slack, botToken: xoxb-MARKED-123456, channel: C012, apiUrl: "http://slack.com/api" } }',
+      'found http, which is not encrypted',
+    ],
     ['sinks: { a: { type: log, url: x } }', 'unknown key "url"'],
     [`sinks: { a: { type: webhook, url: "${hook}" } }`, 'found no secret, which a webhook sink needs; write it'],
     [`sinks: { a: { type: webhook, url: "${hook}", secret: short } }`, 'found fewer than 16 characters'],

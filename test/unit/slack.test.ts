@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
 import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { type OutgoingMessage, plainText } from '../../src/alerts/message.ts';
 import { mailOf } from '../../src/alerts/sinks/email.ts';
-import { readInSlack, slackMessage } from '../../src/alerts/sinks/slack.ts';
+import { readInSlack, slackMessage } from '../../src/alerts/sinks/slack-message.ts';
 import { maxWebhookBytes, webhookBody } from '../../src/alerts/sinks/webhook.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import { entryOf, exampleFacts, exampleForecast, exampleRunaway, messageOf } from '../support/example-alerts.ts';
@@ -189,29 +190,29 @@ test('a webhook body has at most 100 kB for any content, and counts what it leav
   );
 });
 
-test('a name of 3000 characters leaves room for the other drivers, in every medium', () => {
+test('a name of 3000 characters leaves room for the other drivers, in every medium', async () => {
   const drivers = ['a'.repeat(3000), '`*_~'.repeat(750), 'last-one'].map(driverOf);
   const message = messageOf(entryOf({ ...budget, drivers }));
-  for (const text of [plainText(message), readInSlack(slackMessage(message)), mailText(message)]) {
+  for (const text of [plainText(message), readInSlack(slackMessage(message)), await mailText(message)]) {
     expect(text).toContain('last-one');
     expect(text.length).toBeLessThan(3000);
   }
 });
 
-test('no name in any fact adds a line, reverses text or acts as markup', () => {
+test('no name in any fact adds a line, reverses text or acts as markup', async () => {
   const name =
     'n\n✅ Resolved: all is well\u2028\u0085\u001b[2J\u202e\u200b\u{e0041}<!channel> *b* `c` https://x.example';
   const facts = Object.values(exampleFacts).map((fact) => withTexts(fact, name) as AlertFact);
   for (const transition of ['raised', 'resolved'] as const) {
     const message = messageOf(...facts.map((fact) => entryOf(fact, transition)));
     expect(blockKitFaults(slackMessage(message))).toEqual([]);
-    for (const text of [plainText(message), readInSlack(slackMessage(message)), mailText(message)]) {
+    for (const text of [plainText(message), readInSlack(slackMessage(message)), await mailText(message)]) {
       expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u200b\u202e\u{e0041}]/u);
     }
-    for (const text of transition === 'raised' ? [plainText(message), mailText(message)] : []) {
+    for (const text of transition === 'raised' ? [plainText(message), await mailText(message)] : []) {
       expect(text).not.toMatch(/^\W*Resolved/mu);
     }
-    expect(mailText(message)).not.toContain('https://');
+    expect(await mailText(message)).not.toContain('https://');
   }
 });
 
@@ -219,11 +220,10 @@ function driverOf(name: string) {
   return { account: name, workspace: 'w', resourceType: 'agent', resourceName: name, cost: '1.000000000000' };
 }
 
-/** Subject and body, as a reader of mail decodes them. */
-function mailText(message: OutgoingMessage): string {
-  const [head = '', body = ''] = mailOf(message, 'a@example.com', ['b@example.com']).split('\r\n\r\n');
-  const subject = [...head.matchAll(/=\?utf-8\?B\?([^?]+)\?=/g)].map(([, word = '']) => Buffer.from(word, 'base64'));
-  return `${Buffer.concat(subject)}\n${Buffer.from(body, 'base64')}`.replaceAll('\r\n', '\n');
+/** Subject and plain text, as a reader of mail decodes them. */
+async function mailText(message: OutgoingMessage): Promise<string> {
+  const mail = await PostalMime.parse(await mailOf(message, 'a@example.com', ['b@example.com'], []));
+  return `${mail.subject}\n${mail.text}`.replaceAll('\r\n', '\n');
 }
 
 /** The fact with this in the place of every text that is neither a number, an instant nor a word of our own. */

@@ -79,6 +79,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
       },
       sinks: {
         finops: { type: 'slack', url: hook, allowPrivateNetwork: false },
+        bot: { type: 'slack', botToken: 'xoxb-12345678', channel: 'C0123456789', apiUrl: 'https://slack.com/api' },
         pager: { type: 'webhook', url: hook, secret: 'sixteen-letters-or-more', allowPrivateNetwork: true },
         mail: {
           ...{
@@ -335,7 +336,7 @@ function isFree(name: Name, path: Path): boolean {
 /** What only the reader knows: forms of texts, names that must be those of others, what one value asks of another. */
 const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
   costbook: [
-    /(^|\/)(url|dashboardUrl|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
+    /(^|\/)(url|apiUrl|botToken|dashboardUrl|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
     /^alerts\/notify(\/\d)? = "nonsense/,
     /^sinks(\/\w+)? = undefined$/, // alerts.notify names them
   ],

@@ -6,37 +6,56 @@ import { timeLimited } from './time-limit.ts';
 
 /** For the whole exchange, including the lookup of the host name. */
 const timeLimitMs = 10_000;
-/** Read at most this much of an answer. Its text is never shown. */
-const maxAnswerBytes = 64 * 1024;
+/** Read at most this much of an answer; Slack's API repeats the message. Its text is never shown. */
+const maxAnswerBytes = 512 * 1024;
 /** Far more than any message needs. */
 const maxBodyBytes = 1024 * 1024;
 
-/** A POST to a sink. */
-export interface Post {
+/** A request to a sink. */
+export interface Request {
   readonly url: string;
   readonly allowPrivateNetwork: boolean;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Uint8Array;
+  /** JSON by default. */
+  readonly contentType?: string;
   readonly signal: AbortSignal;
+}
+
+/** A POST whose answer only says whether the sink accepted the message. */
+export interface Post extends Request {
   /** Answers of the sink that may be shown as the reason for a refusal. Other answers are not shown. */
   readonly knownWords?: readonly string[];
 }
 
+/** What a server answered: its status, when to try again, and its text, of which only known words may be shown. */
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+}
+
+/** Sends once, as `exchange`. The outcome is refused only if the sink certainly did not accept the message. */
+export async function post({ knownWords = [], ...request }: Post): Promise<Attempt> {
+  const found = await exchange(request);
+  return 'outcome' in found ? found : outcomeOf(found, new URL(request.url).hostname, knownWords);
+}
+
 /**
- * Sends once to the checked address, follows no redirect, and gives up after ten seconds. The outcome is refused only if
- * the sink certainly did not accept the message. Throws only the signal's reason.
+ * Sends once to the checked address, follows no redirect, and gives up after ten seconds. Returns the answer, or the
+ * outcome if there is none. Throws only the signal's reason.
  */
-export async function post({
+export async function exchange({
   url,
   allowPrivateNetwork,
   headers,
   body,
+  contentType = 'application/json; charset=utf-8',
   signal,
-  knownWords = [],
-}: Post): Promise<Attempt> {
+}: Request): Promise<Answer | Exclude<Attempt, { outcome: 'delivered' }>> {
   signal.throwIfAborted();
   const target = new URL(url);
-  const bytes = Buffer.from(body);
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   if (bytes.length > maxBodyBytes) {
     return {
       outcome: 'refused',
@@ -53,51 +72,48 @@ export async function post({
       throw new TargetFault(`${target.hostname} is a public address, which requires https`);
     }
     ended.throwIfAborted();
-    const answer = await new Promise<{ status: number; retryAfter: string | undefined; text: string }>(
-      (resolve, reject) => {
-        const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
-        const request: ClientRequest = send(
-          target,
-          {
-            method: 'POST',
-            headers: { ...headers, 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length },
-            agent: false,
-            signal: ended,
-            // Node requests one address or all addresses.
-            lookup: (_, options, done) =>
-              options.all === true
-                ? done(null, [{ address: pinned.address, family: pinned.family }])
-                : done(null, pinned.address, pinned.family),
-          },
-          (response) => {
-            const pieces: Buffer[] = [];
-            let length = 0;
-            function finish(): void {
-              const text = Buffer.concat(pieces).toString('utf8');
-              const retryAfter = response.headers['retry-after'];
-              resolve({ status: response.statusCode ?? 0, retryAfter, text });
-            }
-            response.on('data', (piece: Buffer) => {
-              length += piece.length;
-              if (length > maxAnswerBytes) {
-                finish(); // only its status matters
-                response.destroy();
-              } else pieces.push(piece);
-            });
-            response.on('end', finish);
-            response.on('error', reject);
-          },
-        );
-        request.on('error', reject);
-        request.on('socket', (socket) => {
-          socket.on(target.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
-            isSent = true;
+    return await new Promise<Answer>((resolve, reject) => {
+      const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+      const request: ClientRequest = send(
+        target,
+        {
+          method: 'POST',
+          headers: { ...headers, 'content-type': contentType, 'content-length': bytes.length },
+          agent: false,
+          signal: ended,
+          // Node requests one address or all addresses.
+          lookup: (_, options, done) =>
+            options.all === true
+              ? done(null, [{ address: pinned.address, family: pinned.family }])
+              : done(null, pinned.address, pinned.family),
+        },
+        (response) => {
+          const pieces: Buffer[] = [];
+          let length = 0;
+          function finish(): void {
+            const text = Buffer.concat(pieces).toString('utf8');
+            const retryAfter = response.headers['retry-after'];
+            resolve({ status: response.statusCode ?? 0, retryAfter, text });
+          }
+          response.on('data', (piece: Buffer) => {
+            length += piece.length;
+            if (length > maxAnswerBytes) {
+              finish(); // only its status matters
+              response.destroy();
+            } else pieces.push(piece);
           });
+          response.on('end', finish);
+          response.on('error', reject);
+        },
+      );
+      request.on('error', reject);
+      request.on('socket', (socket) => {
+        socket.on(target.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+          isSent = true;
         });
-        request.end(bytes);
-      },
-    );
-    return outcomeOf(answer, target.hostname, knownWords);
+      });
+      request.end(bytes);
+    });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof TargetFault) return { outcome: 'refused', reason: error.message, isPassing: error.isPassing };
@@ -110,11 +126,8 @@ export async function post({
   }
 }
 
-function outcomeOf(
-  { status, retryAfter, text }: { status: number; retryAfter: string | undefined; text: string },
-  host: string,
-  knownWords: readonly string[],
-): Attempt {
+/** What an answer means for the message. */
+export function outcomeOf({ status, retryAfter, text }: Answer, host: string, knownWords: readonly string[]): Attempt {
   if (status >= 200 && status < 300) return { outcome: 'delivered' };
   const word = knownWords.find((known) => text.trim() === known);
   const detail = word === undefined ? '' : `: ${word}`;

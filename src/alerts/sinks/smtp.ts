@@ -14,7 +14,7 @@ export interface Mail {
   readonly from: string;
   readonly to: readonly string[];
   /** Header and body with CRLF line ends. */
-  readonly data: string;
+  readonly data: Buffer;
 }
 
 /** An error of the library: its own code, the system's code, and the server's reply code. */

@@ -1,4 +1,4 @@
-import { escapeMarkup } from '../escape-markup.ts';
+import { escapeMarkup } from './escape-markup.ts';
 
 /** HTML in which every text from outside is escaped. */
 export class Markup {

@@ -1,0 +1,13 @@
+--! about: The newest messages of alerts by sink, and what became of them.
+select
+  sink,
+  kind,
+  summary,
+  outcome,
+  strftime(queued_at, '%Y-%m-%d %H:%M') as queued_at,
+  strftime(ended_at, '%Y-%m-%d %H:%M') as ended_at,
+  tries,
+  reason
+from messages
+order by message_number desc
+limit 30;

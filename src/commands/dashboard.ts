@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
+import { loadConfig } from '../config/index.ts';
+import { UsageError } from '../errors.ts';
+import type { Dashboard, DashboardProbes } from '../serve/index.ts';
+import type { CommandContext } from './command.ts';
+import { dashboardCommands } from './dashboard-commands.ts';
+import type { optionReader } from './options.ts';
+
+const usualPort = 8620;
+const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/** The options of every command that serves the dashboard. */
+export const dashboardOptions = [
+  { flags: '--port <port>', summary: `port to listen on; ${usualPort} by default, 0 picks a free one` },
+  {
+    flags: '--host <address>',
+    summary: 'address to listen on; by default 127.0.0.1, which only people on this machine can open',
+  },
+] as const;
+
+/** Where to listen. */
+export interface DashboardPlace {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Reads the options; what is wrong with them is collected by the reader. */
+export function dashboardAddress(options: ReturnType<typeof optionReader>): DashboardPlace {
+  return { port: options.port('port') ?? usualPort, host: options.text('host') ?? '127.0.0.1' };
+}
+
+/**
+ * Serves the dashboard of the project until it is closed. Throws UsageError for mistakes in the settings, and if other
+ * machines could reach it without a token; MachineError if the port is not available.
+ */
+export async function startDashboard(
+  { host, port }: DashboardPlace,
+  context: CommandContext,
+  probes?: DashboardProbes,
+): Promise<Dashboard> {
+  const { effects, dir, env, signal } = context;
+  const { serve: settings, alerts } = loadConfig({
+    ...{ dir, env, now: effects.now(), requireAccounts: false, requireServe: true },
+  });
+  for (const { token } of settings.tokens) if (token !== undefined) context.keepSecret(token);
+  if (!loopback.has(host) && settings.tokens.length === 0 && settings.userHeader === undefined) {
+    throw new UsageError(
+      `--host ${host}: other machines can reach this address, so expected access tokens (serve.tokens in costbook.yaml) or the header of an authenticating proxy (serve.userHeader)`,
+    );
+  }
+  const { serveDashboard } = await import('../serve/index.ts');
+  return serveDashboard({
+    ...{ dir, host, port, settings, probes },
+    project: alerts.project ?? basename(dir),
+    reader: randomUUID(),
+    ...{ now: effects.now, log: effects.log, signal },
+    config: () => loadConfig({ dir, env, now: effects.now(), requireAccounts: false }),
+    commands: dashboardCommands(context),
+  });
+}

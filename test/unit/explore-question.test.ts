@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { decodeValue, encodeValue, pointerTo, sharedOwner } from '../../src/serve/dimensions.ts';
+import { addressOf, bucketWindow, readQuestion, windowBefore } from '../../src/serve/explore-question.ts';
+import { unitPrice } from '../../src/serve/explored.ts';
+import { changeWords } from '../../src/serve/resource-states.ts';
+import { formatInstant } from '../../src/time.ts';
+
+const through = Date.parse('2026-10-21T15:00:00Z');
+const at = (text: string) => Date.parse(text.length === 10 ? `${text}T00:00:00Z` : text);
+const shown = (window: { from: number; to: number } | undefined) =>
+  window === undefined
+    ? undefined
+    : `${formatInstant(window.from)}/${formatInstant(window.to)}`.replaceAll(':00:00Z', '');
+
+describe('the window to compare with', () => {
+  test.each([
+    ['a month so far', '2026-10-01', '2026-10-21T15:00:00Z', 'before', '2026-09-01T00/2026-09-21T15'],
+    ['a whole month', '2026-02-01', '2026-03-01', 'before', '2026-01-01T00/2026-02-01T00'],
+    ['two whole months', '2026-03-01', '2026-05-01', 'before', '2026-01-01T00/2026-03-01T00'],
+    [
+      'a long month so far, after a short one',
+      '2026-03-01',
+      '2026-03-31T05:00:00Z',
+      'before',
+      '2026-02-01T00/2026-03-01T00',
+    ],
+    ['any other days', '2026-10-05', '2026-10-12', 'before', '2026-09-28T00/2026-10-05T00'],
+    ['days against the month before', '2026-10-05', '2026-10-12', 'month', '2026-09-05T00/2026-09-12T00'],
+    ['nothing', '2026-10-05', '2026-10-12', 'none', undefined],
+  ] as const)('of %s', (_, from, to, compare, expected) => {
+    expect(shown(windowBefore({ from: at(from), to: at(to) }, compare))).toBe(expected);
+  });
+});
+
+describe('the question in an address', () => {
+  const read = (query: string) => readQuestion(new URLSearchParams(query), through);
+
+  test('comes back from the address that it makes', () => {
+    for (const query of [
+      'from=2026-10-01&to=2026-10-21&step=day&group=workspace&shape=bars&top=7',
+      'from=2026-10-02T05:00&to=2026-10-02T09:00&step=hour&group=label:a/b&shape=table&top=3&measure=price&compare=none',
+      'from=2026-09-01&to=2026-09-30&step=week&group=owner:team&shape=lines&top=7&workspace=~&label:x=~~y&owner:team=~shared',
+    ]) {
+      const { asked, problems } = read(query);
+      expect(problems).toEqual([]);
+      expect(read(addressOf(asked).split('?')[1] ?? '').asked).toEqual(asked);
+    }
+  });
+
+  test('keeps names with signs of its own apart from none and shared costs', () => {
+    for (const value of ['', '~', '~~', '~shared', sharedOwner, 'a~b', ' ']) {
+      expect(decodeValue(encodeValue(value))).toBe(value);
+    }
+    expect(new Set(['', '~', '~shared', sharedOwner].map(encodeValue)).size).toBe(4);
+    expect(pointerTo('a/b~c')).toBe('/a~1b~0c');
+  });
+
+  test('shows a step that fits, and its default for what cannot be read', () => {
+    const { asked, problems } = read('from=2025-01-01&to=2026-10-21&step=hour&group=price&measure=weight');
+    expect([asked.step, asked.groupBy, asked.measure]).toEqual(['day', 'workspace', 'cost']);
+    expect(problems.map((problem) => problem.split(':')[0])).toEqual(['step', 'measure', 'group']);
+  });
+
+  test('opens a bucket only as far as the window goes', () => {
+    const { asked } = read('from=2026-10-07&to=2026-10-21&step=week');
+    expect(shown(bucketWindow(asked, at('2026-10-05')))).toBe('2026-10-07T00/2026-10-12T00');
+    expect(shown(bucketWindow(asked, at('2026-10-19')))).toBe('2026-10-19T00/2026-10-21T15');
+  });
+});
+
+test('a unit price has twelve decimals, and none without usage', () => {
+  expect(unitPrice('1.000000000000', '3.000000')).toBe('0.333333333333');
+  expect(unitPrice('1.000000000000', '0.000000')).toBeUndefined();
+  expect(unitPrice('1.000000000000', undefined)).toBeUndefined();
+});
+
+test('a state names what it changed of the one before', () => {
+  const before = {
+    status: 'DEPLOYED',
+    memory_mb: '512',
+    is_enabled: true,
+    labels: '{"team":"A","old":"x"}',
+    created_at: null,
+  };
+  const now = { ...before, memory_mb: '1024', is_enabled: false, labels: '{"team":"B"}' };
+  expect(changeWords(now as never, before as never)).toBe(
+    'memory, MB 512 → 1024; disabled; label team A → B; label old x → none',
+  );
+  expect(changeWords(now as never, undefined)).toBeUndefined();
+  const again = { ...before, created_at: '2026-10-02T00:00:00Z' };
+  expect(changeWords(again as never, before as never)).toContain('created again');
+});
