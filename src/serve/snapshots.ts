@@ -70,7 +70,7 @@ interface ScopedView {
  */
 export function openSnapshots({ dir, reader, warm }: SnapshotOptions): Snapshots {
   let newest: OpenSnapshot | undefined;
-  let opening: Promise<OpenSnapshot> | undefined;
+  let opening: { readonly snapshot: Promise<OpenSnapshot>; readonly late: Promise<undefined> } | undefined;
   let isClosed = false;
 
   /** Opens the published snapshot in place of the one that was read so far. */
@@ -88,21 +88,25 @@ export function openSnapshots({ dir, reader, warm }: SnapshotOptions): Snapshots
     return open;
   }
 
+  function start(): NonNullable<typeof opening> {
+    const snapshot = replace().finally(() => {
+      opening = undefined;
+    });
+    snapshot.catch(() => undefined); // awaited by those who need it
+    const late = new Promise<undefined>((resolve) => {
+      setTimeout(() => resolve(undefined), waitForNewerMs).unref();
+    });
+    return { snapshot, late };
+  }
+
   /** The newest snapshot that is ready. Several requests at once open a newer one only once. */
   async function find(): Promise<OpenSnapshot> {
     const version = await versionOf(dir);
     if (newest?.version === version) return newest;
-    opening ??= replace().finally(() => {
-      opening = undefined;
-    });
-    opening.catch(() => undefined); // awaited by those who need it
-    if (newest === undefined) return opening;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), waitForNewerMs);
-    });
-    const open = await Promise.race([opening, late]).finally(() => clearTimeout(timer));
-    return open ?? newest;
+    opening ??= start();
+    const { snapshot, late } = opening;
+    if (newest === undefined) return snapshot;
+    return (await Promise.race([snapshot, late])) ?? newest;
   }
 
   /** The newest snapshot, counted as read from here on. */
