@@ -1,3 +1,4 @@
+import { clockStep } from './next-step.ts';
 import { describeSpan, formatInstant, hourMs, type Instant } from './time.ts';
 
 /**
@@ -37,7 +38,7 @@ export interface Clock {
   clockNow(): Instant;
   /** From here on, `now` is this many milliseconds behind the clock. */
   setBack(ms: number): void;
-  /** The advice for a clock that is ahead. Returned once only, so that it is printed once. */
+  /** The next step for a clock that is ahead. Returned once only, so that it is printed once. */
   advice(): string | undefined;
 }
 
@@ -54,7 +55,7 @@ export function openClock(read: () => Instant): Clock {
     advice() {
       if (isAdvised) return undefined;
       isAdvised = true;
-      return clockRemedy(read());
+      return clockStep.words;
     },
   };
 }
@@ -105,12 +106,6 @@ export function correctClock(
       next: effects.advice(),
     },
   );
-}
-
-/** The advice for a clock that is ahead: this machine's own, or `--now`. */
-export function clockRemedy(clockNow: Instant): string {
-  const isMachines = Math.abs(Date.now() - clockNow) < hourMs;
-  return isMachines ? "correct this machine's clock (NTP)" : 'leave out --now, or use a time in the past';
 }
 
 /**

@@ -44,6 +44,8 @@ export abstract class CostbookError extends Error {
   readonly failureCode: string | undefined;
   /** What to do; the message ends with it. Undefined if it follows from the exit code, or is part of the message. */
   readonly next: NextStep | undefined;
+  /** The step of the run that this error ended, if it lists several mistakes without a step. Printed after them. */
+  nextOfRun: NextStep | undefined;
   constructor(message: string, { code, next, ...options }: ErrorDetails = {}) {
     super(next === undefined ? message : `${message} ${stepSentence(next)}`, options);
     this.failureCode = code;
@@ -190,6 +192,7 @@ export function wordsOf(error: unknown): readonly string[] {
   const lines = words.split('\n').filter((line) => line.trim() !== '');
   const advice = adviceOf(error);
   if (advice !== undefined) lines.push(advice);
+  if (error instanceof CostbookError && error.nextOfRun !== undefined) lines.push(stepSentence(error.nextOfRun));
   return lines.map((line) => `costbook: ${line}`);
 }
 

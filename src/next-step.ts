@@ -65,3 +65,17 @@ export const unprovenStep: NextStep = wait(
   'the next "costbook ingest" fetches these hours again. Until then, their last proven numbers remain. ' +
     'Act if they still differ after three nights: send the platform the comparisons in the view "reconciliation".',
 );
+
+/** The next step if this machine's clock is ahead of the platform's. */
+export const clockStep: NextStep = act(
+  'correct this machine\'s clock (NTP), or omit --now, then run "costbook ingest" again.',
+);
+
+/** The next step for checks whose SQL failed. */
+export function checkSqlStep(names: readonly string[]): NextStep {
+  const files = names.map((name) => `sql/checks/${name}.sql`).join(', ');
+  return act(`fix or remove ${files}, then run "costbook check" again.`);
+}
+
+/** The next step for a check that did not finish on this machine. */
+export const checkMachineStep: NextStep = act('read the error, then run "costbook check" again.');

@@ -3,7 +3,7 @@
 --! params: month month = last-complete
 --! formats: csv, parquet
 --! top: cost
---! important: billing_dimension, cost, platform_cost, difference, proven, usage, unit, account, month
+--! important: billing_dimension, cost, charge_class, platform_cost, difference, proven, usage, unit, account, month
 with added_up as (
   select series_id, sum(usage) as usage, sum(cost) as cost
   from hourly_costs_billed

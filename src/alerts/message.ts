@@ -351,7 +351,7 @@ function heldWords(fact: AlertFact): Words {
       return {
         title: `Check ${fact.check} ${checkOutcome(fact)}`,
         sentences: [
-          `Expected: ${fact.about}`,
+          ...(fact.about === '' ? [] : [`Expected: ${fact.about}`]),
           ...(fact.offenders === null ? [`Error: ${fact.error ?? 'its SQL is wrong'}`] : []),
           ...changeWords(fact),
         ],
@@ -478,7 +478,7 @@ function overWords(fact: AlertFact): Words {
         sentences: [],
       };
     case 'check':
-      return { title: `check ${fact.check} passes again`, sentences: [fact.about] };
+      return { title: `check ${fact.check} passes again`, sentences: fact.about === '' ? [] : [fact.about] };
     case 'run':
       return {
         title: fact.key === diskKey ? 'the disk has free space again' : `${fact.command} succeeds again`,

@@ -1,6 +1,10 @@
 import { exitCodes } from '../errors.ts';
+import type { Failure } from '../failure.ts';
 import {
   act,
+  checkMachineStep,
+  checkSqlStep,
+  clockStep,
   type NextStep,
   parseNextStep,
   unprovenStep,
@@ -26,14 +30,11 @@ export function nextStepOf(fact: DataFact): NextStep {
     case 'stale':
       return staleStep;
     case 'clock':
-      return {
-        who: 'Act',
-        words: 'correct this machine\'s clock (NTP), or omit --now, then run "costbook ingest" again.',
-      };
+      return clockStep;
     case 'unproven':
       return unprovenStep;
     case 'check':
-      return { who: 'Act', words: stepAfterCheck(fact) };
+      return stepAfterCheck(fact);
     case 'run':
       return fact.key === diskKey
         ? { who: 'Act', words: `free space on the disk, then run "costbook ${fact.command}" again.` }
@@ -52,11 +53,9 @@ export function nextStepOf(fact: DataFact): NextStep {
   }
 }
 
-function stepAfterCheck(fact: CheckFact): string {
-  if (fact.error === null) return 'run "costbook check" to see the rows.';
-  return errorCodeOf(fact) === 'machine'
-    ? 'read the error, then run "costbook check" again.'
-    : `fix or remove sql/checks/${fact.check}.sql, then run "costbook check".`;
+function stepAfterCheck(fact: CheckFact): NextStep {
+  if (fact.error === null) return act('run "costbook check" to see the rows.');
+  return errorCodeOf(fact) === 'machine' ? checkMachineStep : checkSqlStep([fact.check]);
 }
 
 /** One step for all listings: the first that needs a person. */
@@ -112,6 +111,27 @@ export function stepAfterRun({
   return own === undefined
     ? stepOfExitCode(command, exitCode, errorCode == null ? (error ?? '') : '')
     : withCommand(own, command);
+}
+
+/** A command's failure with several mistakes, as it was printed. */
+export interface FailedCommand {
+  /** As in the alert: `ingest`, `run nightly`. */
+  readonly command: string;
+  readonly exitCode: number;
+  readonly error: string;
+  readonly failure: Failure | undefined;
+}
+
+/**
+ * The step that a failed command prints after its error: that of its alert, if the error has several lines and no step of
+ * its own. Undefined if it has one, and for a refused close, whose lines have one each. Pure.
+ */
+export function stepAfterMistakes({ command, exitCode, error, failure }: FailedCommand): NextStep | undefined {
+  if (exitCode === exitCodes.done || failure?.next !== undefined) return undefined;
+  if (error.split('\n').filter((line) => line.trim() !== '').length < 2) return undefined;
+  const run = { command, outcome: 'failed', exitCode };
+  if (isRefusedClose(run)) return undefined;
+  return stepAfterRun({ ...run, error, errorCode: failure?.code ?? null, nextStep: null });
 }
 
 /** The step of an exit code. `earlierError` is the text of an error that was stored without a code. */

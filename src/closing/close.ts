@@ -102,7 +102,7 @@ function orderObstacles(month: Window, closed: readonly ClosedMonth[]): string[]
   if (month.start > next) return [`${formatMonth(next)} is not closed: close the older month first`];
   return [
     `the first closed month is ${formatMonth(first.month)}, and months before it cannot be closed: ` +
-      `close ${formatMonth(next)} next, or reopen all closed months with "costbook reopen", newest first, and start with this one`,
+      `close ${formatMonth(next)} next`,
   ];
 }
 
@@ -149,14 +149,14 @@ function accountObstacles(
   const within = unproven.filter(({ window }) => window.start < month.end && window.end > month.start);
   for (const { window, reason } of within) {
     obstacles.push(
-      `account ${account}: ${formatWindow(window)} is unproven (${reason}); ${again}, which fetches it again; the view reconciliation shows each comparison`,
+      `account ${account}: ${formatWindow(window)} is unproven (${reason}); ${again}, which fetches it again`,
     );
   }
   // An incomplete month has no total to compare yet, and contradictions are reported above.
   if (hasPart && isTotalDue && obstacles.length === 0) {
     obstacles.push(
       `account ${account}: ${formatMonth(month.start)} does not match the platform's own total, or was not compared since the month ` +
-        `changed; ${again}, which compares it; the view reconciliation shows each comparison`,
+        `changed; ${again}, which compares it`,
     );
   }
   return obstacles;

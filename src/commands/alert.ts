@@ -121,19 +121,18 @@ export const alertCommand: Command = {
           delivered: deliveries.filter(({ outcome }) => outcome === 'delivered').length,
         });
         await answer(transitions, deliveries, completeness, context);
+        for (const error of problems) for (const line of error.message.split('\n')) context.tell(`costbook: ${line}`);
         if (bug !== undefined) throw bug;
         const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
         return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems), spends };
       });
-    const exitCode = await evaluate().catch(async (error: unknown) => {
+    return evaluate().catch(async (error: unknown) => {
       // The run of a job notifies once, for all of its steps.
       if (context.run === undefined) {
         await alertWithoutBooks('alert', error, context, { isOfBooks: isForRepair(error) });
       }
       throw error;
     });
-    for (const error of problems) for (const line of error.message.split('\n')) context.tell(`costbook: ${line}`);
-    return exitCode;
   },
 };
 

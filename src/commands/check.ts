@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { counted } from '../counted.ts';
 import { exitCodes, worstExitCode } from '../errors.ts';
+import { checkMachineStep, checkSqlStep, type NextStep, nextWords, stepSentence } from '../next-step.ts';
 import { runChecks } from '../query/index.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
@@ -62,13 +63,19 @@ export const checkCommand: Command = {
         const words = complaint(result);
         if (words !== undefined) context.tell(words);
       }
+      const failure = failureOf(results);
+      if (failure !== undefined) context.tell(`costbook: ${stepSentence(failure.next)}`);
       const failed = results.filter((result) => exitCodeOf(result) !== exitCodes.done);
       context.count?.({
         checks: results.length,
         failed: failed.length,
         warned: results.filter((result) => exitCodeOf(result) === exitCodes.done && result.offenders !== 0).length,
       });
-      if (failed.length > 0) context.run?.explain(failed.flatMap((result) => complaint(result) ?? []).join('\n'));
+      if (failed.length > 0)
+        context.run?.explain(
+          failed.flatMap((result) => complaint(result) ?? []).join('\n'),
+          failure && { code: failure.code, next: nextWords(failure.next) },
+        );
       return worstExitCode(results.map(exitCodeOf));
     } finally {
       books.close();
@@ -79,6 +86,15 @@ export const checkCommand: Command = {
 function exitCodeOf({ check, offenders, error }: CheckResult): number {
   if (error !== undefined) return error.exitCode;
   return check.severity === 'fail' && offenders !== 0 ? exitCodes.unproven : exitCodes.done;
+}
+
+/** The code and the next step of checks that could not run; undefined if all of them ran. */
+function failureOf(results: readonly CheckResult[]): { readonly code: string; readonly next: NextStep } | undefined {
+  const wrong = results.filter(({ error }) => error?.exitCode === exitCodes.usage);
+  if (wrong.length > 0) return { code: 'check_sql', next: checkSqlStep(wrong.map(({ check }) => check.name)) };
+  return results.some(({ error }) => error !== undefined)
+    ? { code: 'check_machine', next: checkMachineStep }
+    : undefined;
 }
 
 function toJson({ check, offenders, rows, error }: CheckResult): Record<string, unknown> {

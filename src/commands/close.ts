@@ -3,7 +3,7 @@ import { type BilledMonth, closeObstacles, nothingBilled, readBilledMonth } from
 import { type LocalConfig, loadConfig } from '../config/index.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import { runChecks } from '../query/index.ts';
-import { revokedCloses, revokedExports, revokedWords } from '../reports/index.ts';
+import { type RevokedExport, revokedCloses, revokedExports, revokedWords } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time.ts';
 import {
@@ -109,12 +109,9 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
       { month: month.start, runNumber, accounts: closes, units },
       context.effects.now(),
     );
-    await answer({ month: month.start, closedAt, accounts: closes }, false, context);
-    const revoked = await revokedExports(join(context.dir, 'exports'), await revokedCloses(connection));
-    const words = revokedWords(
-      revoked.filter(({ command }) => command.includes(` --month ${formatMonth(month.start)}`)),
-    );
-    if (words !== undefined && !context.json) await context.write(`${words}\n`);
+    const found = await revokedExports(join(context.dir, 'exports'), await revokedCloses(connection));
+    const revoked = found.filter(({ command }) => command.includes(` --month ${formatMonth(month.start)}`));
+    await answer({ month: month.start, closedAt, accounts: closes, revoked }, false, context);
     return { exitCode: exitCodes.done };
   } finally {
     books.close();
@@ -155,7 +152,7 @@ async function closedAlready(before: ClosedMonth, { invoices, context }: Closing
   } finally {
     books.close();
   }
-  await answer(before, true, context);
+  await answer({ ...before, revoked: [] }, true, context);
   return { exitCode: exitCodes.done };
 }
 
@@ -226,13 +223,18 @@ function trimmed(usd: string): string {
 }
 
 async function answer(
-  { month, closedAt, accounts }: { month: Instant; closedAt: Instant; accounts: readonly AccountClose[] },
+  {
+    month,
+    closedAt,
+    accounts,
+    revoked,
+  }: { month: Instant; closedAt: Instant; accounts: readonly AccountClose[]; revoked: readonly RevokedExport[] },
   wasClosed: boolean,
   context: CommandContext,
 ): Promise<void> {
   if (context.json) {
     const rows = accounts.map(({ invoiced, ...close }) => ({ ...close, invoiced: invoiced ?? null }));
-    const value = { month: formatMonth(month), closedAt: formatInstant(closedAt), wasClosed, accounts: rows };
+    const value = { month: formatMonth(month), closedAt: formatInstant(closedAt), wasClosed, accounts: rows, revoked };
     await context.write(`${JSON.stringify(value)}\n`);
     return;
   }
@@ -251,8 +253,10 @@ async function answer(
     context.layout,
   );
   const words = wasClosed ? 'was already closed, and still matches its closing total' : 'is closed';
+  const next =
+    revokedWords(revoked, { isClosedAgain: true }) ??
+    'Later changes become corrections in the first open month. --as-of now shows current numbers.';
   await context.write(
-    `${table}\n${formatMonth(month)} ${words} as of ${formatInstant(closedAt)}. Its reports show the books as of then.\n` +
-      'Later changes become corrections in the first open month. --as-of now shows current numbers.\n',
+    `${table}\n${formatMonth(month)} ${words} as of ${formatInstant(closedAt)}. Its reports show the books as of then.\n${next}\n`,
   );
 }

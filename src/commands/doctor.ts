@@ -14,7 +14,7 @@ import {
   umaskOf,
 } from '../config/index.ts';
 import { counted } from '../counted.ts';
-import { clockRemedy, clockToleranceMs } from '../effects.ts';
+import { clockToleranceMs } from '../effects.ts';
 import {
   adviceOf,
   CostbookError,
@@ -30,7 +30,7 @@ import { checkLanding } from '../ingest/index.ts';
 import { readJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { causeInMisplaced, describeMisplaced, misplacedFiles } from '../misplaced.ts';
-import { type NextStep, nextWords } from '../next-step.ts';
+import { clockStep, type NextStep, nextWords } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
@@ -490,7 +490,7 @@ async function books(
         warn(
           `this machine's clock was ${describeSpan(aheadSeconds * 1000)} ahead in the last ingest of ${account}: it showed ` +
             `${formatSecond(localAt)}, the platform's ${formatSecond(platformAt)}`,
-          `${clockRemedy(effects.clockNow())}, then run "costbook ingest": the books use the platform's clock`,
+          nextWords(clockStep),
         ),
       );
     }

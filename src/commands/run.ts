@@ -41,7 +41,7 @@ import { reportCommand } from './report.ts';
 import { statementCommand } from './statement.ts';
 import { summarizeCommand } from './summarize.ts';
 import { waitOption } from './wait.ts';
-import { type Outcome, openEnd, openForRun, redacted } from './writing-run.ts';
+import { type Outcome, openEnd, openForRun, redacted, withStepOfRun } from './writing-run.ts';
 
 /** The command of each step. */
 const stepCommands: Readonly<Record<Step['name'], Command>> = {
@@ -246,13 +246,14 @@ async function runUnderLock(
       runNumber: run.number,
       ledger: redactedLedger(warehouse, context),
       perform: (step, { signal, count, explain }) =>
-        perform(step, {
+        perform(job, step, {
           ...context,
           signal,
           count,
           run: {
             warehouse,
             runNumber: run.number,
+            namedInStep: namedInStep(job, step),
             explain,
             keepSpends: (found) => {
               spends = found;
@@ -325,7 +326,7 @@ async function claimSlot(job: Job, slot: Instant, warehouse: Warehouse, { effect
 }
 
 /** Runs the command of a step within the run. */
-async function perform(step: Step, context: CommandContext): Promise<number> {
+async function perform(job: Job, step: Step, context: CommandContext): Promise<number> {
   const input = inputOf(step);
   const line = commandLineOf(step);
   context.progress(line);
@@ -340,9 +341,15 @@ async function perform(step: Step, context: CommandContext): Promise<number> {
     });
   } catch (error) {
     if (exitCodeOf(error) !== exitCodes.bug && !context.signal.aborted)
-      for (const line of wordsOf(error)) context.tell(line);
+      for (const words of wordsOf(withStepOfRun(error, namedInStep(job, step)))) context.tell(words);
     throw error;
   }
+}
+
+/** The command that the next step after a failed step names. Checks and alerts have no alert as a run of their own. */
+function namedInStep(job: Job, step: Step): string {
+  if (step.name === 'check' || step.name === 'alert') return `run ${job.name}`;
+  return step.name === 'report' ? commandLineOf(step) : step.name;
 }
 
 /** The command input of a step. */

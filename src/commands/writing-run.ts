@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { alertWithoutBooks, markMended } from '../alerts/index.ts';
+import { alertWithoutBooks, markMended, stepAfterMistakes } from '../alerts/index.ts';
 import type { SpendNow } from '../budgets/index.ts';
 import { correctClock } from '../effects.ts';
-import { exitCodeOf, exitCodes, LockedError, messageOf, worstExitCode } from '../errors.ts';
+import { CostbookError, exitCodeOf, exitCodes, LockedError, messageOf, worstExitCode } from '../errors.ts';
 import { type Failure, failureOf } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { type EndedRun, type UnpublishedRun, writeMetrics, writeUnpublished } from '../metrics/index.ts';
+import { stepSentence } from '../next-step.ts';
 import { expectProject } from '../project-folder.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
@@ -46,6 +47,7 @@ export async function writingRun(
     try {
       const outcome = await work(warehouse, run.number);
       await finish(outcome);
+      tellStep(command, outcome, context);
       return outcome.exitCode;
     } catch (error) {
       // This error is reported and sets the exit code; later failures follow from it.
@@ -53,11 +55,25 @@ export async function writingRun(
         (further: unknown) =>
           effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
       );
-      throw error;
+      throw withStepOfRun(error, command);
     }
   } finally {
     warehouse.close();
   }
+}
+
+/** Prints the next step after an outcome with several mistakes, which the command has printed. */
+function tellStep(command: string, { exitCode, error, failure }: Outcome, { tell }: CommandContext): void {
+  const step = error === undefined ? undefined : stepAfterMistakes({ command, exitCode, error, failure });
+  if (step !== undefined) tell(`costbook: ${stepSentence(step)}`);
+}
+
+/** The error of a failed command; if it lists several mistakes, with the step to print after them. */
+export function withStepOfRun(error: unknown, command: string): unknown {
+  if (!(error instanceof CostbookError)) return error;
+  const found = { exitCode: error.exitCode, error: error.message, failure: failureOf(error) };
+  error.nextOfRun = stepAfterMistakes({ command, ...found });
+  return error;
 }
 
 /**
@@ -153,8 +169,8 @@ export function redacted(failure: Failure | undefined, redact: (text: string) =>
 }
 
 async function stepOf(
-  { warehouse, runNumber, explain, keepSpends }: RunUnderWay,
-  { effects }: CommandContext,
+  { warehouse, runNumber, namedInStep, explain, keepSpends }: RunUnderWay,
+  context: CommandContext,
   work: (warehouse: Warehouse, runNumber: number) => Promise<Outcome>,
 ): Promise<number> {
   let outcome: Outcome;
@@ -162,13 +178,14 @@ async function stepOf(
     outcome = await work(warehouse, runNumber);
   } catch (error) {
     await warehouse.publish().catch((further: unknown) =>
-      effects.log.warn('snapshot.failed', 'Could not publish what the failed step loaded', {
+      context.effects.log.warn('snapshot.failed', 'Could not publish what the failed step loaded', {
         reason: messageOf(further),
       }),
     );
     throw error;
   }
   if (outcome.error !== undefined) explain(outcome.error, outcome.failure);
+  tellStep(namedInStep, outcome, context);
   if (outcome.spends !== undefined) keepSpends(outcome.spends);
   await warehouse.publish();
   return outcome.exitCode;

@@ -90,7 +90,7 @@ export async function reportClock(
         now: formatInstant(local),
         platformNow: formatInstant(platform),
         ahead: describeSpan(aheadMs),
-        ...(advice === undefined ? {} : { next: `${advice}; the next ingest then fetches what is missing` }),
+        ...(advice === undefined ? {} : { next: advice }),
       },
     );
   }

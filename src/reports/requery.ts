@@ -64,35 +64,40 @@ export async function openExportVerifier(
     return open.books.connection;
   }
 
+  async function query(manifest: Manifest): Promise<BooksAnswer> {
+    if (reason !== undefined) return notCompared(reason);
+    if (end === undefined || end < Date.parse(manifest.asOf)) {
+      const found = end === undefined ? 'no data' : formatInstant(end);
+      return { notCompared: undefined, facts: [{ what: 'end of the books', found, expected: manifest.asOf }] };
+    }
+    const named = reports.filter(({ name }) => name === manifest.report);
+    const report = named.find(({ file }) => sha256OfText(file.text) === manifest.sqlSha256) ?? named[0];
+    if (report === undefined) return notCompared(`the report ${manifest.report} no longer exists`);
+    if (report.problem !== undefined) return notCompared(report.problem);
+    if (sha256OfText(report.file.text) !== manifest.sqlSha256) {
+      return notCompared(`the SQL of ${manifest.report} has changed since`);
+    }
+    const values = await bindAgain(report, manifest, dir);
+    if (typeof values === 'string') return notCompared(values);
+    const connection = await booksAsOf(manifest.asOf, filesOfParameters(report, values));
+    return {
+      notCompared: undefined,
+      facts: [
+        ...(await completenessFacts(connection, manifest)),
+        ...(await blamingReport(report, () =>
+          manifest.basis === undefined
+            ? answerFacts(connection, report, manifest, values)
+            : partitionFacts(connection, report, manifest),
+        )),
+      ],
+    };
+  }
+
   return {
     revoked,
     async requery(manifest) {
-      if (reason !== undefined) return notCompared(reason);
-      if (end === undefined || end < Date.parse(manifest.asOf)) {
-        const found = end === undefined ? 'no data' : formatInstant(end);
-        return { notCompared: undefined, facts: [{ what: 'end of the books', found, expected: manifest.asOf }] };
-      }
-      const named = reports.filter(({ name }) => name === manifest.report);
-      const report = named.find(({ file }) => sha256OfText(file.text) === manifest.sqlSha256) ?? named[0];
-      if (report === undefined) return notCompared(`the report ${manifest.report} no longer exists`);
-      if (report.problem !== undefined) return notCompared(report.problem);
-      if (sha256OfText(report.file.text) !== manifest.sqlSha256) {
-        return notCompared(`the SQL of ${manifest.report} has changed since`);
-      }
-      const values = await bindAgain(report, manifest, dir);
-      if (typeof values === 'string') return notCompared(values);
-      const connection = await booksAsOf(manifest.asOf, filesOfParameters(report, values));
-      return {
-        notCompared: undefined,
-        facts: [
-          ...(await completenessFacts(connection, manifest)),
-          ...(await blamingReport(report, () =>
-            manifest.basis === undefined
-              ? answerFacts(connection, report, manifest, values)
-              : partitionFacts(connection, report, manifest),
-          )),
-        ],
-      };
+      const { notCompared, facts } = await query(manifest);
+      return { notCompared, facts: [...closeFacts(manifest, revoked), ...facts] };
     },
     close: () => open?.books.close(),
   };
@@ -113,6 +118,12 @@ type ExportDifferences = BooksAnswer['facts'];
 function differing(what: string, found: string | number | null, expected: string | number | null): ExportDifferences {
   if (found === expected) return [];
   return [{ what, found: String(found ?? 'none'), expected: `${expected ?? 'none'}, by the books` }];
+}
+
+/** An export that shows a close differs from the books once that close is revoked. */
+function closeFacts({ closedAt }: Manifest, revoked: ReadonlySet<string>): ExportDifferences {
+  if (closedAt == null || !revoked.has(closedAt)) return [];
+  return [{ what: 'close', found: closedAt, expected: 'a close that was not revoked, by the books' }];
 }
 
 async function completenessFacts(connection: Connection, manifest: Manifest): Promise<ExportDifferences> {

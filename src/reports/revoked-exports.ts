@@ -43,12 +43,20 @@ export async function revokedExports(root: string, revoked: ReadonlySet<string>)
   return found;
 }
 
-/** What to print about exports that show a revoked close; undefined if there are none. */
-export function revokedWords(exports: readonly RevokedExport[]): string | undefined {
+/**
+ * What to print about exports that show a revoked close; undefined if there are none. With `isClosedAgain`, their month was
+ * just closed.
+ */
+export function revokedWords(
+  exports: readonly RevokedExport[],
+  { isClosedAgain = false }: { readonly isClosedAgain?: boolean } = {},
+): string | undefined {
   if (exports.length === 0) return undefined;
   const commands = [...new Set(exports.map(({ command }) => command))];
+  const [verb, them] = exports.length === 1 ? ['shows', 'it'] : ['show', 'them'];
+  const step = isClosedAgain ? `Write ${them} again:` : `When the month is closed, write ${them} again:`;
   return [
-    `${counted(exports.length, 'export')} ${exports.length === 1 ? 'shows' : 'show'} a revoked close. When the month is closed, write ${exports.length === 1 ? 'it' : 'them'} again:`,
+    `${counted(exports.length, 'export')} ${verb} a revoked close. ${step}`,
     ...commands.map((command) => `  costbook ${command}`),
   ].join('\n');
 }

@@ -45,7 +45,7 @@ export interface VerifiedExport {
 
 /** The answer of the books when an export is queried again. */
 export interface BooksAnswer {
-  /** Why they could not be queried; then nothing else is set. */
+  /** Why they could not be queried again; then `facts` has at most a revoked close. */
   readonly notCompared: string | undefined;
   readonly facts: readonly { readonly what: string; readonly found: string; readonly expected: string }[];
 }

@@ -15,7 +15,7 @@ import { addCalendarMonths, dayMs, formatInstant, type Instant } from '../time.t
 import { type BooksState, readBooksState } from './books-state.ts';
 import { mostUrgentBudgets } from './budgets.ts';
 import { readExplored } from './explored.ts';
-import { amount, money, relative } from './format.ts';
+import { amount, money, quantity, relative } from './format.ts';
 import { figure, named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -175,8 +175,8 @@ function trustWords({ compared, failed, run }: Trust): Markup {
     compared === 0
       ? html`<span class="state warn">Nothing was compared with the platform in the last 7 days</span>`
       : failed === 0
-        ? `All ${compared.toLocaleString('en-US')} comparisons of the last 7 days match the platform`
-        : html`<span class="state bad">${failed} of ${compared.toLocaleString('en-US')} comparisons of the last 7 days did not match the platform</span>`;
+        ? `All ${quantity(String(compared))} comparisons of the last 7 days match the platform`
+        : html`<span class="state bad">${failed} of ${quantity(String(compared))} comparisons of the last 7 days did not match the platform</span>`;
   const last =
     run === undefined
       ? ''

@@ -87,10 +87,15 @@ test('an ingest applies new rules, --as-of answers with earlier ones, and a draf
 
   // Rules with mistakes change nothing but the exit code: costs are loaded all the same.
   clock = nights[2];
-  await rules(`${draft}  - {name: all, when: {worksapce: x}}\n`);
+  await rules(`${draft}  - {name: all, when: {worksapce: x}, ownr: {}}\n`);
   const { exitCode, stderr } = await ingest();
   expect(exitCode).toBe(2);
   expect(stderr).toContain('jobs/allocation.yaml:4:24: unknown key "worksapce"; did you mean workspace?');
+  const { failedIngest } = await asked('status');
+  const { next } = failedIngest as { next: string };
+  const step = next.replace(/^Act: f/, 'costbook: F');
+  expect(stderr.split('\n').filter((line) => line === step)).toHaveLength(1);
+  expect(stderr.trimEnd().split('\n').at(-1)).toBe(step);
   expect(
     await askSnapshot(dir, "select max(bucket_start) > timestamp '2026-08-06 12:00:00' as is_new from costs"),
   ).toEqual([{ is_new: true }]);

@@ -74,6 +74,10 @@ describe.concurrent('costbook check', () => {
     expect(stderr).toContain(`${path}/aaa.sql:4: Catalog Error: Table with name nosuch does not exist!`);
     expect(stderr).toContain(`${path}/bbb.sql: DELETE is refused: the books are read-only`);
     expect(stderr).toMatch(/ccc\.sql(:3)?: Permission Error/);
+    const files = ['aaa', 'bbb', 'ccc'].map((name) => `sql/checks/${name}.sql`).join(', ');
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe(
+      `costbook: Fix or remove ${files}, then run "costbook check" again.`,
+    );
     const { checks } = JSON.parse(stdout) as Told;
     const told = Object.fromEntries(checks.map(({ name, offenders }) => [name, offenders]));
     expect(told).toMatchObject({ aaa: null, bbb: null, ccc: null, daily_equals_hourly: 0, zzz: 1 });

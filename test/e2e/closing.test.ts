@@ -8,6 +8,7 @@ import { askSnapshot, type Ended, ingest, newProject, runCli } from '../support/
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { seal } from '../support/seal.ts';
 import { sumOf } from '../support/second-readers.ts';
+import { hasTerminals, lookOnTerminal } from '../support/terminal.ts';
 
 const box = {
   type: 'sandbox',
@@ -110,6 +111,11 @@ test('a closed month stays as it was closed; later changes are delivered in the 
   expect(await askSnapshot(dir, 'select invoice_difference from closes')).toEqual([
     { invoice_difference: '0.010000000000' },
   ]);
+  if (hasTerminals()) {
+    const lines = ['report', 'invoice_lines', '--month', '2026-09', '--dir', dir, '--now', '2026-10-05T13:30:00Z'];
+    const { screen } = await lookOnTerminal([...lines, '--out', join(dir, 'seen')], { columns: 80 });
+    expect(screen).toMatch(/^Invoice difference .*0\.01$/m);
+  }
   const asClosed = await exported(story, '2026-10-05T14:00:00Z', 'first', '--month', '2026-09');
   // Eight files of rows and metadata, each with its name for people, and three manifests.
   expect(Object.keys(asClosed)).toHaveLength(19);
@@ -224,7 +230,23 @@ test('a closed month stays as it was closed; later changes are delivered in the 
   ]);
   const silent = await run('2026-11-06T15:00:00Z', 'reopen', '2026-10');
   expect([silent.exitCode, silent.stderr]).toEqual([2, expect.stringContaining('--reason is missing')]);
+  const workspaces = ['report', 'cost_by_workspace', '--month', '2026-10', '--format', 'csv'] as const;
+  expect((await run('2026-11-06T15:00:00Z', ...workspaces)).exitCode).toBe(0);
+  expect((await run('2026-11-06T15:00:00Z', 'verify')).exitCode).toBe(0);
   expect((await run('2026-11-06T16:00:00Z', 'reopen', '2026-10', '--reason', 'a mistake')).exitCode).toBe(0);
+  // An export that shows the revoked close differs from the books, as a changed file does.
+  const verified = await run('2026-11-06T16:30:00Z', 'verify', '--json');
+  expect({ exitCode: verified.exitCode, ...JSON.parse(verified.stdout) }).toMatchObject({
+    exitCode: 4,
+    differences: 1,
+    exports: expect.arrayContaining([
+      expect.objectContaining({
+        report: 'cost_by_workspace',
+        differences: [expect.objectContaining({ what: 'close', found: '2026-11-05T13:00:00Z' })],
+      }),
+    ]),
+    revoked: [expect.objectContaining({ command: 'report cost_by_workspace --month 2026-10 --format csv' })],
+  });
   expect(
     await askSnapshot(dir, 'select billing_month, reopen_reason from closes where not is_closed order by all'),
   ).toEqual([{ billing_month: '2026-10-01', reopen_reason: 'a mistake' }]);
@@ -236,6 +258,17 @@ test('a closed month stays as it was closed; later changes are delivered in the 
   expect(JSON.parse(reopened.stdout)).toMatchObject({ closedAt: null, rows: [{ cost: '14.000000000000' }] });
   const then = await run('2026-11-06T17:00:00Z', 'sql', billedByMonth, '--as-of', '2026-11-06T15:00:00Z', '--json');
   expect(JSON.parse(then.stdout).rows).toHaveLength(4);
+
+  // The close names one next step: to write the exports of the revoked close again.
+  const { exitCode: closedAgain, stdout: next } = await run('2026-11-06T17:30:00Z', 'close', '2026-10');
+  expect(closedAgain).toBe(0);
+  expect(next.trimEnd().split('\n').slice(-2)).toEqual([
+    '1 export shows a revoked close. Write it again:',
+    '  costbook report cost_by_workspace --month 2026-10 --format csv',
+  ]);
+  expect(next).not.toContain('--as-of now');
+  expect((await run('2026-11-06T17:30:00Z', ...workspaces)).exitCode).toBe(0);
+  expect((await run('2026-11-06T17:30:00Z', 'verify')).exitCode).toBe(0);
 
   // Rebuilt books have the closes and reopenings.
   const rebuilt = await run('2026-11-06T18:00:00Z', 'rebuild', '--into', join(dir, 'rebuilt.duckdb'), '--json');

@@ -179,7 +179,7 @@ describe.concurrent('after a night whose clock was a month ahead', () => {
         .filter((line) => !line.includes('"clock"'))
         .join('\n');
     expect(answer).not.toContain(unexpected);
-    expect(stderr.split('leave out --now').length, stderr).toBe(2);
+    expect(stderr.split('omit --now').length, stderr).toBe(2);
   });
 
   test.each([

@@ -210,6 +210,54 @@ describe('a warehouse of an earlier version', () => {
   });
 });
 
+test('a journal of a version before 0007_failures is loaded: its failures have no code, and books are rebuilt from it', async () => {
+  const dir = await newProject();
+  await cp(lived, dir, { recursive: true });
+  const run = (...args: string[]) => runCli([...args, '--dir', dir, '--now', later]);
+  // No platform is configured, so that the step fails and the run with it.
+  expect((await run('run', 'nightly', '--only', 'ingest,alert')).exitCode).toBe(2);
+  const folder = join(dir, 'data', 'journal');
+  const added: readonly string[] = ['error_code', 'next_step', 'cost_difference'];
+  const removed = new Set<string>();
+  for (const file of await readdir(folder)) {
+    const text = readFileSync(join(folder, file), 'utf8');
+    const lines = text.split('\n').map((line) => {
+      if (line === '') return line;
+      const { values, ...event } = JSON.parse(line) as { event: string; values: Record<string, unknown> };
+      for (const key of added) if (Object.hasOwn(values, key)) removed.add(`${event.event} ${key}`);
+      const earlier = Object.entries(values).filter(([key]) => !added.includes(key));
+      return JSON.stringify({ ...event, values: Object.fromEntries(earlier) });
+    });
+    await writeFile(join(folder, file), lines.join('\n'));
+  }
+  expect([...removed]).toEqual(
+    expect.arrayContaining([
+      'run_ended error_code',
+      'run_ended next_step',
+      'step_ended error_code',
+      'step_ended next_step',
+    ]),
+  );
+  await rm(warehouseOf(dir));
+  await rm(join(dir, 'data', 'costbook.duckdb'));
+
+  const repaired = await run('repair');
+  expect(repaired.exitCode, repaired.stderr).toBe(0);
+  expect(
+    await askSnapshot(
+      dir,
+      "select step, error is not null as has_error, error_code, next_step from run_steps where outcome = 'failed'",
+    ),
+  ).toEqual([{ step: 'ingest', has_error: true, error_code: null, next_step: null }]);
+  const status = JSON.parse((await run('status', '--json')).stdout);
+  expect(status.failedIngest).toMatchObject({
+    errorCode: null,
+    next: expect.stringContaining('"costbook ingest" again'),
+  });
+  const rebuilt = await run('rebuild', '--into', join(dir, 'rebuilt.duckdb'), '--json');
+  expect(JSON.parse(rebuilt.stdout), rebuilt.stderr).toMatchObject({ identical: true });
+});
+
 describe('a newer version', () => {
   const name = '9000_marks.sql';
   const quick = '--! about: Marks.\ncreate table ledger.marks as select run_number from ledger.runs;\n';

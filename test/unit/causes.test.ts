@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { causesOfRun } from '../../src/alerts/causes.ts';
 import { cardOf } from '../../src/alerts/message.ts';
-import { nextStepOf, stepAfterRun } from '../../src/alerts/next-step.ts';
+import { nextStepOf, stepAfterMistakes, stepAfterRun } from '../../src/alerts/next-step.ts';
 import { type DataState, dataFacts, transitionsOf } from '../../src/alerts/transitions.ts';
 import {
   DamagedFileError,
@@ -10,6 +10,7 @@ import {
   PlatformError,
   RefusedAnswerError,
   UnprovenError,
+  UsageError,
   wordsOf,
 } from '../../src/errors.ts';
 import { failureOf } from '../../src/failure.ts';
@@ -233,6 +234,29 @@ describe('the next step of a failed run that carries one', () => {
   test('is to wait for a run of an older version without a code, if its error text says nothing else', () => {
     expect(stepAfterRun({ ...failed, exitCode: 3, error: 'Cost API answered 503 (x)' }).who).toBe('Wait');
     expect(stepAfterRun({ ...failed, exitCode: 3, error: denied }).who).toBe('Act');
+  });
+});
+
+describe('a failed command prints the step of its alert after its mistakes', () => {
+  const mistakes = new UsageError('rules.yaml:1:1: found a\nrules.yaml:2:1: found b');
+  function step(error: Error, command = 'ingest') {
+    const failed = { command, exitCode: exitCodeOf(error), error: messageOf(error), failure: failureOf(error) };
+    return stepAfterMistakes(failed);
+  }
+
+  test('in the same words', () => {
+    const { code, next } = failureOf(mistakes);
+    const alerted = { command: 'ingest', outcome: 'failed', exitCode: 2, error: mistakes.message };
+    expect(step(mistakes)).toEqual(stepAfterRun({ ...alerted, errorCode: code, nextStep: next ?? null }));
+  });
+
+  test('but not after a single line, nor if the error names its own step', () => {
+    expect(step(new UsageError('rules.yaml:1:1: found a'))).toBeUndefined();
+    expect(step(new UnprovenError('a\nb', { next: reducedAccessStep }))).toBeUndefined();
+  });
+
+  test('nor after a refused close, whose lines have one each', () => {
+    expect(step(new UnprovenError('2026-10 cannot be closed:\n- a: run "costbook ingest"'), 'close')).toBeUndefined();
   });
 });
 
