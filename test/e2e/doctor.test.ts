@@ -88,6 +88,7 @@ describe('costbook doctor', () => {
         'memory',
         'files',
         'books',
+        'landing',
         'alerts',
         'sink out',
       ],

@@ -213,10 +213,10 @@ describe.concurrent('exit 3', () => {
   });
 
   test.each([
-    [401, 'check COSTBOOK_TOKEN'],
-    [403, 'ask an account admin'],
+    [401, 'Check COSTBOOK_TOKEN'],
+    [403, 'Ask an account admin'],
     [404, 'Check the account ID'],
-    [400, 'rejects this request'],
+    [400, 'rejects the request'],
   ])('comes at once with %i for everything, and says what to do', async (status, advice) => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
@@ -236,7 +236,7 @@ describe.concurrent('exit 3', () => {
     await writeFile(join(dir, 'costbook.yaml'), 'tokenFile: token\n');
     const { exitCode, account } = await ingest(dir, platform, { now, env: { COSTBOOK_TOKEN: '' } });
     expect(exitCode).toBe(3);
-    expect(account.errors[0]).toContain(`check tokenFile (${join(dir, 'costbook.yaml')}:1:12); it may have expired`);
+    expect(account.errors[0]).toContain(`Check tokenFile (${join(dir, 'costbook.yaml')}:1:12): the token was refused`);
     // The file was read once more, and that is a retry.
     expect(platform.requests).toHaveLength(2);
     expect(account.retries).toBe(1);
@@ -344,23 +344,24 @@ describe.concurrent('exit 5', () => {
   });
 });
 
-describe.concurrent('exit 7', () => {
-  test('comes if a folder cannot be written', async () => {
+test.concurrent.each(['data', 'data/landing'])(
+  'exit 4 comes if %s is a file, with its path and the repair',
+  async (place) => {
     const dir = await newProject();
-    await writeFile(join(dir, 'data'), 'a file where the folder should be');
+    if (place !== 'data') await mkdir(join(dir, 'data'));
+    await writeFile(join(dir, place), 'a file where the folder should be');
     const { exitCode, stderr } = await ingest(dir, await startScriptedPlatform(facts), { now });
-    expect(exitCode).toBe(7);
-    expect(stderr).toContain(join(dir, 'data'));
-  });
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain(`${join(dir, place)} is a file`);
+    expect(stderr).toContain('"costbook repair"');
+    await runCli(['repair', '--dir', dir]); // there are no books yet, but the file is moved aside
+    expect((await ingest(dir, await startScriptedPlatform(facts), { now })).exitCode).toBe(0);
+  },
+);
 
-  test('is stored in runs if the file system refuses, or an answer cannot be written', async () => {
-    const dir = await newProject();
+describe.concurrent('exit 7', () => {
+  test('is stored in runs if an answer cannot be written', async () => {
     const platform = await startScriptedPlatform(facts);
-    await mkdir(join(dir, 'data'));
-    await writeFile(join(dir, 'data', 'landing'), 'a file where the folder should be');
-    expect((await ingest(dir, platform, { now })).exitCode).toBe(7);
-    expect(await lastRun(dir)).toMatchObject({ outcome: 'failed', exit_code: 7, ended: true });
-
     const other = await newProject();
     const full = await open('/dev/full', 'w');
     const [args, env] = ingestCommandLine(other, platform, { now });
