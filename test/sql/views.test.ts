@@ -370,7 +370,7 @@ test('runs has every run, even one in progress, with its job and slot', async ()
     ended_at: '2026-09-08 01:01:00',
     outcome: 'done',
     exit_code: 0,
-    error: null,
+    ...{ error: null, error_code: null, next_step: null },
     job: null,
     slot: null,
   };
@@ -404,7 +404,7 @@ test('run_steps has every step of a run, even one that was left out', async () =
     ended_at: '2026-09-08 02:15:09',
     seconds: '8.125',
     exit_code: 3,
-    error: 'refused',
+    ...{ error: 'refused', error_code: null, next_step: null },
     figures: '{"rows":5}',
   };
   expect(rows).toEqual([step, { ...step, position: 2, step: 'report', command_line: 'report focus', ...leftOut }]);
