@@ -40,13 +40,15 @@ where coalesce(resource_type, '') = $type
   )
   and (
     not $is_owner
-    or valid_from < (
-      select max(ownership.to_time)
+    or exists (
+      select 1
       from visible_ownership as ownership
       join visible_series as series using (series_id)
       where coalesce(series.resource_type, '') = $type
         and coalesce(series.workspace, '') = $workspace
         and coalesce(series.resource_name, '') = $name
+        and ownership.from_time < coalesce(resources.valid_to, cast('infinity' as timestamp))
+        and ownership.to_time > resources.valid_from
     )
   )
 order by valid_from desc, account

@@ -6,7 +6,8 @@ import type { Scope, Viewer } from './scope.ts';
 export const sessionCookie = 'costbook_session';
 /** How long a session lasts. */
 export const sessionSeconds = 12 * 3600;
-const maxSessions = 10_000;
+/** Sessions of one token; its oldest one ends when there are more. */
+const maxSessionsPerToken = 1000;
 /**
  * Wrong tokens that are answered in a minute, from everybody together. A right one is always let in: whoever guesses must
  * not lock others out, and a token of 20 characters cannot be guessed.
@@ -60,6 +61,12 @@ export function openAccess({ tokens, userHeader }: ServeSettings, now: () => num
     return wrong.count > maxWrongPerMinute ? 'wait' : undefined;
   }
 
+  function forgetOld(viewer: Viewer): void {
+    for (const [id, { until }] of sessions) if (until <= now()) sessions.delete(id);
+    const own = [...sessions].filter(([, session]) => session.viewer === viewer);
+    if (own.length >= maxSessionsPerToken) sessions.delete(own[0]?.[0] ?? '');
+  }
+
   return {
     isGuarded,
     hasTokens: tokens.length > 0,
@@ -74,7 +81,7 @@ export function openAccess({ tokens, userHeader }: ServeSettings, now: () => num
     signIn(token) {
       const viewer = viewerOfToken(token);
       if (viewer === undefined) return countWrong();
-      if (sessions.size >= maxSessions) sessions.delete(sessions.keys().next().value ?? '');
+      forgetOld(viewer);
       const id = randomBytes(32).toString('base64url');
       sessions.set(id, { viewer, until: now() + sessionSeconds * 1000 });
       return id;

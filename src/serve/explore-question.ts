@@ -138,13 +138,17 @@ function readGroup(query: URLSearchParams, problems: string[]): Dimension {
   return 'workspace';
 }
 
+/** Each filter is one more comparison for each row. */
+const maxFilters = 20;
+
 function readFilters(query: URLSearchParams, problems: string[]): Filters {
   const entries = [...query].filter(([name, value]) => isDimension(name) && value !== '');
   // The field and the value of a form, for a page without JavaScript.
   const [field, value] = [query.get('where') ?? '', query.get('is') ?? ''];
   if (field !== '' && !isDimension(field)) problems.push('where: expected a dimension');
   else if (field !== '' && value !== '') entries.push([field, value]);
-  return Object.fromEntries(entries.map(([name, text]) => [name, decodeValue(text)]));
+  if (entries.length > maxFilters) problems.push(`expected at most ${maxFilters} filters; the others are left out`);
+  return Object.fromEntries(entries.slice(0, maxFilters).map(([name, text]) => [name, decodeValue(text)]));
 }
 
 /** The address of a question, with what differs in `changes`. */

@@ -29,10 +29,11 @@ export function statesTable(states: readonly SqlRow[]): Markup {
   );
 }
 
-/** The state before one in a list that has the newest first: the next one of its account. */
+/** The state that ended when this one started, in a list that has the newest first; a viewer may not see it. */
 export function stateBefore(states: readonly SqlRow[], place: number): SqlRow | undefined {
-  const account = states[place]?.['account'];
-  return states.slice(place + 1).find((each) => each['account'] === account);
+  const state = states[place];
+  const before = states.slice(place + 1).find((each) => each['account'] === state?.['account']);
+  return before?.['valid_to'] === state?.['valid_from'] ? before : undefined;
 }
 
 /** What a state changed of the one before it; undefined for the first one. */

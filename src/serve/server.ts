@@ -7,6 +7,7 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { compress } from 'hono/compress';
 import { getCookie, setCookie } from 'hono/cookie';
+import { HTTPException } from 'hono/http-exception';
 import type { LocalConfig, ServeSettings } from '../config/index.ts';
 import { type AddressPart, decodePart } from '../dashboard-address.ts';
 import type { Log } from '../effects.ts';
@@ -32,8 +33,8 @@ import { type Download, menu, type Page, type PagePath, type PageRequest } from 
 import type { Project } from './project.ts';
 import { reportPage, reportsPage } from './reports.ts';
 import { resourcePage } from './resource.ts';
-import type { Viewer } from './scope.ts';
-import { type BooksView, openSnapshots, type Snapshots } from './snapshots.ts';
+import { scopeKey, type Viewer } from './scope.ts';
+import { BooksUnavailableError, type BooksView, openSnapshots, type Snapshots } from './snapshots.ts';
 import { sqlPage } from './sql.ts';
 
 export interface Dashboard {
@@ -109,10 +110,15 @@ const detailPages: Readonly<Record<string, PageEntry>> = {
 /** Pages that are made at the same time, and those that wait for their turn. */
 const maxAtOnce = 8;
 const maxWaiting = 100;
+/** The same for all viewers of a limited token together. */
+const maxAtOnceLimited = 2;
+const maxWaitingLimited = 20;
 const maxBodyBytes = 4096;
 const maxConnections = 512;
 /** An address holds a query of 8 kB, with three bytes for each of its signs. */
 const maxHeaderSize = 32_768;
+/** How often connections that say nothing are ended, in milliseconds. */
+const connectionsCheckingInterval = 1000;
 
 type Env = { Variables: { viewer: Viewer } };
 
@@ -121,7 +127,12 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const { dir, host, port, reader, settings, now } = options;
   const { urls, byPath } = await loadAssets();
   const project = { dir, config: options.config, work: childWork(dir, options.commands, options.signal) };
-  const snapshots = openSnapshots({ dir, reader, warm: (view) => warm(view, project, options, now()) });
+  const snapshots = openSnapshots({
+    dir,
+    reader,
+    log: options.log,
+    warm: (view) => warm(view, project, options, now()),
+  });
   const hourly = warmEveryHour(snapshots, project, options);
   const access = openAccess(settings, now);
   const hosts = new Set(settings.hosts);
@@ -135,7 +146,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   app.get('/readyz', async (context) => {
     const problem = probes?.readyz();
     if (problem !== undefined) return context.text(`${problem}\n`, 503);
-    await snapshots.read({ kind: 'all' }, async () => undefined);
+    await snapshots.check();
     return context.text('ok\n');
   });
   app.get('/assets/:name', (context) => sendAsset(context, byPath.get(context.req.path)));
@@ -151,35 +162,27 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   app.get('/api/snapshot', (context) =>
     snapshots.read({ kind: 'all' }, async ({ version }) => context.json({ version })),
   );
-  const limited = openLimiter({
-    atOnce: maxAtOnce,
-    maxWaiting,
-    busy: 'Too many requests at once. Try again in a moment.',
-  });
+  const limited = limitersByScope();
   function addPage(route: string, path: string, entry: PageEntry): void {
     app.get(route, compress(), (context) => {
       const answer = () => answerPage(context, entry, { path, options, snapshots, project, urls });
-      return entry.waitsForChild ? answer() : limited(answer);
+      return entry.waitsForChild ? answer() : limited(context, answer);
     });
   }
   for (const [path, entry] of Object.entries(pages)) addPage(path, path, entry);
   for (const [path, entry] of Object.entries(detailPages)) addPage(`${path}/*`, path, entry);
   for (const format of exploreFormats) {
     const make = (request: Pick<PageRequest, 'view' | 'query'>) => exploreFile(request, format);
-    app.get(`/explore.${format}`, (context) => limited(() => answerDownload(context, make, snapshots)));
+    app.get(`/explore.${format}`, (context) => limited(context, () => answerDownload(context, make, snapshots)));
   }
   app.get('/exports', (context) => answerExport(context, dir));
   app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
-  app.onError((error, context) => {
-    if (error instanceof BusyError) return context.text(`${messageOf(error)}\n`, 503);
-    if (error instanceof CostbookError) {
-      return context.text(`${messageOf(error)}\n`, error.exitCode === exitCodes.usage ? 400 : 500);
-    }
-    options.log.warn('page.failed', 'A page failed', { path: context.req.path, reason: messageOf(error) });
-    return context.text('This page failed. The log of the server has the reason.\n', 500);
-  });
-  const server = createAdaptorServer({ fetch: app.fetch, serverOptions: { maxHeaderSize } }) as Server;
-  server.headersTimeout = 10_000;
+  app.onError((error, context) => answerError(error, context, access, options.log));
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    serverOptions: { maxHeaderSize, connectionsCheckingInterval },
+  }) as Server;
+  server.headersTimeout = 5000;
   server.requestTimeout = 20_000;
   server.keepAliveTimeout = 5000;
   server.maxConnections = maxConnections;
@@ -204,6 +207,43 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     },
   };
 }
+
+/** Limits how many pages are made at once; viewers of one scope wait for each other only. */
+function limitersByScope(): <T>(context: Context<Env>, job: () => Promise<T>) => Promise<T> {
+  const limiters = new Map<string, ReturnType<typeof openLimiter>>();
+  const busy = 'Too many requests at once. Try again in a moment.';
+  return (context, job) => {
+    const { scope } = context.get('viewer');
+    const key = scopeKey(scope);
+    const limits =
+      scope.kind === 'all'
+        ? { atOnce: maxAtOnce, maxWaiting }
+        : { atOnce: maxAtOnceLimited, maxWaiting: maxWaitingLimited };
+    const limiter = limiters.get(key) ?? openLimiter({ ...limits, busy });
+    limiters.set(key, limiter);
+    return limiter(job);
+  };
+}
+
+/** What a failed request is answered with. */
+function answerError(error: Error, context: Context<Env>, { isGuarded }: Access, log: Log): Response {
+  if (error instanceof HTTPException) return error.getResponse();
+  if (error instanceof BooksUnavailableError) {
+    // The reason names folders of this machine.
+    const words = isGuarded ? 'The books cannot be read. The log of the server has the reason.' : error.message;
+    return context.text(`${words}\n`, 503);
+  }
+  if (error instanceof BusyError) return context.text(`${messageOf(error)}\n`, 503);
+  if (error instanceof CostbookError) {
+    return context.text(`${messageOf(error)}\n`, error.exitCode === exitCodes.usage ? 400 : 500);
+  }
+  log.warn('page.failed', 'A page failed', { path: context.req.path, reason: messageOf(error) });
+  return context.text('This page failed. The log of the server has the reason.\n', 500);
+}
+
+/** What pages say while a newer snapshot cannot be opened. */
+const outdated =
+  'Newer numbers cannot be read; the log of the server has the reason. These are from the snapshot before.';
 
 /** Pages that most people open first, in that order; none of them waits for a child process. */
 const warmedPages = ['/', '/budgets', '/allocation', '/explore', '/months', '/anomalies', '/health'] as const;
@@ -274,12 +314,24 @@ function identify(access: Access, { userHeader }: ServeSettings): MiddlewareHand
   };
 }
 
+/** Whether a page of another site sent the request. */
+function isForeign(context: Context<Env>): boolean {
+  const site = context.req.header('sec-fetch-site');
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  const origin = context.req.header('origin');
+  if (origin === undefined) return false;
+  return !URL.canParse(origin) || new URL(origin).host !== context.req.header('host');
+}
+
 async function signIn(
   context: Context<Env>,
   access: Access,
   urls: Parameters<typeof signInDocument>[1],
 ): Promise<Response> {
-  const { token } = await context.req.parseBody();
+  if (isForeign(context)) return context.text('Expected a request of the page of this server itself.\n', 403);
+  const body = await context.req.parseBody().catch(() => undefined);
+  if (body === undefined) return context.text('Expected the fields of a form.\n', 400);
+  const { token } = body;
   const session = access.signIn(typeof token === 'string' ? token.trim() : '');
   if (session === undefined || session === 'wait') {
     const reason = session === 'wait' ? 'Too many wrong tokens. Wait a minute.' : 'This token is not known here.';
@@ -338,7 +390,12 @@ async function answerPage(
     ]);
     context.header('cache-control', 'private, no-cache');
     const frame = {
-      ...{ project: options.project, viewer: name, warning: undefined, completeThrough },
+      ...{
+        project: options.project,
+        viewer: name,
+        warning: snapshots.isOutdated() ? outdated : undefined,
+        completeThrough,
+      },
       allowed: menu
         .map((entry) => entry.path)
         .filter((each) => pages[each] !== undefined && (isAll || pages[each].isScoped)),

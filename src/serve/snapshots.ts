@@ -1,4 +1,7 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import type { Log } from '../effects.ts';
+import { messageOf } from '../errors.ts';
 import {
   type Books,
   type Connection,
@@ -10,10 +13,21 @@ import {
 } from '../warehouse/index.ts';
 import { type Scope, scopeKey } from './scope.ts';
 
+/** There is no snapshot to read; the message says what to do about it. */
+export class BooksUnavailableError extends Error {
+  constructor(cause: unknown) {
+    super(messageOf(cause), { cause });
+  }
+}
+
 /** The published books, always the newest, for many requests at once. */
 export interface Snapshots {
-  /** Runs `work` on the newest snapshot, which stays open until `work` is done. Throws as `openBooks`. */
+  /** Runs `work` on the newest snapshot, which stays open until `work` is done. Throws BooksUnavailableError if there is none. */
   read<T>(scope: Scope, work: (view: BooksView) => Promise<T>): Promise<T>;
+  /** Throws BooksUnavailableError if the published snapshot cannot be read, even if pages show one before it. */
+  check(): Promise<void>;
+  /** Whether pages show a snapshot although a newer one, which cannot be opened, is in its place. */
+  isOutdated(): boolean;
   close(): void;
 }
 
@@ -33,12 +47,15 @@ export interface SnapshotOptions {
   readonly dir: string;
   /** Marks this process as a reader of the books. */
   readonly reader: string;
+  readonly log: Log;
   /** Reads what pages ask for most, so that their first readers need not wait. What fails here fails again on its page. */
   readonly warm: (view: BooksView) => Promise<void>;
 }
 
 /** A newer snapshot that is ready sooner is shown at once; meanwhile, pages show the one before it. */
 const waitForNewerMs = 250;
+/** How soon to try again to open a snapshot that could not be opened. */
+const retryMs = 2000;
 /** How often to look for a newer snapshot when nobody asks for pages. */
 const lookEveryMs = 5000;
 
@@ -68,10 +85,11 @@ interface ScopedView {
  * Opens the snapshots of a project, one after another as they are published. A newer one is opened and prepared while
  * pages still show the one before it, whose answers are then forgotten.
  */
-export function openSnapshots({ dir, reader, warm }: SnapshotOptions): Snapshots {
+export function openSnapshots({ dir, reader, log, warm }: SnapshotOptions): Snapshots {
   let newest: OpenSnapshot | undefined;
   let opening: { readonly snapshot: Promise<OpenSnapshot>; readonly late: Promise<undefined> } | undefined;
   let isClosed = false;
+  let failed: { readonly version: string; readonly until: number; readonly error: BooksUnavailableError } | undefined;
 
   /** Opens the published snapshot in place of the one that was read so far. */
   async function replace(): Promise<OpenSnapshot> {
@@ -84,14 +102,23 @@ export function openSnapshots({ dir, reader, warm }: SnapshotOptions): Snapshots
     if (newest !== undefined && !isClosed) await warmed;
     if (newest !== undefined) retire(newest);
     newest = open;
+    failed = undefined;
     if (isClosed) retire(open);
     return open;
   }
 
   function start(): NonNullable<typeof opening> {
-    const snapshot = replace().finally(() => {
-      opening = undefined;
-    });
+    const snapshot = replace()
+      .catch(async (error: unknown) => {
+        const version = await versionOf(dir);
+        if (failed?.version !== version)
+          log.warn('snapshot.failed', 'Cannot open the published snapshot', { reason: messageOf(error) });
+        failed = { version, until: performance.now() + retryMs, error: new BooksUnavailableError(error) };
+        throw failed.error;
+      })
+      .finally(() => {
+        opening = undefined;
+      });
     snapshot.catch(() => undefined); // awaited by those who need it
     const late = new Promise<undefined>((resolve) => {
       setTimeout(() => resolve(undefined), waitForNewerMs).unref();
@@ -102,11 +129,19 @@ export function openSnapshots({ dir, reader, warm }: SnapshotOptions): Snapshots
   /** The newest snapshot that is ready. Several requests at once open a newer one only once. */
   async function find(): Promise<OpenSnapshot> {
     const version = await versionOf(dir);
-    if (newest?.version === version) return newest;
+    if (newest?.version === version) {
+      failed = undefined;
+      return newest;
+    }
+    if (failed?.version === version && performance.now() < failed.until) {
+      if (newest === undefined) throw failed.error;
+      return newest;
+    }
     opening ??= start();
     const { snapshot, late } = opening;
     if (newest === undefined) return snapshot;
-    return (await Promise.race([snapshot, late])) ?? newest;
+    // One that cannot be opened is told by the pages and by check(); the one before it is still right.
+    return (await Promise.race([snapshot.catch(() => undefined), late])) ?? newest;
   }
 
   /** The newest snapshot, counted as read from here on. */
@@ -130,6 +165,11 @@ export function openSnapshots({ dir, reader, warm }: SnapshotOptions): Snapshots
         giveBack(open);
       }
     },
+    async check() {
+      await find();
+      if (failed !== undefined) throw failed.error;
+    },
+    isOutdated: () => failed !== undefined,
     close() {
       isClosed = true;
       clearInterval(looking);
@@ -165,10 +205,15 @@ async function openSnapshot(dir: string, reader: string): Promise<OpenSnapshot> 
   return { version, books, views: new Map(), users: 0, isOld: false };
 }
 
+const versionKey = randomBytes(32);
+
 /** The identity of the published file; empty if there is none. */
 async function versionOf(dir: string): Promise<string> {
   const found = await stat(snapshotFile(dir)).catch(() => undefined);
-  return found === undefined ? '' : `${found.ino}-${found.size}-${Math.floor(found.mtimeMs)}`;
+  if (found === undefined) return '';
+  // Hashed with a key of this process: the size of the books is nobody's business who sees a part of them.
+  const identity = `${found.ino}-${found.size}-${Math.floor(found.mtimeMs)}`;
+  return createHmac('sha256', versionKey).update(identity).digest('base64url').slice(0, 16);
 }
 
 function viewOf(open: OpenSnapshot, scope: Scope): BooksView {

@@ -57,6 +57,7 @@ async function answered(
   signal: AbortSignal,
   work: ChildWork,
 ): Promise<{ body: Markup; status: 200 | 400 | 503 }> {
+  if (typed.includes('\0')) return { status: 400, body: problem('The query contains a NUL character.') };
   const bytes = Buffer.byteLength(typed);
   if (bytes > maxQueryBytes) {
     const words = `The query has ${bytes} bytes; expected at most ${maxQueryBytes}. "costbook sql -f" runs longer ones.`;

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
@@ -272,5 +272,80 @@ describe('a dashboard with access tokens', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('costbook.yaml:5:');
     expect(stderr).not.toMatch(/tiny|0123456789/);
+  });
+
+  test('tells nobody without a token where the books are, and a limited token nothing about their size', async () => {
+    const dir = await dashboardProject();
+    await writeFile(join(dir, 'costbook.yaml'), guarded);
+    const served = await serve(dir, [], tokens);
+    const headers = { authorization: `Bearer ${tokens.NORTH_TOKEN}` };
+    const { version } = JSON.parse((await served.get('/api/snapshot', headers)).text) as { version: string };
+    const { size } = await stat(join(dir, 'data', 'costbook.duckdb'));
+    expect(version).not.toContain(String(size));
+    await rm(join(dir, 'data', 'costbook.duckdb'));
+    await expect.poll(async () => (await served.get('/readyz')).status, { timeout: 20_000 }).toBe(503);
+    expect((await served.get('/readyz')).text).not.toContain(dir);
+    // The snapshot that is open is still right, and the page says that it is not the newest.
+    const page = await served.get('/', headers);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('Newer numbers cannot be read');
+    expect(page.text).not.toContain(dir);
+  });
+
+  test('refuses a sign-in of another site, and bodies that are no form', async () => {
+    const { url } = guardedServer;
+    const body = new URLSearchParams({ token: tokens.NORTH_TOKEN });
+    const foreign = {
+      method: 'POST',
+      body,
+      headers: { origin: 'http://evil.example.com' },
+      redirect: 'manual',
+    } as const;
+    expect((await fetch(`${url}/sign-in`, foreign)).status).toBe(403);
+    const own = { ...foreign, headers: { origin: url } };
+    expect((await fetch(`${url}/sign-in`, own)).status).toBe(303);
+    expect((await fetch(`${url}/sign-in`, { method: 'POST', body: 'x'.repeat(5000) })).status).toBe(413);
+    const broken = { method: 'POST', body: 'x', headers: { 'content-type': 'multipart/form-data; boundary=y' } };
+    expect((await fetch(`${url}/sign-in`, broken)).status).toBe(400);
+  });
+
+  test('keeps the sessions of others when one token signs in very often', async () => {
+    const { url } = guardedServer;
+    const signIn = (token: string) =>
+      fetch(`${url}/sign-in`, { method: 'POST', body: new URLSearchParams({ token }), redirect: 'manual' });
+    const cookie = ((await signIn(tokens.ALL_TOKEN)).headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    for (let time = 0; time < 1100; time += 1) await (await signIn(tokens.NORTH_TOKEN)).text();
+    expect((await guardedServer.get('/', { cookie })).status).toBe(200);
+  });
+
+  test('answers a limited number of filters, and no NUL in a query', async () => {
+    const filters = Array.from({ length: 21 }, (_, number) => `label:b${number}=~`).join('&');
+    const { status, text } = await served.get(`/explore?${filters}`);
+    expect(status).toBe(200);
+    expect(text).toContain('at most 20 filters');
+    expect((await served.get('/sql?q=%00')).status).toBe(400);
+  });
+
+  test('hides the states of a resource while it belongs to another owner', async () => {
+    const allocation = 'rules:\n  - { name: label, owner: { team: { label: team } } }\n';
+    const state = (labels: string, from: string, to: string | null) => ({
+      ...{ workspace: 'north', resource_type: 'sandbox', resource_name: 'box', labels, valid_from: from, valid_to: to },
+    });
+    const resources = [
+      state('{"team":"Boxes","kind":"first"}', '2026-10-01 00:00:00', '2026-10-02 00:00:00'),
+      state('{"team":"Secret","kind":"hush"}', '2026-10-02 00:00:00', '2026-10-03 00:00:00'),
+      state('{"team":"Boxes","kind":"last"}', '2026-10-03 00:00:00', null),
+    ];
+    const dir = await dashboardProject(dashboardBooks({ allocation, resources }));
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      'serve: { tokens: { boxes: { token: "$' + '{ALL_TOKEN}", owner: Boxes } } }\n',
+    );
+    const served = await serve(dir, [], tokens);
+    const headers = { authorization: `Bearer ${tokens.ALL_TOKEN}` };
+    const { status, text } = await served.get('/resource/sandbox/north/box', headers);
+    expect(status).toBe(200);
+    expect(text).toContain('last');
+    expect(text).not.toMatch(/Secret|hush/);
   });
 });
