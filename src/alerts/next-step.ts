@@ -18,6 +18,9 @@ import { codesOf, failuresIn, isForPerson } from './failure-codes.ts';
 /** The key of the alert about a full disk. It names no command because it affects every run. */
 export const diskKey = 'run/disk';
 
+/** The key of the alert about files that "costbook alert" cannot read, such as budgets.yaml. */
+export const alertKey = 'run/alert';
+
 /** What to do about numbers that are too old. */
 export const staleStep: NextStep = {
   who: 'Act',

@@ -223,6 +223,11 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
     : windows.length > 0 && fact.errorCode === unprovenWindowCode;
 }
 
+/** The keys of all current facts about the data. Pure. */
+export function heldKeys(state: DataState): ReadonlySet<string> {
+  return new Set(heldFacts(state).map(({ key }) => key));
+}
+
 function heldFacts(state: DataState): DataFact[] {
   return [
     ...state.accounts.flatMap((account) => accountFacts(account, state.freshnessHours)),

@@ -180,7 +180,7 @@ async function readStatus(
     accounts.length === 0
       ? ['the books have no account yet: run "costbook ingest"']
       : accounts.flatMap((each) => reasonsOf(each, now, freshnessHours));
-  const open = await openAlerts(connection);
+  const open = await openAlerts(connection, now);
   const [waiting] = await connection.rows(await readSql('status', 'pending_messages'));
   // On its own or as a step of a job.
   const [failedIngest] = (await alertRows(connection, 'last_runs')).filter(

@@ -177,24 +177,54 @@ describe('facts about the data', () => {
     const run = { alert_key: 'run/ingest', kind: 'run', fact: JSON.stringify(exampleFacts['run']) };
     const [first, second] = ['2026-09-03T02:00:00', '2026-09-04T02:00:00'];
     const books = await givenBooks({
+      runs: [{ command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' }],
       alerts: [
         { ...run, occurrence: 1, raised_at: '2026-09-01', ended_at: '2026-09-02', ending: 'resolved' },
         { ...run, occurrence: 2, raised_at: first, ended_at: second, ending: 'superseded' },
         { ...run, occurrence: 3, raised_at: second },
       ],
     });
-    expect(await openAlerts(books.connection)).toMatchObject([{ key: 'run/ingest', since: '2026-09-03T02:00:00Z' }]);
+    expect(await openAlerts(books.connection, now)).toMatchObject([
+      { key: 'run/ingest', since: '2026-09-03T02:00:00Z' },
+    ]);
     books.close();
   });
 
   test('an alert about a closed month is not open any longer once the month is reopened', async () => {
-    const fact = JSON.stringify(exampleFacts['closed_month']);
+    const key = 'closed_month/acc_one/2026-09';
+    const fact = JSON.stringify({ ...exampleFacts['closed_month'], key, account: 'acc_one' });
     const books = await givenBooks({
       ...fresh,
-      alerts: [{ alert_key: 'closed_month/acc_one/2026-09', kind: 'closed_month', account: 'acc_one', fact }],
+      alerts: [{ alert_key: key, kind: 'closed_month', account: 'acc_one', fact }],
     });
-    expect(await openAlerts(books.connection)).toEqual([]);
+    expect(await openAlerts(books.connection, now)).toEqual([]);
     books.close();
+  });
+
+  test('an alert is not shown as open once its cause is gone: a later run succeeded, the books are fresh and proven', async () => {
+    const facts = (['run', 'stale', 'unproven', 'listings'] as const).map((kind) => {
+      const fact = exampleFacts[kind] as AlertFact;
+      return fact.kind === 'run' ? fact : { ...fact, account: 'acc_one', key: `${kind}/acc_one` };
+    });
+    const alerts = facts.map((fact) => ({ alert_key: fact.key, kind: fact.kind, fact: JSON.stringify(fact) }));
+    const shown = async (given: Given) => {
+      const books = await givenBooks({ ...given, alerts });
+      const keys = (await openAlerts(books.connection, now)).map(({ key }) => key);
+      books.close();
+      return keys.sort();
+    };
+    const run = { command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' };
+    expect(
+      await shown({
+        ...fresh,
+        covered: [{ window_end: '2026-09-05', claimed_end: '2026-09-05' }],
+        unproven: [{ window_start: '2026-09-05', window_end: '2026-09-06' }],
+        listings: [{ outcome: 'failed', reason: 'no answer' }],
+        runs: [run],
+      }),
+    ).toEqual(['listings/acc_one', 'run/ingest', 'stale/acc_one', 'unproven/acc_one']);
+    const done = { ...run, run_number: 2, outcome: 'done', exit_code: 0, error: null };
+    expect(await shown({ ...fresh, runs: [run, done] })).toEqual([]);
   });
 
   test('an open alert stays open while its fact holds, even if it follows from another one now', async () => {
