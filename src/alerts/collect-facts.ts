@@ -18,10 +18,10 @@ import {
   watchedSpends,
   withForecasts,
 } from '../budgets/index.ts';
-import { MachineError, UsageError } from '../errors.ts';
+import { exitCodes, MachineError, UsageError } from '../errors.ts';
 import { textOrNull } from '../optional-text.ts';
 import { completenessOf } from '../reports/index.ts';
-import { formatInstant, hourMs, type Instant } from '../time.ts';
+import { formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import {
   type Check,
   type CheckResult,
@@ -54,6 +54,10 @@ export interface AlertFactsOptions {
   readonly budgets: readonly Budget[] | undefined;
   /** Whether to forecast everything, to store it; otherwise only budgets with a forecast threshold. */
   readonly isForecastStored?: boolean;
+  /** Mistakes in the files of budgets and anomaly rules: an alert names them. */
+  readonly problem?: UsageError | undefined;
+  /** Number of the run that evaluates, for the alert about mistakes. */
+  readonly runNumber?: number;
   /** Undefined if the rules are unknown: alerts of anomalies do not change. */
   readonly anomalyRules?: AnomalyRules | undefined;
   /** Replaces the forecast engine. */
@@ -94,18 +98,29 @@ export async function readAlertFacts(
   if (asked.anomalyRules?.isOn === true) asked.onProgress?.('anomalies');
   const anomalies =
     asked.anomalyRules?.isOn === true ? await evaluateAnomalies(connection, asked.anomalyRules) : nothingFound;
-  const data = [
-    ...dataFacts(state, known, asked.severities),
-    ...factsOfAnomalies(anomalies, known, state, asked.anomalyRules),
-  ];
-  try {
-    const { facts, ...others } = await readBudgetFacts(connection, known, asked);
-    return { facts: [...facts, ...data], problem: undefined, ...others, anomalies };
-  } catch (error) {
+  const budgets = await readBudgetFacts(connection, known, asked).catch((error: unknown) => {
     // A budget that cannot be evaluated must not hide alerts about the data.
     if (!(error instanceof UsageError)) throw error;
-    return { facts: data, problem: error, missing: [], forecasts: [], spends: [], bug: undefined, anomalies };
-  }
+    return { facts: [], problem: error, missing: [], forecasts: [], spends: [], bug: undefined };
+  });
+  const runs = [...state.runs, ...mistakesRun([asked.problem, budgets.problem], asked)];
+  const facts = [
+    ...budgets.facts,
+    ...dataFacts({ ...state, runs }, known, asked.severities),
+    ...factsOfAnomalies(anomalies, known, state, asked.anomalyRules),
+  ];
+  return { ...budgets, facts, anomalies };
+}
+
+/** The run that evaluates, as a failed one if the files of budgets and anomaly rules have mistakes. */
+function mistakesRun(
+  problems: readonly (UsageError | undefined)[],
+  { now, runNumber = 0 }: AlertFactsOptions,
+): DataState['runs'] {
+  const error = problems.flatMap((problem) => problem?.message ?? []).join('\n');
+  if (error === '') return [];
+  const run = { command: 'alert', runNumber, outcome: 'failed', exitCode: exitCodes.usage, error };
+  return [{ ...run, errorCode: null, nextStep: null, endedAt: formatSecond(now) }];
 }
 
 const nothingFound: AnomalyState = { anomalies: [], accounts: [], present: [] };
@@ -146,12 +161,14 @@ async function readBudgetFacts(
   }: AlertFactsOptions,
 ): Promise<{
   facts: BudgetAlertFact[];
+  problem: undefined;
   missing: string[];
   forecasts: readonly ScopeForecast[];
   spends: SpendNow[];
   bug: unknown;
 }> {
-  if (budgets === undefined) return { facts: [], missing: [], forecasts: [], spends: [], bug: undefined };
+  if (budgets === undefined)
+    return { facts: [], problem: undefined, missing: [], forecasts: [], spends: [], bug: undefined };
   const open = known.flatMap((alert) => {
     const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
     return fact?.kind === 'budget' ? [fact] : [];
@@ -184,7 +201,7 @@ async function readBudgetFacts(
   );
   const unknown = spends.filter(({ spent }) => spent === undefined);
   const missing = groupGaps(unknown).map(({ of, sentence }) => `${of}: ${sentence}`);
-  return { facts, missing, forecasts, spends, bug };
+  return { facts, problem: undefined, missing, forecasts, spends, bug };
 }
 
 async function runAll(connection: Connection, checks: readonly Check[], signal: AbortSignal): Promise<CheckResult[]> {
@@ -234,6 +251,7 @@ async function readLastRuns(connection: Connection): Promise<DataState['runs']> 
     errorCode: textOrNull(row['error_code']),
     nextStep: textOrNull(row['next_step']),
     endedAt: textOrNull(row['ended_at']),
+    failingSince: textOrNull(row['failing_since']),
   }));
 }
 

@@ -1,4 +1,4 @@
-import { firstSentence } from '../errors.ts';
+import { firstSentences } from '../errors.ts';
 import { maxSentenceLength, oneLine } from '../safe-text.ts';
 import type { Severity } from '../severity.ts';
 import type { Instant } from '../time.ts';
@@ -51,10 +51,10 @@ export function alertWords({
   return { icon, title, detail: withDate(first, parsed), next };
 }
 
-/** The amount, or the reason; for a failed run, the first sentence of its error. */
+/** The amount, or the reason; for a failed run, the first sentence of each of its errors. */
 function detailOf(fact: AlertFact, sentences: readonly string[]): string | undefined {
   if (fact.kind !== 'run' || fact.error === null) return sentences[0];
-  return oneLine(firstSentence(fact.error), maxSentenceLength);
+  return oneLine(firstSentences(fact.error), maxSentenceLength);
 }
 
 /** Adds the date of the amounts: the ledger has those from when the alert was raised, and they change. */

@@ -133,7 +133,7 @@ export function parseFact(json: string): AlertFact {
 
 type LastRun = Pick<
   RunFact,
-  'command' | 'runNumber' | 'outcome' | 'exitCode' | 'error' | 'errorCode' | 'nextStep' | 'endedAt'
+  'command' | 'runNumber' | 'outcome' | 'exitCode' | 'error' | 'errorCode' | 'nextStep' | 'endedAt' | 'failingSince'
 >;
 
 /** The state of the data that facts are derived from. Instants are text; USD is decimal text. */

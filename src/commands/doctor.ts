@@ -561,6 +561,8 @@ function stepOf(row: SqlRow): NextStep {
     error: textOrNull(row['error']),
     errorCode: textOrNull(row['error_code']),
     nextStep: textOrNull(row['next_step']),
+    endedAt: textOrNull(row['ended_at']),
+    failingSince: textOrNull(row['failing_since']),
   });
 }
 

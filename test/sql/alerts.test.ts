@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
-import { openAlerts } from '../../src/alerts/open-alerts.ts';
+import { alertWords, openAlerts } from '../../src/alerts/open-alerts.ts';
 import { readCostSummary } from '../../src/alerts/summary.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
+import { UsageError } from '../../src/errors.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
@@ -98,6 +99,44 @@ describe('facts about the data', () => {
     expect(await factsOf({ ...fresh, runs: [well, killed] })).toMatchObject([
       { key: 'run/ingest', outcome: 'interrupted' },
     ]);
+  });
+
+  test('mistakes in the budget file are a fact of the command alert, next to the other facts, until they are fixed', async () => {
+    const books = await givenBooks({ ...fresh, unproven: [{ window_start: '2026-09-05', window_end: '2026-09-06' }] });
+    try {
+      const problem = new UsageError('jobs/budgets.yaml:2: found "monthy"\njobs/budgets.yaml:7: found "tema"');
+      const given = { ...asked, budgets: undefined, problem, runNumber: 7 };
+      const { facts } = await readAlertFacts(books.connection, [], given);
+      expect(facts.map(({ key }) => key)).toEqual(['unproven/acc_one', 'run/alert']);
+      const fact = JSON.stringify(facts[1]);
+      const { next, detail } = alertWords({ key: 'run/alert', fact });
+      expect(detail).toContain('"monthy"; jobs/budgets.yaml:7: found "tema"');
+      expect(next).toMatch(/^Act: .*"costbook alert"/);
+      const alert = {
+        key: 'run/alert',
+        fact,
+        occurrence: 1,
+        isOpen: true,
+        raisedAt: now,
+        isNotified: true,
+        sinks: ['a'],
+      };
+      const after = await readAlertFacts(books.connection, [{ ...alert, acknowledgedUntil: undefined }], asked);
+      expect(after.facts.find(({ key }) => key === 'run/alert')).toMatchObject({ state: 'resolved' });
+    } finally {
+      books.close();
+    }
+  });
+
+  test('a command that fails for hours has the time of its first failure since it last succeeded', async () => {
+    const run = { command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' };
+    const runs = [
+      { ...run, run_number: 1, ended_at: '2026-09-05 01:00:00' },
+      { ...run, run_number: 2, outcome: 'done', exit_code: 0, error: null, ended_at: '2026-09-06 01:00:00' },
+      { ...run, run_number: 3, ended_at: '2026-09-07 01:00:00' },
+      { ...run, run_number: 4, ended_at: '2026-09-08 01:00:00' },
+    ];
+    expect(await factsOf({ ...fresh, runs })).toMatchObject([{ runNumber: 4, failingSince: '2026-09-07T01:00:00Z' }]);
   });
 
   test('a window of a year names all of its months and the largest difference in cost', async () => {
