@@ -233,6 +233,13 @@ export function firstSentence(error: string): string {
   return `${sentence.join(' ')}${more === 0 ? '' : ` (and ${more} more)`}`;
 }
 
+/** The first sentence of each line of an error, as one text; lines of a list are counted. Pure. */
+export function firstSentences(error: string): string {
+  const lines = error.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length < 2 || lines[0]?.trimEnd().endsWith(':') === true) return firstSentence(error);
+  return lines.map((line) => firstSentence(line).trim().replace(/\.$/, '')).join('; ');
+}
+
 /**
  * The start of a text from outside, for a message. It is cut between words, because secrets are only recognized whole:
  * half a token would be printed.

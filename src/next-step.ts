@@ -58,7 +58,9 @@ export const unreadListingStep: NextStep = wait(
 );
 
 /** The next step if the platform failed, and a later request may succeed. */
-export const waitForPlatform: NextStep = wait('the next run fetches what is missing. Act if it fails a second night.');
+export const waitForPlatform: NextStep = wait(
+  'the next run fetches what is missing. Act if it fails a second night: run "costbook doctor".',
+);
 
 /** The next step for windows that differ from the platform's totals. */
 export const unprovenStep: NextStep = wait(

@@ -27,6 +27,11 @@ together as (
   select command, run_number, position, outcome, exit_code, error, error_code, next_step, ended_at from by_themselves
   union all
   select command, run_number, position, outcome, exit_code, error, error_code, next_step, ended_at from as_steps
+),
+counted as (
+  select *, max(run_number) filter (where outcome = 'done') over (partition by command) as last_done
+  from together
+  where outcome <> 'running'
 )
 select
   command,
@@ -36,8 +41,11 @@ select
   error,
   error_code,
   next_step,
-  strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at
-from together
-where outcome <> 'running'
+  strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,
+  -- The first failure since the last success.
+  strftime(
+    min(ended_at) filter (where run_number > coalesce(last_done, 0)) over (partition by command), '%Y-%m-%dT%H:%M:%SZ'
+  ) as failing_since
+from counted
 qualify row_number() over (partition by command order by run_number desc, position desc) = 1
 order by command

@@ -6,13 +6,7 @@ select
   strftime(acknowledged_until, '%Y-%m-%dT%H:%M:%SZ') as acknowledged_until,
   strftime(last_delivered_at, '%Y-%m-%dT%H:%M:%SZ') as last_delivered_at,
   cast(pending_messages as integer) as pending_messages, cast(dead_messages as integer) as dead_messages,
-  sinks, fact,
-  -- Its month was reopened: the next evaluation ends it.
-  is_open and kind = 'closed_month' and not exists (
-    from corrections
-    where corrections.account = alerts.account
-      and strftime(corrections.usage_month, '%Y-%m') = (alerts.fact ->> '$.month')
-  ) as is_over
+  sinks, fact
 from alerts
 where is_open or not $open_only
 order by

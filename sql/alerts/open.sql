@@ -2,13 +2,4 @@
 select alert_key, occurrence, severity, fact, strftime(open_since, '%Y-%m-%dT%H:%M:%SZ') as since
 from alerts
 where is_open
-  -- Its month was reopened: the next evaluation ends it.
-  and (
-    kind <> 'closed_month'
-    or exists (
-      from corrections
-      where corrections.account = alerts.account
-        and strftime(corrections.usage_month, '%Y-%m') = (alerts.fact ->> '$.month')
-    )
-  )
 order by case severity when 'critical' then 0 when 'warning' then 1 else 2 end, raised_at desc, alert_key;

@@ -83,6 +83,8 @@ export interface RunFact extends DataFactHead {
   /** What the error says to do, as it was printed: `Act: …`. Null or missing if it follows from the exit code. */
   readonly nextStep?: string | null;
   readonly endedAt: string | null;
+  /** End of the first failure since the last success, UTC. Missing in facts of older versions. */
+  readonly failingSince?: string | null;
   /** Only for `ingest`. */
   readonly outOfDate: OutOfDate;
 }

@@ -18,10 +18,10 @@ import {
   watchedSpends,
   withForecasts,
 } from '../budgets/index.ts';
-import { MachineError, UsageError } from '../errors.ts';
+import { exitCodes, MachineError, UsageError } from '../errors.ts';
 import { textOrNull } from '../optional-text.ts';
 import { completenessOf } from '../reports/index.ts';
-import { formatInstant, hourMs, type Instant } from '../time.ts';
+import { formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import {
   type Check,
   type CheckResult,
@@ -38,8 +38,9 @@ import {
 } from '../warehouse/index.ts';
 import type { AlertFact, BudgetAlertFact } from './alert-fact.ts';
 import { groupGaps } from './gap-words.ts';
+import { alertKey, diskKey } from './next-step.ts';
 import { alertRows } from './rows.ts';
-import { type DataState, dataFacts, parseFact, type Severities, withWithdrawn } from './transitions.ts';
+import { type DataState, dataFacts, heldKeys, parseFact, type Severities, withWithdrawn } from './transitions.ts';
 
 /** Everything that facts depend on besides the books. */
 export interface AlertFactsOptions {
@@ -53,6 +54,10 @@ export interface AlertFactsOptions {
   readonly budgets: readonly Budget[] | undefined;
   /** Whether to forecast everything, to store it; otherwise only budgets with a forecast threshold. */
   readonly isForecastStored?: boolean;
+  /** Mistakes in the files of budgets and anomaly rules: an alert names them. */
+  readonly problem?: UsageError | undefined;
+  /** Number of the run that evaluates, for the alert about mistakes. */
+  readonly runNumber?: number;
   /** Undefined if the rules are unknown: alerts of anomalies do not change. */
   readonly anomalyRules?: AnomalyRules | undefined;
   /** Replaces the forecast engine. */
@@ -93,18 +98,29 @@ export async function readAlertFacts(
   if (asked.anomalyRules?.isOn === true) asked.onProgress?.('anomalies');
   const anomalies =
     asked.anomalyRules?.isOn === true ? await evaluateAnomalies(connection, asked.anomalyRules) : nothingFound;
-  const data = [
-    ...dataFacts(state, known, asked.severities),
-    ...factsOfAnomalies(anomalies, known, state, asked.anomalyRules),
-  ];
-  try {
-    const { facts, ...others } = await readBudgetFacts(connection, known, asked);
-    return { facts: [...facts, ...data], problem: undefined, ...others, anomalies };
-  } catch (error) {
+  const budgets = await readBudgetFacts(connection, known, asked).catch((error: unknown) => {
     // A budget that cannot be evaluated must not hide alerts about the data.
     if (!(error instanceof UsageError)) throw error;
-    return { facts: data, problem: error, missing: [], forecasts: [], spends: [], bug: undefined, anomalies };
-  }
+    return { facts: [], problem: error, missing: [], forecasts: [], spends: [], bug: undefined };
+  });
+  const runs = [...state.runs, ...mistakesRun([asked.problem, budgets.problem], asked)];
+  const facts = [
+    ...budgets.facts,
+    ...dataFacts({ ...state, runs }, known, asked.severities),
+    ...factsOfAnomalies(anomalies, known, state, asked.anomalyRules),
+  ];
+  return { ...budgets, facts, anomalies };
+}
+
+/** The run that evaluates, as a failed one if the files of budgets and anomaly rules have mistakes. */
+function mistakesRun(
+  problems: readonly (UsageError | undefined)[],
+  { now, runNumber = 0 }: AlertFactsOptions,
+): DataState['runs'] {
+  const error = problems.flatMap((problem) => problem?.message ?? []).join('\n');
+  if (error === '') return [];
+  const run = { command: 'alert', runNumber, outcome: 'failed', exitCode: exitCodes.usage, error };
+  return [{ ...run, errorCode: null, nextStep: null, endedAt: formatSecond(now) }];
 }
 
 const nothingFound: AnomalyState = { anomalies: [], accounts: [], present: [] };
@@ -145,12 +161,14 @@ async function readBudgetFacts(
   }: AlertFactsOptions,
 ): Promise<{
   facts: BudgetAlertFact[];
+  problem: undefined;
   missing: string[];
   forecasts: readonly ScopeForecast[];
   spends: SpendNow[];
   bug: unknown;
 }> {
-  if (budgets === undefined) return { facts: [], missing: [], forecasts: [], spends: [], bug: undefined };
+  if (budgets === undefined)
+    return { facts: [], problem: undefined, missing: [], forecasts: [], spends: [], bug: undefined };
   const open = known.flatMap((alert) => {
     const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
     return fact?.kind === 'budget' ? [fact] : [];
@@ -183,7 +201,7 @@ async function readBudgetFacts(
   );
   const unknown = spends.filter(({ spent }) => spent === undefined);
   const missing = groupGaps(unknown).map(({ of, sentence }) => `${of}: ${sentence}`);
-  return { facts, missing, forecasts, spends, bug };
+  return { facts, problem: undefined, missing, forecasts, spends, bug };
 }
 
 async function runAll(connection: Connection, checks: readonly Check[], signal: AbortSignal): Promise<CheckResult[]> {
@@ -195,10 +213,17 @@ async function runAll(connection: Connection, checks: readonly Check[], signal: 
   return results;
 }
 
-async function readDataState(
+/** What readAccounts needs to know besides the books. */
+interface AccountsAsked {
+  readonly now: Instant;
+  readonly freshnessHours: number;
+  readonly configured: readonly string[];
+}
+
+async function readAccounts(
   connection: Connection,
-  { now, freshnessHours, configured, overlay, signal, onProgress, runChecks }: AlertFactsOptions,
-): Promise<DataState> {
+  { now, freshnessHours, configured }: AccountsAsked,
+): Promise<DataState['accounts']> {
   const accounts: DataState['accounts'][number][] = [];
   const clocks = await lastClocks(connection);
   for (const { account, completeThrough } of await completeness(connection)) {
@@ -213,6 +238,81 @@ async function readDataState(
       unproven: windows.filter(({ isYoung }) => !isYoung).map(unprovenText),
     });
   }
+  return accounts;
+}
+
+async function readLastRuns(connection: Connection): Promise<DataState['runs']> {
+  return (await alertRows(connection, 'last_runs')).map((row) => ({
+    command: String(row['command']),
+    runNumber: Number(row['run_number']),
+    outcome: String(row['outcome']),
+    exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
+    error: textOrNull(row['error']),
+    errorCode: textOrNull(row['error_code']),
+    nextStep: textOrNull(row['next_step']),
+    endedAt: textOrNull(row['ended_at']),
+    failingSince: textOrNull(row['failing_since']),
+  }));
+}
+
+async function readListings(connection: Connection): Promise<DataState['listings']> {
+  return (await alertRows(connection, 'unread_listings')).map((row) => ({
+    account: String(row['account']),
+    workspace: textOrNull(row['token_workspace']),
+    resourceType: String(row['resource_type']),
+    outcome: String(row['outcome']),
+    reason: textOrNull(row['reason']),
+    nextStep: textOrNull(row['next_step']),
+  }));
+}
+
+async function readClosedMonths(connection: Connection): Promise<DataState['closedMonths']> {
+  return (await alertRows(connection, 'closed_months')).map((row) => ({
+    account: String(row['account']),
+    month: String(row['month']),
+    cost: String(row['cost']),
+    corrections: Number(row['corrections']),
+    deliveredIn: String(row['months']).split(','),
+    drivers: JSON.parse(String(row['drivers'])) as Driver[],
+  }));
+}
+
+/** Kinds whose facts follow from the books alone: without the configuration, without the SQL of checks. */
+const kindsOfBooks: readonly AlertFact['kind'][] = ['run', 'stale', 'clock', 'unproven', 'listings', 'closed_month'];
+
+/**
+ * The keys of open alerts whose cause is gone, so that the next evaluation ends them: the command has succeeded since,
+ * the books are fresh or proven again, the month was reopened. Reads only what these alerts need.
+ */
+export async function endedCauses(
+  connection: Connection,
+  open: readonly AlertFact[],
+  now: Instant,
+): Promise<ReadonlySet<string>> {
+  const facts = open.filter(({ kind, key }) => kindsOfBooks.includes(kind) && !unrecordedKeys.includes(key));
+  const has = (...kinds: readonly AlertFact['kind'][]) => facts.some(({ kind }) => kinds.includes(kind));
+  const limits = facts.flatMap((fact) => (fact.kind === 'stale' ? [fact.freshnessHours] : []));
+  const freshnessHours = limits.length === 0 ? 0 : Math.min(...limits);
+  const held = heldKeys({
+    accounts: has('stale', 'clock', 'unproven')
+      ? await readAccounts(connection, { now, freshnessHours, configured: [] })
+      : [],
+    runs: has('run') ? await readLastRuns(connection) : [],
+    listings: has('listings') ? await readListings(connection) : [],
+    closedMonths: has('closed_month') ? await readClosedMonths(connection) : [],
+    ...{ freshnessHours, completeThrough: null, checks: [], dimensions: [] },
+  });
+  return new Set(facts.flatMap(({ key }) => (held.has(key) ? [] : [key])));
+}
+
+/** Alerts whose cause the books do not record: a full disk, and files that "alert" could not read. */
+const unrecordedKeys: readonly string[] = [diskKey, alertKey];
+
+async function readDataState(
+  connection: Connection,
+  { now, freshnessHours, configured, overlay, signal, onProgress, runChecks }: AlertFactsOptions,
+): Promise<DataState> {
+  const accounts = await readAccounts(connection, { now, freshnessHours, configured });
   const checks: DataState['checks'][number][] = [];
   onProgress?.('checks');
   const ours = await readChecks(overlay);
@@ -226,32 +326,9 @@ async function readDataState(
     freshnessHours,
     completeThrough: (await completenessOf(connection)).completeThrough,
     checks,
-    runs: (await alertRows(connection, 'last_runs')).map((row) => ({
-      command: String(row['command']),
-      runNumber: Number(row['run_number']),
-      outcome: String(row['outcome']),
-      exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
-      error: textOrNull(row['error']),
-      errorCode: textOrNull(row['error_code']),
-      nextStep: textOrNull(row['next_step']),
-      endedAt: textOrNull(row['ended_at']),
-    })),
-    listings: (await alertRows(connection, 'unread_listings')).map((row) => ({
-      account: String(row['account']),
-      workspace: textOrNull(row['token_workspace']),
-      resourceType: String(row['resource_type']),
-      outcome: String(row['outcome']),
-      reason: textOrNull(row['reason']),
-      nextStep: textOrNull(row['next_step']),
-    })),
-    closedMonths: (await alertRows(connection, 'closed_months')).map((row) => ({
-      account: String(row['account']),
-      month: String(row['month']),
-      cost: String(row['cost']),
-      corrections: Number(row['corrections']),
-      deliveredIn: String(row['months']).split(','),
-      drivers: JSON.parse(String(row['drivers'])) as Driver[],
-    })),
+    runs: await readLastRuns(connection),
+    listings: await readListings(connection),
+    closedMonths: await readClosedMonths(connection),
     dimensions: (await alertRows(connection, 'unknown_dimensions')).map((row) => ({
       account: String(row['account']),
       dimension: String(row['dimension']),

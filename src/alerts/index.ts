@@ -1,6 +1,6 @@
 export type { AlertFact, BooksFact, RunFact } from './alert-fact.ts';
 export { withNews } from './causes.ts';
-export { type AlertFactsOptions, readAlertFacts } from './collect-facts.ts';
+export { type AlertFactsOptions, endedCauses, readAlertFacts } from './collect-facts.ts';
 export { type Delivery, deliver } from './deliver.ts';
 export { groupGaps } from './gap-words.ts';
 export {

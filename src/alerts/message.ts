@@ -20,7 +20,7 @@ import type {
   UnprovenFact,
 } from './alert-fact.ts';
 import { dashboardLink } from './dashboard-link.ts';
-import { diskKey, nextStepOf } from './next-step.ts';
+import { alertKey, diskKey, nextStepOf } from './next-step.ts';
 import type { CostSummary } from './summary.ts';
 import type { AlertEntry, Transitions } from './transitions.ts';
 import { differenceWords, monthWords } from './unproven-words.ts';
@@ -277,11 +277,18 @@ const sentenceKeys: readonly string[] = ['key', 'error', 'about', 'reason', 'gap
 /** A fact with every text cut to one line and a bounded length. */
 function withSafeTexts<T>(value: T, key = ''): T {
   if (typeof value === 'string') {
-    return oneLine(value, sentenceKeys.includes(key) ? maxSentenceLength : maxNameLength) as T;
+    const line = key === 'error' || key === 'reason' ? joinedLines(value) : value;
+    return oneLine(line, sentenceKeys.includes(key) ? maxSentenceLength : maxNameLength) as T;
   }
   if (Array.isArray(value)) return value.map((item) => withSafeTexts(item, key)) as T;
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withSafeTexts(item, name)])) as T;
+}
+
+/** The lines of an error as one, so that each mistake can still be told from the next. */
+function joinedLines(error: string): string {
+  const [first = '', ...more] = error.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
+  return more.reduce((text, line) => `${text}${/[.:;!?…]$/.test(text) ? '' : ';'} ${line}`, first);
 }
 
 /** `complete through 2026-10-01T00:00:00Z`. */
@@ -444,6 +451,7 @@ function checkOutcome({ offenders, error, severity }: CheckFact): string {
 /** `ingest failed`; if it was reported before, what is new. */
 function runTitle({ key, command, outcome, changedFrom, outOfDate, revision }: RunFact): string {
   if (key === diskKey) return 'The disk is full: no new costs can be loaded';
+  if (key === alertKey) return 'jobs/budgets.yaml has mistakes: its budgets are not evaluated';
   const accounts = (outOfDate ?? []).map(({ account }) => account).join(', ');
   const behind = accounts === '' ? '' : `: the books of ${accounts} are out of date`;
   if (changedFrom !== undefined) return `${command} still fails, now for another reason${behind}`;

@@ -12,11 +12,15 @@ import {
   wait,
   waitForPlatform,
 } from '../next-step.ts';
+import { hourMs } from '../time.ts';
 import type { BooksFact, CheckFact, DataFact, ListingsFact, RunFact } from './alert-fact.ts';
 import { codesOf, failuresIn, isForPerson } from './failure-codes.ts';
 
 /** The key of the alert about a full disk. It names no command because it affects every run. */
 export const diskKey = 'run/disk';
+
+/** The key of the alert about files that "costbook alert" cannot read, such as budgets.yaml. */
+export const alertKey = 'run/alert';
 
 /** What to do about numbers that are too old. */
 export const staleStep: NextStep = {
@@ -105,12 +109,31 @@ export function stepAfterRun({
   error,
   errorCode,
   nextStep,
-}: Pick<RunFact, 'command' | 'outcome' | 'exitCode' | 'error' | 'errorCode' | 'nextStep'>): NextStep {
+  endedAt,
+  failingSince,
+}: Pick<RunFact, 'command' | 'outcome' | 'exitCode' | 'error' | 'errorCode' | 'nextStep' | 'failingSince'> &
+  Partial<Pick<RunFact, 'endedAt'>>): NextStep {
   if (outcome === 'interrupted') return wait('the next run catches up.');
   const own = parseNextStep(nextStep);
-  return own === undefined
-    ? stepOfExitCode(command, exitCode, errorCode == null ? (error ?? '') : '')
-    : withCommand(own, command);
+  const step =
+    own === undefined
+      ? stepOfExitCode(command, exitCode, errorCode == null ? (error ?? '') : '')
+      : withCommand(own, command);
+  const failingMs = Date.parse(endedAt ?? '') - Date.parse(failingSince ?? '');
+  const isLong = exitCode === exitCodes.platform && step.who === 'Wait' && failingMs >= waitAtMostMs;
+  return isLong ? stepAfterLongWait(command, error ?? '') : step;
+}
+
+/** If the platform fails for longer than this, somebody must act. */
+const waitAtMostMs = 6 * hourMs;
+
+/** The step if the platform failed again, hours after its first failure. */
+function stepAfterLongWait(command: string, error: string): NextStep {
+  const { host = "the platform's URL" } = codesOf(failuresIn(error)[0] ?? '');
+  return act(
+    `check that ${host} is reachable from this machine: run "costbook doctor". If it is, ask the platform's support. ` +
+      `Then run "costbook ${command}".`,
+  );
 }
 
 /** A command's failure with several mistakes, as it was printed. */

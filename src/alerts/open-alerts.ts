@@ -1,8 +1,10 @@
-import { firstSentence } from '../errors.ts';
+import { firstSentences } from '../errors.ts';
 import { maxSentenceLength, oneLine } from '../safe-text.ts';
 import type { Severity } from '../severity.ts';
+import type { Instant } from '../time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
 import type { AlertFact } from './alert-fact.ts';
+import { endedCauses } from './collect-facts.ts';
 import { cardOf } from './message.ts';
 import { parseFact } from './transitions.ts';
 
@@ -21,10 +23,13 @@ export interface OpenAlert {
   readonly next: string | undefined;
 }
 
-/** The open alerts, most severe first, then newest. */
-export async function openAlerts(connection: Connection): Promise<OpenAlert[]> {
+/** The open alerts whose cause is not gone, most severe first, then newest. */
+export async function openAlerts(connection: Connection, now: Instant): Promise<OpenAlert[]> {
   const rows = await connection.rows(await readSql('alerts', 'open'));
-  return rows.map((row) => ({
+  const facts = rows.map((row) => parseFact(String(row['fact'])));
+  const ended = await endedCauses(connection, facts, now);
+  const open = rows.filter((row) => !ended.has(String(row['alert_key'])));
+  return open.map((row) => ({
     key: String(row['alert_key']),
     severity: String(row['severity']) as Severity,
     since: String(row['since']),
@@ -46,10 +51,10 @@ export function alertWords({
   return { icon, title, detail: withDate(first, parsed), next };
 }
 
-/** The amount, or the reason; for a failed run, the first sentence of its error. */
+/** The amount, or the reason; for a failed run, the first sentence of each of its errors. */
 function detailOf(fact: AlertFact, sentences: readonly string[]): string | undefined {
   if (fact.kind !== 'run' || fact.error === null) return sentences[0];
-  return oneLine(firstSentence(fact.error), maxSentenceLength);
+  return oneLine(firstSentences(fact.error), maxSentenceLength);
 }
 
 /** Adds the date of the amounts: the ledger has those from when the alert was raised, and they change. */

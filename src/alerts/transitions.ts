@@ -133,7 +133,7 @@ export function parseFact(json: string): AlertFact {
 
 type LastRun = Pick<
   RunFact,
-  'command' | 'runNumber' | 'outcome' | 'exitCode' | 'error' | 'errorCode' | 'nextStep' | 'endedAt'
+  'command' | 'runNumber' | 'outcome' | 'exitCode' | 'error' | 'errorCode' | 'nextStep' | 'endedAt' | 'failingSince'
 >;
 
 /** The state of the data that facts are derived from. Instants are text; USD is decimal text. */
@@ -221,6 +221,11 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
   return fact.errorCode == null
     ? windows.some(({ reason }) => fact.error?.includes(reason))
     : windows.length > 0 && fact.errorCode === unprovenWindowCode;
+}
+
+/** The keys of all current facts about the data. Pure. */
+export function heldKeys(state: DataState): ReadonlySet<string> {
+  return new Set(heldFacts(state).map(({ key }) => key));
 }
 
 function heldFacts(state: DataState): DataFact[] {

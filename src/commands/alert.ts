@@ -75,7 +75,10 @@ export const alertCommand: Command = {
         let bug: unknown;
         let spends: Outcome['spends'];
         try {
-          const read = await readAlertFacts(books.connection, known, { ...asked, isForecastStored: true });
+          const read = await readAlertFacts(books.connection, known, {
+            ...{ ...asked, problem, runNumber },
+            isForecastStored: true,
+          });
           const { facts, problem: further, missing, forecasts, anomalies } = read;
           ({ bug, spends } = read);
           for (const sentence of missing) context.tell(`warning: no data: ${sentence}`);
@@ -255,7 +258,7 @@ async function readOnly(context: CommandContext) {
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const known = await knownAlerts(books.connection);
-    const read = await readAlertFacts(books.connection, known, asked);
+    const read = await readAlertFacts(books.connection, known, { ...asked, problem });
     for (const sentence of read.missing) context.tell(`warning: no data: ${sentence}`);
     const everybody = config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify;
     const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });

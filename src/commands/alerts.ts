@@ -1,11 +1,14 @@
 import {
+  type AlertFact,
   alertWords,
   deliverAll,
+  endedCauses,
   exitCodeOf,
   loadAlertingConfig,
   type Message,
   newMessage,
   originOf,
+  parseFact,
   previewFormats,
   unstoredStill,
   type WaitingAlert,
@@ -14,7 +17,7 @@ import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
-import { formatInstant, formatSecond, parseInstant } from '../time.ts';
+import { formatInstant, formatSecond, type Instant, parseInstant } from '../time.ts';
 import { type Connection, expectBooks, openBooks, readSql, type SqlRow } from '../warehouse/index.ts';
 import { noSuchKey, preview, sendTest } from './alerts-sinks.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
@@ -99,22 +102,37 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
   try {
     const isOpenOnly = input.options['open'] === true;
     const rows = await books.connection.rows(await readSql('alerts', 'list'), { open_only: isOpenOnly });
+    const over = await overIn(rows, books.connection, context.effects.now());
     const state = await completenessOf(books.connection);
     const unstored = await unstoredStill(context.dir);
     if (context.json) {
       const { completeThrough, settledThrough } = state;
       await context.write(
-        `${JSON.stringify({ completeThrough, settledThrough, alerts: rows.map(toJson), unstored })}\n`,
+        `${JSON.stringify({ completeThrough, settledThrough, alerts: rows.map((row) => toJson(row, isOver(row, over))), unstored })}\n`,
       );
     } else {
       await context.write(
-        `${unstored.map(describeUnstored).join('')}${rows.length > 0 ? describe(rows) : unstored.length > 0 ? '' : await noneWords(books.connection, isOpenOnly)}\n${describeCompleteness(state)}\n`,
+        `${unstored.map(describeUnstored).join('')}${rows.length > 0 ? describe(rows, over) : unstored.length > 0 ? '' : await noneWords(books.connection, isOpenOnly)}\n${describeCompleteness(state)}\n`,
       );
     }
     return exitCodes.done;
   } finally {
     books.close();
   }
+}
+
+/** The keys of open alerts whose cause is gone. */
+async function overIn(rows: readonly SqlRow[], connection: Connection, now: Instant): Promise<ReadonlySet<string>> {
+  const open = rows.filter((row) => row['is_open'] === true);
+  return endedCauses(
+    connection,
+    open.map((row) => parseFact(String(row['fact']))),
+    now,
+  );
+}
+
+function isOver(row: SqlRow, over: ReadonlySet<string>): boolean {
+  return row['is_open'] === true && over.has(String(row['alert_key']));
 }
 
 /** The answer if there is no alert, or if `alert` has not run yet. */
@@ -125,7 +143,7 @@ async function noneWords(connection: Connection, isOpenOnly: boolean): Promise<s
   return isOpenOnly ? 'No open alerts.' : 'No alerts so far.';
 }
 
-function toJson(row: SqlRow): Record<string, unknown> {
+function toJson(row: SqlRow, isOverNow: boolean): Record<string, unknown> {
   return {
     key: row['alert_key'],
     occurrence: row['occurrence'],
@@ -134,7 +152,7 @@ function toJson(row: SqlRow): Record<string, unknown> {
     severity: row['severity'],
     isOpen: row['is_open'],
     /** Whether its cause is gone; the next evaluation ends it. */
-    isOver: row['is_over'],
+    isOver: isOverNow,
     raisedAt: row['raised_at'],
     openSince: row['open_since'],
     endedAt: row['ended_at'],
@@ -152,11 +170,11 @@ function toJson(row: SqlRow): Record<string, unknown> {
 /** How many ended alerts are shown; --json has all. */
 const endedShown = 10;
 
-function describe(rows: readonly SqlRow[]): string {
+function describe(rows: readonly SqlRow[], over: ReadonlySet<string>): string {
   const open = rows.filter((row) => row['is_open'] === true);
   const ended = rows.filter((row) => row['is_open'] !== true);
   const parts = [
-    ...open.map(describeOpen),
+    ...open.map((row) => describeOpen(row, isOver(row, over))),
     ...(ended.length === 0 ? [] : [['Ended:', ...ended.slice(0, endedShown).map(describeEnded)].join('\n')]),
     ...(ended.length > endedShown ? [`and ${ended.length - endedShown} more ended alerts (--json lists all)`] : []),
   ];
@@ -174,19 +192,37 @@ function describeUnstored({ key, title, detail, next, at }: WaitingAlert): strin
   return `${[...lines, `   ${key}`].flatMap((line) => (line ? [forTerminal(line)] : [])).join('\n')}\n\n`;
 }
 
-function describeOpen(row: SqlRow): string {
+function describeOpen(row: SqlRow, isOverNow: boolean): string {
   const { icon, title, detail, next } = alertWords({ key: String(row['alert_key']), fact: String(row['fact']) });
   const times = Number(row['occurrence']) > 1 ? `, ${row['occurrence']} times` : '';
   const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
+  const words = isOverNow
+    ? [`${overWords(parseFact(String(row['fact'])))}: the next "costbook alert" ends this alert`]
+    : [detail, next];
   return [
     forTerminal(`${icon} ${row['severity']}  ${title}`),
-    ...(row['is_over'] === true ? ['   the month was reopened since: the next "costbook alert" ends this alert'] : []),
-    ...(row['is_over'] === true ? [] : [detail, next]).flatMap((line) =>
-      line === undefined ? [] : [`   ${forTerminal(line)}`],
-    ),
+    ...words.flatMap((line) => (line === undefined ? [] : [`   ${forTerminal(line)}`])),
     `   open since ${row['open_since']}${times}${quiet}; notified: ${notifiedWords(row)}`,
     `   ${forTerminal(String(row['alert_key']))}`, // never cut: users copy it to ack and resend
   ].join('\n');
+}
+
+/** Why an open alert no longer applies. */
+function overWords(fact: AlertFact): string {
+  switch (fact.kind) {
+    case 'run':
+      return `"costbook ${fact.command}" has succeeded since`;
+    case 'stale':
+      return 'the books are up to date again';
+    case 'unproven':
+      return "the books match the platform's totals again";
+    case 'listings':
+      return 'the listings are up to date again';
+    case 'closed_month':
+      return 'the month was reopened, or costs what it did when it was closed';
+    default:
+      return 'its cause is gone';
+  }
 }
 
 function describeEnded(row: SqlRow): string {

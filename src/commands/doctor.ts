@@ -561,6 +561,8 @@ function stepOf(row: SqlRow): NextStep {
     error: textOrNull(row['error']),
     errorCode: textOrNull(row['error_code']),
     nextStep: textOrNull(row['next_step']),
+    endedAt: textOrNull(row['ended_at']),
+    failingSince: textOrNull(row['failing_since']),
   });
 }
 
@@ -574,9 +576,9 @@ function reasonsOf(error: string): string {
 const alertsShown = 5;
 
 /** The open alerts; nothing if there are no books. */
-async function alerts({ dir, signal }: CommandContext): Promise<readonly Found[]> {
+async function alerts({ dir, effects, signal }: CommandContext): Promise<readonly Found[]> {
   if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return [];
-  return openAlertsOf(dir, signal).catch((error: unknown) => {
+  return openAlertsOf(dir, effects.now(), signal).catch((error: unknown) => {
     if (error instanceof CostbookError) return []; // reported with the books
     throw error;
   });
@@ -589,10 +591,10 @@ async function unstored(dir: string): Promise<readonly Found[]> {
   );
 }
 
-async function openAlertsOf(dir: string, signal: AbortSignal): Promise<readonly Found[]> {
+async function openAlertsOf(dir: string, now: Instant, signal: AbortSignal): Promise<readonly Found[]> {
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   try {
-    const open = await openAlerts(snapshot.connection);
+    const open = await openAlerts(snapshot.connection, now);
     if (open.length === 0) return [ok('no open alerts')];
     const all = 'see "costbook alerts --open"';
     return [

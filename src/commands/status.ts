@@ -14,7 +14,7 @@ import {
 } from '../alerts/index.ts';
 import { loadConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
-import { exitCodes, firstSentence } from '../errors.ts';
+import { exitCodes, firstSentences } from '../errors.ts';
 import { nextWords, unprovenStep } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
 import { forTerminal, maxSentenceLength } from '../safe-text.ts';
@@ -180,7 +180,7 @@ async function readStatus(
     accounts.length === 0
       ? ['the books have no account yet: run "costbook ingest"']
       : accounts.flatMap((each) => reasonsOf(each, now, freshnessHours));
-  const open = await openAlerts(connection);
+  const open = await openAlerts(connection, now);
   const [waiting] = await connection.rows(await readSql('status', 'pending_messages'));
   // On its own or as a step of a job.
   const [failedIngest] = (await alertRows(connection, 'last_runs')).filter(
@@ -220,6 +220,8 @@ function failureIn(row: SqlRow): NonNullable<Status['failedIngest']> {
   const next = stepAfterRun({
     ...{ ...failed, command: 'ingest', outcome: String(row['outcome']) },
     nextStep: textOrNull(row['next_step']),
+    endedAt: textOrNull(row['ended_at']),
+    failingSince: textOrNull(row['failing_since']),
   });
   return { ...failed, next: nextWords(next), at: textOrNull(row['ended_at']) };
 }
@@ -348,9 +350,9 @@ function alertLines(
   ];
 }
 
-/** The first sentence of an error; the run's row has all of it. */
+/** The first sentence of each line of an error; the run's row has all of it. */
 function reasonOf(error: string | null): string {
-  return forTerminal(error === null ? 'no reason is stored' : firstSentence(error), maxSentenceLength);
+  return forTerminal(error === null ? 'no reason is stored' : firstSentences(error), maxSentenceLength);
 }
 
 /** How many windows of an account are shown; --json has all. */

@@ -11,7 +11,7 @@ import {
 } from '../charts/index.ts';
 import { anomalyAddress, budgetAddress, resourceAddress } from '../dashboard-address.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
-import { addCalendarMonths, dayMs, formatInstant, type Instant } from '../time.ts';
+import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
 import { type BooksState, readBooksState } from './books-state.ts';
 import { mostUrgentBudgets } from './budgets.ts';
 import { readExplored } from './explored.ts';
@@ -48,7 +48,7 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
       count: moversShown,
     }),
     // Alerts name budgets and workspaces that others may not see.
-    isAll ? view.once('open alerts', openAlerts) : [],
+    isAll ? view.once(`open alerts ${Math.floor(now / hourMs)}`, (connection) => openAlerts(connection, now)) : [],
     isAll ? mostUrgentBudgets(request) : '',
     isAll ? readTrust(view, now) : undefined,
   ]);

@@ -431,7 +431,7 @@ describe('an alert of a budget', () => {
   });
 });
 
-test('a mistake in the budget file ends alert with 2, and alerts about the data are still sent', async () => {
+test('a mistake in the budget file ends alert with 2 and raises an alert; alerts about the data are still sent', async () => {
   const given = await project();
   await mkdir(join(given.dir, 'jobs'));
   await writeFile(
@@ -442,7 +442,7 @@ test('a mistake in the budget file ends alert with 2, and alerts about the data 
   expect(exitCode).toBe(2);
   expect(stderr).toContain('budgets.yaml:1:');
   expect(stderr).toContain('did you mean hook?');
-  expect(keysOf(given.sink)).toEqual([`raised ${key}`]);
+  expect(keysOf(given.sink).toSorted()).toEqual([`raised ${key}`, 'raised run/alert'].toSorted());
 });
 
 test('no address, secret or response of a sink appears in output or files', async () => {

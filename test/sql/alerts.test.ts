@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
-import { openAlerts } from '../../src/alerts/open-alerts.ts';
+import { alertWords, openAlerts } from '../../src/alerts/open-alerts.ts';
 import { readCostSummary } from '../../src/alerts/summary.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
+import { UsageError } from '../../src/errors.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
@@ -100,6 +101,44 @@ describe('facts about the data', () => {
     ]);
   });
 
+  test('mistakes in the budget file are a fact of the command alert, next to the other facts, until they are fixed', async () => {
+    const books = await givenBooks({ ...fresh, unproven: [{ window_start: '2026-09-05', window_end: '2026-09-06' }] });
+    try {
+      const problem = new UsageError('jobs/budgets.yaml:2: found "monthy"\njobs/budgets.yaml:7: found "tema"');
+      const given = { ...asked, budgets: undefined, problem, runNumber: 7 };
+      const { facts } = await readAlertFacts(books.connection, [], given);
+      expect(facts.map(({ key }) => key)).toEqual(['unproven/acc_one', 'run/alert']);
+      const fact = JSON.stringify(facts[1]);
+      const { next, detail } = alertWords({ key: 'run/alert', fact });
+      expect(detail).toContain('"monthy"; jobs/budgets.yaml:7: found "tema"');
+      expect(next).toMatch(/^Act: .*"costbook alert"/);
+      const alert = {
+        key: 'run/alert',
+        fact,
+        occurrence: 1,
+        isOpen: true,
+        raisedAt: now,
+        isNotified: true,
+        sinks: ['a'],
+      };
+      const after = await readAlertFacts(books.connection, [{ ...alert, acknowledgedUntil: undefined }], asked);
+      expect(after.facts.find(({ key }) => key === 'run/alert')).toMatchObject({ state: 'resolved' });
+    } finally {
+      books.close();
+    }
+  });
+
+  test('a command that fails for hours has the time of its first failure since it last succeeded', async () => {
+    const run = { command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' };
+    const runs = [
+      { ...run, run_number: 1, ended_at: '2026-09-05 01:00:00' },
+      { ...run, run_number: 2, outcome: 'done', exit_code: 0, error: null, ended_at: '2026-09-06 01:00:00' },
+      { ...run, run_number: 3, ended_at: '2026-09-07 01:00:00' },
+      { ...run, run_number: 4, ended_at: '2026-09-08 01:00:00' },
+    ];
+    expect(await factsOf({ ...fresh, runs })).toMatchObject([{ runNumber: 4, failingSince: '2026-09-07T01:00:00Z' }]);
+  });
+
   test('a window of a year names all of its months and the largest difference in cost', async () => {
     const unproven = [{ window_start: '2025-01-01', window_end: '2026-01-01', reason: 'x', cost_difference: '0.5' }];
     const [fact] = await factsOf({ ...fresh, unproven });
@@ -177,24 +216,54 @@ describe('facts about the data', () => {
     const run = { alert_key: 'run/ingest', kind: 'run', fact: JSON.stringify(exampleFacts['run']) };
     const [first, second] = ['2026-09-03T02:00:00', '2026-09-04T02:00:00'];
     const books = await givenBooks({
+      runs: [{ command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' }],
       alerts: [
         { ...run, occurrence: 1, raised_at: '2026-09-01', ended_at: '2026-09-02', ending: 'resolved' },
         { ...run, occurrence: 2, raised_at: first, ended_at: second, ending: 'superseded' },
         { ...run, occurrence: 3, raised_at: second },
       ],
     });
-    expect(await openAlerts(books.connection)).toMatchObject([{ key: 'run/ingest', since: '2026-09-03T02:00:00Z' }]);
+    expect(await openAlerts(books.connection, now)).toMatchObject([
+      { key: 'run/ingest', since: '2026-09-03T02:00:00Z' },
+    ]);
     books.close();
   });
 
   test('an alert about a closed month is not open any longer once the month is reopened', async () => {
-    const fact = JSON.stringify(exampleFacts['closed_month']);
+    const key = 'closed_month/acc_one/2026-09';
+    const fact = JSON.stringify({ ...exampleFacts['closed_month'], key, account: 'acc_one' });
     const books = await givenBooks({
       ...fresh,
-      alerts: [{ alert_key: 'closed_month/acc_one/2026-09', kind: 'closed_month', account: 'acc_one', fact }],
+      alerts: [{ alert_key: key, kind: 'closed_month', account: 'acc_one', fact }],
     });
-    expect(await openAlerts(books.connection)).toEqual([]);
+    expect(await openAlerts(books.connection, now)).toEqual([]);
     books.close();
+  });
+
+  test('an alert is not shown as open once its cause is gone: a later run succeeded, the books are fresh and proven', async () => {
+    const facts = (['run', 'stale', 'unproven', 'listings'] as const).map((kind) => {
+      const fact = exampleFacts[kind] as AlertFact;
+      return fact.kind === 'run' ? fact : { ...fact, account: 'acc_one', key: `${kind}/acc_one` };
+    });
+    const alerts = facts.map((fact) => ({ alert_key: fact.key, kind: fact.kind, fact: JSON.stringify(fact) }));
+    const shown = async (given: Given) => {
+      const books = await givenBooks({ ...given, alerts });
+      const keys = (await openAlerts(books.connection, now)).map(({ key }) => key);
+      books.close();
+      return keys.sort();
+    };
+    const run = { command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' };
+    expect(
+      await shown({
+        ...fresh,
+        covered: [{ window_end: '2026-09-05', claimed_end: '2026-09-05' }],
+        unproven: [{ window_start: '2026-09-05', window_end: '2026-09-06' }],
+        listings: [{ outcome: 'failed', reason: 'no answer' }],
+        runs: [run],
+      }),
+    ).toEqual(['listings/acc_one', 'run/ingest', 'stale/acc_one', 'unproven/acc_one']);
+    const done = { ...run, run_number: 2, outcome: 'done', exit_code: 0, error: null };
+    expect(await shown({ ...fresh, runs: [run, done] })).toEqual([]);
   });
 
   test('an open alert stays open while its fact holds, even if it follows from another one now', async () => {

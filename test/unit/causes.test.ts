@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { causesOfRun } from '../../src/alerts/causes.ts';
 import { cardOf } from '../../src/alerts/message.ts';
 import { nextStepOf, stepAfterMistakes, stepAfterRun } from '../../src/alerts/next-step.ts';
+import { alertWords } from '../../src/alerts/open-alerts.ts';
 import { type DataState, dataFacts, transitionsOf } from '../../src/alerts/transitions.ts';
 import {
   DamagedFileError,
@@ -14,7 +15,7 @@ import {
   wordsOf,
 } from '../../src/errors.ts';
 import { failureOf } from '../../src/failure.ts';
-import { act, nextWords, reducedAccessStep, shrunkListingStep } from '../../src/next-step.ts';
+import { act, nextWords, reducedAccessStep, shrunkListingStep, waitForPlatform } from '../../src/next-step.ts';
 import type { KnownAlert } from '../../src/warehouse/index.ts';
 
 const dayMs = 86_400_000;
@@ -231,6 +232,23 @@ describe('the next step of a failed run that carries one', () => {
     expect(failureOf(error).next).toBeUndefined();
   });
 
+  test('is to wait after the first failure of the platform, and to act if it still fails hours later', () => {
+    const run = {
+      ...failed,
+      exitCode: 3,
+      error: 'no answer from api.example.com:443 within 60 s',
+      errorCode: 'timeout',
+    };
+    const step = (endedAt: string) =>
+      stepAfterRun({ ...run, nextStep: nextWords(waitForPlatform), endedAt, failingSince: '2026-10-01T02:15:00Z' });
+    expect(step('2026-10-01T02:15:00Z').who).toBe('Wait');
+    expect(step('2026-10-02T02:15:00Z')).toMatchObject({
+      who: 'Act',
+      words: expect.stringContaining('api.example.com'),
+    });
+    expect(step('2026-10-02T02:15:00Z').words).toContain('"costbook doctor"');
+  });
+
   test('is to wait for a run of an older version without a code, if its error text says nothing else', () => {
     expect(stepAfterRun({ ...failed, exitCode: 3, error: 'Cost API answered 503 (x)' }).who).toBe('Wait');
     expect(stepAfterRun({ ...failed, exitCode: 3, error: denied }).who).toBe('Act');
@@ -279,6 +297,15 @@ describe('the alert about listings', () => {
     const state = { ...whole, listings: [{ ...listing, nextStep: null }], runs: ingestFailed(denied) };
     expect(dataFacts(state, []).map(({ key }) => key)).toEqual(['run/ingest']);
   });
+});
+
+test('an alert separates the mistakes of a failed run, and the list of open alerts has each of them', () => {
+  const error = 'jobs/allocation.yaml:3: found "a"\njobs/allocation.yaml:9: found "b"';
+  const [fact] = dataFacts({ ...whole, runs: ingestFailed(error, 2) }, []);
+  if (fact === undefined) throw new Error('no fact about the run');
+  const { sentences } = cardOf({ key: fact.key, occurrence: 1, transition: 'raised', fact });
+  expect(sentences[0]).toContain('found "a"; jobs/allocation.yaml:9: found "b"');
+  expect(alertWords({ key: fact.key, fact: JSON.stringify(fact) }).detail).toContain('"a"; jobs/allocation.yaml:9');
 });
 
 describe('the next step after a check that cannot run', () => {

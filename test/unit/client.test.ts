@@ -22,7 +22,7 @@ import {
 
 const about = 'account acc_one, window 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z, detail, page 3';
 const values = { accountId: 'acc_one', startTime: '2026-10-01T00:00:00Z', endTime: '2026-10-08T00:00:00Z' };
-const nothingChanged = 'The next run fetches what is missing. Act if it fails a second night.';
+const nothingChanged = 'The next run fetches what is missing. Act if it fails a second night: run "costbook doctor".';
 
 function ask(client: Client, signal = never()): Promise<unknown> {
   return client.call(operations.metrics, values, about, asJson, signal);
