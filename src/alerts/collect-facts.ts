@@ -29,6 +29,7 @@ import {
   type Connection,
   completeness,
   contradictions,
+  differingCloses,
   type KnownAlert,
   lastClocks,
   readChecks,
@@ -244,14 +245,7 @@ async function readDataState(
       reason: textOrNull(row['reason']),
       nextStep: textOrNull(row['next_step']),
     })),
-    closedMonths: (await alertRows(connection, 'closed_months')).map((row) => ({
-      account: String(row['account']),
-      month: String(row['month']),
-      cost: String(row['cost']),
-      corrections: Number(row['corrections']),
-      deliveredIn: String(row['months']).split(','),
-      drivers: JSON.parse(String(row['drivers'])) as Driver[],
-    })),
+    closedMonths: await closedMonthsChanged(connection),
     dimensions: (await alertRows(connection, 'unknown_dimensions')).map((row) => ({
       account: String(row['account']),
       dimension: String(row['dimension']),
@@ -266,4 +260,23 @@ function clockOf(read: ClockReading | undefined): DataState['accounts'][number][
   if (read === undefined || read.aheadSeconds * 1000 <= hourMs) return null;
   const { aheadSeconds, platformAt, localAt } = read;
   return { aheadSeconds, platformAt: formatInstant(platformAt), localAt: formatInstant(localAt) };
+}
+
+/** The closed months that changed: by corrections, or because the books no longer have what was closed. */
+async function closedMonthsChanged(connection: Connection): Promise<DataState['closedMonths']> {
+  const differing = (await differingCloses(connection)).map(({ account, month, closedCost, cost, ...rest }) => ({
+    ...{ account, month, cost: rest.difference, corrections: 0, deliveredIn: [], drivers: [] },
+    differs: { closedCost, cost, reopen: rest.reopen },
+  }));
+  const moved = (await alertRows(connection, 'closed_months')).map((row) => ({
+    account: String(row['account']),
+    month: String(row['month']),
+    cost: String(row['cost']),
+    corrections: Number(row['corrections']),
+    deliveredIn: String(row['months']).split(','),
+    drivers: JSON.parse(String(row['drivers'])) as Driver[],
+  }));
+  const isDiffering = ({ account, month }: { account: string; month: string }) =>
+    differing.some((each) => each.account === account && each.month === month);
+  return [...differing, ...moved.filter((each) => !isDiffering(each))];
 }

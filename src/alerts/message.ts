@@ -13,6 +13,7 @@ import type {
   AlertFact,
   BooksFact,
   CheckFact,
+  ClosedMonthFact,
   DataFact,
   ListingsFact,
   OutOfDate,
@@ -371,13 +372,7 @@ function heldWords(fact: AlertFact): Words {
     case 'listings':
       return listingsWords(fact);
     case 'closed_month':
-      return {
-        title: `${fact.month} of ${fact.account} has changed by ${usd(fact.cost, true)} since it was closed`,
-        sentences: [
-          `${counted(fact.corrections, 'correction')}, delivered in ${fact.deliveredIn.join(', ')}. The exports of ${fact.month} do not change.`,
-        ],
-        list: driverList('Largest changes', fact.drivers, true),
-      };
+      return closedMonthWords(fact);
     case 'dimension':
       return {
         title: `New billing dimension ${fact.dimension}: ${usd(fact.cost)} so far`,
@@ -386,6 +381,22 @@ function heldWords(fact: AlertFact): Words {
         ],
       };
   }
+}
+
+function closedMonthWords({ differs, ...fact }: ClosedMonthFact): Words {
+  if (differs !== undefined) {
+    return {
+      title: `${fact.month} of ${fact.account} no longer matches its close: closed with ${usd(differs.closedCost)}, now ${usd(differs.cost)}`,
+      sentences: ['Do not use its costs, or corrections in later months, until the month is closed again.'],
+    };
+  }
+  return {
+    title: `${fact.month} of ${fact.account} has changed by ${usd(fact.cost, true)} since it was closed`,
+    sentences: [
+      `${counted(fact.corrections, 'correction')}, delivered in ${fact.deliveredIn.join(', ')}. The exports of ${fact.month} do not change.`,
+    ],
+    list: driverList('Largest changes', fact.drivers, true),
+  };
 }
 
 /** An error with a full stop, so that the next sentence can follow. */

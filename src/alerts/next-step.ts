@@ -5,6 +5,7 @@ import {
   checkMachineStep,
   checkSqlStep,
   clockStep,
+  closeAgainStep,
   type NextStep,
   parseNextStep,
   unprovenStep,
@@ -44,6 +45,7 @@ export function nextStepOf(fact: DataFact): NextStep {
     case 'listings':
       return stepForListings(fact);
     case 'closed_month':
+      if (fact.differs !== undefined) return closeAgainStep(fact.differs.reopen);
       return {
         who: 'No action needed',
         words: `the next delivery includes the difference. To deliver ${fact.month} again, run "costbook reopen ${fact.month} --reason …", then close it.`,

@@ -166,7 +166,7 @@ export interface DataState {
   readonly listings: readonly (ListingsFact['listings'][number] & { readonly account: string })[];
   readonly closedMonths: readonly (Pick<
     ClosedMonthFact,
-    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'drivers'
+    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'drivers' | 'differs'
   > & {
     readonly account: string;
   })[];
@@ -177,6 +177,9 @@ export interface DataState {
 
 /** The check of listings; its rows have an alert of their own, which names the next step. */
 const listingsCheck = 'listings_are_complete';
+
+/** The check of closed months; a month that differs has an alert of its own, which names the next step. */
+const closedMonthsCheck = 'closed_months_keep_their_numbers';
 
 /** An alert shows this many windows and counts all. */
 const windowsShown = 3;
@@ -214,6 +217,7 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
   if (fact.kind === 'listings') return ingest !== undefined;
   if (fact.kind === 'check' && fact.error === null) {
     if (fact.check === 'coverage_has_no_hole') return windows.length > 0;
+    if (fact.check === closedMonthsCheck) return state.closedMonths.some(({ differs }) => differs !== undefined);
     return fact.check === listingsCheck && (ingest !== undefined || state.listings.length > 0);
   }
   if (fact.kind !== 'run' || fact.exitCode !== exitCodes.unproven) return false;
@@ -355,11 +359,11 @@ function closedMonthFact(
     key: keyOf('closed_month', account, moved.month),
     kind: 'closed_month',
     account,
-    severity: 'warning',
+    severity: moved.differs === undefined ? 'warning' : 'critical',
     notify: [],
     state: 'raised',
     completeThrough,
-    revision: moved.cost,
+    revision: moved.differs === undefined ? moved.cost : `differs: ${moved.cost}`,
     ...moved,
   };
 }
