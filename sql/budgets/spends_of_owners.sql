@@ -22,12 +22,76 @@ parts as materialized (
   where hourly_costs.bucket_start >= cast($from as timestamp) and hourly_costs.bucket_start < cast($to as timestamp)
   group by hourly_costs.series_id, owners.from_time, boundaries.boundary
 ),
+-- Shared cost is split by month: only the months that the windows touch are read.
+pool_hours as materialized (
+  select
+    owners.rule_number,
+    any_value(owners.rule) as rule,
+    any_value(owners.owner) as owner,
+    series.account,
+    hourly_costs.bucket_start,
+    cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
+    cast(sum(hourly_costs.cost) as decimal(38, 12)) as cost,
+    cast(sum(abs(hourly_costs.cost)) as decimal(38, 12)) as size
+  from hourly_costs
+  join owners on owners.series_id = hourly_costs.series_id
+  join ledger.series as series on series.series_id = hourly_costs.series_id
+  where owners.is_split
+    and hourly_costs.bucket_start >= owners.from_time
+    and hourly_costs.bucket_start < owners.to_time
+    and hourly_costs.bucket_start >= date_trunc('month', cast($from as timestamp))
+    and hourly_costs.bucket_start < date_trunc('month', cast($to as timestamp) - interval 1 microsecond) + interval 1 month
+  group by owners.rule_number, series.account, hourly_costs.bucket_start
+),
+rules as materialized (select rule_number, rule, split, dimensions from ledger.allocation_rules),
+pools as materialized (
+  select
+    rule_number,
+    account,
+    usage_month,
+    cast(sum(cost) as decimal(38, 12)) as cost,
+    cast(cast(sum(size) as decimal(38, 12)) * 1000000000000 as hugeint) as size
+  from pool_hours
+  group by rule_number, account, usage_month
+),
+direct_series as (
+  select owners.series_id, owners.from_time, owners.to_time, owners.owner, series.account, series.billing_dimension
+  from owners
+  join ledger.series as series using (series_id)
+  where not owners.is_split and series.account in (select account from pools)
+),
+direct_numbers as (
+  select
+    owners.series_id,
+    owners.from_time,
+    cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
+    sum(hourly_costs.cost) as cost,
+    sum(hourly_costs.usage) as usage
+  from hourly_costs
+  join owners on owners.series_id = hourly_costs.series_id
+  where not owners.is_split
+    and hourly_costs.bucket_start >= owners.from_time
+    and hourly_costs.bucket_start < owners.to_time
+    and hourly_costs.bucket_start >= date_trunc('month', cast($from as timestamp))
+    and hourly_costs.bucket_start < date_trunc('month', cast($to as timestamp) - interval 1 microsecond) + interval 1 month
+  group by owners.series_id, owners.from_time, usage_month
+),
+shares as materialized (
+  with
+  --! include: shares_of_pools
+),
+shared_hours as (
+  with
+  --! include: proportions
+  pools as (select * from pool_hours),
+  --! include: shared_cost_of_pools
+),
 shared as materialized (
-  select shared.rule_number, shared.account, shared.owner, boundaries.boundary, sum(shared.cost) as cost
-  from ledger.shared_costs as shared
-  asof join boundaries on shared.bucket_start >= boundaries.boundary
-  where shared.bucket_start >= cast($from as timestamp) and shared.bucket_start < cast($to as timestamp)
-  group by shared.rule_number, shared.account, shared.owner, boundaries.boundary
+  select shared_hours.rule_number, shared_hours.account, shared_hours.owner, boundaries.boundary, sum(shared_hours.cost) as cost
+  from shared_hours
+  asof join boundaries on shared_hours.bucket_start >= boundaries.boundary
+  where shared_hours.bucket_start >= cast($from as timestamp) and shared_hours.bucket_start < cast($to as timestamp)
+  group by shared_hours.rule_number, shared_hours.account, shared_hours.owner, boundaries.boundary
 ),
 members as (
   select wanted.id, wanted.accounts, owned.facts as owner

@@ -1,8 +1,8 @@
 --! about: The end of a query: resources whose costs of the month ($month) have no owner, with the label that would assign
---! about: one, from the CTE unowned (series_id, cost).
+--! about: one. From the CTEs unowned (series_id, cost), states and facts, as the views series_states and allocation_facts.
 latest as (
   select series_id, max(from_time) as from_time
-  from ledger.series_states
+  from states
   where from_time < cast($month as timestamp) + interval 1 month
   group by series_id
 ),
@@ -27,7 +27,7 @@ spelt_like as (
     facts.field,
     facts.value,
     arg_min(known_values.value, (levenshtein(lower(facts.value), lower(known_values.value)), known_values.value)) as known
-  from (select distinct field, value from ledger.allocation_facts where value is not null) as facts
+  from (select distinct field, value from facts where value is not null) as facts
   join known_values on known_values.field = facts.field and known_values.value <> facts.value
   where levenshtein(lower(facts.value), lower(known_values.value)) <= greatest(2, len(facts.value) // 3)
     and facts.value not in (select value from known_values as same where same.field = facts.field)
@@ -42,8 +42,8 @@ fixable as (
     ) as fix
   from unowned
   join latest using (series_id)
-  join ledger.series_states as states using (series_id, from_time)
-  join ledger.allocation_facts as facts using (series_id, from_time)
+  join states using (series_id, from_time)
+  join facts using (series_id, from_time)
   join labels_read on labels_read.field = facts.field
   left join spelt_like on spelt_like.field = facts.field and spelt_like.value = facts.value
   where states.labels is not null

@@ -20,4 +20,6 @@ with unowned as (
     end
   group by series_id
 ),
+states as materialized (select series_id, from_time, labels from ledger.series_states),
+facts as materialized (select series_id, from_time, field, value from ledger.allocation_facts),
 --! include: unowned_resources

@@ -8,6 +8,10 @@ create or replace table memory.main.states as
 select series_id, from_time, to_time, labels, region
 from ledger.series_states;
 
+create or replace table memory.main.facts as
+select series_id, from_time, field, value
+from ledger.allocation_facts;
+
 create or replace table memory.main.day_costs as
 select
   hourly_costs.series_id,

@@ -32,5 +32,7 @@ unowned as (
     end
   group by day_costs.series_id
 ),
+states as (select series_id, from_time, labels from memory.main.states),
+facts as (select series_id, from_time, field, value from memory.main.facts),
 --! include: unowned_resources
 ;
