@@ -4,6 +4,7 @@ import { aboutDay, type BudgetFact, type Driver, ordinal } from '../budgets/inde
 import type { Picture } from '../charts/index.ts';
 import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { fullDiskWords } from '../errors.ts';
 import { percentOf, usd } from '../money.ts';
 import { type NextStep, nextWords, parseNextStep, stepSentence } from '../next-step.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
@@ -452,9 +453,13 @@ function checkOutcome({ offenders, error, severity }: CheckFact): string {
   return `${severity === 'critical' ? 'fails' : 'warns'}: ${counted(offenders, 'row')} found, none expected`;
 }
 
+function sentenceCase(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
 /** `ingest failed`; if it was reported before, what is new. */
-function runTitle({ key, command, outcome, changedFrom, outOfDate, revision }: RunFact): string {
-  if (key === diskKey) return 'The disk is full: no new costs can be loaded';
+function runTitle({ key, command, outcome, error, changedFrom, outOfDate, revision }: RunFact): string {
+  if (key === diskKey) return `${sentenceCase(fullDiskWords(error ?? '').found)}: no new costs can be loaded`;
   const accounts = (outOfDate ?? []).map(({ account }) => account).join(', ');
   const behind = accounts === '' ? '' : `: the books of ${accounts} are out of date`;
   if (changedFrom !== undefined) return `${command} still fails, now for another reason${behind}`;

@@ -1,4 +1,4 @@
-import { exitCodes } from '../errors.ts';
+import { exitCodes, fullDiskWords } from '../errors.ts';
 import type { Failure } from '../failure.ts';
 import {
   act,
@@ -38,7 +38,7 @@ export function nextStepOf(fact: DataFact): NextStep {
       return stepAfterCheck(fact);
     case 'run':
       return fact.key === diskKey
-        ? { who: 'Act', words: `free space on the disk, then run "costbook ${fact.command}" again.` }
+        ? { who: 'Act', words: `${fullDiskWords(fact.error ?? '').remedy}, then run "costbook ${fact.command}" again.` }
         : stepAfterRun(fact);
     case 'books':
       return stepForBooks(fact);

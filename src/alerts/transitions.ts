@@ -41,7 +41,15 @@ export interface Transitions {
 
 /** A budget alert lapses this long after its period ended: no later change would be reported. */
 const lapseDays = 62;
+/** It lapses this long after its period is complete: costs have settled by then, and its amount is out of date. */
+const lapseCompleteDays = 3;
 const dayMs = 86_400_000;
+
+/** Whether a fact is about a period of a budget that is over, complete and settled. */
+function isOfSettledPeriod(fact: AlertFact): boolean {
+  if (fact.kind !== 'budget' || fact.completeThrough === null) return false;
+  return Date.parse(fact.completeThrough) >= Date.parse(fact.periodEnd) + lapseCompleteDays * dayMs;
+}
 
 /**
  * Applies facts to the known alerts. Each sink is notified once when an alert is raised and once when it is resolved. An
@@ -92,7 +100,13 @@ export function transitionsOf(
     const open = before?.isOpen === true ? before : undefined;
     if (fact.state === 'raised') {
       if (open === undefined) {
-        raise(fact, before);
+        // An alert that lapsed with its period is not raised again.
+        const hasLapsed = before?.hasLapsed === true && isOfSettledPeriod(fact);
+        if (!hasLapsed) raise(fact, before);
+        continue;
+      }
+      if (isOfSettledPeriod(fact)) {
+        end(open, 'lapsed', fact);
         continue;
       }
       if (fact.revision !== parseFact(open.fact).revision) {
