@@ -173,14 +173,30 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 /** How Node and DuckDB report a full disk. */
 const diskFull = /ENOSPC|No space left on device/;
 
+/** How they report a file beyond a limit (`ulimit -f`), or a used-up quota. */
+const fileTooLarge = /EFBIG|File too large/i;
+const overQuota = /EDQUOT|Disk quota exceeded/i;
+
 /** Whether a file of the books is missing, changed or damaged, so that "costbook repair" fixes it. */
 export function isForRepair(error: unknown): error is DamagedFileError | ChangedFileError {
   return error instanceof DamagedFileError || error instanceof ChangedFileError;
 }
 
-/** Whether an error text says that a disk is full. */
+/** Whether an error text says that nothing more can be written: a full disk, a used-up quota, or a limit of file sizes. */
 export function isDiskFull(words: string): boolean {
-  return diskFull.test(words);
+  return [diskFull, overQuota, fileTooLarge].some((pattern) => pattern.test(words));
+}
+
+/** What prevents writing, and how to end it: words for a title, and an imperative. For texts that `isDiskFull` accepts. */
+export function fullDiskWords(words: string): { readonly found: string; readonly remedy: string } {
+  if (fileTooLarge.test(words))
+    return {
+      found: 'a file reached the file size limit of this process (ulimit -f)',
+      remedy: 'raise the limit (ulimit -f unlimited)',
+    };
+  if (overQuota.test(words))
+    return { found: 'the disk quota of this user is used up', remedy: 'raise it or free space' };
+  return { found: 'the disk is full', remedy: 'free some space' };
 }
 
 /**
@@ -199,7 +215,8 @@ export function wordsOf(error: unknown): readonly string[] {
 /** What to do about an error of the operating system, as far as it is always the same. */
 export function adviceOf(error: unknown): string | undefined {
   if (isDiskFull(messageOf(error))) {
-    return 'the disk is full: free some space and run this again; nothing that was loaded before is lost';
+    const { found, remedy } = fullDiskWords(messageOf(error));
+    return `${found}: ${remedy} and run this again; nothing that was loaded before is lost`;
   }
   if (!isSystemError(error)) return undefined;
   const { code, path, syscall } = error;

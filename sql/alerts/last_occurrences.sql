@@ -1,6 +1,7 @@
 --! about: The last occurrence of every alert, with its active acknowledgement.
 select
   alerts.alert_key, alerts.occurrence, alerts.ended_at is null as is_open, alerts.is_notified, alerts.fact, alerts.sinks,
+  alerts.ending,
   -- Its story starts with the first occurrence that supersedes no other.
   (
     select epoch_ms(max(first.raised_at))

@@ -119,7 +119,7 @@ export interface ListingsFact extends DataFactHead {
   }[];
 }
 
-/** The platform changed the costs of a closed month. */
+/** The costs of a closed month changed: the platform changed them, or the books lost what was closed. */
 export interface ClosedMonthFact extends DataFactHead {
   readonly kind: 'closed_month';
   readonly month: string;
@@ -128,6 +128,10 @@ export interface ClosedMonthFact extends DataFactHead {
   readonly corrections: number;
   readonly deliveredIn: readonly string[];
   readonly drivers: readonly Driver[];
+  /** Undefined while the month still has the numbers of its close, so that corrections deliver the change. */
+  readonly differs?:
+    | { readonly closedCost: string; readonly cost: string; readonly reopen: readonly string[] }
+    | undefined;
 }
 
 /** Costs in a billing dimension that the platform does not list. */

@@ -29,6 +29,7 @@ import {
   type Connection,
   completeness,
   contradictions,
+  differingCloses,
   type KnownAlert,
   lastClocks,
   readChecks,
@@ -266,17 +267,6 @@ async function readListings(connection: Connection): Promise<DataState['listings
   }));
 }
 
-async function readClosedMonths(connection: Connection): Promise<DataState['closedMonths']> {
-  return (await alertRows(connection, 'closed_months')).map((row) => ({
-    account: String(row['account']),
-    month: String(row['month']),
-    cost: String(row['cost']),
-    corrections: Number(row['corrections']),
-    deliveredIn: String(row['months']).split(','),
-    drivers: JSON.parse(String(row['drivers'])) as Driver[],
-  }));
-}
-
 /** Kinds whose facts follow from the books alone: without the configuration, without the SQL of checks. */
 const kindsOfBooks: readonly AlertFact['kind'][] = ['run', 'stale', 'clock', 'unproven', 'listings', 'closed_month'];
 
@@ -299,7 +289,7 @@ export async function endedCauses(
       : [],
     runs: has('run') ? await readLastRuns(connection) : [],
     listings: has('listings') ? await readListings(connection) : [],
-    closedMonths: has('closed_month') ? await readClosedMonths(connection) : [],
+    closedMonths: has('closed_month') ? await closedMonthsChanged(connection) : [],
     ...{ freshnessHours, completeThrough: null, checks: [], dimensions: [] },
   });
   return new Set(facts.flatMap(({ key }) => (held.has(key) ? [] : [key])));
@@ -328,7 +318,7 @@ async function readDataState(
     checks,
     runs: await readLastRuns(connection),
     listings: await readListings(connection),
-    closedMonths: await readClosedMonths(connection),
+    closedMonths: await closedMonthsChanged(connection),
     dimensions: (await alertRows(connection, 'unknown_dimensions')).map((row) => ({
       account: String(row['account']),
       dimension: String(row['dimension']),
@@ -343,4 +333,23 @@ function clockOf(read: ClockReading | undefined): DataState['accounts'][number][
   if (read === undefined || read.aheadSeconds * 1000 <= hourMs) return null;
   const { aheadSeconds, platformAt, localAt } = read;
   return { aheadSeconds, platformAt: formatInstant(platformAt), localAt: formatInstant(localAt) };
+}
+
+/** The closed months that changed: by corrections, or because the books no longer have what was closed. */
+async function closedMonthsChanged(connection: Connection): Promise<DataState['closedMonths']> {
+  const differing = (await differingCloses(connection)).map(({ account, month, closedCost, cost, ...rest }) => ({
+    ...{ account, month, cost: rest.difference, corrections: 0, deliveredIn: [], drivers: [] },
+    differs: { closedCost, cost, reopen: rest.reopen },
+  }));
+  const moved = (await alertRows(connection, 'closed_months')).map((row) => ({
+    account: String(row['account']),
+    month: String(row['month']),
+    cost: String(row['cost']),
+    corrections: Number(row['corrections']),
+    deliveredIn: String(row['months']).split(','),
+    drivers: JSON.parse(String(row['drivers'])) as Driver[],
+  }));
+  const isDiffering = ({ account, month }: { account: string; month: string }) =>
+    differing.some((each) => each.account === account && each.month === month);
+  return [...differing, ...moved.filter((each) => !isDiffering(each))];
 }

@@ -4,6 +4,7 @@ import { aboutDay, type BudgetFact, type Driver, ordinal } from '../budgets/inde
 import type { Picture } from '../charts/index.ts';
 import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { fullDiskWords } from '../errors.ts';
 import { percentOf, usd } from '../money.ts';
 import { type NextStep, nextWords, parseNextStep, stepSentence } from '../next-step.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
@@ -13,6 +14,7 @@ import type {
   AlertFact,
   BooksFact,
   CheckFact,
+  ClosedMonthFact,
   DataFact,
   ListingsFact,
   OutOfDate,
@@ -378,13 +380,7 @@ function heldWords(fact: AlertFact): Words {
     case 'listings':
       return listingsWords(fact);
     case 'closed_month':
-      return {
-        title: `${fact.month} of ${fact.account} has changed by ${usd(fact.cost, true)} since it was closed`,
-        sentences: [
-          `${counted(fact.corrections, 'correction')}, delivered in ${fact.deliveredIn.join(', ')}. The exports of ${fact.month} do not change.`,
-        ],
-        list: driverList('Largest changes', fact.drivers, true),
-      };
+      return closedMonthWords(fact);
     case 'dimension':
       return {
         title: `New billing dimension ${fact.dimension}: ${usd(fact.cost)} so far`,
@@ -393,6 +389,22 @@ function heldWords(fact: AlertFact): Words {
         ],
       };
   }
+}
+
+function closedMonthWords({ differs, ...fact }: ClosedMonthFact): Words {
+  if (differs !== undefined) {
+    return {
+      title: `${fact.month} of ${fact.account} no longer matches its close: closed with ${usd(differs.closedCost)}, now ${usd(differs.cost)}`,
+      sentences: ['Do not use its costs, or corrections in later months, until the month is closed again.'],
+    };
+  }
+  return {
+    title: `${fact.month} of ${fact.account} has changed by ${usd(fact.cost, true)} since it was closed`,
+    sentences: [
+      `${counted(fact.corrections, 'correction')}, delivered in ${fact.deliveredIn.join(', ')}. The exports of ${fact.month} do not change.`,
+    ],
+    list: driverList('Largest changes', fact.drivers, true),
+  };
 }
 
 /** An error with a full stop, so that the next sentence can follow. */
@@ -448,9 +460,13 @@ function checkOutcome({ offenders, error, severity }: CheckFact): string {
   return `${severity === 'critical' ? 'fails' : 'warns'}: ${counted(offenders, 'row')} found, none expected`;
 }
 
+function sentenceCase(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
 /** `ingest failed`; if it was reported before, what is new. */
-function runTitle({ key, command, outcome, changedFrom, outOfDate, revision }: RunFact): string {
-  if (key === diskKey) return 'The disk is full: no new costs can be loaded';
+function runTitle({ key, command, outcome, error, changedFrom, outOfDate, revision }: RunFact): string {
+  if (key === diskKey) return `${sentenceCase(fullDiskWords(error ?? '').found)}: no new costs can be loaded`;
   if (key === alertKey) return 'jobs/budgets.yaml has mistakes: its budgets are not evaluated';
   const accounts = (outOfDate ?? []).map(({ account }) => account).join(', ');
   const behind = accounts === '' ? '' : `: the books of ${accounts} are out of date`;

@@ -1,10 +1,11 @@
-import { exitCodes } from '../errors.ts';
+import { exitCodes, fullDiskWords } from '../errors.ts';
 import type { Failure } from '../failure.ts';
 import {
   act,
   checkMachineStep,
   checkSqlStep,
   clockStep,
+  closeAgainStep,
   type NextStep,
   parseNextStep,
   unprovenStep,
@@ -41,13 +42,14 @@ export function nextStepOf(fact: DataFact): NextStep {
       return stepAfterCheck(fact);
     case 'run':
       return fact.key === diskKey
-        ? { who: 'Act', words: `free space on the disk, then run "costbook ${fact.command}" again.` }
+        ? { who: 'Act', words: `${fullDiskWords(fact.error ?? '').remedy}, then run "costbook ${fact.command}" again.` }
         : stepAfterRun(fact);
     case 'books':
       return stepForBooks(fact);
     case 'listings':
       return stepForListings(fact);
     case 'closed_month':
+      if (fact.differs !== undefined) return closeAgainStep(fact.differs.reopen);
       return {
         who: 'No action needed',
         words: `the next delivery includes the difference. To deliver ${fact.month} again, run "costbook reopen ${fact.month} --reason …", then close it.`,

@@ -41,7 +41,15 @@ export interface Transitions {
 
 /** A budget alert lapses this long after its period ended: no later change would be reported. */
 const lapseDays = 62;
+/** It lapses this long after its period is complete: costs have settled by then, and its amount is out of date. */
+const lapseCompleteDays = 3;
 const dayMs = 86_400_000;
+
+/** Whether a fact is about a period of a budget that is over, complete and settled. */
+function isOfSettledPeriod(fact: AlertFact): boolean {
+  if (fact.kind !== 'budget' || fact.completeThrough === null) return false;
+  return Date.parse(fact.completeThrough) >= Date.parse(fact.periodEnd) + lapseCompleteDays * dayMs;
+}
 
 /**
  * Applies facts to the known alerts. Each sink is notified once when an alert is raised and once when it is resolved. An
@@ -92,7 +100,13 @@ export function transitionsOf(
     const open = before?.isOpen === true ? before : undefined;
     if (fact.state === 'raised') {
       if (open === undefined) {
-        raise(fact, before);
+        // An alert that lapsed with its period is not raised again.
+        const hasLapsed = before?.hasLapsed === true && isOfSettledPeriod(fact);
+        if (!hasLapsed) raise(fact, before);
+        continue;
+      }
+      if (isOfSettledPeriod(fact)) {
+        end(open, 'lapsed', fact);
         continue;
       }
       if (fact.revision !== parseFact(open.fact).revision) {
@@ -166,7 +180,7 @@ export interface DataState {
   readonly listings: readonly (ListingsFact['listings'][number] & { readonly account: string })[];
   readonly closedMonths: readonly (Pick<
     ClosedMonthFact,
-    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'drivers'
+    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'drivers' | 'differs'
   > & {
     readonly account: string;
   })[];
@@ -177,6 +191,9 @@ export interface DataState {
 
 /** The check of listings; its rows have an alert of their own, which names the next step. */
 const listingsCheck = 'listings_are_complete';
+
+/** The check of closed months; a month that differs has an alert of its own, which names the next step. */
+const closedMonthsCheck = 'closed_months_keep_their_numbers';
 
 /** An alert shows this many windows and counts all. */
 const windowsShown = 3;
@@ -214,6 +231,7 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
   if (fact.kind === 'listings') return ingest !== undefined;
   if (fact.kind === 'check' && fact.error === null) {
     if (fact.check === 'coverage_has_no_hole') return windows.length > 0;
+    if (fact.check === closedMonthsCheck) return state.closedMonths.some(({ differs }) => differs !== undefined);
     return fact.check === listingsCheck && (ingest !== undefined || state.listings.length > 0);
   }
   if (fact.kind !== 'run' || fact.exitCode !== exitCodes.unproven) return false;
@@ -360,11 +378,11 @@ function closedMonthFact(
     key: keyOf('closed_month', account, moved.month),
     kind: 'closed_month',
     account,
-    severity: 'warning',
+    severity: moved.differs === undefined ? 'warning' : 'critical',
     notify: [],
     state: 'raised',
     completeThrough,
-    revision: moved.cost,
+    revision: moved.differs === undefined ? moved.cost : `differs: ${moved.cost}`,
     ...moved,
   };
 }

@@ -8,6 +8,7 @@ import {
   exitCodeOf,
   exitCodes,
   firstSentence,
+  fullDiskWords,
   isDiskFull,
   isForRepair,
   messageOf,
@@ -189,7 +190,7 @@ export async function alertWithoutBooks(
   try {
     if (isDiskFull(words)) {
       const present = () => presentDisk(command, words, context);
-      await notifyOnce('disk', present, 'the disk is full', context);
+      await notifyOnce('disk', present, fullDiskWords(words).found, context);
     } else if (options.isOfBooks && isOfBooks(error) && !reported.has(error)) {
       reported.add(error);
       await notifyOnce('books', () => presentBooks(command, error, context), 'the books cannot be written', context);
@@ -282,9 +283,8 @@ async function presentDisk(
   { dir, effects, redact, signal }: AlertingContext,
 ): Promise<Omit<UnstoredAlert, 'sinks'>> {
   const at = formatSecond(effects.now());
-  const error = redact(
-    `The disk with ${dir} is full. Nothing can be loaded or stored until it has free space. ${words}`,
-  );
+  const { found } = fullDiskWords(words);
+  const error = redact(`${dir}: ${found}. Nothing can be loaded or stored until this is fixed. ${words}`);
   const published = await publishedState(dir, keys.disk, signal).catch(() => undefined);
   const { occurrence = 0, completeThrough = null, settledThrough = null } = published ?? {};
   return {

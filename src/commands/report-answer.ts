@@ -11,6 +11,7 @@ import {
   completenessOf,
   costColumnOf,
   described,
+  expectClosesHold,
   exportFormats,
   type FocusAsked,
   filesNamed,
@@ -156,6 +157,7 @@ export async function openQuestion(
     const values = settle(read, state, isRequired);
     const periods = periodsOf(values);
     const resolved = await resolveAsOf(books.connection, asked, periods);
+    await expectClosesHold(books.connection, asked, { periods, sql: report.file.text });
     if (resolved !== asOf) {
       books.close();
       asOf = resolved;

@@ -7,6 +7,7 @@ import {
   type CompletenessState,
   completenessOf,
   describeCompleteness,
+  expectClosesHold,
   filesOf,
   type GivenParameter,
   incompleteness,
@@ -155,7 +156,9 @@ async function openMonth({ read }: Asked, { dir, signal }: CommandContext) {
   try {
     const state = await completenessOf(books.connection);
     const values = settleParameters(read, state);
-    asOf = await resolveAsOf(books.connection, undefined, periodsOf(values));
+    const periods = periodsOf(values);
+    asOf = await resolveAsOf(books.connection, undefined, periods);
+    await expectClosesHold(books.connection, undefined, { periods, sql: '' });
     if (asOf === undefined) return { books, state, asOf, values };
     books.close();
     const closed = await openBooks(dir, { lockedDown: true, asOf, reader, signal });

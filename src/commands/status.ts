@@ -15,7 +15,7 @@ import {
 import { loadConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { exitCodes, firstSentences } from '../errors.ts';
-import { nextWords, unprovenStep } from '../next-step.ts';
+import { closeAgainStep, nextWords, unprovenStep } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
 import { forTerminal, maxSentenceLength } from '../safe-text.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
@@ -23,6 +23,8 @@ import {
   type Connection,
   closedMonths,
   contradictions,
+  differingCloses,
+  differingCloseWords,
   openBooks,
   readSql,
   type SqlRow,
@@ -180,6 +182,9 @@ async function readStatus(
     accounts.length === 0
       ? ['the books have no account yet: run "costbook ingest"']
       : accounts.flatMap((each) => reasonsOf(each, now, freshnessHours));
+  for (const each of await differingCloses(connection)) {
+    reasons.push(`${differingCloseWords(each)}: ${closeAgainStep(each.reopen).words.replace(/\.$/, '')}`);
+  }
   const open = await openAlerts(connection, now);
   const [waiting] = await connection.rows(await readSql('status', 'pending_messages'));
   // On its own or as a step of a job.

@@ -1,5 +1,13 @@
+import { UnprovenError } from '../errors.ts';
+import { closeAgainStep } from '../next-step.ts';
 import { addCalendarMonths, type Instant, type Window } from '../time.ts';
-import { type ClosedMonth, type Connection, closedMonths } from '../warehouse/index.ts';
+import {
+  type ClosedMonth,
+  type Connection,
+  closedMonths,
+  differingCloses,
+  differingCloseWords,
+} from '../warehouse/index.ts';
 
 /** The value of `--as-of`: an instant, or the present even for closed months. */
 export type AsOf = Instant | 'now';
@@ -36,4 +44,30 @@ export async function resolveAsOf(
   periods: readonly Window[],
 ): Promise<Instant | undefined> {
   return asked === undefined ? resolveAsOfAmong(await closedMonths(connection), asked, periods) : instantOf(asked);
+}
+
+/** SQL that bills closed months apart from their corrections: a wrong close makes its later months wrong, too. */
+const readsBilledCosts = /\b(costs_billed|hourly_costs_billed|corrections)\b/i;
+
+/**
+ * Throws UnprovenError if a closed month among the periods no longer has the numbers of its close. A report that reads
+ * billed costs depends on every close. With `--as-of` the user chose the books; nothing is compared.
+ */
+export async function expectClosesHold(
+  connection: Connection,
+  asked: AsOf | undefined,
+  { periods, sql }: { readonly periods: readonly Window[]; readonly sql: string },
+): Promise<void> {
+  if (asked !== undefined) return;
+  const isBilled = readsBilledCosts.test(sql);
+  const closed = isBilled || resolveAsOfAmong(await closedMonths(connection), asked, periods) !== undefined;
+  if (!closed) return;
+  const within = {
+    start: Math.min(...periods.map(({ start }) => start)),
+    end: Math.max(...periods.map(({ end }) => end)),
+  };
+  const [first, ...more] = await differingCloses(connection, isBilled || periods.length === 0 ? undefined : within);
+  if (first === undefined) return;
+  const words = [first, ...more].map(differingCloseWords).join('\n');
+  throw new UnprovenError(`${words}\nnothing was written.`, { next: closeAgainStep(first.reopen) });
 }

@@ -1,4 +1,4 @@
-export { type AsOf, instantOf, resolveAsOf } from './as-of.ts';
+export { type AsOf, expectClosesHold, instantOf, resolveAsOf } from './as-of.ts';
 export {
   blamingReport,
   checkReport,

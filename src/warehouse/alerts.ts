@@ -10,6 +10,8 @@ export interface KnownAlert {
   /** 1 for the first time that it was raised, 2 for the second, and so on. */
   readonly occurrence: number;
   readonly isOpen: boolean;
+  /** Whether it ended without a notification because its period or its cause was over. */
+  readonly hasLapsed?: boolean;
   readonly raisedAt: Instant;
   /** False if its key was acknowledged when it was raised, so that nobody was notified. */
   readonly isNotified: boolean;
@@ -95,6 +97,7 @@ export async function knownAlerts(connection: Connection): Promise<KnownAlert[]>
     key: String(row['alert_key']),
     occurrence: Number(row['occurrence']),
     isOpen: row['is_open'] === true,
+    hasLapsed: row['ending'] === 'lapsed',
     raisedAt: Number(row['raised_at']),
     isNotified: row['is_notified'] === true,
     fact: String(row['fact']),

@@ -1,5 +1,6 @@
 import { textOrUndefined } from '../optional-text.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant, type Window } from '../time.ts';
+import { amount } from '../usd-format.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';
@@ -64,6 +65,43 @@ export async function closedMonths(connection: Connection): Promise<ClosedMonth[
     });
   }
   return months;
+}
+
+/** A closed month of an account that no longer has the rows and the cost of its close. Costs are decimal text, USD. */
+export interface DifferingClose {
+  readonly account: string;
+  /** `2026-10`. */
+  readonly month: string;
+  readonly closedCost: string;
+  /** What the month bills now. */
+  readonly cost: string;
+  readonly difference: string;
+  /** The months to reopen, oldest first: this one and all that were closed after it. */
+  readonly reopen: readonly string[];
+}
+
+/** The closed months within a window, or all, that no longer have the numbers of their close. */
+export async function differingCloses(connection: Connection, within?: Window): Promise<DifferingClose[]> {
+  const rows = await connection.rows(await readSql('closing', 'differing_closes'), {
+    start: within === undefined ? '1900-01-01' : formatInstant(within.start),
+    end: within === undefined ? '9999-01-01' : formatInstant(within.end),
+  });
+  return rows.map((row) => ({
+    account: String(row['account']),
+    month: String(row['month']),
+    closedCost: String(row['closed_cost']),
+    cost: String(row['cost']),
+    difference: String(row['difference']),
+    reopen: String(row['reopen']).split(','),
+  }));
+}
+
+/** The fault in one sentence, without the step: `2026-10 of acc_one was closed with 6155.10 USD, but now has 4377.22 USD`. */
+export function differingCloseWords({ account, month, closedCost, cost }: DifferingClose): string {
+  const [then, now] = [amount(closedCost), amount(cost)];
+  return then === now
+    ? `${month} of account ${account} no longer has the rows that it was closed with`
+    : `${month} of account ${account} was closed with ${then} USD, but the books now have ${now} USD for it`;
 }
 
 /** The units of all billing dimensions in the books, by name. */

@@ -12,7 +12,7 @@ export type Fail = (error: unknown) => never;
  * kinds.
  */
 const machineFailure =
-  /^(IO|FATAL|TransactionContext) Error.*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open|set lock)|Cannot open file)/is;
+  /^(IO|FATAL|TransactionContext) Error.*(No space left on device|File too large|Disk quota exceeded|Read-only file system|Permission denied|Could not (write|read|open|set lock)|Cannot open file)/is;
 const notPermitted = /Permission denied|Read-only file system|^E(ACCES|PERM|ROFS)\b/;
 
 /** DuckDB's own messages for a damaged database file. */

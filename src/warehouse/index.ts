@@ -33,6 +33,8 @@ export {
   type AccountClose,
   type ClosedMonth,
   closedMonths,
+  differingCloses,
+  differingCloseWords,
   type KnownUnit,
   knownUnits,
   type MonthClose,

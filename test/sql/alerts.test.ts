@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { AlertFact } from '../../src/alerts/alert-fact.ts';
+import type { AlertFact, DataFact } from '../../src/alerts/alert-fact.ts';
 import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
+import { nextStepOf } from '../../src/alerts/next-step.ts';
 import { alertWords, openAlerts } from '../../src/alerts/open-alerts.ts';
 import { readCostSummary } from '../../src/alerts/summary.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { UsageError } from '../../src/errors.ts';
+import { nextWords } from '../../src/next-step.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
@@ -333,7 +335,7 @@ describe('facts about the data', () => {
       accounts: [{ history_start: '2026-08-01' }],
       loads: [{ window_start: '2026-08-01' }, { load_number: 2, window_start: '2026-08-01' }],
       covered: [{ window_start: '2026-08-01' }],
-      closes: [{ billing_month: '2026-08-01', closed_at: '2026-09-05 02:00:00' }],
+      closes: [{ billing_month: '2026-08-01', closed_at: '2026-09-05 02:00:00', row_count: 1, cost: '2.6' }],
       costs: [{ ...hour, cost: '15', load_number: 2 }],
       restatements: [{ ...hour, old_cost: '2.6', new_cost: '15', old_usage: '1', new_usage: '1' }],
     };
@@ -357,6 +359,29 @@ describe('facts about the data', () => {
         ],
       },
     ]);
+  });
+
+  test('a closed month that lost its rows is one critical fact that names the months to close again', async () => {
+    const hour = { bucket_start: '2026-08-03 05:00:00' };
+    const given: Given = {
+      accounts: [{ history_start: '2026-08-01' }],
+      loads: [{ window_start: '2026-08-01' }, { load_number: 2, window_start: '2026-08-01', window_end: '2026-09-01' }],
+      covered: [{ window_start: '2026-08-01', load_number: 2, since_load: 2 }],
+      closes: [{ billing_month: '2026-08-01', closed_at: '2026-09-05 02:00:00', row_count: 2, cost: '6155.10' }],
+      costs: [
+        { ...hour, cost: '4377.22', load_number: 1 },
+        { bucket_start: '2026-08-10 05:00:00', cost: '1777.88', load_number: 2 },
+      ],
+    };
+    const [fact, ...others] = await factsOf(given);
+    expect(fact).toMatchObject({
+      kind: 'closed_month',
+      severity: 'critical',
+      differs: { closedCost: '6155.100000000000', cost: '4377.220000000000', reopen: ['2026-08'] },
+    });
+    expect(others).toEqual([]);
+    const step = nextWords(nextStepOf(fact as DataFact));
+    expect(step).toMatch(/^Act: .*"costbook reopen 2026-08 --reason …", then "costbook close 2026-08"/);
   });
 
   test('a check that finds rows is a fact with the severity of the check', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { answer } from '../support/given-books.ts';
+import { expectClosesHold } from '../../src/reports/as-of.ts';
+import { answer, givenBooks } from '../support/given-books.ts';
 
 /** September closed after load 1, October after load 3; loads 2 and 3 came between, load 4 after both. */
 const closes = [
@@ -189,4 +190,46 @@ test('closes has a row per account with the invoice difference, and whether the 
       reopen_reason: 'wrong',
     },
   ]);
+});
+
+describe('expectClosesHold', () => {
+  const september = { start: Date.UTC(2026, 8, 1), end: Date.UTC(2026, 9, 1) };
+  const november = { start: Date.UTC(2026, 10, 1), end: Date.UTC(2026, 11, 1) };
+  const plain = 'select * from costs';
+  const ofBilled = 'select * from costs_billed';
+
+  test('refuses reports that depend on a close whose rows were lost, and names the step', async () => {
+    const books = await givenBooks({
+      closes: [{ row_count: 2, cost: '7' }],
+      covered,
+      costs: [{ ...hour, cost: '5', usage: '1' }],
+    });
+    try {
+      const expected =
+        /2026-09 of account acc_one was closed with 7\.00 USD.* now have 5\.00 USD[\s\S]*costbook reopen 2026-09/;
+      for (const [period, sql] of [
+        [september, plain],
+        [september, ofBilled],
+        [november, ofBilled],
+      ] as const) {
+        await expect(expectClosesHold(books.connection, undefined, { periods: [period], sql })).rejects.toThrow(
+          expected,
+        );
+      }
+      await expectClosesHold(books.connection, undefined, { periods: [november], sql: plain });
+      await expectClosesHold(books.connection, 'now', { periods: [september], sql: plain });
+    } finally {
+      books.close();
+    }
+  });
+
+  test('lets reports answer while every closed month has the numbers of its close', async () => {
+    const given = { closes: [{ row_count: 1, cost: '5' }], covered, costs: [{ ...hour, cost: '5', usage: '1' }] };
+    const books = await givenBooks(given);
+    try {
+      await expectClosesHold(books.connection, undefined, { periods: [september], sql: ofBilled });
+    } finally {
+      books.close();
+    }
+  });
 });

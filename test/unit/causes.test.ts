@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { causesOfRun } from '../../src/alerts/causes.ts';
 import { cardOf } from '../../src/alerts/message.ts';
 import { nextStepOf, stepAfterMistakes, stepAfterRun } from '../../src/alerts/next-step.ts';
@@ -16,7 +17,9 @@ import {
 } from '../../src/errors.ts';
 import { failureOf } from '../../src/failure.ts';
 import { act, nextWords, reducedAccessStep, shrunkListingStep, waitForPlatform } from '../../src/next-step.ts';
+import { formatInstant } from '../../src/time.ts';
 import type { KnownAlert } from '../../src/warehouse/index.ts';
+import { exampleFacts } from '../support/example-alerts.ts';
 
 const dayMs = 86_400_000;
 const start = Date.parse('2026-10-01T02:15:00Z');
@@ -326,5 +329,36 @@ describe('the next step after a check that cannot run', () => {
   test('of an older version, without a code, follows from its first words', () => {
     expect(words({ error: 'check teams (x.sql): too slow', errorCode: null })).not.toContain('sql/checks/teams.sql');
     expect(words({ error: 'x.sql:3: no such column', errorCode: undefined })).toContain('sql/checks/teams.sql');
+  });
+});
+
+describe('an alert of a budget', () => {
+  const budget = exampleFacts['budget'] as AlertFact & { kind: 'budget' };
+  const end = Date.parse(budget.periodEnd);
+  const later = (days: number) => ({
+    ...budget,
+    state: 'raised' as const,
+    value: '6154.00',
+    completeThrough: formatInstant(end + days * dayMs),
+  });
+  const alert = (fact: AlertFact, isOpen: boolean): KnownAlert => ({
+    ...{ key: fact.key, occurrence: 1, isOpen, isNotified: true, raisedAt: end - 9 * dayMs },
+    ...{ fact: JSON.stringify(fact), sinks: ['chat'], acknowledgedUntil: undefined },
+  });
+  const at = (days: number) => ({ now: end + days * dayMs, everybody: ['chat'] });
+
+  test('ends with the final amount when its period is over, complete and settled, and is not raised again', () => {
+    const early = transitionsOf([alert(later(-9), true)], [later(1)], at(1));
+    expect(early.ended).toEqual([]);
+    const { ended, entries, raised } = transitionsOf([alert(later(-9), true)], [later(4)], at(4));
+    expect(ended).toMatchObject([{ ending: 'lapsed', fact: expect.stringContaining('6154.00') }]);
+    expect([...entries, ...raised]).toEqual([]);
+    expect(transitionsOf([{ ...alert(later(4), false), hasLapsed: true }], [later(5)], at(5)).raised).toEqual([]);
+  });
+
+  test('is raised after its period if a late change reaches the threshold for the first time', () => {
+    expect(transitionsOf([], [later(5)], at(5)).raised).toHaveLength(1);
+    const resolved = alert({ ...later(-9), state: 'resolved' }, false);
+    expect(transitionsOf([resolved], [later(5)], at(5)).raised).toHaveLength(1);
   });
 });

@@ -7,7 +7,9 @@ import {
   exitCodeOf,
   exitCodes,
   firstSentence,
+  fullDiskWords,
   InterruptedError,
+  isDiskFull,
   LockedError,
   MachineError,
   messageOf,
@@ -18,6 +20,7 @@ import {
   wordsOf,
   worstExitCode,
 } from '../../src/errors.ts';
+import { failureOf } from '../../src/failure.ts';
 import fc from '../support/fast-check.ts';
 
 describe('exit codes', () => {
@@ -166,5 +169,23 @@ describe('firstSentence(error)', () => {
     expect(firstSentence('no answer\nfrom anybody')).toBe('no answer');
     expect(firstSentence('it ends so:')).toBe('it ends so:');
     expect(firstSentence('')).toBe('');
+  });
+});
+
+describe('a disk that cannot be written', () => {
+  test.each([
+    ['ENOSPC: no space left on device, write', /the disk is full: free some space/],
+    ['IO Error: Could not write file "w.duckdb": No space left on device', /the disk is full: free some space/],
+    ['EFBIG: file too large, write', /file size limit of this process \(ulimit -f\): raise the limit/],
+    ['IO Error: Could not write file "w.duckdb": File too large', /file size limit of this process \(ulimit -f\)/],
+    ['EDQUOT: disk quota exceeded, write', /disk quota of this user is used up: raise it or free space/],
+  ])('%s is named with its step, and is of the class of the full disk', (message, words) => {
+    const error = Object.assign(new Error(message), { code: message.slice(0, 6), syscall: 'write' });
+    expect(wordsOf(error).join('\n')).toMatch(words);
+    expect(wordsOf(error).join('\n')).toContain('run this again');
+    expect(isDiskFull(message)).toBe(true);
+    expect(failureOf(error).code).toBe('disk_full');
+    const { found, remedy } = fullDiskWords(message);
+    expect(`${found}: ${remedy}`).toMatch(words);
   });
 });
