@@ -234,8 +234,15 @@ describe('a statement', () => {
   });
 });
 
+test('the statement of a closed month that lost rows is refused with the step', async () => {
+  const closed = { closes: [{ closed_at: '2026-10-05 00:00:00', row_count: 16, cost: '12' }] };
+  const { exitCode, stderr } = await run(await dashboardProject(books(closed)), '--month', '2026-09');
+  expect(exitCode).toBe(4);
+  expect(stderr).toContain('costbook reopen');
+});
+
 test('the statement of a closed month answers as of its close', async () => {
-  const closed = { closes: [{ closed_at: '2026-10-05 00:00:00' }] };
+  const closed = { closes: [{ closed_at: '2026-10-05 00:00:00', row_count: 15, cost: '11.025000000003' }] };
   const dir = await dashboardProject(books(closed));
   const { exitCode, stdout, stderr } = await run(dir, '--month', '2026-09');
   expect(exitCode, stderr).toBe(0);
