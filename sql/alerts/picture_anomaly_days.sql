@@ -1,18 +1,9 @@
 --! about: Cost and usage by day of an account's workspace, resource type and billing dimension, from $from to $to.
-with scope as (
-  select series_id
-  from series
-  where account = $account
-    and workspace is not distinct from $workspace
-    and resource_type is not distinct from $resource_type
-    and billing_dimension is not distinct from $billing_dimension
-)
-select
-  strftime(date_trunc('day', bucket_start), '%Y-%m-%d') as day,
-  cast(sum(cost) as decimal(38, 12)) as cost,
-  cast(sum(usage) as decimal(38, 6)) as usage
-from hourly_costs
-where series_id in (select series_id from scope)
-  and bucket_start >= cast($from as timestamp) and bucket_start < cast($to as timestamp)
-group by all
-order by day;
+with
+known_series as (select * from series),
+known_costs as (
+  select series_id, bucket_start, cost, usage
+  from hourly_costs
+  where bucket_start >= cast($from as timestamp) and bucket_start < cast($to as timestamp)
+),
+--! include: days_of_anomaly

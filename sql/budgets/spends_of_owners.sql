@@ -43,23 +43,7 @@ pool_hours as materialized (
     and hourly_costs.bucket_start < date_trunc('month', cast($to as timestamp) - interval 1 microsecond) + interval 1 month
   group by owners.rule_number, series.account, hourly_costs.bucket_start
 ),
-rules as materialized (select rule_number, rule, split, dimensions from ledger.allocation_rules),
-pools as materialized (
-  select
-    rule_number,
-    account,
-    usage_month,
-    cast(sum(cost) as decimal(38, 12)) as cost,
-    cast(cast(sum(size) as decimal(38, 12)) * 1000000000000 as hugeint) as size
-  from pool_hours
-  group by rule_number, account, usage_month
-),
-direct_series as (
-  select owners.series_id, owners.from_time, owners.to_time, owners.owner, series.account, series.billing_dimension
-  from owners
-  join ledger.series as series using (series_id)
-  where not owners.is_split and series.account in (select account from pools)
-),
+--! include: pools_by_month
 direct_numbers as (
   select
     owners.series_id,

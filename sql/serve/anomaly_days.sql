@@ -1,19 +1,7 @@
---! about: Cost and usage by day of an account's workspace, resource type and billing dimension, from $from to $to.
+--! about: Cost and usage by day of an account's workspace, resource type and billing dimension, from $from to $to, as far as
+--! about: the viewer sees them.
 with
 --! include: visible_costs
-scope as (
-  select series_id
-  from visible_series
-  where account = $account
-    and workspace is not distinct from $workspace
-    and resource_type is not distinct from $resource_type
-    and billing_dimension is not distinct from $billing_dimension
-)
-select
-  strftime(date_trunc('day', bucket_start), '%Y-%m-%d') as day,
-  cast(sum(cost) as decimal(38, 12)) as cost,
-  cast(sum(usage) as decimal(38, 6)) as usage
-from visible_costs
-where series_id in (select series_id from scope)
-group by all
-order by day;
+known_series as (select * from visible_series),
+known_costs as (select * from visible_costs),
+--! include: days_of_anomaly

@@ -46,23 +46,9 @@ group by owners.rule_number, series.account, hourly_costs.bucket_start;
 
 create or replace table memory.main.shares as
 with
-rules as materialized (select rule_number, rule, split, dimensions from ledger.allocation_rules),
-pools as materialized (
-  select
-    rule_number,
-    account,
-    usage_month,
-    cast(sum(cost) as decimal(38, 12)) as cost,
-    cast(cast(sum(size) as decimal(38, 12)) * 1000000000000 as hugeint) as size
-  from memory.main.pool_hours
-  group by rule_number, account, usage_month
-),
-direct_series as (
-  select owners.series_id, owners.from_time, owners.to_time, owners.owner, series.account, series.billing_dimension
-  from memory.main.owners as owners
-  join ledger.series as series using (series_id)
-  where not owners.is_split and series.account in (select account from pools)
-),
+owners as (select * from memory.main.owners),
+pool_hours as (select * from memory.main.pool_hours),
+--! include: pools_by_month
 direct_numbers as (
   select
     series_id,
