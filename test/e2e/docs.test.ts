@@ -30,7 +30,13 @@ function place({ path }: Page): number {
 }
 
 /** What a reader has done, or what has happened, before a line; by the page and the beginning of the line. */
-const before: readonly { readonly page: string; readonly line: string; readonly script: string }[] = [
+const before: readonly {
+  readonly page: string;
+  readonly line: string;
+  readonly script: string;
+  /** When the line runs, if not at the time of all others. */
+  readonly at?: string;
+}[] = [
   {
     page: 'docs/getting-started.md',
     line: 'costbook doctor',
@@ -44,7 +50,7 @@ const before: readonly { readonly page: string; readonly line: string; readonly 
   { page: 'docs/budgets.md', line: 'costbook budgets backtest research', script: 'cp jobs/budgets.yaml draft.yaml' },
   { page: 'docs/forecasts.md', line: 'costbook forecast --input', script: 'cp "$FILES"/*.csv .' },
   // Nothing was ingested for three days.
-  { page: 'docs/alerts.md', line: 'costbook alerts --open', script: `COSTBOOK_NOW=${later} costbook alert` },
+  { page: 'docs/alerts.md', line: 'costbook alerts --open', script: `COSTBOOK_NOW=${later} costbook alert`, at: later },
 ];
 
 /** With which codes a line may end. */
@@ -104,12 +110,15 @@ function planShell(page: Page, block: Block, next: Block | undefined, plan: Plan
   const lines = shellLines(block);
   for (const { typed, index, exit } of lines) {
     if (notRun.some(({ line }) => line.test(typed))) continue;
-    for (const { page: where, line, script } of before) {
+    let time = '';
+    for (const { page: where, line, script, at } of before) {
       const isFirst = !plan.steps.some((step) => step.page === page && step.line.startsWith(line));
-      if (where === page.path && typed.startsWith(line) && isFirst) plan.script.push(`{ ${script}; } > /dev/null 2>&1`);
+      if (where !== page.path || !typed.startsWith(line) || !isFirst) continue;
+      plan.script.push(`{ ${script}; } > /dev/null 2>&1`);
+      if (at !== undefined) time = `COSTBOOK_NOW=${at} `;
     }
     const output = next?.kind === 'text' && index === lines.at(-1)?.index ? next : undefined;
-    const real = shown(typed);
+    const real = time + shown(typed);
     // What a line exports, and where it goes, holds for those after it; so only lines with a printed answer have a
     // process, and a terminal, of their own.
     const run =

@@ -28,10 +28,10 @@ describe('the tarball', () => {
     const rules = [
       /^dist\/(?!.*\.test\.)[\w./-]+\.js$/,
       /^sql\/\w+\/\w+\.sql$/,
-      /^web\/(costbook\.(css|js)|icon\.svg)$/,
+      /^web\/(costbook\.(css|js)|sql\.js|icon\.svg)$/,
       /^jobs\/demo\/\w+\.yaml$/,
       /^jobs\/\w+\.yaml$/,
-      /^docs\/[\w./@-]+\.(md|json|yaml|yml|service|timer|svg|txt)$/,
+      /^docs\/[\w./@-]+\.(md|json|yaml|yml|service|timer|svg|png|txt)$/,
       /^docs\/deploy\/(Dockerfile(\.dockerignore)?|crontab)$/,
       /^(allocation|budgets|costbook)\.example\.yaml$/,
       /^(README\.md|CHANGELOG\.md|LICENSE|package\.json)$/,

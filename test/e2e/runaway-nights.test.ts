@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import PostalMime from 'postal-mime';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readInSlack, type SlackMessage } from '../../src/alerts/sinks/slack-message.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
@@ -18,13 +19,9 @@ interface Read {
 }
 const read = new Map<string, Read>();
 
-function decoded(data: string): Read['mail'][number] {
-  const [head = '', ...body] = data.split('\r\n\r\n');
-  const words = [.../=\?utf-8\?B\?([^?]*)\?=/g[Symbol.matchAll](head.replaceAll('\r\n ', ''))];
-  return {
-    subject: Buffer.concat(words.map(([, word = '']) => Buffer.from(word, 'base64'))).toString(),
-    text: Buffer.from(body.join(''), 'base64').toString(),
-  };
+async function decoded(data: string): Promise<Read['mail'][number]> {
+  const { subject = '', text = '' } = await PostalMime.parse(data);
+  return { subject, text };
 }
 
 beforeAll(async () => {
@@ -54,7 +51,7 @@ beforeAll(async () => {
     expect(ended.exitCode, ended.stderr).toBe(0);
     read.set(night, {
       slack: slack.told.slice(before.slack).map(({ text }) => readInSlack(JSON.parse(text) as SlackMessage)),
-      mail: smtp.mails.slice(before.mail).map(({ data }) => decoded(data)),
+      mail: await Promise.all(smtp.mails.slice(before.mail).map(({ data }) => decoded(data))),
     });
   }
   await platform.close();

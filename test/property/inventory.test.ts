@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
 import type { Connection } from '../../src/warehouse/connection.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
-import { type ListedResource, openInventoryStage } from '../../src/warehouse/inventory.ts';
+import { type ListedResource, openInventoryStage, recordListing } from '../../src/warehouse/inventory.ts';
 import { eventWriter, type Recorder } from '../../src/warehouse/journal.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import fc from '../support/fast-check.ts';
@@ -110,13 +110,11 @@ test('for any listing, states of a resource do not overlap, the last one is as l
             acceptShrunk: night.acceptShrunk,
           };
           const written = await stage.write({ ...key, ...how });
-          await recorder.record({
-            event: 'listing_read',
-            values: {
-              ...{ run_number: 1, account: 'acc_one', token_workspace: null, resource_type: 'sandbox' },
-              ...{ outcome: night.isWhole ? 'read' : 'partial', reason: null, resources: written.resources },
-              ...{ opened: written.opened, ended: written.ended, requests: 1, read_at: new Date(now).toISOString() },
-            },
+          await recordListing(recorder, {
+            ...key,
+            ...written,
+            ...{ runNumber: 1, requests: 1, readAt: now, reason: undefined, next: undefined },
+            outcome: night.isWhole ? 'read' : 'partial',
           });
           const last = new Map(
             night.listed.map((one) => [`${one.workspace}/${one.name}/${one.made}`, toListed(one).labels ?? null]),
