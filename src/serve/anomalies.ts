@@ -193,7 +193,7 @@ async function bandChart(
     expected: String(row['expected']),
     expectedLow: String(row['expected_low']),
     expectedHigh: String(row['expected_high']),
-    usual: await view.once(key, async () => around.usual(rules)),
+    usual: await view.computed(key, async () => around.usual(rules)),
   };
   const { title, description, rows } = anomalyDays(shown);
   const window = { from: formatInstant(from * dayMs), to: formatInstant(to * dayMs) };

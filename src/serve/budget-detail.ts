@@ -225,7 +225,7 @@ ${form}${body}</section>`;
   }
   try {
     const key = `backtest ${days} ${budgetKey(budget)}`;
-    const answer = await view.once(key, () => project.work.budgetBacktest(budget.name, days));
+    const answer = await view.computed(key, (signal) => project.work.budgetBacktest(budget.name, days, signal));
     return { status: 200, body: frame(backtestTables(answer as BacktestAnswer)) };
   } catch (error) {
     if (!(error instanceof CostbookError)) throw error;
