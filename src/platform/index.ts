@@ -3,10 +3,12 @@ export {
   type Client,
   type ClientSettings,
   type Clocks,
+  expiryOf,
   openClient,
   parseBody,
   parseBytes,
   type RawBody,
+  type Sending,
   unpackBody,
   unpackingOf,
 } from './client.ts';
@@ -24,5 +26,7 @@ export {
 } from './listings.ts';
 export * from './operations.ts';
 export { CursorRefusedError, type Page, pages } from './paging.ts';
+export * from './parameters.ts';
 export { proxiesOf } from './proxy.ts';
+export { baseUrl, type Endpoint, requestHeaders, requestPath } from './request.ts';
 export * from './responses.ts';

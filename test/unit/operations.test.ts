@@ -8,7 +8,8 @@ import {
   populatedBy,
   resolutions,
 } from '../../src/platform/limits.ts';
-import { operations, requestPath } from '../../src/platform/operations.ts';
+import { operations } from '../../src/platform/operations.ts';
+import { requestPath } from '../../src/platform/request.ts';
 import fc from '../support/fast-check.ts';
 
 describe('requestPath', () => {
