@@ -270,7 +270,7 @@ function describe({ reason, madeFrom, loads, movedAside, removedLogs, lost, rest
     ...(lost.loads.length === 0 ? [] : ['Run "costbook ingest": it fetches the hours that are missing now.']),
     ...(lost.loads.length + lost.journal.length === 0
       ? []
-      : ['Then run "costbook check": if a closed month has lost hours, reopen it and close it again.']),
+      : ['Then run "costbook status": it names closed months that do not match their close, and what to do.']),
     '',
   ].join('\n');
 }
