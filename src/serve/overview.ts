@@ -12,7 +12,13 @@ import {
 import { anomalyAddress, budgetAddress, resourceAddress } from '../dashboard-address.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
-import { type BooksState, readBooksState } from './books-state.ts';
+import {
+  type BooksState,
+  type DifferingMonth,
+  differingWords,
+  readBooksState,
+  readDifferingMonths,
+} from './books-state.ts';
 import { mostUrgentBudgets } from './budgets.ts';
 import { readExplored } from './explored.ts';
 import { amount, money, quantity, relative } from './format.ts';
@@ -38,7 +44,7 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
   }
   const through = Date.parse(state.completeThrough);
   const isAll = view.scope.kind === 'all';
-  const [month, trend, movers, alerts, budgets, trust] = await Promise.all([
+  const [month, trend, movers, alerts, budgets, trust, differing] = await Promise.all([
     readMonth(view, state.month.start, through),
     readTrend(view, through),
     view.rows('movers', {
@@ -51,11 +57,12 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
     isAll ? view.once(`open alerts ${Math.floor(now / hourMs)}`, (connection) => openAlerts(connection, now)) : [],
     isAll ? mostUrgentBudgets(request) : '',
     isAll ? readTrust(view, now) : undefined,
+    readDifferingMonths(view),
   ]);
   return {
     path: '/',
     title: 'Overview',
-    body: html`${tiles(month, state, trust)}
+    body: html`${tiles(month, state, trust, differing)}
 <div class="grid">
 ${figure(monthChart(month, state))}
 ${figure(trendChart(trend, state))}
@@ -188,6 +195,7 @@ function tiles(
   { name, beforeName, spent, before, forecast }: Month,
   state: BooksState,
   trust: Trust | undefined,
+  differing: readonly DifferingMonth[],
 ): Markup {
   const change = relative(spent, before);
   return html`<dl class="tiles">
@@ -203,7 +211,7 @@ function tiles(
   }</dd></div>
 <div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">Settled through ${
     state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough)
-  }.${trust === undefined ? '' : trustWords(trust)}</div></dd></div>
+  }.${differingWords(differing).map((line) => html`<br>${line}`)}${trust === undefined ? '' : trustWords(trust)}</div></dd></div>
 </dl>`;
 }
 
