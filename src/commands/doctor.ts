@@ -630,7 +630,7 @@ async function openAlertsOf(
 ): Promise<readonly Found[]> {
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   try {
-    const open = (await openAlerts(snapshot.connection, now)).filter((alert) => !isReported(alert));
+    const open = (await openAlerts(snapshot.connection, now, { dir, signal })).filter((alert) => !isReported(alert));
     if (open.length === 0) return [ok('no open alerts')];
     const all = 'see "costbook alerts --open"';
     return [

@@ -9,7 +9,7 @@ import {
   UnprovenError,
   UsageError,
 } from '../errors.ts';
-import { acceptLosses, LandingLossError } from '../ingest/index.ts';
+import { acceptLosses, LandingLossError, putInPlace } from '../ingest/index.ts';
 import { moveMisplacedAside } from '../misplaced.ts';
 import { expectProject } from '../project-folder.ts';
 import { formatSecond, formatWindow } from '../time.ts';
@@ -82,6 +82,7 @@ export const repairCommand: Command = {
     const losses: Losses = { loads: [], events: [], journalFiles: [], isAccepted: options.flag('acceptLoss') };
     expectProject(context);
     const misplaced = moveMisplacedAside(context.dir, formatSecond(Date.now()).replaceAll(/[-:]/g, ''));
+    const copies = await putInPlace(join(context.dir, 'data', 'landing'));
     const { fault, removedLogs } = await publishIfWhole(losses, waitMs, context);
     const made = fault === undefined ? undefined : await makeAnew(fault, losses, context);
     const sealed = await readSeal(snapshotFile(context.dir));
@@ -92,7 +93,7 @@ export const repairCommand: Command = {
       reason: fault === undefined ? null : firstSentence(fault.message),
       madeFrom: made?.madeFrom ?? null,
       loads: made?.loads ?? 0,
-      movedAside: [...misplaced, ...(made?.movedAside ?? []), ...losses.journalFiles],
+      movedAside: [...misplaced, ...copies, ...(made?.movedAside ?? []), ...losses.journalFiles],
       removedLogs: made?.removedLogs ?? removedLogs,
       lost: {
         loads: losses.loads.map(describeLoss),
@@ -254,6 +255,9 @@ function lost(
   );
 }
 
+/** How many paths are shown. */
+const pathsShown = 10;
+
 function describe({ reason, madeFrom, loads, movedAside, removedLogs, lost, restored, published }: Repaired): string {
   const count = `${loads} load${loads === 1 ? '' : 's'}`;
   const from = madeFrom === 'snapshot' ? `the snapshot, ${count} stored since` : `${count} in the landing folder`;
@@ -261,7 +265,10 @@ function describe({ reason, madeFrom, loads, movedAside, removedLogs, lost, rest
     reason === null
       ? 'The warehouse is intact: every row could be read.'
       : `The warehouse was rebuilt from ${from} and the journal.`,
-    ...movedAside.map((path) => `Moved aside; delete it when you no longer need it: ${path}`),
+    ...movedAside.slice(0, pathsShown).map((path) => `Moved aside; delete it when you no longer need it: ${path}`),
+    ...(movedAside.length > pathsShown
+      ? [`and ${movedAside.length - pathsShown} more next to them (--json lists all)`]
+      : []),
     ...removedLogs.map((path) => `Removed, because another program left it next to the snapshot: ${path}`),
     ...lost.loads.map((words) => `Lost: ${words}`),
     ...lost.journal.map((words) => `Lost: ${words}`),

@@ -30,10 +30,12 @@ import type { BooksView } from './snapshots.ts';
 
 const moversShown = 8;
 const trendDays = 30;
+/** Checks of open alerts run again once per snapshot; a page does not wait longer for one. */
+const checkMs = 5000;
 
 /** The page that answers: what does this month cost, what will it cost, what changed, and can I trust it? */
 export async function overviewPage(request: PageRequest): Promise<Page> {
-  const { view, now } = request;
+  const { view, now, project } = request;
   const state = await readBooksState(view);
   if (state.month === undefined || state.completeThrough === null) {
     return {
@@ -54,7 +56,11 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
       count: moversShown,
     }),
     // Alerts name budgets and workspaces that others may not see.
-    isAll ? view.once(`open alerts ${Math.floor(now / hourMs)}`, (connection) => openAlerts(connection, now)) : [],
+    isAll
+      ? view.once(`open alerts ${Math.floor(now / hourMs)}`, (connection) =>
+          openAlerts(connection, now, { dir: project.dir, signal: new AbortController().signal, timeoutMs: checkMs }),
+        )
+      : [],
     isAll ? mostUrgentBudgets(request) : '',
     isAll ? readTrust(view, now) : undefined,
     readDifferingMonths(view),

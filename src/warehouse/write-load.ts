@@ -1,4 +1,12 @@
-import { formatInstant, hourMs, type Instant, intersectWindows, subtractWindows, type Window } from '../time.ts';
+import {
+  formatInstant,
+  hourMs,
+  type Instant,
+  intersectWindows,
+  subtractWindows,
+  unionWindows,
+  type Window,
+} from '../time.ts';
 import type { SqlParameters, SqlRow } from './connection.ts';
 import { type Reconciliation, reconciliationValues, toleranceParameters } from './reconciliation.ts';
 import { readSql } from './sql-files.ts';
@@ -130,9 +138,8 @@ export async function repeatLoad(
   place: string | undefined,
 ): Promise<void> {
   const proofsSql = await readSql('journal', 'window_reconciled');
-  const inBooks = (await state.connection.rows(state.sql('covered_parts'), windowParameters(state, state.window))).map(
-    windowOf,
-  );
+  const rows = await state.connection.rows(state.sql('covered_parts'), windowParameters(state, state.window));
+  const inBooks = unionWindows(rows.map(windowOf));
   // Hours that the books no longer have, because their load was lost, are not proven by a load without rows.
   const coveredWindows = written.coveredWindows.flatMap(({ window, role }) =>
     inBooks.flatMap((part) => {
