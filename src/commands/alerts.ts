@@ -225,6 +225,10 @@ function overWords(fact: AlertFact): string {
       return 'the listings are up to date again';
     case 'closed_month':
       return 'the month was reopened, or costs what it did when it was closed';
+    case 'check':
+      return `check ${fact.check} passes again, or no longer exists`;
+    case 'dimension':
+      return 'the platform now lists the billing dimension';
     default:
       return 'its cause is gone';
   }

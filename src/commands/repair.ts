@@ -11,7 +11,7 @@ import {
 } from '../errors.ts';
 import { acceptLosses, LandingLossError, putInPlace } from '../ingest/index.ts';
 import { moveMisplacedAside } from '../misplaced.ts';
-import { expectProject } from '../project-folder.ts';
+import { expectProject, noProjectWords } from '../project-folder.ts';
 import { formatSecond, formatWindow } from '../time.ts';
 import {
   closeGaps,
@@ -82,6 +82,7 @@ export const repairCommand: Command = {
     const losses: Losses = { loads: [], events: [], journalFiles: [], isAccepted: options.flag('acceptLoss') };
     expectProject(context);
     const misplaced = moveMisplacedAside(context.dir, formatSecond(Date.now()).replaceAll(/[-:]/g, ''));
+    refuseWithoutProject(misplaced, context);
     const copies = await putInPlace(join(context.dir, 'data', 'landing'));
     const { fault, removedLogs } = await publishIfWhole(losses, waitMs, context);
     const made = fault === undefined ? undefined : await makeAnew(fault, losses, context);
@@ -106,6 +107,16 @@ export const repairCommand: Command = {
     return exitCodes.done;
   },
 };
+
+/** Throws UsageError if a file was in place of the folder `data`, and nothing else makes this folder a project. */
+function refuseWithoutProject(misplaced: readonly string[], { dir, env }: CommandContext): void {
+  const [aside] = misplaced;
+  if (aside === undefined || noProjectWords(dir, env) === undefined) return;
+  throw new UsageError(
+    `${join(dir, 'data')} was a file, expected a folder; it is now ${aside}. There are no books in ${dir}: restore the ` +
+      'folder data from a backup and run this again, or start with "costbook init"',
+  );
+}
 
 /** A published warehouse, with the removed logs; or its fault. */
 interface PublishedIfWhole {
@@ -262,9 +273,11 @@ function describe({ reason, madeFrom, loads, movedAside, removedLogs, lost, rest
   const count = `${loads} load${loads === 1 ? '' : 's'}`;
   const from = madeFrom === 'snapshot' ? `the snapshot, ${count} stored since` : `${count} in the landing folder`;
   return [
-    reason === null
-      ? 'The warehouse is intact: every row could be read.'
-      : `The warehouse was rebuilt from ${from} and the journal.`,
+    published.loadNumber === 0
+      ? 'There are no costs in the books. Run "costbook ingest", or restore data from a backup and run this again.'
+      : reason === null
+        ? 'The warehouse is intact: every row could be read.'
+        : `The warehouse was rebuilt from ${from} and the journal.`,
     ...movedAside.slice(0, pathsShown).map((path) => `Moved aside; delete it when you no longer need it: ${path}`),
     ...(movedAside.length > pathsShown
       ? [`and ${movedAside.length - pathsShown} more next to them (--json lists all)`]
