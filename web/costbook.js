@@ -185,7 +185,9 @@
   }
 
   // On a phone the page's menu is wider than the screen, and what is asked for comes before the form that changes it.
-  document.querySelector('header [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  const menu = document.querySelector('header nav');
+  const here = menu?.querySelector('[aria-current]');
+  if (here) menu.scrollLeft = here.offsetLeft - (menu.clientWidth - here.offsetWidth) / 2;
   if (matchMedia('(max-width: 600px)').matches)
     for (const controls of document.querySelectorAll('.controls')) controls.open = false;
 
