@@ -21,12 +21,12 @@ export interface Call {
   readonly sending?: Sending | undefined;
 }
 
-/** `template templateName=mcp-starter`: the call in messages, without what may be secret. */
+/** `agent scout, workspace north`: the call in messages, without values that may be secret. */
 function aboutCall({ operation, values }: Call): string {
   const named = operation.parameters
-    .filter((parameter) => parameter.in === 'path' || parameter.in === 'host')
-    .map(({ name }) => `${name} ${values[name] ?? ''}`);
-  return [operation.section, ...named].join(', ');
+    .filter(({ name, in: place }) => (place === 'path' || place === 'host') && values[name] !== undefined)
+    .map(({ name }) => `${name} ${values[name]}`);
+  return named.length === 0 ? `section ${operation.section}` : named.join(', ');
 }
 
 /** Sends one call and reads its whole answer. Throws as the client does. */

@@ -46,6 +46,8 @@ export interface Sending {
   readonly body?: string | undefined;
   /** Another API version than the client's. */
   readonly apiVersion?: string | undefined;
+  /** Whether a person chose the values, so that they are what a refusal is about. */
+  readonly isOfUser?: boolean | undefined;
   /** Takes the answer piece by piece as it comes; the body is then empty. */
   readonly onChunk?: ((chunk: Buffer) => Promise<void>) | undefined;
 }
@@ -174,7 +176,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           refreshed ||= refresh;
           const mayRepeat = operation.isRepeatable || isCertainlyNotDone(error);
           const delay = refresh ? 0 : mayRepeat ? retryDelayMs(attempts, error, effects.random) : undefined;
-          if (delay === undefined) throw explain(error, operation, about, attempts, settings.tokenSetting);
+          if (delay === undefined) throw explain(error, prepared, about, attempts, settings.tokenSetting);
           counters.retries += 1;
           effects.log.info('request.retried', 'Retrying a request', {
             about,
@@ -442,13 +444,19 @@ function textIn({ error, message = '' }: { error: string; message?: string | und
 }
 
 /** What to do about an answer that retrying does not fix, by status. */
-function remedy(error: PlatformError, operation: Operation, tokenSetting: string | undefined): NextStep {
+function remedy(error: PlatformError, { operation, sending }: Prepared, tokenSetting: string | undefined): NextStep {
   if (error.status === 401) {
     const setting = tokenSetting ?? "COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand)";
     return act(`check ${setting}: the token was refused; it may have expired or been revoked.`);
   }
   if (error.status === 403)
     return act(`ask an account admin for a token that may ${operation.may}: this one has no access.`);
+  if (
+    sending.isOfUser === true &&
+    (error.status === 400 || error.status === 404) &&
+    error.code !== 'invalid_api_version'
+  )
+    return act('check the names and values of the request.');
   if (error.status === 404)
     return act(operation.path.includes('{accountId}') ? 'check the account ID and the URL.' : 'check the URL.');
   if (error.code === 'invalid_api_version')
@@ -468,15 +476,15 @@ function remedy(error: PlatformError, operation: Operation, tokenSetting: string
 
 function explain(
   error: PlatformError,
-  operation: Operation,
+  prepared: Prepared,
   about: string,
   attempts: Attempts,
   tokenSetting: string | undefined,
 ): PlatformError {
   const tries = attempts.made > 1 ? ` after ${attempts.made} attempts` : '';
   const answered = error.status === undefined ? 'failed with' : 'answered';
-  return new PlatformError(`${operation.name} API ${answered} ${error.message}${tries} (${about}).`, {
-    next: remedy(error, operation, tokenSetting),
+  return new PlatformError(`${prepared.operation.name} API ${answered} ${error.message}${tries} (${about}).`, {
+    next: remedy(error, prepared, tokenSetting),
     status: error.status,
     code: error.code,
     retryable: error.retryable,

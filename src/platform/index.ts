@@ -1,4 +1,5 @@
 export { accountIdFault } from './account-id.ts';
+export { type Answer, type AnswerPage, answerPages, type Call, callOnce, callStreamed } from './calls.ts';
 export {
   type Client,
   type ClientSettings,
@@ -30,3 +31,5 @@ export * from './parameters.ts';
 export { proxiesOf } from './proxy.ts';
 export { baseUrl, type Endpoint, requestHeaders, requestPath } from './request.ts';
 export * from './responses.ts';
+export { schemaOf } from './schema.ts';
+export { hidden, withoutSecrets } from './without-secrets.ts';

@@ -120,7 +120,8 @@ export function openPlatform(options: PlatformOptions): CloudPlatform {
   );
 
   function prepared(name: OperationName, values: object, { body, method, apiVersion: version }: CallOptions) {
-    const sending = { method, apiVersion: version, body: body === undefined ? undefined : JSON.stringify(body) };
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const sending = { method, apiVersion: version, body: text, isOfUser: true };
     return { operation: operations[name] as Operation, values: textsOf(values), sending };
   }
 

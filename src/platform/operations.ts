@@ -84,14 +84,14 @@ const startTime = {
   in: 'query',
   required: true,
   type: instant,
-  rule: 'RFC 3339 UTC. Inclusive.',
+  rule: 'Start of the window, inclusive. RFC 3339 UTC.',
 } as const satisfies Parameter;
 const endTime = {
   name: 'endTime',
   in: 'query',
   required: true,
   type: instant,
-  rule: 'RFC 3339 UTC. Exclusive.',
+  rule: 'End of the window, exclusive. RFC 3339 UTC.',
 } as const satisfies Parameter;
 
 function filter<const Name extends string>(name: Name, rule: string) {
@@ -110,7 +110,7 @@ const otherErrors = [...authErrors, { status: undefined, when: 'an error whose s
 const listingParameters = [
   filter(
     'cursor',
-    'Opaque, from meta.nextCursor; bound to workspace and filters, valid for 24 hours. Omitted on the first page.',
+    'From meta.nextCursor; opaque, bound to workspace and filters, valid for 24 hours. Omitted on the first page.',
   ),
   {
     name: 'limit',
@@ -124,7 +124,7 @@ const listingParameters = [
     in: 'query',
     required: false,
     type: { kind: 'choice', choices: listingSorts },
-    rule: `Default createdAt:desc. Bound into the cursor. Honoured only from version ${pagedListingsVersion}.`,
+    rule: `The order. Default createdAt:desc. Bound into the cursor. Honoured only from version ${pagedListingsVersion}.`,
   },
   {
     name: 'q',
@@ -138,7 +138,7 @@ const listingParameters = [
     in: 'query',
     required: false,
     type: { kind: 'choice', choices: ['end'] },
-    rule: 'The tail page directly; for sorts by createdAt.',
+    rule: 'end returns the tail page directly; for sorts by createdAt.',
   },
   {
     name: 'externalId',
@@ -154,7 +154,7 @@ const statusParameter = {
   in: 'query',
   required: false,
   type: { kind: 'set', choices: deploymentStatuses },
-  rule: `Every status is the same as none. Bound into the cursor. Filters from version ${pagedListingsVersion} on, sandboxes on every version; always validated.`,
+  rule: `Comma-separated statuses. Every status is the same as none. Bound into the cursor. Filters from version ${pagedListingsVersion} on, sandboxes on every version; always validated.`,
 } as const satisfies Parameter;
 
 const showTerminatedParameter = {
@@ -162,7 +162,7 @@ const showTerminatedParameter = {
   in: 'query',
   required: false,
   type: { kind: 'boolean' },
-  rule: 'Default false. Terminated sandboxes too; status takes precedence.',
+  rule: 'true also lists terminated sandboxes. Default false; status takes precedence.',
 } as const satisfies Parameter;
 
 /**
@@ -252,14 +252,14 @@ export const operations = {
         in: 'query',
         required: false,
         type: { kind: 'choice', choices: resolutions },
-        rule: 'Picked by the length of the window when omitted.',
+        rule: 'Bucket size. Picked by the length of the window when omitted.',
       },
       {
         name: 'groupBy',
         in: 'query',
         required: false,
         type: { kind: 'choices', choices: groupByDimensions, max: metricsLimits.maxGroupByDimensions },
-        rule: 'Cross-product of up to three dimensions; workspace only for account admins.',
+        rule: 'Up to three dimensions, comma-separated; groups are their cross-product. workspace only for account admins.',
       },
       filter('workspace', 'Restricts to one workspace name. Account admins only.'),
       filter('resourceType', 'Raw resource type.'),
@@ -278,7 +278,7 @@ export const operations = {
         },
         rule: 'Page size for grouped results; larger values are silently clamped.',
       },
-      filter('cursor', 'Opaque, from meta.nextCursor; bound to the query, valid for 24 hours.'),
+      filter('cursor', 'From meta.nextCursor; opaque, bound to the query, valid for 24 hours.'),
     ],
     response: metricsResponse,
     maxBodyMib: answerLimits.metricsBodyMib,
