@@ -34,6 +34,7 @@ import { humanLog, jsonLog } from './log.ts';
 import { causeInMisplaced, describeMisplaced } from './misplaced.ts';
 import { noProjectWords } from './project-folder.ts';
 import { forTerminal } from './safe-text.ts';
+import { folded } from './terminal/fold.ts';
 import { openLiveLine } from './terminal/live-line.ts';
 import { openProgress, type Progress } from './terminal/progress.ts';
 import { usualWidth } from './terminal/text-width.ts';
@@ -328,7 +329,7 @@ function contextFrom(
 /** The log, and whether a live line shows progress. */
 function openLog(
   command: Command,
-  { logFormat, isFormatAsked }: CommonOptions,
+  { logFormat, isFormatAsked, json: isJson }: CommonOptions,
   { isTerminal, env }: { readonly isTerminal: boolean; readonly env: NodeJS.ProcessEnv },
 ): { readonly log: Log; readonly hasLiveLine: boolean } {
   // A dumb terminal cannot erase a line.
@@ -340,7 +341,10 @@ function openLog(
     if (isFormatAsked) tell = json.tell;
     return { log: json, hasLiveLine };
   }
-  const human = humanLog(place, { isSeen: isTerminal });
+  const human = humanLog(place, {
+    isSeen: isTerminal,
+    isAnswered: isTerminal && process.stdout.isTTY === true && !isJson && command.staysUp === undefined,
+  });
   // Only warnings interrupt a live line.
   return { log: hasLiveLine ? { ...human, info: () => undefined } : human, hasLiveLine };
 }
@@ -433,5 +437,6 @@ function say(line: string): void {
 
 /** Writes a message for people, with control characters removed. */
 function sayWords(words: string): void {
-  for (const line of secrets.redact(words).split('\n')) say(forTerminal(line));
+  const width = process.stderr.isTTY ? process.stderr.columns || usualWidth : undefined;
+  for (const line of secrets.redact(words).split('\n')) say(folded(forTerminal(line), { width }));
 }

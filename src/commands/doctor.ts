@@ -35,6 +35,7 @@ import { textOrNull } from '../optional-text.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
+import { folded } from '../terminal/index.ts';
 import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import {
@@ -95,7 +96,7 @@ export const doctorCommand: Command = {
           continue;
         const finding = { subject, state, found: context.redact(words), remedy: remedy ?? null, exitCode };
         findings.push(finding);
-        if (!context.json) await context.write(describe(finding));
+        if (!context.json) await context.write(folded(describe(finding), context.layout));
       }
     }
 
@@ -563,6 +564,7 @@ function stepOf(row: SqlRow): NextStep {
     nextStep: textOrNull(row['next_step']),
     endedAt: textOrNull(row['ended_at']),
     failingSince: textOrNull(row['failing_since']),
+    startedAs: textOrNull(row['started_as']),
   });
 }
 

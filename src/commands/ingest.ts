@@ -9,6 +9,7 @@ import { type AccountSummary, firstFailure, type IngestProgress, ingest } from '
 import { nextWords, unprovenStep, wait } from '../next-step.ts';
 import { type Client, openClient, proxiesOf } from '../platform/index.ts';
 import { describeCompleteness } from '../reports/index.ts';
+import { folded } from '../terminal/index.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { version } from '../version.ts';
 import { unprovenText, type Warehouse } from '../warehouse/index.ts';
@@ -100,10 +101,10 @@ export const ingestCommand: Command = {
       }
       context.count?.(figuresOf(summaries));
       // Errors quote the platform's answers, which may contain the token.
-      const answer = context.json
-        ? JSON.stringify({ accounts: summaries.map(toJson) })
-        : summaries.map(describe).join('\n');
-      await context.write(`${context.redact(answer)}\n`);
+      const answer = context.redact(
+        context.json ? JSON.stringify({ accounts: summaries.map(toJson) }) : summaries.map(describe).join('\n'),
+      );
+      await context.write(`${context.json ? answer : folded(answer, context.layout)}\n`);
       const mistake = await applyAllocation(warehouse, runNumber, context);
       const mistakes = mistake === undefined ? [] : [mistake.exitCode];
       const exitCode = worstExitCode([...summaries.flatMap((summary) => summary.exitCodes), ...mistakes]);

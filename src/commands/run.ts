@@ -184,7 +184,7 @@ async function alertingWithoutBooks(asked: JobRun): Promise<number> {
     if (!alerts(asked)) return;
     const isOfBooks = isForRepair(ofBooks);
     const error = isOfBooks && !isDiskFull(words) ? ofBooks : new Error(words);
-    await alertWithoutBooks(`run ${job.name}`, error, context, { isOfBooks });
+    await alertWithoutBooks(startedAs(job), error, context, { isOfBooks });
   }
   try {
     return await runJob(asked, alert);
@@ -253,7 +253,7 @@ async function runUnderLock(
           run: {
             warehouse,
             runNumber: run.number,
-            namedInStep: namedInStep(job, step),
+            startedAs: startedAs(job),
             explain,
             keepSpends: (found) => {
               spends = found;
@@ -341,15 +341,14 @@ async function perform(job: Job, step: Step, context: CommandContext): Promise<n
     });
   } catch (error) {
     if (exitCodeOf(error) !== exitCodes.bug && !context.signal.aborted)
-      for (const words of wordsOf(withStepOfRun(error, namedInStep(job, step)))) context.tell(words);
+      for (const words of wordsOf(withStepOfRun(error, startedAs(job)))) context.tell(words);
     throw error;
   }
 }
 
-/** The command that the next step after a failed step names. Checks and alerts have no alert as a run of their own. */
-function namedInStep(job: Job, step: Step): string {
-  if (step.name === 'check' || step.name === 'alert') return `run ${job.name}`;
-  return step.name === 'report' ? commandLineOf(step) : step.name;
+/** The run as its user started it, which the next step after a failed step names. */
+function startedAs({ name }: Job): string {
+  return `run ${name}`;
 }
 
 /** The command input of a step. */

@@ -18,6 +18,7 @@ import { exitCodes, firstSentences } from '../errors.ts';
 import { closeAgainStep, nextWords, unprovenStep } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
 import { forTerminal, maxSentenceLength } from '../safe-text.ts';
+import { folded } from '../terminal/index.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
 import {
   type Connection,
@@ -59,7 +60,9 @@ export const statusCommand: Command = {
         waiting,
       );
       await context.write(
-        context.json ? `${JSON.stringify(status)}\n` : describe(status, now, painter(input, context)),
+        context.json
+          ? `${JSON.stringify(status)}\n`
+          : folded(describe(status, now, painter(input, context)), context.layout),
       );
       return input.options['exitCode'] === true && !status.isTrustworthy ? exitCodes.unproven : exitCodes.done;
     } finally {
@@ -227,6 +230,7 @@ function failureIn(row: SqlRow): NonNullable<Status['failedIngest']> {
     nextStep: textOrNull(row['next_step']),
     endedAt: textOrNull(row['ended_at']),
     failingSince: textOrNull(row['failing_since']),
+    startedAs: textOrNull(row['started_as']),
   });
   return { ...failed, next: nextWords(next), at: textOrNull(row['ended_at']) };
 }

@@ -2,9 +2,10 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { excerpt, messageOf, PlatformError } from '../errors.ts';
-import { act, type NextStep, waitForPlatform } from '../next-step.ts';
 import type { Instant } from '../time.ts';
 import { jsonExcess } from './bounded-json.ts';
+import { explain, redirectWords, textIn } from './failure-words.ts';
+import { hostOf } from './http.ts';
 import { answerLimits } from './limits.ts';
 import { type Operation, requestPath } from './operations.ts';
 import { errorBody } from './responses.ts';
@@ -119,7 +120,10 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
       if (signal.aborted) throw signal.reason;
       if (limit.aborted) {
         const waited = limitMs < 60_000 ? `${limitMs} ms` : `${limitMs / 60_000} minutes`;
-        throw new PlatformError(`no whole answer within ${waited}`, { code: 'timeout', retryable: true });
+        throw new PlatformError(`no whole answer from ${hostOf(settings.url)} within ${waited}`, {
+          code: 'timeout',
+          retryable: true,
+        });
       }
       if (error instanceof PlatformError && error.status === 401) token.forget(tokenUsed);
       throw error;
@@ -148,7 +152,10 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           const refresh: boolean = error.status === 401 && settings.canRefreshToken && !refreshed;
           refreshed ||= refresh;
           const delay = refresh ? 0 : retryDelayMs(attempts, error, effects.random);
-          if (delay === undefined) throw explain(error, operation, about, attempts, settings.tokenSetting);
+          if (delay === undefined) {
+            const { tokenSetting, url } = settings;
+            throw explain(error, { operation, about, host: hostOf(url), attempts: attempts.made, tokenSetting });
+          }
           counters.retries += 1;
           effects.log.info('request.retried', 'Retrying a request', {
             about,
@@ -259,7 +266,7 @@ export async function unpackBody(body: RawBody): Promise<Buffer> {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw cutShort(bytes.length, cause);
     throw new PlatformError(
       `a gzipped body of ${bytes.length} bytes that unpacks to more than ${maxBodyMib} MiB, far more than a page`,
-      { code: 'body', cause },
+      { code: 'too_large', cause },
     );
   }
 }
@@ -285,7 +292,9 @@ export function unpackingOf({ bytes, maxBodyMib = answerLimits.metricsBodyMib }:
 export function parseBytes(bytes: Buffer): unknown {
   const excess = jsonExcess(bytes, answerLimits);
   if (excess !== undefined) {
-    throw new PlatformError(`a body of ${bytes.length} bytes of ${excess}, far more than a page`, { code: 'body' });
+    throw new PlatformError(`a body of ${bytes.length} bytes of ${excess}, far more than a page`, {
+      code: 'too_large',
+    });
   }
   let text: string;
   try {
@@ -296,13 +305,18 @@ export function parseBytes(bytes: Buffer): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const start = JSON.stringify(excerpt(text, 60));
-    throw new PlatformError(`a body of ${text.length} characters that is not JSON, starting with ${start}`, {
-      code: 'body',
-      retryable: true,
-      cause,
-    });
+    throw notJson(text, cause);
   }
+}
+
+function notJson(text: string, cause: unknown): PlatformError {
+  const isPage = /^\s*<(!doctype|html|\?xml|head|body)\b/i.test(text);
+  const title = /<title>([^<]{1,80})/i.exec(text)?.[1]?.trim();
+  const start = JSON.stringify(excerpt(text, 60));
+  const words = isPage
+    ? `a web page in place of JSON${title === undefined ? '' : `, titled ${JSON.stringify(title)}`}`
+    : `a body of ${text.length} characters that is not JSON${text === '' ? '' : `, starting with ${start}`}`;
+  return new PlatformError(words, { code: isPage ? 'web_page' : 'body', retryable: true, cause });
 }
 
 function cutShort(length: number, cause: unknown): PlatformError {
@@ -342,6 +356,7 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
     said = textIn(body);
   } catch {
     // A proxy's HTML page, or nothing at all: report the status alone.
+    said = redirectWords(status, headerOf(response, 'location'));
   }
   return new PlatformError(`${status}${said}`, {
     status,
@@ -351,63 +366,5 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
       status === 429 || status >= 500
         ? parseRetryAfter(headerOf(response, 'retry-after'), headerOf(response, 'date'))
         : undefined,
-  });
-}
-
-/** The text of an error body in one line, without repetition: `access_denied: Access denied` says it twice. */
-function textIn({ error, message = '' }: { error: string; message?: string | undefined }): string {
-  const plain = (text: string) =>
-    text
-      .slice(0, 500)
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}]+/gu, ' ')
-      .trim();
-  const isRepeated = plain(message).startsWith(plain(error));
-  const said = excerpt([isRepeated ? '' : error, message].filter((part) => part.trim() !== '').join(': '), 500);
-  // The platform's text must not move a terminal's cursor, nor start a line that looks like ours.
-  return said === '' ? '' : `: ${said.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')}`;
-}
-
-/** What to do about an answer that retrying does not fix, by status. */
-function remedy(error: PlatformError, operation: Operation, tokenSetting: string | undefined): NextStep {
-  if (error.status === 401) {
-    const setting = tokenSetting ?? "COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand)";
-    return act(`check ${setting}: the token was refused; it may have expired or been revoked.`);
-  }
-  if (error.status === 403)
-    return act(`ask an account admin for a token that may read ${operation.reads}: this one has no access.`);
-  if (error.status === 404)
-    return act(operation.path.includes('{accountId}') ? 'check the account ID and the URL.' : 'check the URL.');
-  if (error.code === 'invalid_api_version')
-    return act('set apiVersion (COSTBOOK_API_VERSION) to a version that the platform supports.');
-  if (error.status === 400)
-    return act(
-      'report this: the platform rejects the request. This is a bug in Costbook, or the platform has changed its rules.',
-    );
-  if (error.code === 'certificate')
-    return act(
-      'set NODE_EXTRA_CA_CERTS to a file with the authority that signed the certificate, or correct the URL: the certificate is not trusted.',
-    );
-  if (error.code === 'tls') return act('check the URL: it may say https for a platform that speaks plain http.');
-  if (error.code === 'unreachable') return act('check the URL, the network and the proxy settings.');
-  return waitForPlatform;
-}
-
-function explain(
-  error: PlatformError,
-  operation: Operation,
-  about: string,
-  attempts: Attempts,
-  tokenSetting: string | undefined,
-): PlatformError {
-  const tries = attempts.made > 1 ? ` after ${attempts.made} attempts` : '';
-  const answered = error.status === undefined ? 'failed with' : 'answered';
-  return new PlatformError(`${operation.name} API ${answered} ${error.message}${tries} (${about}).`, {
-    next: remedy(error, operation, tokenSetting),
-    status: error.status,
-    code: error.code,
-    retryable: error.retryable,
-    retryAfterMs: error.retryAfterMs,
-    cause: error,
   });
 }
