@@ -50,6 +50,7 @@ const answeredEvents: ReadonlySet<string> = new Set([
   'listing.partial',
   'listing.refused',
   'listing.shrunk',
+  'past.unproven',
   'step.failed',
   'window.retried',
   'window.unproven',

@@ -237,7 +237,9 @@ class WindowsIngest {
     } catch (error) {
       await folder.discard();
       if (!(error instanceof RefusedAnswerError)) throw error;
-      return { reason: error.message, costDifference: undefined, provesBefore: this.#claimedEnd };
+      // The account and the window are reported with the reason.
+      const reason = error.message.replace(/^account [^,]+, window \S+, /, '');
+      return { reason, costDifference: undefined, provesBefore: this.#claimedEnd };
     }
   }
 

@@ -30,6 +30,8 @@ export interface ClientSettings {
   readonly versionHeader: string;
   readonly maxRequestsPerMinute: number | undefined;
   readonly userAgent: string;
+  /** At most this many attempts at a request; by default it depends on the failure. */
+  readonly maxAttempts?: number;
   /** Time limit of one attempt; five minutes by default. */
   readonly attemptTimeoutMs?: number;
 }
@@ -151,7 +153,8 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           // The token may have expired meanwhile: get it from its source once more, without a pause.
           const refresh: boolean = error.status === 401 && settings.canRefreshToken && !refreshed;
           refreshed ||= refresh;
-          const delay = refresh ? 0 : retryDelayMs(attempts, error, effects.random);
+          const isLast = attempts.made >= (settings.maxAttempts ?? Number.POSITIVE_INFINITY);
+          const delay = refresh ? 0 : isLast ? undefined : retryDelayMs(attempts, error, effects.random);
           if (delay === undefined) {
             const { tokenSetting, url } = settings;
             throw explain(error, { operation, about, host: hostOf(url), attempts: attempts.made, tokenSetting });
