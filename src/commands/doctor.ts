@@ -39,7 +39,7 @@ import { checkLanding } from '../ingest/index.ts';
 import { readJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { causeInMisplaced, describeMisplaced, misplacedFiles } from '../misplaced.ts';
-import { act, clockStep, type NextStep, nextWords, waitForPlatform } from '../next-step.ts';
+import { act, clockStep, type NextStep, nextWords, wait, waitForPlatform } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
@@ -209,8 +209,14 @@ function faultsIn(error: unknown): readonly Found[] {
   const lines = messageOf(error).split('\n');
   if (lines.length > 1) return lines.map((line) => faultIn(exitCode, line));
   const { found, next } = faultAndStep(error);
-  return [fail(exitCode, found, next === undefined ? usualStep(exitCode) : nextWords(next))];
+  // That step ends with "run costbook doctor".
+  const step = next === waitForPlatform ? platformStep : next;
+  return [fail(exitCode, found, step === undefined ? usualStep(exitCode) : nextWords(step))];
 }
+
+const platformStep = wait(
+  "the platform fails, not this machine. If it still fails in some hours, ask the platform's support.",
+);
 
 /** A line of an error that lists several faults: what was found, and the advice after it. */
 function faultIn(exitCode: number, line: string): Found {
@@ -220,7 +226,7 @@ function faultIn(exitCode: number, line: string): Found {
 
 function usualStep(exitCode: number): string {
   if (exitCode === exitCodes.usage) return 'correct it, then run "costbook doctor" again';
-  if (exitCode === exitCodes.platform) return nextWords(waitForPlatform);
+  if (exitCode === exitCodes.platform) return nextWords(platformStep);
   return exitCode === exitCodes.locked ? 'wait until that process ends' : 'read the error, and correct what it names';
 }
 
@@ -326,9 +332,7 @@ async function token(
   { dir, keepSecret, signal }: CommandContext,
   { expired }: Seen,
 ): Promise<readonly Found[]> {
-  if (account.token === undefined) {
-    return [fail(exitCodes.usage, 'no token is configured', 'set COSTBOOK_TOKEN, or tokenFile or tokenCommand')];
-  }
+  if (account.token === undefined) return []; // reported with the configuration
   const text = await readToken(account.token, { dir, keepSecret, signal });
   const expiresAt = expiryOf(text);
   const from = `from ${account.tokenSetting ?? account.token.kind}`;

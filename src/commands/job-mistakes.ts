@@ -3,7 +3,7 @@ import { budgetsFile, loadBudgets } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import { commandLineOf, type Job, type JobReading, readJobs, type Step, stepRules } from '../jobs/index.ts';
-import { act, type NextStep } from '../next-step.ts';
+import { act, nextWords } from '../next-step.ts';
 import { formatMonth, type Instant, parseMonth } from '../time.ts';
 import { alertCommand } from './alert.ts';
 import { checkCommand } from './check.ts';
@@ -84,7 +84,8 @@ export interface JobFileFaults {
   /** One per line: file, line and column, what was found and expected. */
   readonly mistakes: readonly string[];
   readonly effect: string;
-  readonly next: NextStep;
+  /** `Act: correct the file, …` */
+  readonly next: string;
 }
 
 /** The purposes of the files in jobs/ that have mistakes: jobs, budgets, allocation rules. Empty if all are valid. */
@@ -106,17 +107,17 @@ export async function faultsOfJobFiles(
     {
       mistakes: jobs,
       effect: `${again} and "costbook schedule" do not start`,
-      next: act('correct the file, then run "costbook doctor".'),
+      next: nextWords(act('correct the file, then run "costbook doctor".')),
     },
     {
       mistakes: mistakesIn(() => loadBudgets(budgetsFile(dir), { now, sinks: sinks.map(({ name }) => name) })),
       effect: 'budgets are not evaluated',
-      next: act('correct the file, then run "costbook alert".'),
+      next: nextWords(act('correct the file, then run "costbook alert".')),
     },
     {
       mistakes: mistakesIn(() => loadAllocation(allocationFile(dir))),
       effect: 'the rules that were applied before stay',
-      next: act('correct the file, then run "costbook allocation test".'),
+      next: nextWords(act('correct the file, then run "costbook allocation test".')),
     },
   ].filter(({ mistakes }) => mistakes.length > 0);
 }

@@ -384,7 +384,7 @@ function failureLines(status: Shown, paint: Paint): string[] {
 function jobFileLines({ jobFiles }: Status, paint: Paint): string[] {
   return jobFiles.flatMap(({ mistakes, effect, next }) => [
     ...mistakes.map((mistake) => paint('red', `  - ${forTerminal(mistake)}`)),
-    `    ${forTerminal(`Until then, ${effect}. ${nextWords(next)}`)}`,
+    `    ${forTerminal(`Until then, ${effect}. ${next}`)}`,
   ]);
 }
 
