@@ -10,11 +10,17 @@ export interface Log {
   warn(event: string, message: string, fields?: Record<string, unknown>): void;
 }
 
-/** An HTTP request. It has no body, because every operation so far is a GET. */
+/** An HTTP request. */
 export interface HttpRequest {
-  readonly method: 'GET';
+  readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /**
+   * Takes the body of a 2xx piece by piece as it comes, however long; the response then has an empty body. Such an
+   * answer may take its time: a workload makes it.
+   */
+  readonly onChunk?: ((chunk: Buffer) => Promise<void>) | undefined;
   /** A longer response body is refused. */
   readonly maxBodyMib: number;
   readonly signal: AbortSignal;

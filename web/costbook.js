@@ -16,10 +16,12 @@
     return value;
   }
 
-  /** An exact amount with thousands separators: `1,234.500001`. */
-  function exact(text) {
+  /** An exact number with thousands separators, USD with cents: `1,234.500001`. Words stay as they are. */
+  function exact(text, unit) {
+    if (!/^-?\d+(\.\d+)?$/.test(text)) return text;
     const [whole, fraction = ''] = text.split('.');
-    return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
+    const digits = fraction.replace(/0+$/, '').padEnd(/^USD/.test(unit) ? 2 : 0, '0');
+    return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${digits === '' ? '' : `.${digits}`}`;
   }
 
   const cents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
@@ -28,20 +30,25 @@
   const shownNumber = (number) => (number === 0 || Math.abs(number) >= 1 ? cents : small).format(number);
 
   /** One line for each series with a value: its name and its exact amount, which no axis can show. */
-  function tooltipOf(points, { texts, totals, unit }) {
+  function tooltipOf(points, { texts, totals, unit, names, pages }) {
     const known = new Set();
-    const lines = points.flatMap(({ seriesId, seriesName, dataIndex, marker, data }) => {
-      if (seriesId === 'marks') return [`▼ ${data.name.replace(/[{|}]/g, ' ')}`];
+    const place = points.find(({ seriesId }) => texts[seriesId])?.dataIndex;
+    const plain = (name) => name.replace(/[{|}]/g, ' ');
+    const order = Object.keys(texts);
+    const sorted = [...points].sort((a, b) => order.indexOf(a.seriesId) - order.indexOf(b.seriesId));
+    const lines = sorted.flatMap(({ seriesId, seriesName, dataIndex, marker, data }) => {
+      if (seriesId === 'marks') return [`▼ ${plain(data.name)}`];
       const text = texts[seriesId]?.[dataIndex];
       // The incomplete end of a line is a series of its own.
       const id = seriesId.replace(/-open$/, '');
       if (!text || known.has(id)) return [];
       known.add(id);
-      return `${marker}${seriesName.replace(/[{|}]/g, ' ')}: ${exact(text)}`;
+      return `${marker}${plain(seriesName)}: ${exact(text, unit)}`;
     });
-    const { axisValueLabel, dataIndex } = points.find(({ seriesId }) => seriesId !== 'marks') ?? points[0];
-    const total = totals?.[dataIndex];
-    return [`${axisValueLabel}, ${unit}`, ...lines, ...(total ? [`Total: ${exact(total)}`] : [])].join('\n');
+    const total = totals?.[place];
+    const ends = [...(total ? [`Total: ${exact(total, unit)}`] : []), ...(pages?.[place] ? ['Click for details'] : [])];
+    const head = plain(names?.[place] ?? points[0].axisValueLabel);
+    return [unit ? `${head}, ${unit}` : head, ...lines, ...ends].join('\n');
   }
 
   function draw(place) {
@@ -61,15 +68,36 @@
       valueFormatter: (amount) => (amount === null || amount === undefined ? '–' : shownNumber(amount)),
     };
     if (actions.texts) option.tooltip.formatter = (points) => tooltipOf(points, actions);
-    for (const series of option.series) if (actions.links) series.cursor = 'pointer';
+    if (actions.links || actions.pages) for (const series of option.series) series.cursor = 'pointer';
     chart.setOption(option);
     if (actions.buckets) addActions(place, live, chart, actions);
+    else if (actions.pages) addPages(chart, actions, option.yAxis.type === 'category' ? 'yAxisIndex' : 'xAxisIndex');
     const observer = new ResizeObserver(() => chart.resize());
     observer.observe(live);
     return () => {
       observer.disconnect();
       chart.dispose();
     };
+  }
+
+  /** A click anywhere above a place on the axis opens its page; a mark may have one of its own. */
+  function addPages(chart, { pages, markPages = {} }, axis) {
+    const pageAt = ({ offsetX, offsetY }) => {
+      if (!chart.containPixel({ gridIndex: 0 }, [offsetX, offsetY])) return undefined;
+      return pages[chart.convertFromPixel({ [axis]: 0 }, axis === 'xAxisIndex' ? offsetX : offsetY)] ?? undefined;
+    };
+    let own;
+    chart.on('click', ({ seriesId, dataIndex }) => {
+      own = markPages[seriesId]?.[dataIndex];
+    });
+    chart.getZr().on('click', (event) => {
+      const page = own ?? pageAt(event);
+      own = undefined;
+      if (page) location.href = page;
+    });
+    chart.getZr().on('mousemove', (event) => {
+      if (pageAt(event)) chart.getZr().setCursorStyle('pointer');
+    });
   }
 
   /** Opens a page with other values in its address. */

@@ -25,6 +25,8 @@ export interface DaysAround {
   readonly from: number;
   readonly to: number;
   readonly costs: readonly number[];
+  /** The same as exact decimal text. */
+  readonly exactCosts: readonly string[];
   /** What each day was expected to cost; undefined where nothing could be expected. */
   usual(rules: Pick<AnomalyRules, 'minDays'>): ReturnType<typeof usualBand>;
 }
@@ -51,6 +53,7 @@ export async function daysAround(
   return {
     ...{ firstDay: first, lastDay: last, from, to },
     costs: series.costs.slice(from - start),
+    exactCosts: Array.from({ length: to - from }, (_, index) => String(days.get(from + index)?.['cost'] ?? '0')),
     usual: (rules) => usualBand(series, { firstDay: first, from, to }, rules),
   };
 }

@@ -1,5 +1,6 @@
 import { dayMs, formatInstant } from '../time.ts';
 import { amount } from '../usd-format.ts';
+import type { ExactNumbers } from './exact-numbers.ts';
 import type { ExpectedBand } from './expected-band.ts';
 import type { DrawnRows } from './picture.ts';
 
@@ -52,4 +53,29 @@ export function anomalyDays(anomaly: AnomalyDays): DrawnRows<ExpectedBand> {
 
 function dayName(day: number): string {
   return formatInstant(day * dayMs).slice(0, 10);
+}
+
+/** What `anomalyDays` draws, exactly. `costs` are USD as decimal text, one for each day. Pure. */
+export function exactAnomalyDays(anomaly: AnomalyDays, costs: readonly string[]): ExactNumbers {
+  const { from, firstDay, expected, expectedLow, expectedHigh } = anomaly;
+  const cents = (value: number | undefined) => (value === undefined ? null : value.toFixed(2));
+  const range = (low: string, high: string) => `${amount(low)} to ${amount(high)}`;
+  return {
+    head: 'Day',
+    names: costs.map((_, index) => dayName(from + index)),
+    series: [
+      { id: 'cost', name: 'cost', texts: costs },
+      {
+        ...{ id: 'expected', name: 'expected' },
+        texts: anomaly.usual.map((usual, index) => (from + index === firstDay ? expected : cents(usual?.expected))),
+      },
+      {
+        ...{ id: 'band', name: 'usual' },
+        texts: anomaly.usual.map((usual, index) => {
+          if (from + index === firstDay) return range(expectedLow, expectedHigh);
+          return usual === undefined ? null : range(usual.low.toFixed(2), usual.high.toFixed(2));
+        }),
+      },
+    ],
+  };
 }

@@ -1,4 +1,5 @@
 import { amount } from '../usd-format.ts';
+import { type ExactNumbers, forecastTexts } from './exact-numbers.ts';
 import type { MonthSoFar } from './month-so-far.ts';
 import type { DrawnRows } from './picture.ts';
 
@@ -44,5 +45,24 @@ export function burnUp({ period, steps, spent, limit, completeThrough, forecast 
       forecast: forecast && { mean: spread(forecast.mean), low: spread(forecast.low), high: spread(forecast.high) },
       limit: { name: `budget ${amount(limit)}`, value: Number(limit) },
     },
+  };
+}
+
+/** What `burnUp` draws, exactly. Pure. */
+export function exactBurnUp(shown: BurnUp): ExactNumbers {
+  const { before, forecast } = burnUp(shown).rows;
+  const { steps, limit } = shown;
+  return {
+    head: steps[0]?.name.includes(':') ? 'Hour' : 'Day',
+    names: steps.map(({ name }) => name),
+    series: [
+      { id: 'spent', name: 'spent', texts: steps.map(({ spent }) => spent) },
+      ...(forecast === undefined ? [] : forecastTexts(forecast)),
+      {
+        ...{ id: 'before', name: 'even pace' },
+        texts: (before?.values ?? []).map((value) => value?.toFixed(2) ?? null),
+      },
+      { id: 'limit', name: 'budget', texts: steps.map(() => limit) },
+    ],
   };
 }

@@ -183,7 +183,10 @@ export function frame(theme: Theme, names: readonly string[]): EChartsCoreOption
       ...{ show: hasLegend, type: 'plain', bottom: 0, left: 0, itemWidth: 14, itemHeight: 10, itemGap: 14 },
       ...{ textStyle: { color: theme.text }, data: [...names] },
     },
-    tooltip: { trigger: 'axis', renderMode: 'richText', confine: true },
+    tooltip: {
+      ...{ trigger: 'axis', renderMode: 'richText', confine: true },
+      ...{ backgroundColor: theme.background, borderColor: theme.muted, textStyle: { color: theme.text } },
+    },
   };
 }
 

@@ -18,32 +18,32 @@ export interface ExpectedBand {
 export function expectedBand(chart: ExpectedBand, theme: Theme): EChartsCoreOption {
   const { labels, cost, expected, low, high, unusual } = chart;
   const [own = theme.text] = theme.series;
-  const quiet = { type: 'line', showSymbol: false, silent: true, itemStyle: { color: theme.rest } };
+  const quiet = { type: 'line', symbol: 'none', silent: true, itemStyle: { color: theme.rest } };
   return {
     ...frame(theme, []),
     xAxis: { ...categories(labels, theme), boundaryGap: false },
     yAxis: usdAxis(theme),
     series: [
-      { ...quiet, name: 'usual low', stack: 'band', lineStyle: { opacity: 0 }, data: [...low] },
+      { ...quiet, id: 'low', name: 'usual low', stack: 'band', lineStyle: { opacity: 0 }, data: [...low] },
       {
         ...quiet,
-        ...{ name: 'usual range', stack: 'band', lineStyle: { opacity: 0 } },
+        ...{ id: 'band', name: 'usual range', stack: 'band', lineStyle: { opacity: 0 } },
         areaStyle: { color: theme.rest, opacity: 0.3 },
         data: high.map((value, index) => (value === null ? null : value - (low[index] ?? 0))),
       },
       {
         ...quiet,
-        name: 'expected',
+        ...{ id: 'expected', name: 'expected' },
         lineStyle: { color: theme.rest, width: 2, type: 'dashed' },
         data: [...expected],
       },
       {
-        ...{ type: 'line', name: 'cost', showSymbol: false, itemStyle: { color: own } },
+        ...{ type: 'line', id: 'cost', name: 'cost', showSymbol: false, itemStyle: { color: own } },
         lineStyle: { color: own, width: 2.5 },
         data: [...cost],
       },
       {
-        ...{ type: 'scatter', name: 'unusual day', symbol: 'circle', symbolSize: 9, z: 5 },
+        ...{ type: 'scatter', id: 'unusual', name: 'unusual day', symbol: 'circle', symbolSize: 9, z: 5 },
         itemStyle: { color: theme.limit, opacity: 1 },
         data: unusual.map((index) => [index, cost[index] ?? 0]),
       },

@@ -1,12 +1,13 @@
-export { type AnomalyDays, anomalyDays } from './anomaly-days.ts';
-export { type BurnUp, burnUp } from './burn-up.ts';
+export { type AnomalyDays, anomalyDays, exactAnomalyDays } from './anomaly-days.ts';
+export { type BurnUp, burnUp, exactBurnUp } from './burn-up.ts';
 export type { Chart, ChartKey, ChartSeries } from './chart.ts';
 export { costOverTime, keysOf, restName, type TimeShape, timeShapes } from './cost-over-time.ts';
+export type { ExactNumbers, ExactSeries } from './exact-numbers.ts';
 export { type ExpectedBand, expectedBand, expectedBandKeys } from './expected-band.ts';
 export { type MonthSoFar, monthKeys, monthSoFar } from './month-so-far.ts';
 export { type DrawnRows, type Picture, wordsOf } from './picture.ts';
 export { pictureSize, pictureToPng } from './png.ts';
 export { rankedBars } from './ranked-bars.ts';
-export { type RunningMonth, runningMonth } from './running-month.ts';
+export { exactMonth, type RunningMonth, runningMonth } from './running-month.ts';
 export { chartToSvg } from './svg.ts';
 export { lightTheme, pageTheme, type Theme } from './theme.ts';

@@ -28,7 +28,7 @@ export function monthSoFar(month: MonthSoFar, theme: Theme, { hasLegend = false 
   const band = forecast && {
     low: {
       ...line,
-      name: 'low',
+      ...{ id: 'low', name: 'low', symbol: 'none' },
       stack: 'band',
       silent: true,
       lineStyle: { opacity: 0 },
@@ -37,7 +37,7 @@ export function monthSoFar(month: MonthSoFar, theme: Theme, { hasLegend = false 
     },
     width: {
       ...line,
-      name: 'forecast band',
+      ...{ id: 'band', name: 'forecast band', symbol: 'none' },
       stack: 'band',
       silent: true,
       lineStyle: { opacity: 0 },
@@ -56,7 +56,7 @@ export function monthSoFar(month: MonthSoFar, theme: Theme, { hasLegend = false 
         ? [
             {
               ...line,
-              name: before.name,
+              ...{ id: 'before', name: before.name },
               itemStyle: { color: theme.rest },
               lineStyle: { color: theme.rest, width: 2 },
               data: [...before.values],
@@ -67,7 +67,7 @@ export function monthSoFar(month: MonthSoFar, theme: Theme, { hasLegend = false 
         ? [
             {
               ...line,
-              name: 'forecast',
+              ...{ id: 'forecast', name: 'forecast' },
               itemStyle: { color: own },
               lineStyle: { color: own, width: 2, type: 'dashed' },
               data: [...forecast.mean],
@@ -76,7 +76,7 @@ export function monthSoFar(month: MonthSoFar, theme: Theme, { hasLegend = false 
         : []),
       {
         ...line,
-        name,
+        ...{ id: 'spent', name },
         itemStyle: { color: own },
         lineStyle: { color: own, width: 3 },
         data: [...spent],

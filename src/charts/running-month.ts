@@ -1,6 +1,7 @@
 import { monthName } from '../shown-time.ts';
 import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
 import { amount, relative } from '../usd-format.ts';
+import { type ExactNumbers, exactTotals, forecastTexts } from './exact-numbers.ts';
 import type { MonthSoFar } from './month-so-far.ts';
 import type { DrawnRows } from './picture.ts';
 
@@ -24,15 +25,9 @@ export interface RunningMonth {
 /** A month as a running total against the month before, with its forecast and its budget, if there are any. Pure. */
 export function runningMonth(month: RunningMonth): DrawnRows<MonthSoFar> {
   const { start, through, spent, before, forecast } = month;
-  const end = addCalendarMonths(start, 1);
-  const beforeStart = addCalendarMonths(start, -1);
-  const [name, beforeName] = [monthName(start), monthName(beforeStart)];
-  const count = Math.max(Math.round((end - start) / dayMs), 28);
+  const { end, name, beforeName, count, lastDay, running, earlier } = totalsOf(month);
   const labels = Array.from({ length: count }, (_, index) => String(index + 1));
-  const lastDay = Math.floor((through - hourMs - start) / dayMs);
-  const running = totals(month.days, start, count, lastDay);
-  const earlier = totals(month.daysBefore, beforeStart, count, Math.round((start - beforeStart) / dayMs) - 1);
-  const now = running[lastDay] ?? 0;
+  const now = Number(running[lastDay] ?? 0);
   // The forecast of the rest, spread evenly over the hours that are left.
   const spread = (to: string) =>
     labels.map((_, day) => {
@@ -50,13 +45,41 @@ export function runningMonth(month: RunningMonth): DrawnRows<MonthSoFar> {
     rows: {
       labels,
       name,
-      spent: running,
-      before: before === undefined ? undefined : { name: beforeName, values: earlier },
+      spent: running.map(drawn),
+      before: before === undefined ? undefined : { name: beforeName, values: earlier.map(drawn) },
       forecast: forecast && { mean: spread(forecast.mean), low: spread(forecast.low), high: spread(forecast.high) },
       limit: forecast?.amount
         ? { name: `budget ${amount(forecast.amount)}`, value: Number(forecast.amount) }
         : undefined,
     },
+  };
+}
+
+/** What `runningMonth` draws, exactly. Pure. */
+export function exactMonth(month: RunningMonth): ExactNumbers {
+  const { start, before } = month;
+  const { name, beforeName, count, running, earlier } = totalsOf(month);
+  const { forecast } = runningMonth(month).rows;
+  return {
+    head: 'Day',
+    names: Array.from({ length: count }, (_, day) => formatInstant(start + day * dayMs).slice(0, 10)),
+    series: [
+      { id: 'spent', name, texts: running },
+      ...(before === undefined ? [] : [{ id: 'before', name: beforeName, texts: earlier }]),
+      ...(forecast === undefined ? [] : forecastTexts(forecast)),
+    ],
+  };
+}
+
+function totalsOf({ start, through, days, daysBefore }: RunningMonth) {
+  const end = addCalendarMonths(start, 1);
+  const beforeStart = addCalendarMonths(start, -1);
+  const count = Math.max(Math.round((end - start) / dayMs), 28);
+  const lastDay = Math.floor((through - hourMs - start) / dayMs);
+  return {
+    ...{ end, name: monthName(start), beforeName: monthName(beforeStart), count, lastDay },
+    running: totals(days, start, count, lastDay),
+    earlier: totals(daysBefore, beforeStart, count, Math.round((start - beforeStart) / dayMs) - 1),
   };
 }
 
@@ -68,12 +91,20 @@ function titleOf({ spent, before, forecast }: RunningMonth, name: string, isWhol
   return `${name} heads for ${amount(forecast.mean)} USD; ${amount(spent)} is spent`;
 }
 
-/** The running total at the end of each day; null after the last one. For drawing only. */
-function totals(days: ReadonlyMap<string, string>, start: Instant, count: number, lastDay: number): (number | null)[] {
-  let sum = 0;
-  return Array.from({ length: count }, (_, day) => {
-    if (day > lastDay) return null;
-    sum += Number(days.get(formatInstant(start + day * dayMs).slice(0, 10)) ?? 0);
-    return sum;
-  });
+/** The running total at the end of each day; null after the last one. */
+function totals(
+  days: ReadonlyMap<string, string>,
+  start: Instant,
+  count: number,
+  lastDay: number,
+): readonly (string | null)[] {
+  const names = Array.from({ length: count }, (_, day) => formatInstant(start + day * dayMs).slice(0, 10));
+  return exactTotals(
+    names.map((name) => days.get(name)),
+    lastDay,
+  );
+}
+
+function drawn(text: string | null): number | null {
+  return text === null ? null : Number(text);
 }

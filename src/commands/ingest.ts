@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import { stepAfterRun } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
-import { type AccountConfig, type Config, loadConfig, readToken } from '../config/index.ts';
+import { loadConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { PlatformError, UsageError, worstExitCode } from '../errors.ts';
 import { failureOf, withoutStep } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { type AccountSummary, firstFailure, type IngestProgress, ingest } from '../ingest/index.ts';
 import { nextWords, parseNextStep, unprovenStep, wait } from '../next-step.ts';
-import { type Client, openClient, proxiesOf } from '../platform/index.ts';
+import { proxiesOf } from '../platform/index.ts';
 import { describeCompleteness } from '../reports/index.ts';
 import { folded } from '../terminal/index.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
-import { version } from '../version.ts';
 import { unprovenText, type Warehouse } from '../warehouse/index.ts';
+import { clientFor } from './client-for.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { unprovenLines } from './unproven-lines.ts';
@@ -84,7 +84,7 @@ export const ingestCommand: Command = {
         {
           warehouse,
           landing,
-          openClient: (account) => clientFor(account, config, http, { ...context, signal }),
+          openClient: (account, workspace) => clientFor(account, config, http, { ...context, signal }, workspace),
           effects,
           signal,
           redact: context.redact,
@@ -156,31 +156,6 @@ async function applyAllocation(
     for (const line of error.message.split('\n')) tell(`costbook: ${line}`);
     return error;
   }
-}
-
-/** A client for one account's platform, with the account's token. */
-function clientFor(
-  account: AccountConfig,
-  config: Config,
-  http: ReturnType<CommandContext['openHttp']>,
-  context: CommandContext,
-): Client {
-  const { dir, signal, keepSecret } = context;
-  return openClient(
-    {
-      url: account.url,
-      token: () => readToken(account.token, { dir, signal, keepSecret }),
-      tokenSetting: account.tokenSetting,
-      canRefreshToken: account.token.kind !== 'value',
-      apiVersion: config.apiVersion,
-      authorizationHeader: config.authorizationHeader,
-      versionHeader: config.versionHeader,
-      maxRequestsPerMinute: config.maxRequestsPerMinute,
-      userAgent: `costbook/${version}`,
-    },
-    http,
-    context.effects,
-  );
 }
 
 /**

@@ -13,10 +13,11 @@ import {
   read,
 } from './environment-and-file.ts';
 import { parseFileMode } from './file-mode.ts';
+import { readHeaderNames, readHeaders } from './header-settings.ts';
 import type { settingKeys } from './keys.ts';
 import { readServe, type ServeSettings } from './serve-settings.ts';
 import { type AlertSeverities, readSeverities, readSinkNames, readSinks, type Sink } from './sink-settings.ts';
-import { parseApiVersion, parseHeaderName, parseHours, parseName, parseTolerance, parseUrl } from './values.ts';
+import { parseApiVersion, parseHours, parseName, parseSandboxUrl, parseTolerance, parseUrl } from './values.ts';
 import { choiceParser, gatherProblems, integerParser, type Parse, readYamlFile } from './yaml.ts';
 
 /** The configuration of a command that never contacts the platform: url and token may be missing. */
@@ -55,6 +56,16 @@ export interface LocalConfig {
   readonly apiVersion: string; // the earliest version, the platform's own default
   readonly authorizationHeader: string; // Authorization
   readonly versionHeader: string; // Service-Version
+  /** The header that names the workspace of a request; undefined if the platform wants none. */
+  readonly workspaceHeader: string | undefined;
+  /** The header of an agent's thread. */
+  readonly threadHeader: string; // X-Service-Thread-Id
+  /** More headers that the platform wants with every request, by name. Values may be secrets. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Root of the inference host; undefined if it is not configured. */
+  readonly inferenceUrl: string | undefined;
+  /** A sandbox's own host, with `{sandbox}`, `{workspace}` and `{region}`; undefined if it is not configured. */
+  readonly sandboxUrl: string | undefined;
   /** The mode of new files; folders also get x for each r. */
   readonly fileMode: number; // 0600
 }
@@ -108,12 +119,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     return read(layer.get(key), parse, reading);
   }
   const accounts = resolveAccounts(spec, env, reading);
-  const authorizationHeader = setting('authorizationHeader', parseHeaderName) ?? 'Authorization';
-  const versionHeader = setting('versionHeader', parseHeaderName) ?? 'Service-Version';
-  if (authorizationHeader.toLowerCase() === versionHeader.toLowerCase()) {
-    const given = layer.get('versionHeader') ?? layer.get('authorizationHeader');
-    if (given) reading.problems.report(given, 'found the same name for both headers, expected two; change one of them');
-  }
+  const headerNames = readHeaderNames(layer, reading);
   const sinksGiven = spec.top.get('sinks');
   const sinkReading = { ...reading, strict: reading.requireSinks ?? false };
   const sinks =
@@ -160,8 +166,10 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     ),
     dashboardUrl: setting('dashboardUrl', parseUrl),
     apiVersion: setting('apiVersion', parseApiVersion) ?? earliestVersion,
-    authorizationHeader,
-    versionHeader,
+    ...headerNames,
+    headers: readHeaders(spec.top.get('headers'), Object.values(headerNames), reading),
+    inferenceUrl: setting('inferenceUrl', parseUrl),
+    sandboxUrl: setting('sandboxUrl', parseSandboxUrl),
     fileMode: setting('fileMode', parseFileMode) ?? 0o600,
   };
 }

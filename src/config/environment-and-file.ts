@@ -94,11 +94,9 @@ export function environmentLayer({ env, text = '', problems }: Reading): Layer {
 export function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpec | undefined {
   const { root, isSound } = parseYaml(text, file, problems);
   const tokens = [...textsUnder('token', root), ...workspaceTokens(root)];
-  const sinks =
-    root.value !== null && typeof root.value === 'object' && root.value?.kind === 'mapping'
-      ? root.value.entries.find(({ key }) => key.value === 'sinks')?.value
-      : undefined;
+  const sinks = underTop('sinks', root);
   if (sinks !== undefined) for (const key of secretKeys) tokens.push(...textsUnder(key, sinks));
+  tokens.push(...valuesOf(underTop('headers', root)));
   for (const token of tokens) {
     // A reference is not a secret; its value is.
     if (!/^\$\{\w+\}$/.test(token)) problems.keepSecret(token);
@@ -123,6 +121,19 @@ export function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpe
     return keys ? [{ place: { where: item.where, position: item.position }, keys }] : [];
   });
   return { top, entries };
+}
+
+/** What is given for a key of the top level. */
+function underTop(name: string, { value }: Given): Given | undefined {
+  if (typeof value !== 'object' || value?.kind !== 'mapping') return undefined;
+  return value.entries.find(({ key }) => key.value === name)?.value;
+}
+
+/** The single values of a mapping, as text. */
+function valuesOf(given: Given | undefined): string[] {
+  const value = given?.value;
+  if (typeof value !== 'object' || value?.kind !== 'mapping') return [];
+  return value.entries.flatMap(({ value: one }) => (typeof one.value === 'string' ? [one.value] : []));
 }
 
 /** Every text in the place of a workspace's token, as written and as parsed. */

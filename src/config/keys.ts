@@ -16,6 +16,10 @@ const plainSettings = [
   'apiVersion',
   'authorizationHeader',
   'versionHeader',
+  'workspaceHeader',
+  'threadHeader',
+  'inferenceUrl',
+  'sandboxUrl',
   'fileMode',
   'dashboardUrl',
 ] as const;
@@ -48,7 +52,15 @@ const groupedSettings = [
   'serve.userHeader',
 ] as const;
 export const settingKeys = [...plainSettings, ...groupedSettings];
-const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name), 'sinks'];
+const topKeys = [
+  'accounts',
+  'account',
+  ...sharedKeys,
+  ...plainSettings,
+  ...groups.map(({ name }) => name),
+  'headers',
+  'sinks',
+];
 const entryKeys = ['id', 'name', 'inventory', ...sharedKeys];
 
 /** The keys of costbook.yaml by place; the schema is generated from them. */

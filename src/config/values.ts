@@ -80,6 +80,31 @@ export const parseUrl: Parse<string> = (value) => {
   return url.href.slice(0, end);
 };
 
+/** The address of a sandbox's own host, with the parts of its name in braces. */
+export const parseSandboxUrl: Parse<string> = (value) => {
+  const text = parseText(value);
+  const names = ['sandbox', 'workspace', 'region'];
+  const other = [...text.matchAll(/\{([^}]*)\}/g)].find(([, name = '']) => !names.includes(name));
+  demand(other === undefined, `found ${quoted(other?.[0] ?? '')}, expected only {sandbox}, {workspace} and {region}`);
+  demand(
+    text.includes('{sandbox}'),
+    'found no {sandbox}, expected an address such as https://sbx-{sandbox}-{workspace}.{region}.example.com',
+  );
+  // Braces are no part of an address; whatever they stand for is.
+  parseUrl(text.replaceAll(/\{\w+\}/g, 'x'));
+  return text.replace(/\/+$/, '');
+};
+
+/** The value of an HTTP header; it may be a secret, so messages never quote it. */
+export const parseHeaderValue: Parse<string> = (value) => {
+  const text = parseText(value, 8192);
+  demand(
+    /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text),
+    'found a text that no HTTP header can carry, expected ASCII without line breaks',
+  );
+  return text;
+};
+
 export const parseToken: Parse<TokenSource> = (value) => {
   const text = parseText(value);
   const fault = tokenFault(text);

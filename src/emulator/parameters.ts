@@ -60,6 +60,7 @@ function readValue(
 ): ParameterValue | undefined {
   switch (type.kind) {
     case 'string':
+    case 'path':
       return text;
     case 'instant': {
       const instant = readInstant(text);

@@ -140,13 +140,12 @@ export function openPlatform(
     overcounts: (kind) => faults.overcounts(kind),
   });
   const versions = faults.knowsOnlyEarliestVersion ? [earliestVersion] : allVersions;
-  const routes = Object.entries(operations).map(([name, operation]) => ({
-    operation,
-    pattern: patternOf(operation),
-    answer: answers()[name as OperationName],
-  }));
+  const routes = Object.entries(answers()).map(([name, answer]) => {
+    const operation = operations[name as OperationName];
+    return { operation, pattern: patternOf(operation), answer };
+  });
 
-  function answers(): Record<OperationName, (call: Call) => unknown> {
+  function answers(): Partial<Record<OperationName, (call: Call) => unknown>> {
     return {
       metrics: metricsAnswerer(story, hourlyCosts, faults),
       groupByEnum: () => ({ values: groupByDimensions }),

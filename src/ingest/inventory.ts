@@ -56,7 +56,7 @@ export async function readInventory(
     },
     ...tokens.map(({ workspace, token, tokenSetting }) => ({
       tokenWorkspace: workspace,
-      client: tools.openClient({ ...config, token, tokenSetting }),
+      client: tools.openClient({ ...config, token, tokenSetting }, workspace),
       workspacesElsewhere: named.filter((other) => other !== workspace),
       isOfInterest: (other: string) => other === workspace,
     })),

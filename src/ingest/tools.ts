@@ -22,7 +22,8 @@ export interface IngestRequest {
 export interface IngestTools {
   readonly warehouse: Warehouse;
   readonly landing: LandingWriter;
-  openClient(account: AccountConfig): Client;
+  /** A client with the account's token; `workspace` is the one that this token is for, if it is for one. */
+  openClient(account: AccountConfig, workspace?: string): Client;
   readonly effects: Effects;
   readonly signal: AbortSignal;
   /** Removes secrets from text that is stored in the books: the platform may have repeated our token. */

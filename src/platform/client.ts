@@ -7,9 +7,10 @@ import { jsonExcess } from './bounded-json.ts';
 import { explain, redirectWords, textIn } from './failure-words.ts';
 import { hostOf } from './http.ts';
 import { answerLimits } from './limits.ts';
-import { type Operation, requestPath } from './operations.ts';
+import type { Operation } from './operations.ts';
+import { baseUrl, type Endpoint, requestHeaders, requestPath, type Texts } from './request.ts';
 import { errorBody } from './responses.ts';
-import { type Attempts, isPutOff, parseDate, parseRetryAfter, retryDelayMs } from './retry.ts';
+import { type Attempts, isCertainlyNotDone, isPutOff, parseDate, parseRetryAfter, retryDelayMs } from './retry.ts';
 
 const gunzipAsync = promisify(gunzip);
 
@@ -17,9 +18,11 @@ const gunzipAsync = promisify(gunzip);
  * The client's identity and endpoint. Header names are settings because a real platform puts its maker's name into
  * them.
  */
-export interface ClientSettings {
-  readonly url: string;
-  /** Gets the token from its source; called once, and again after it failed or, if that may help, after a 401. */
+export interface ClientSettings extends Endpoint {
+  /**
+   * Gets the token from its source; called once, and again after it failed, before it expires if it says when, or, if
+   * that may help, after a 401.
+   */
   token(): Promise<string>;
   /** Where the token is configured, for messages about a 401: `COSTBOOK_TOKEN`. */
   readonly tokenSetting?: string | undefined;
@@ -28,12 +31,28 @@ export interface ClientSettings {
   readonly apiVersion: string;
   readonly authorizationHeader: string;
   readonly versionHeader: string;
+  /** Headers that this platform wants with every request, by name. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly maxRequestsPerMinute: number | undefined;
   readonly userAgent: string;
   /** At most this many attempts at a request; by default it depends on the failure. */
   readonly maxAttempts?: number;
   /** Time limit of one attempt; five minutes by default. */
   readonly attemptTimeoutMs?: number;
+}
+
+/** What a call sends besides its parameters, and how it takes the answer. */
+export interface Sending {
+  /** The method of an operation that allows any. */
+  readonly method?: string | undefined;
+  /** JSON. */
+  readonly body?: string | undefined;
+  /** Another API version than the client's. */
+  readonly apiVersion?: string | undefined;
+  /** Whether a person chose the values, so that they are what a refusal is about. */
+  readonly isOfUser?: boolean | undefined;
+  /** Takes the answer piece by piece as it comes; the body is then empty. */
+  readonly onChunk?: ((chunk: Buffer) => Promise<void>) | undefined;
 }
 
 /** The body of a successful answer, as it came. */
@@ -66,17 +85,18 @@ export interface Client {
   /** The platform's clock and ours at the last answer with a time; undefined if there was none. */
   clocks(): Clocks | undefined;
   /**
-   * Calls one operation and passes the body of a 200 to `read`. Retries sending, receiving and `read` together while
-   * that can help; throws other failures as PlatformError whose message starts with the operation and `about` (account,
-   * window and page).
+   * Calls one operation and passes the body of a 200 (any 2xx of what changes something) to `read`. Retries sending,
+   * receiving and `read` together while that can help; what must not happen twice only if the platform certainly did
+   * nothing. Throws other failures as PlatformError whose message starts with the operation and `about` (account, window
+   * and page), and UsageError if the operation's host is not configured.
    */
   call<T>(
     operation: Operation,
-    values: Readonly<Record<string, string>>,
+    values: Texts,
     about: string,
     read: (body: RawBody) => Promise<T>,
     signal: AbortSignal,
-    apiVersion?: string,
+    sending?: Sending,
   ): Promise<T>;
 }
 
@@ -88,27 +108,20 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
   let clocks: Clocks | undefined;
   warnAboutPlainHttp(settings.url, effects);
 
-  async function attempt<T>(
-    path: string,
-    maxBodyMib: number,
-    apiVersion: string,
-    signal: AbortSignal,
-    read: (body: RawBody) => Promise<T>,
-  ): Promise<T> {
+  async function attempt<T>(prepared: Prepared, signal: AbortSignal, read: (body: RawBody) => Promise<T>): Promise<T> {
+    const { operation, url, sending } = prepared;
     const tokenUsed = token.current();
-    const limitMs = settings.attemptTimeoutMs ?? answerLimits.attemptMs;
+    const { maxBodyMib } = operation;
+    const isStreamed = sending.onChunk !== undefined;
+    const limitMs = settings.attemptTimeoutMs ?? (isStreamed ? answerLimits.streamMs : answerLimits.attemptMs);
     const limit = AbortSignal.timeout(limitMs);
     try {
       const response = await http({
-        method: 'GET',
-        url: settings.url + path,
-        headers: {
-          [settings.authorizationHeader]: `Bearer ${await tokenUsed}`,
-          [settings.versionHeader]: apiVersion,
-          accept: 'application/json',
-          'accept-encoding': 'gzip',
-          'user-agent': settings.userAgent,
-        },
+        method: methodOf(operation, sending),
+        url,
+        headers: headersOf(prepared, settings, await tokenUsed),
+        body: sending.body,
+        onChunk: sending.onChunk,
         maxBodyMib,
         signal: AbortSignal.any([signal, limit]),
       });
@@ -116,13 +129,14 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
       if (answeredAt !== undefined) {
         clocks = { platform: answeredAt + ageMs(headerOf(response, 'age')), local: effects.clockNow() };
       }
-      if (response.status !== 200) throw await refusal(response);
+      const isDone = response.status === 200 || (!operation.isRepeatable && isSuccess(response.status));
+      if (!isDone) throw await refusal(response);
       return await read({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib, answeredAt });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (limit.aborted) {
         const waited = limitMs < 60_000 ? `${limitMs} ms` : `${limitMs / 60_000} minutes`;
-        throw new PlatformError(`no whole answer from ${hostOf(settings.url)} within ${waited}`, {
+        throw new PlatformError(`no whole answer from ${hostOf(url)} within ${waited}`, {
           code: 'timeout',
           retryable: true,
         });
@@ -136,8 +150,9 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
     counters,
     apiVersion: settings.apiVersion,
     clocks: () => clocks,
-    async call(operation, values, about, read, signal, apiVersion = settings.apiVersion) {
-      const path = requestPath(operation, values);
+    async call(operation, values, about, read, signal, sending = {}) {
+      const url = baseUrl(operation, settings, values) + requestPath(operation, values);
+      const prepared = { operation, url, headers: requestHeaders(operation, values, settings), sending };
       counters.requests += 1;
       let attempts: Attempts = { made: 0, putOff: 0, waitedMs: 0 };
       let refreshed = false;
@@ -145,7 +160,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
         signal.throwIfAborted();
         await pace.wait(signal);
         try {
-          return await attempt(path, operation.maxBodyMib, apiVersion, signal, read);
+          return await attempt(prepared, signal, read);
         } catch (error) {
           if (signal.aborted) throw signal.reason;
           if (!(error instanceof PlatformError)) throw error;
@@ -153,11 +168,12 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           // The token may have expired meanwhile: get it from its source once more, without a pause.
           const refresh: boolean = error.status === 401 && settings.canRefreshToken && !refreshed;
           refreshed ||= refresh;
-          const isLast = attempts.made >= (settings.maxAttempts ?? Number.POSITIVE_INFINITY);
-          const delay = refresh ? 0 : isLast ? undefined : retryDelayMs(attempts, error, effects.random);
+          const delay = refresh ? 0 : pauseAfter(error, operation, attempts, settings.maxAttempts, effects.random);
           if (delay === undefined) {
-            const { tokenSetting, url } = settings;
-            throw explain(error, { operation, about, host: hostOf(url), attempts: attempts.made, tokenSetting });
+            const { made } = attempts;
+            const { tokenSetting } = settings;
+            const isOfUser = sending.isOfUser === true;
+            throw explain(error, { operation, about, host: hostOf(url), attempts: made, tokenSetting, isOfUser });
           }
           counters.retries += 1;
           effects.log.info('request.retried', 'Retrying a request', {
@@ -176,25 +192,99 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
   };
 }
 
+/** One call, ready to be sent. */
+interface Prepared {
+  readonly operation: Operation;
+  readonly url: string;
+  readonly headers: Texts;
+  readonly sending: Sending;
+}
+
+/** The headers of a request. */
+function headersOf({ headers, sending }: Prepared, settings: ClientSettings, token: string): Texts {
+  const isStreamed = sending.onChunk !== undefined;
+  return {
+    ...settings.headers,
+    [settings.authorizationHeader]: `Bearer ${token}`,
+    [settings.versionHeader]: sending.apiVersion ?? settings.apiVersion,
+    accept: isStreamed ? '*/*' : 'application/json',
+    'accept-encoding': isStreamed ? 'identity' : 'gzip',
+    'user-agent': settings.userAgent,
+    ...(sending.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...headers,
+  };
+}
+
+/** Milliseconds before the next attempt, or undefined to give up: what must not happen twice is not sent again. */
+function pauseAfter(
+  error: PlatformError,
+  { isRepeatable }: Operation,
+  attempts: Attempts,
+  maxAttempts = Number.POSITIVE_INFINITY,
+  random: () => number,
+): number | undefined {
+  if (attempts.made >= maxAttempts || !(isRepeatable || isCertainlyNotDone(error))) return undefined;
+  return retryDelayMs(attempts, error, random);
+}
+
+/** An operation that allows any method reads unless it sends something. */
+function methodOf({ method }: Operation, sending: Sending): string {
+  if (method !== 'ANY') return method;
+  return sending.method ?? (sending.body === undefined ? 'GET' : 'POST');
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/** A token is fetched again this long before it expires. */
+const renewBeforeMs = 60_000;
+
 /**
- * The token, fetched once for all requests. Requests that wait while the source fails share that failure; a later
+ * When a token expires, in milliseconds since 1970: the `exp` of a JWT (RFC 7519 4.1.4). Undefined for an API key, and
+ * for a JWT that does not say. The signature is the platform's business. Pure.
+ */
+export function expiryOf(token: string): number | undefined {
+  const [, payload = '', signature] = token.split('.');
+  if (signature === undefined) return undefined;
+  try {
+    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { exp?: unknown };
+    return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The token, fetched once for all requests, and again shortly before it expires. Requests that wait while the source fails share that failure; a later
  * request tries the source again, because the cause (a locked agent, a file being replaced) may have passed. Only one
  * request uses the source at a time. A failure is no PlatformError, so it ends the work that needs the token.
  */
-function openToken(settings: Pick<ClientSettings, 'token'>): {
+function openToken(settings: Pick<ClientSettings, 'token' | 'canRefreshToken'>): {
   current(): Promise<string>;
   forget(used: Promise<string>): void;
 } {
   let token: Promise<string> | undefined;
+  let renewAt = Number.POSITIVE_INFINITY;
   function forget(used: Promise<string>): void {
     if (token === used) token = undefined;
   }
   return {
     current() {
-      if (token !== undefined) return token;
+      // Real time, not the books' now. A source that returns an expired token again is not queried for every request.
+      if (token !== undefined && Date.now() < renewAt) return token;
       const asked = settings.token();
       token = asked;
-      asked.catch(() => forget(asked));
+      renewAt = Number.POSITIVE_INFINITY;
+      asked.then(
+        (text) => {
+          const expiry = settings.canRefreshToken ? expiryOf(text) : undefined;
+          if (token === asked && expiry !== undefined && expiry > Date.now() + renewBeforeMs) {
+            renewAt = expiry - renewBeforeMs;
+          }
+        },
+        () => forget(asked),
+      );
       return asked;
     },
     forget,

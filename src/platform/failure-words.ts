@@ -2,7 +2,7 @@ import { excerpt, PlatformError } from '../errors.ts';
 import { act, type NextStep, waitForPlatform } from '../next-step.ts';
 import { describeSpan } from '../time.ts';
 import type { Operation } from './operations.ts';
-import { waitBudgetMs } from './retry.ts';
+import { isCertainlyNotDone, waitBudgetMs } from './retry.ts';
 
 /** A request that failed for good. */
 export interface FailedRequest {
@@ -14,6 +14,8 @@ export interface FailedRequest {
   readonly attempts: number;
   /** Where the token is configured: `COSTBOOK_TOKEN`. */
   readonly tokenSetting: string | undefined;
+  /** Whether a person wrote the request. */
+  readonly isOfUser: boolean;
 }
 
 /**
@@ -27,7 +29,7 @@ export function explain(error: PlatformError, failed: FailedRequest): PlatformEr
   // If no connection can be made, every request fails in the same way.
   const details = isOfConnection(error) || request === '' ? '' : ` (${request})`;
   return new PlatformError(`${account}${faultWords(error, failed)}${tries}${details}.`, {
-    next: stepAfter(error, failed),
+    next: failed.isOfUser ? stepForUser(error, failed) : stepAfter(error, failed),
     status: error.status,
     code: error.code,
     retryable: error.retryable,
@@ -54,6 +56,17 @@ function postponement({ retryAfterMs = 0 }: PlatformError): string {
     : '';
 }
 
+/** The step for the person who wrote the request. */
+function stepForUser(error: PlatformError, failed: FailedRequest): NextStep {
+  if ((error.status === 400 || error.status === 404) && error.code !== 'invalid_api_version')
+    return act('check the names and values of the request.');
+  const step = stepAfter(error, failed);
+  if (step !== waitForPlatform) return step;
+  return failed.operation.isRepeatable || isCertainlyNotDone(error)
+    ? act('send the request again later.')
+    : act('check whether the platform did it before you send the request again.');
+}
+
 /** What to do about a failure that more attempts did not fix. */
 function stepAfter(error: PlatformError, { operation, host, tokenSetting }: FailedRequest): NextStep {
   const { status } = error;
@@ -70,7 +83,7 @@ function stepAfter(error: PlatformError, { operation, host, tokenSetting }: Fail
       return act(`replace the token in ${setting}: the platform refused it; it may have expired or been revoked.`);
     }
     case 403:
-      return act(`ask an account admin for a token that may read ${operation.reads}: this one has no access.`);
+      return act(`ask an account admin for a token that may ${operation.may}: this one has no access.`);
     case 404:
       return act(operation.path.includes('{accountId}') ? 'check the account ID and the URL.' : 'check the URL.');
     case 407:

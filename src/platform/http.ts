@@ -5,15 +5,10 @@ import { networkFault } from './failure-words.ts';
 import { answerLimits } from './limits.ts';
 import { proxiesOf } from './proxy.ts';
 
-const unreachableCodes = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ETIMEDOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+/** What only happens before a request is sent. */
+const unreachableCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+/** What happens before a request is sent, or later. */
+const lostCodes = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 const silenceCodes = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
 /**
@@ -53,25 +48,46 @@ export function openHttp(options: {
 
   async function send(request: HttpRequest): Promise<HttpResponse> {
     try {
-      const { url, method, headers, signal } = request;
+      const { url, method, headers, body: sent, signal } = request;
+      const silenceMs = silenceOf(request);
       const { undiciRequest, dispatcher } = await load();
       signal.throwIfAborted();
-      const response = await unlessAborted(undiciRequest(url, { dispatcher, method, headers, signal }), signal);
-      const body = await readBody(response.body as AsyncIterable<Buffer>, request, paceMs);
-      return { status: response.statusCode, headers: response.headers, body };
+      const response = await unlessAborted(
+        undiciRequest(url, {
+          ...{ dispatcher, method: method as Dispatcher.HttpMethod, headers, signal },
+          ...{ body: sent ?? null, headersTimeout: silenceMs, bodyTimeout: silenceMs },
+        }),
+        signal,
+      );
+      const { statusCode: status } = response;
+      const incoming = response.body as AsyncIterable<Buffer>;
+      const { onChunk } = request;
+      if (onChunk === undefined || status < 200 || status > 299) {
+        return { status, headers: response.headers, body: await readBody(incoming, request, paceMs) };
+      }
+      for await (const chunk of incoming) await onChunk(chunk);
+      return { status, headers: response.headers, body: Buffer.alloc(0) };
     } catch (error) {
       if (request.signal.aborted || error instanceof PlatformError) throw error;
       const code = codeOf(error);
-      const kind = kindOf(code ?? '');
+      const kind = kindOf(code ?? '', (error as { syscall?: unknown }).syscall);
       const host = hostOf(request.url);
-      throw new PlatformError(`no answer from ${host}: ${networkFault(error, code, { host, ...answerLimits })}`, {
-        code: kind,
-        retryable: kind !== 'certificate' && kind !== 'tls',
-        cause: error,
-      });
+      throw new PlatformError(
+        `no answer from ${host}: ${networkFault(error, code, { host, ...answerLimits, silenceMs: silenceOf(request) })}`,
+        {
+          code: kind,
+          retryable: kind !== 'certificate' && kind !== 'tls',
+          cause: error,
+        },
+      );
     }
   }
   return { send, close: async () => (await loaded)?.dispatcher.destroy() };
+}
+
+/** How long an answer may be silent. */
+function silenceOf({ onChunk }: HttpRequest): number {
+  return onChunk === undefined ? answerLimits.silenceMs : answerLimits.streamSilenceMs;
 }
 
 /** Reads a body to its end. Throws PlatformError if it is too long, or so slow that it would hold us up. */
@@ -111,8 +127,8 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
 }
 
 /** What a network failure means for the next attempt: retrying does not make a certificate trusted. */
-function kindOf(code: string): 'unreachable' | 'timeout' | 'certificate' | 'tls' | 'network' {
-  if (unreachableCodes.has(code)) return 'unreachable';
+function kindOf(code: string, syscall?: unknown): 'unreachable' | 'timeout' | 'certificate' | 'tls' | 'network' {
+  if (unreachableCodes.has(code) || (lostCodes.has(code) && syscall === 'connect')) return 'unreachable';
   if (silenceCodes.has(code)) return 'timeout';
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(code)) return 'certificate';
   return code === 'EPROTO' || code.startsWith('ERR_SSL') ? 'tls' : 'network';

@@ -1,12 +1,15 @@
 export { accountIdFault } from './account-id.ts';
+export { type Answer, type AnswerPage, answerPages, type Call, callOnce, callStreamed } from './calls.ts';
 export {
   type Client,
   type ClientSettings,
   type Clocks,
+  expiryOf,
   openClient,
   parseBody,
   parseBytes,
   type RawBody,
+  type Sending,
   unpackBody,
   unpackingOf,
 } from './client.ts';
@@ -24,5 +27,9 @@ export {
 } from './listings.ts';
 export * from './operations.ts';
 export { CursorRefusedError, type Page, pages } from './paging.ts';
+export * from './parameters.ts';
 export { proxiesOf } from './proxy.ts';
+export { baseUrl, type Endpoint, requestHeaders, requestPath } from './request.ts';
 export * from './responses.ts';
+export { schemaOf } from './schema.ts';
+export { hidden, withoutSecrets } from './without-secrets.ts';

@@ -98,8 +98,12 @@ export const answerLimits = {
    * Between sending and the first byte, and between two parts of a body: the platform computes long queries meanwhile.
    */
   silenceMs: 60_000,
+  /** The same for an answer that a workload makes: an async trigger may run for 900 seconds (2.4). */
+  streamSilenceMs: 16 * 60_000,
   /** All of one attempt; a page of 300 KB then needs 1 KB/s. */
   attemptMs: 5 * 60_000,
+  /** All of an answer that a workload makes. */
+  streamMs: 60 * 60_000,
   /**
    * The pace of a body is measured over intervals of this length, so that a link may stall for most of a minute; a body
    * that ends within the first one is never too slow.

@@ -129,14 +129,9 @@ async function* turnPages(
   const chain = pages(about, answerLimits.maxListingPages, (page, cursor) => {
     const aboutPage = `${about}, page ${page}`;
     const read = async (body: RawBody) => readListingPage(await parseBody(body), { about: aboutPage, limit, cursor });
-    return client.call(
-      operation,
-      cursor === undefined ? asked : { ...asked, cursor },
-      aboutPage,
-      read,
-      signal,
+    return client.call(operation, cursor === undefined ? asked : { ...asked, cursor }, aboutPage, read, signal, {
       apiVersion,
-    );
+    });
   });
   for await (const { items, hasMore, total, doubt } of chain) {
     number += 1;

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import {
   answerLimits,
   deploymentStatuses,
@@ -9,78 +9,93 @@ import {
   pagedListingsVersion,
   resolutions,
 } from './limits.ts';
-import { accountsResponse, enumResponse, listingResponse, metricsResponse } from './responses.ts';
+import type { Parameter } from './parameters.ts';
+import {
+  agentResource,
+  deletedModel,
+  functionResource,
+  integrationProvider,
+  jobResource,
+  modelResource,
+  policyResource,
+  sandboxResource,
+  template,
+} from './resource-shapes.ts';
+import { accountsResponse, enumResponse, listingOfItems, metricsResponse } from './responses.ts';
 
-/** How a parameter's text is parsed. */
-export type ParameterType =
-  | { readonly kind: 'string' }
-  /** A search text: empty means no filter, `pattern` applies to the whole text. */
-  | { readonly kind: 'text'; readonly maxLength: number; readonly pattern?: RegExp }
-  /** `true` or `false`. */
-  | { readonly kind: 'boolean' }
-  /** RFC 3339 in UTC. */
-  | { readonly kind: 'instant' }
-  | { readonly kind: 'integer'; readonly min: number; readonly max: number; readonly default: number }
-  | { readonly kind: 'choice'; readonly choices: readonly string[] }
-  /** Comma-separated, without duplicates, in any order. */
-  | { readonly kind: 'choices'; readonly choices: readonly string[]; readonly max: number }
-  /** Comma-separated in any order and case; duplicates count once. */
-  | { readonly kind: 'set'; readonly choices: readonly string[] };
-
-/** One parameter of an operation with its rule. */
-export interface Parameter {
-  readonly name: string;
-  readonly in: 'path' | 'query';
+/** A body that a request carries: JSON of this shape. */
+export interface RequestBody {
   readonly required: boolean;
-  readonly type: ParameterType;
+  readonly type: z.ZodType;
   readonly rule: string;
 }
 
-/** One operation of the platform's interface, shared by the client, the emulator's router and the tests. */
+/** One operation of the platform's interface, shared by client, command, emulator, docs and tests. */
 export interface Operation {
+  /** As in messages and on the command line. */
   readonly name: string;
-  readonly method: 'GET';
+  /** ANY: the document allows every method; a call chooses one. */
+  readonly method: 'GET' | 'POST' | 'DELETE' | 'ANY';
+  /** Which base URL the path is below. */
+  readonly host: 'management' | 'inference' | 'sandbox';
   /** Path template with `{parameters}`, below the base URL. */
   readonly path: string;
   readonly summary: string;
-  /** What a token must be allowed to read, for messages about one that is not. */
-  readonly reads: string;
+  /** What a token must be allowed to do, for messages about one that is not: `read the metrics of this account`. */
+  readonly may: string;
   /** Section of the interface document. */
   readonly section: string;
   readonly parameters: readonly Parameter[];
+  readonly body?: RequestBody;
+  /** Headers that the document asks for with this operation. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly response: z.ZodType;
-  /** The longest allowed body of an answer, unpacked. */
+  /** `any`: the document does not show the answer, so it may be JSON, text or a stream of events. */
+  readonly answer: 'json' | 'any';
+  /** `items`: a list that is paged from `since` on; `metrics`: pages of groups. */
+  readonly paging?: 'items' | 'metrics';
+  /** The API version from which on it has pages. */
+  readonly pagedSince?: string;
+  /** The longest allowed body of an answer, unpacked; a streamed answer has no limit. */
   readonly maxBodyMib: number;
-  readonly errors: readonly { readonly status: number; readonly when: string }[];
+  /** Whether it may change something. Such a request is never sent twice, unless the platform certainly did nothing. */
+  readonly changes: boolean;
+  /** Whether it can be sent again after an answer that did not arrive. */
+  readonly isRepeatable: boolean;
+  /** What it does to what, with `{parameters}`, for the person who confirms it. */
+  readonly effect?: string;
+  readonly errors: readonly { readonly status: number | undefined; readonly when: string }[];
 }
 
 const string = { kind: 'string' } as const;
 const instant = { kind: 'instant' } as const;
 
-const accountId: Parameter = {
-  name: 'accountId',
-  in: 'path',
-  required: true,
-  type: string,
-  rule: 'The account that owns the workspaces.',
-};
-const startTime: Parameter = {
+/** What reading operations have in common. */
+const reading = { answer: 'json', changes: false, isRepeatable: true } as const;
+const management = { host: 'management' } as const;
+
+function inPath<const Name extends string>(name: Name, rule: string) {
+  return { name, in: 'path', required: true, type: string, rule } as const satisfies Parameter;
+}
+
+const accountId = inPath('accountId', 'The account that owns the workspaces.');
+const startTime = {
   name: 'startTime',
   in: 'query',
   required: true,
   type: instant,
-  rule: 'RFC 3339 UTC. Inclusive.',
-};
-const endTime: Parameter = {
+  rule: 'Start of the window, inclusive. RFC 3339 UTC.',
+} as const satisfies Parameter;
+const endTime = {
   name: 'endTime',
   in: 'query',
   required: true,
   type: instant,
-  rule: 'RFC 3339 UTC. Exclusive.',
-};
+  rule: 'End of the window, exclusive. RFC 3339 UTC.',
+} as const satisfies Parameter;
 
-function filter(name: string, rule: string): Parameter {
-  return { name, in: 'query', required: false, type: string, rule };
+function filter<const Name extends string>(name: Name, rule: string) {
+  return { name, in: 'query', required: false, type: string, rule } as const satisfies Parameter;
 }
 
 const authErrors = [
@@ -89,10 +104,13 @@ const authErrors = [
   { status: 500, when: 'internal error' },
 ] as const;
 
-const listingParameters: readonly Parameter[] = [
+/** Errors with the error body whose status the document does not show. */
+const otherErrors = [...authErrors, { status: undefined, when: 'an error whose status is not shown' }] as const;
+
+const listingParameters = [
   filter(
     'cursor',
-    'Opaque, from meta.nextCursor; bound to workspace and filters, valid for 24 hours. Omitted on the first page.',
+    'From meta.nextCursor; opaque, bound to workspace and filters, valid for 24 hours. Omitted on the first page.',
   ),
   {
     name: 'limit',
@@ -106,7 +124,7 @@ const listingParameters: readonly Parameter[] = [
     in: 'query',
     required: false,
     type: { kind: 'choice', choices: listingSorts },
-    rule: `Default createdAt:desc. Bound into the cursor. Honoured only from version ${pagedListingsVersion}.`,
+    rule: `The order. Default createdAt:desc. Bound into the cursor. Honoured only from version ${pagedListingsVersion}.`,
   },
   {
     name: 'q',
@@ -120,7 +138,7 @@ const listingParameters: readonly Parameter[] = [
     in: 'query',
     required: false,
     type: { kind: 'choice', choices: ['end'] },
-    rule: 'The tail page directly; for sorts by createdAt.',
+    rule: 'end returns the tail page directly; for sorts by createdAt.',
   },
   {
     name: 'externalId',
@@ -129,59 +147,102 @@ const listingParameters: readonly Parameter[] = [
     type: { kind: 'text', maxLength: listingLimits.maxExternalIdLength, pattern: /^[a-zA-Z0-9-]*$/ },
     rule: 'Only resources with this metadata.externalId.',
   },
-];
+] as const satisfies readonly Parameter[];
 
-const statusParameter: Parameter = {
+const statusParameter = {
   name: 'status',
   in: 'query',
   required: false,
   type: { kind: 'set', choices: deploymentStatuses },
-  rule: `Every status is the same as none. Bound into the cursor. Filters from version ${pagedListingsVersion} on, sandboxes on every version; always validated.`,
-};
+  rule: `Comma-separated statuses. Every status is the same as none. Bound into the cursor. Filters from version ${pagedListingsVersion} on, sandboxes on every version; always validated.`,
+} as const satisfies Parameter;
 
-const showTerminatedParameter: Parameter = {
+const showTerminatedParameter = {
   name: 'showTerminated',
   in: 'query',
   required: false,
   type: { kind: 'boolean' },
-  rule: 'Default false. Terminated sandboxes too; status takes precedence.',
-};
+  rule: 'true also lists terminated sandboxes. Default false; status takes precedence.',
+} as const satisfies Parameter;
 
 /**
  * One of the six listing endpoints (4.1). Only the functions' errors are documented; the others are assumed to be the
  * same.
  */
-function listingOf<Name extends string>(
+function listingOf<const Name extends string, Item extends z.ZodType, const Own extends readonly Parameter[]>(
   name: Name,
   items: string,
-  ...own: readonly Parameter[]
-): Operation & { readonly name: Name } {
+  item: Item,
+  ...own: Own
+) {
   return {
-    name,
-    method: 'GET',
-    path: `/v0/${name}`,
+    ...{ ...reading, ...management, name, method: 'GET', path: `/v0/${name}`, paging: 'items' },
     summary: `The ${items} of a workspace: {data, meta} from version ${pagedListingsVersion}, a bare array before.`,
-    reads: `the ${items} of its workspaces`,
+    may: `read the ${items} of its workspaces`,
     section: '4.1',
+    pagedSince: pagedListingsVersion,
     parameters: [...listingParameters, ...own],
-    response: listingResponse,
+    response: listingOfItems(item),
     maxBodyMib: answerLimits.listingBodyMib,
     errors: [
       { status: 400, when: 'invalid parameter, unknown status, refused cursor, unknown API version' },
       ...authErrors,
     ],
-  };
+  } as const satisfies Operation;
 }
 
-/** Every operation that Costbook uses, once. */
+/** What changes something: the platform's answer is its shape, but the request is sent once. */
+const changing = { answer: 'json', changes: true, isRepeatable: false } as const;
+
+/** What changes nothing on the platform, but costs again when it is sent again. */
+const asking = { changes: false, isRepeatable: false } as const;
+
+const unknownAnswer = { answer: 'any', response: z.unknown(), maxBodyMib: answerLimits.otherBodyMib } as const;
+
+const workspace = inPath('workspace', 'The workspace of the resource.');
+
+/** The parts of a sandbox's own host name. */
+const sandboxHost = [
+  { name: 'sandbox', in: 'host', required: true, type: string, rule: 'The name of the sandbox.' },
+  { name: 'workspace', in: 'host', required: true, type: string, rule: 'The workspace of the sandbox.' },
+  { name: 'region', in: 'host', required: true, type: string, rule: 'The region of the sandbox.' },
+] as const satisfies readonly Parameter[];
+
+/** What the streamable HTTP transport of MCP has in headers. */
+const mcpHeaders = [
+  {
+    name: 'sessionId',
+    in: 'header',
+    required: false,
+    type: string,
+    rule: 'The session that the server gave with its first answer (Mcp-Session-Id).',
+  },
+  {
+    name: 'protocolVersion',
+    in: 'header',
+    required: false,
+    type: string,
+    rule: 'The version of MCP that both agreed on (MCP-Protocol-Version).',
+  },
+] as const satisfies readonly Parameter[];
+
+const mcpMessage = {
+  body: { required: false, type: z.unknown(), rule: 'A JSON-RPC message, or several.' },
+  headers: { accept: 'application/json, text/event-stream' },
+  ...unknownAnswer,
+} as const;
+
+const readsMetrics = 'read the metrics of this account';
+
+/** Every operation of the interface document, once. */
 export const operations = {
   metrics: {
-    name: 'metrics',
-    method: 'GET',
+    ...{ ...reading, ...management, name: 'metrics', method: 'GET' },
     path: '/v0/accounts/{accountId}/metrics',
     summary: 'Cost and usage of an account over a window.',
-    reads: 'the metrics of this account',
+    may: readsMetrics,
     section: '4.6',
+    paging: 'metrics',
     parameters: [
       accountId,
       startTime,
@@ -191,14 +252,14 @@ export const operations = {
         in: 'query',
         required: false,
         type: { kind: 'choice', choices: resolutions },
-        rule: 'Picked by the length of the window when omitted.',
+        rule: 'Bucket size. Picked by the length of the window when omitted.',
       },
       {
         name: 'groupBy',
         in: 'query',
         required: false,
         type: { kind: 'choices', choices: groupByDimensions, max: metricsLimits.maxGroupByDimensions },
-        rule: 'Cross-product of up to three dimensions; workspace only for account admins.',
+        rule: 'Up to three dimensions, comma-separated; groups are their cross-product. workspace only for account admins.',
       },
       filter('workspace', 'Restricts to one workspace name. Account admins only.'),
       filter('resourceType', 'Raw resource type.'),
@@ -217,7 +278,7 @@ export const operations = {
         },
         rule: 'Page size for grouped results; larger values are silently clamped.',
       },
-      filter('cursor', 'Opaque, from meta.nextCursor; bound to the query, valid for 24 hours.'),
+      filter('cursor', 'From meta.nextCursor; opaque, bound to the query, valid for 24 hours.'),
     ],
     response: metricsResponse,
     maxBodyMib: answerLimits.metricsBodyMib,
@@ -230,11 +291,10 @@ export const operations = {
     ],
   },
   groupByEnum: {
-    name: 'groupByEnum',
-    method: 'GET',
+    ...{ ...reading, ...management, name: 'group-by-enum', method: 'GET' },
     path: '/v0/accounts/{accountId}/metrics/enums/group-by',
     summary: 'The five groupBy values.',
-    reads: 'the metrics of this account',
+    may: readsMetrics,
     section: '4.6',
     parameters: [accountId],
     response: enumResponse,
@@ -242,11 +302,10 @@ export const operations = {
     errors: authErrors,
   },
   resourceTypesEnum: {
-    name: 'resourceTypesEnum',
-    method: 'GET',
+    ...{ ...reading, ...management, name: 'resource-types-enum', method: 'GET' },
     path: '/v0/accounts/{accountId}/metrics/enums/resource-types',
     summary: 'The distinct resource types observed in the window.',
-    reads: 'the metrics of this account',
+    may: readsMetrics,
     section: '4.6',
     parameters: [accountId, startTime, endTime],
     response: enumResponse,
@@ -254,49 +313,219 @@ export const operations = {
     errors: [{ status: 400, when: 'startTime or endTime missing or invalid' }, ...authErrors],
   },
   accounts: {
-    name: 'accounts',
-    method: 'GET',
+    ...{ ...reading, ...management, name: 'accounts', method: 'GET' },
     path: '/v0/accounts',
     summary: 'The accounts that the token can see; the shape of the answer is not shown.',
-    reads: 'the metrics of this account',
+    may: readsMetrics,
     section: '4.6',
     parameters: [],
     response: accountsResponse,
     maxBodyMib: answerLimits.otherBodyMib,
     errors: authErrors,
   },
-  sandboxes: listingOf('sandboxes', 'sandboxes', statusParameter, showTerminatedParameter),
-  agents: listingOf('agents', 'agents', statusParameter),
-  functions: listingOf('functions', 'functions (MCP servers)', statusParameter),
-  jobs: listingOf('jobs', 'batch jobs', statusParameter),
-  models: listingOf('models', 'model endpoints', statusParameter),
-  policies: listingOf('policies', 'policies'),
+  sandboxes: listingOf('sandboxes', 'sandboxes', sandboxResource, statusParameter, showTerminatedParameter),
+  agents: listingOf('agents', 'agents', agentResource, statusParameter),
+  functions: listingOf('functions', 'functions (MCP servers)', functionResource, statusParameter),
+  jobs: listingOf('jobs', 'batch jobs', jobResource, statusParameter),
+  models: listingOf('models', 'model endpoints', modelResource, statusParameter),
+  policies: listingOf('policies', 'policies', policyResource),
+  integration: {
+    ...{ ...reading, ...management, name: 'integration', method: 'GET', path: '/v0/integrations/{integrationName}' },
+    summary: 'An integration provider: endpoints, authentication methods, models or features.',
+    may: 'read this integration',
+    section: '4.2',
+    parameters: [inPath('integrationName', 'The name of the integration.')],
+    response: integrationProvider,
+    maxBodyMib: answerLimits.otherBodyMib,
+    errors: otherErrors,
+  },
+  restoreSandbox: {
+    ...{ ...changing, ...management, name: 'restore-sandbox', method: 'POST' },
+    path: '/v0/sandboxes/{sandboxName}/snapshots/{snapshotId}/restore',
+    summary: 'Rebuilds a sandbox from a snapshot, under the same name and URLs.',
+    may: 'restore this sandbox',
+    section: '4.3',
+    parameters: [
+      inPath('sandboxName', 'The sandbox to restore.'),
+      inPath(
+        'snapshotId',
+        "The name of one of the sandbox's snapshots, or an ID, which may be of a snapshot of another sandbox.",
+      ),
+    ],
+    response: z.looseObject({ name: z.string(), snapshotId: z.string() }),
+    maxBodyMib: answerLimits.otherBodyMib,
+    effect:
+      'tears down the running sandbox {sandboxName} and rebuilds it from the snapshot {snapshotId}. Everything since that snapshot is lost',
+    errors: [{ status: undefined, when: 'two errors, whose statuses are not shown' }, ...authErrors],
+  },
+  template: {
+    ...{ ...reading, ...management, name: 'template', method: 'GET', path: '/v0/templates/{templateName}' },
+    summary: 'A starter project with its variables.',
+    may: 'read this template',
+    section: '4.4',
+    parameters: [inPath('templateName', 'The name of the template.')],
+    response: template,
+    maxBodyMib: answerLimits.otherBodyMib,
+    errors: otherErrors,
+  },
+  templateContents: {
+    ...{ ...reading, ...management, name: 'template-contents', method: 'GET' },
+    path: '/v0/templates/{templateName}/contents',
+    summary: 'The files in a template.',
+    may: 'read this template',
+    section: '4.4',
+    parameters: [inPath('templateName', 'The name of the template.')],
+    response: z.array(z.string()),
+    maxBodyMib: answerLimits.otherBodyMib,
+    errors: otherErrors,
+  },
+  deleteModel: {
+    ...{ ...changing, ...management, name: 'delete-model', method: 'DELETE', path: '/v0/models/{modelName}' },
+    summary: 'Deletes a model endpoint; the answer is the model as it was.',
+    may: 'delete this model',
+    section: '4.5',
+    parameters: [inPath('modelName', 'The name of the model.')],
+    response: deletedModel,
+    maxBodyMib: answerLimits.otherBodyMib,
+    effect: 'deletes the model {modelName}',
+    errors: otherErrors,
+  },
+  queryAgent: {
+    ...{ ...changing, name: 'query-agent', method: 'POST', host: 'inference', path: '/{workspace}/agents/{agent}' },
+    summary: 'Sends an input to an agent. Without a thread ID, the agent remembers nothing.',
+    may: 'query this agent',
+    section: '4.7',
+    parameters: [
+      workspace,
+      inPath('agent', 'The name of the agent.'),
+      {
+        name: 'threadId',
+        in: 'header',
+        required: false,
+        type: string,
+        rule: 'A thread ID that the client generates, so that the agent remembers earlier inputs.',
+      },
+    ],
+    body: { required: true, type: z.looseObject({ inputs: z.string() }), rule: '{inputs: string}' },
+    ...unknownAnswer,
+    effect: 'runs the agent {agent} of {workspace}, which costs money and may do anything that the agent can do',
+    errors: otherErrors,
+  },
+  queryModel: {
+    ...{ ...asking, name: 'query-model', method: 'POST', host: 'inference', path: '/{workspace}/models/{model}' },
+    summary: "Sends a body in the provider's own form to a model.",
+    may: 'query this model',
+    section: '4.7',
+    parameters: [workspace, inPath('model', 'The name of the model.')],
+    body: { required: true, type: z.unknown(), rule: "The provider's own form; JSON." },
+    ...unknownAnswer,
+    errors: otherErrors,
+  },
+  chatCompletions: {
+    ...{ ...asking, name: 'chat-completions', method: 'POST', host: 'inference' },
+    path: '/{workspace}/models/{model}/chat/completions',
+    summary: 'Sends chat messages to a model.',
+    may: 'query this model',
+    section: '4.7',
+    parameters: [workspace, inPath('model', 'The name of the model.')],
+    body: {
+      required: true,
+      type: z.looseObject({ messages: z.array(z.looseObject({ role: z.string(), content: z.string() })) }),
+      rule: '{messages: [{role: string, content: string}]}',
+    },
+    ...unknownAnswer,
+    errors: otherErrors,
+  },
+  functionMcp: {
+    ...{ ...changing, name: 'function-mcp', method: 'ANY', host: 'inference' },
+    path: '/{workspace}/functions/{server}/mcp',
+    summary: 'An MCP server over the streamable HTTP transport.',
+    may: 'use this function',
+    section: '4.7',
+    parameters: [workspace, inPath('server', 'The name of the function.'), ...mcpHeaders],
+    ...mcpMessage,
+    effect: 'sends a message to the MCP server {server} of {workspace}, whose tools may do anything that they can do',
+    errors: otherErrors,
+  },
+  executeJob: {
+    ...{ ...changing, ...management, name: 'execute-job', method: 'POST' },
+    // No /v0 in this path.
+    path: '/{workspace}/jobs/{job}/executions',
+    summary: 'Runs a batch job with one object of arguments for each task.',
+    may: 'execute this job',
+    section: '4.7',
+    parameters: [workspace, inPath('job', 'The name of the job.')],
+    body: {
+      required: true,
+      type: z.looseObject({ tasks: z.array(z.looseObject({})) }),
+      rule: '{tasks: [object]}',
+    },
+    ...unknownAnswer,
+    effect: 'runs the job {job} of {workspace}, which costs money',
+    errors: otherErrors,
+  },
+  sandboxMcp: {
+    ...{ ...changing, name: 'sandbox-mcp', method: 'ANY', host: 'sandbox', path: '/mcp' },
+    summary: "The sandbox's MCP server.",
+    may: 'use this sandbox',
+    section: '4.8',
+    parameters: [...sandboxHost, ...mcpHeaders],
+    ...mcpMessage,
+    effect:
+      'sends a message to the MCP server of the sandbox {sandbox}, whose tools may change or delete what is in it',
+    errors: otherErrors,
+  },
+  sandboxApi: {
+    ...{ ...changing, name: 'sandbox-api', method: 'ANY', host: 'sandbox', path: '/' },
+    summary: 'Base of the sandbox REST API, whose other paths are not shown.',
+    may: 'use this sandbox',
+    section: '4.8',
+    parameters: [...sandboxHost],
+    body: { required: false, type: z.unknown(), rule: 'Not shown.' },
+    ...unknownAnswer,
+    effect: 'sends this request to the sandbox {sandbox}',
+    errors: otherErrors,
+  },
+  sandboxTree: {
+    ...{ ...reading, name: 'sandbox-tree', method: 'GET', host: 'sandbox', path: '/filesystem/tree/{path}' },
+    summary: 'The directory tree of a path in a sandbox.',
+    may: 'read the files of this sandbox',
+    section: '4.8',
+    parameters: [
+      ...sandboxHost,
+      { name: 'path', in: 'path', required: true, type: { kind: 'path' }, rule: 'A path in the sandbox.' },
+    ],
+    headers: { 'content-type': 'application/json' },
+    ...unknownAnswer,
+    errors: otherErrors,
+  },
+  upgradeSandboxApi: {
+    ...{ ...changing, name: 'upgrade-sandbox-api', method: 'POST', host: 'sandbox', path: '/upgrade' },
+    summary: 'Upgrades the sandbox-api process; it answers before it upgrades, and running processes continue.',
+    may: 'upgrade this sandbox',
+    section: '4.8',
+    parameters: [...sandboxHost],
+    body: {
+      required: false,
+      type: z.looseObject({ version: z.string().optional(), baseUrl: z.string().optional() }),
+      rule: '{version: latest (default), develop, main or a tag such as v1.2.3; baseUrl: where the program is downloaded from}',
+    },
+    response: z.looseObject({ message: z.string(), path: z.string() }),
+    maxBodyMib: answerLimits.otherBodyMib,
+    effect: 'downloads another sandbox-api into the sandbox {sandbox} and restarts it',
+    errors: otherErrors,
+  },
 } as const satisfies Record<string, Operation>;
 
 export type OperationName = keyof typeof operations;
 
-/**
- * The path and query of one request, without the base URL. Query parameters are in the operation's order, so that equal
- * requests have equal URLs. Throws for a missing path parameter or an unknown name: that is a bug of the caller.
- */
-export function requestPath(operation: Operation, values: Readonly<Record<string, string>>): string {
-  const unknown = Object.keys(values).find((name) => !operation.parameters.some((p) => p.name === name));
-  if (unknown !== undefined) throw new TypeError(`${operation.name} has no parameter ${unknown}`);
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = values[name];
-    if (value === undefined) throw new TypeError(`${operation.name} needs ${name}`);
-    // A URL parser treats these as steps, even encoded: the request would go to another operation.
-    if (value === '.' || value === '..') throw new TypeError(`${operation.name} cannot have ${value} as ${name}`);
-    return encodeURIComponent(value);
-  });
-  const query = operation.parameters
-    .filter((parameter) => parameter.in === 'query' && values[parameter.name] !== undefined)
-    // A comma separates list values; encoding it is legal but unreadable in logs and plans.
-    .map(
-      (parameter) =>
-        `${parameter.name}=${encodeURIComponent(values[parameter.name] ?? '')
-          .replaceAll('%2C', ',')
-          .replaceAll('%3A', ':')}`,
-    );
-  return query.length > 0 ? `${path}?${query.join('&')}` : path;
-}
+/** Every operation, in the order of the document's sections. */
+export const allOperations: readonly Operation[] = Object.values<Operation>(operations).toSorted((a, b) =>
+  a.section.localeCompare(b.section),
+);
+
+/** The names of headers that parameters are sent in; that of a thread is a setting. */
+export const headerOfParameter: Readonly<Record<string, string>> = {
+  sessionId: 'mcp-session-id',
+  protocolVersion: 'mcp-protocol-version',
+};

@@ -43,27 +43,6 @@ export const monthlyTotals = z.looseObject({
   meta: z.looseObject({ hasMore: z.boolean(), nextCursor: z.string().nullish() }),
 });
 
-/** One listed resource (2.1, 2.2): what all kinds share. */
-export const listedResource = z.looseObject({
-  metadata: z.looseObject({
-    name: z.string(),
-    displayName: z.string().nullish(),
-    externalId: z.string().nullish(),
-    labels: z.record(z.string(), z.string()).nullish(),
-    createdAt: z.string().nullish(),
-    updatedAt: z.string().nullish(),
-    createdBy: z.string().nullish(),
-    updatedBy: z.string().nullish(),
-    plan: z.string().nullish(),
-    url: z.string().nullish(),
-    workspace: z.string().nullish(),
-  }),
-  spec: z.looseObject({}).nullish(),
-  events: z.array(z.looseObject({})).nullish(),
-  status: z.string().nullish(),
-});
-export type ListedResource = z.infer<typeof listedResource>;
-
 /** Pagination meta of the listings (2.13). */
 export const listingMeta = z.looseObject({
   hasMore: z.boolean(),
@@ -73,10 +52,9 @@ export const listingMeta = z.looseObject({
 });
 
 /** A listing (4.1): paged from version 2026-04-28 on, before that all items at once. */
-export const listingResponse = z.union([
-  z.looseObject({ data: z.array(listedResource), meta: listingMeta }),
-  z.array(listedResource),
-]);
+export function listingOfItems<Item extends z.ZodType>(item: Item) {
+  return z.union([z.looseObject({ data: z.array(item), meta: listingMeta }), z.array(item)]);
+}
 
 /** Enum discovery (4.6). */
 export const enumResponse = z.looseObject({ values: z.array(z.string()) });

@@ -41,6 +41,14 @@ function attemptsFor(code: string | undefined): number {
   return code === 'timeout' || code === 'slow' ? maxSilentAttempts : maxAttempts;
 }
 
+/**
+ * Whether the platform certainly did nothing: it was not reached, or refused the request unread. Only then may a request
+ * that changes something be sent again.
+ */
+export function isCertainlyNotDone(failure: PlatformError): boolean {
+  return failure.code === 'unreachable' || failure.status === 429;
+}
+
 /** A shorter Retry-After does not postpone, because a platform that always says "at once" is failing. */
 const shortestPutOffMs = 1000;
 

@@ -6,9 +6,11 @@ import { monthName, shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, floorMonth, formatInstant, formatMonth, type Instant } from '../time.ts';
 import { readSql, type SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
+import { sharedOwner } from './dimensions.ts';
+import { costsAddress } from './explore-question.ts';
 import { sum } from './explored.ts';
 import { amount, money } from './format.ts';
-import { figure, named, table } from './layout.ts';
+import { type ChartActions, figure, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';
@@ -23,6 +25,8 @@ interface Asked {
   readonly month: string;
   readonly start: Instant;
   readonly end: Instant;
+  /** The end of the complete hours. */
+  readonly through: Instant;
   readonly dimension: string;
   readonly months: readonly string[];
   readonly dimensions: readonly string[];
@@ -38,12 +42,13 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
   }
   const dimensions = await dimensionsOf(view);
   const months = monthsBetween(Date.parse(state.historyStart ?? state.completeThrough), state.month.start);
-  const { asked, problems } = readQuestion(query, months, dimensions);
+  const through = Date.parse(state.completeThrough);
+  const { asked, problems } = readQuestion(query, { months, dimensions, through });
   const sqlMonth = `${asked.month}-01`;
   const [owners, unallocated, labels] = await Promise.all([
     view.rows('charged_owners', {
       ...{ month: sqlMonth, account: null, dimension: asked.dimension },
-      ...cutsOf(asked, Date.parse(state.completeThrough)),
+      ...cutsOf(asked, through),
       budgets: budgetsOf(project.dir, now),
     }),
     view.rows('unowned_resources', { month: sqlMonth, dimension: asked.dimension }),
@@ -51,7 +56,7 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
   ]);
   const sorted = [...owners].sort((a, b) => Number(b['cost']) - Number(a['cost']));
   const total = sum(sorted.map((row) => String(row['cost'])));
-  const isOpen = Date.parse(state.completeThrough) < asked.end;
+  const isOpen = through < asked.end;
   return {
     ...page,
     status: problems.length === 0 ? 200 : 400,
@@ -59,6 +64,7 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
 ${tiles(asked, sorted, total, isOpen ? state.completeThrough : undefined)}
 ${figure(await chartOf(asked, sorted, total, state.completeThrough), {
   height: 60 + 30 * Math.min(sorted.length, topOwners + 1),
+  actions: actionsOf(asked, sorted),
 })}
 <section>${ownersTable(asked, sorted, total)}</section>
 <div class="grid">
@@ -93,9 +99,9 @@ function monthsBetween(start: Instant, last: Instant): string[] {
 
 function readQuestion(
   query: URLSearchParams,
-  months: readonly string[],
-  dimensions: readonly string[],
+  known: Pick<Asked, 'months' | 'dimensions' | 'through'>,
 ): { asked: Asked; problems: string[] } {
+  const { months, dimensions } = known;
   const problems: string[] = [];
   const [newest = ''] = months;
   const [usual = 'team'] = dimensions;
@@ -111,7 +117,7 @@ function readQuestion(
   const month = choice('month', months, newest);
   const start = Date.parse(`${month}-01T00:00:00Z`);
   const dimension = choice('dimension', dimensions, usual);
-  return { asked: { month, start, end: addCalendarMonths(start, 1), dimension, months, dimensions }, problems };
+  return { asked: { ...known, month, start, end: addCalendarMonths(start, 1), dimension }, problems };
 }
 
 /** The budgets of owners; none if the file has mistakes, which the page of budgets shows. */
@@ -197,11 +203,46 @@ async function chartOf(
   };
 }
 
+/** The exact amounts of the bars and their pages: direct costs by resource, shared costs by the rules' pools. */
+function actionsOf(asked: Asked, owners: readonly SqlRow[]): ChartActions {
+  const largest = owners.slice(0, topOwners);
+  const others = owners.slice(topOwners);
+  const texts = (name: string) => [
+    ...largest.map((row) => (row[name] === null ? null : String(row[name]))),
+    ...(others.length === 0 ? [] : [costsOf(others, name)]),
+  ];
+  const shared = costsPage(asked, sharedOwner);
+  const pages = largest.map((row) => ownerPage(asked, row));
+  return {
+    names: [...largest.map((row) => nameOf(row, asked.dimension)), `${others.length} others`],
+    texts: { 'series-0': texts('direct_cost'), 'series-1': texts('shared_cost') },
+    totals: texts('cost'),
+    pages: others.length === 0 ? pages : [...pages, costsPage(asked)],
+    markPages: { 'series-1': [...largest, ...others].map(() => shared) },
+    unit: 'USD',
+  };
+}
+
+/** The direct costs of an owner in the month. */
+function ownerPage(asked: Asked, row: SqlRow): string {
+  return costsPage(asked, row['owner'] === null ? '' : String(row['owner']));
+}
+
+/** The costs of one owner in the month by resource; of all owners by owner. */
+function costsPage({ start, end, dimension, through }: Asked, owner?: string): string {
+  const name = `owner:${dimension}`;
+  return costsAddress({
+    ...{ window: { from: start, to: end }, through, step: 'day' },
+    ...(owner === undefined ? { groupBy: name } : { groupBy: 'resource_name', filters: { [name]: owner } }),
+  });
+}
+
 function nameOf(row: SqlRow, dimension: string): string {
   return named(row['owner'] === null ? null : String(row['owner']), `no ${dimension}`);
 }
 
-function ownersTable({ dimension }: Asked, rows: readonly SqlRow[], total: string): Markup {
+function ownersTable(asked: Asked, rows: readonly SqlRow[], total: string): Markup {
+  const { dimension } = asked;
   const [first] = rows;
   const comparedEnd = first?.['compared_end'];
   const cell =
@@ -213,7 +254,7 @@ function ownersTable({ dimension }: Asked, rows: readonly SqlRow[], total: strin
     [
       {
         head: dimension.charAt(0).toUpperCase() + dimension.slice(1),
-        cell: (row) => nameOf(row, dimension),
+        cell: (row) => html`<a href="${ownerPage(asked, row)}">${nameOf(row, dimension)}</a>`,
       },
       { head: 'USD', isNumber: true, cell: cell('cost') },
       { head: 'Share', isNumber: true, cell: (row) => shareOf(String(row['cost']), total) },
@@ -233,7 +274,7 @@ function ownersTable({ dimension }: Asked, rows: readonly SqlRow[], total: strin
       money(costsOf(rows, 'change'), { isSigned: true }),
       '',
     ],
-  )}${typeof comparedEnd === 'string' ? html`<p class="empty">Change: against the month before, up to the same hour (${comparedEnd.slice(0, 16)} UTC).</p>` : ''}`;
+  )}${typeof comparedEnd === 'string' ? html`<p class="empty"><a href="${costsPage(asked)}">By ${dimension} and day</a>, <a href="${costsPage(asked, sharedOwner)}">shared costs by resource</a>. Change: against the month before, up to the same hour (${comparedEnd.slice(0, 16)} UTC).</p>` : ''}`;
 }
 
 function unallocatedTable(rows: readonly SqlRow[]): Markup {

@@ -1,13 +1,22 @@
 import { alertWords } from '../alerts/index.ts';
 import { type AnomalyRules, daysAround, loadAnomalyRules } from '../anomalies/index.ts';
 import { budgetsFile } from '../budgets/index.ts';
-import { anomalyDays, type Chart, expectedBand, expectedBandKeys, pageTheme } from '../charts/index.ts';
+import {
+  anomalyDays,
+  type Chart,
+  type ExactNumbers,
+  exactAnomalyDays,
+  expectedBand,
+  expectedBandKeys,
+  pageTheme,
+} from '../charts/index.ts';
 import { anomalyAddress, resourceAddress } from '../dashboard-address.ts';
 import { UsageError } from '../errors.ts';
 import { shownInstant } from '../shown-time.ts';
 import { dayMs, formatInstant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
+import { costsAddress } from './explore-question.ts';
 import { sum } from './explored.ts';
 import { amount, money } from './format.ts';
 import { figure, named, table } from './layout.ts';
@@ -119,6 +128,7 @@ export async function anomalyPage(request: PageRequest): Promise<Page> {
   }
   const fact = text(row, 'fact');
   const words = fact === null ? undefined : alertWords({ key: String(row['anomaly_key']), fact });
+  const band = await bandChart(request, row);
   const drivers = JSON.parse(String(row['drivers'] ?? '[]')) as readonly Driver[];
   return {
     ...page,
@@ -126,7 +136,7 @@ export async function anomalyPage(request: PageRequest): Promise<Page> {
     body: html`<p><a href="/anomalies">All anomalies</a></p>
 ${words === undefined ? '' : html`<p class="finding"><b>${words.title}.</b> ${words.detail ?? ''} ${words.next ?? ''}</p>`}
 ${tiles(row)}
-${figure(await bandChart(request, row), { height: 320 })}
+${figure(band.chart, { height: 320, ...band })}
 <div class="grid">
 <section>${driversTable(row, drivers)}</section>
 <section>${effectsTable(row)}</section>
@@ -157,7 +167,11 @@ function dayNumber(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) / dayMs;
 }
 
-async function bandChart(request: PageRequest, row: SqlRow): Promise<Chart> {
+/** The chart of an anomaly, its exact numbers, and the page of each day. */
+async function bandChart(
+  request: PageRequest,
+  row: SqlRow,
+): Promise<{ readonly chart: Chart; readonly numbers: ExactNumbers; readonly pages: readonly string[] }> {
   const { view } = request;
   const state = await readBooksState(view);
   const scope = Object.fromEntries(
@@ -170,7 +184,7 @@ async function bandChart(request: PageRequest, row: SqlRow): Promise<Chart> {
   const { from, to } = around;
   const rules = rulesOf(request);
   const key = `band ${row['anomaly_key']} ${row['last_day']} ${rules.minDays}`;
-  const { title, description, rows } = anomalyDays({
+  const shown = {
     ...around,
     subject: subjectOf(row),
     isUp: row['is_up'] === true,
@@ -179,10 +193,12 @@ async function bandChart(request: PageRequest, row: SqlRow): Promise<Chart> {
     expected: String(row['expected']),
     expectedLow: String(row['expected_low']),
     expectedHigh: String(row['expected_high']),
-    usual: await view.once(key, async () => around.usual(rules)),
-  });
+    usual: await view.computed(key, async () => around.usual(rules)),
+  };
+  const { title, description, rows } = anomalyDays(shown);
   const window = { from: formatInstant(from * dayMs), to: formatInstant(to * dayMs) };
-  return {
+  const filters = Object.fromEntries(Object.entries(scope).map(([name, value]) => [name, value ?? '']));
+  const chart = {
     id: 'band',
     title,
     description,
@@ -190,6 +206,16 @@ async function bandChart(request: PageRequest, row: SqlRow): Promise<Chart> {
     completeThrough: state.completeThrough,
     keys: expectedBandKeys,
     option: expectedBand(rows, pageTheme),
+  };
+  const through = state.completeThrough === null ? to * dayMs : Date.parse(state.completeThrough);
+  return {
+    chart,
+    numbers: exactAnomalyDays(shown, around.exactCosts),
+    pages: around.exactCosts.map((_, index) => {
+      const day = (from + index) * dayMs;
+      const question = { step: 'hour', groupBy: 'resource_name', filters } as const;
+      return costsAddress({ window: { from: day, to: day + dayMs }, through, ...question });
+    }),
   };
 }
 

@@ -1,8 +1,11 @@
 import { type Chart, costOverTime, keysOf, pageTheme, rankedBars, restName } from '../charts/index.ts';
+import { plainDecimal } from '../decimals.ts';
 import { oneLine } from '../safe-text.ts';
+import { cellPage } from './answer-pages.ts';
 import type { TableAnswer } from './child-work.ts';
+import { sumOf } from './explored.ts';
 import { money } from './format.ts';
-import { named, table } from './layout.ts';
+import { type ChartActions, named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 
 /** Longer texts in a cell would push everything else away. */
@@ -15,13 +18,17 @@ const maxRankedRows = 12;
 type AnswerColumn = TableAnswer['columns'][number];
 
 /** Rows of any query as a table: amounts to the cent and exact on hover, numbers right-aligned. */
-export function answerTable(caption: string, { columns, rows }: TableAnswer): Markup {
+export function answerTable(caption: string, answer: TableAnswer): Markup {
+  const { columns, rows } = answer;
   return table(
     caption,
     columns.map((column) => ({
       head: oneLine(column.name, maxCellLength),
       isNumber: isNumber(column),
-      cell: (row: TableAnswer['rows'][number]) => cellOf(column, row[column.name]),
+      cell: (row: TableAnswer['rows'][number]) => {
+        const [shown, page] = [cellOf(column, row[column.name]), cellPage(answer, row, column.name)];
+        return page === undefined ? shown : html`<a href="${page}">${shown}</a>`;
+      },
     })),
     rows,
     'No row.',
@@ -61,7 +68,10 @@ function blockOf(text: string): string {
  * Rows as bars or lines over the first column, if that is a time or a text: one number, or one line per value of a second
  * text. Undefined if rows have no such shape.
  */
-export function answerChart(answer: TableAnswer, sql: string): Chart | undefined {
+export function answerChart(
+  answer: TableAnswer,
+  sql: string,
+): { readonly chart: Chart; readonly actions: ChartActions } | undefined {
   const { columns, rows } = answer;
   const [first, second] = columns;
   if (first === undefined || rows.length < 2 || isNumber(first) || !(isTime(first) || first.type === 'VARCHAR')) {
@@ -75,7 +85,7 @@ export function answerChart(answer: TableAnswer, sql: string): Chart | undefined
   const shown = ordered.slice(0, maxChartRows * (key === undefined ? 1 : maxSeries));
   const labels = [...new Set(shown.map((row) => String(row[first.name] ?? 'none')))].slice(0, maxChartRows);
   const series = seriesOf(shown, labels, { first, number, key });
-  return {
+  const chart = {
     id: 'answer',
     title: `${oneLine(number.name, 80)} by ${oneLine(first.name, 80)}${key === undefined ? '' : ` and ${oneLine(key.name, 80)}`}${rows.length > shown.length ? ', first rows' : ''}`,
     description: `${labels.length} values of ${oneLine(first.name, 80)}.`,
@@ -91,21 +101,52 @@ export function answerChart(answer: TableAnswer, sql: string): Chart | undefined
       pageTheme,
     ),
   };
+  const byLabel = new Map(shown.map((row) => [String(row[first.name] ?? 'none'), row]));
+  const pageOf = (label: string) => cellPage(answer, byLabel.get(label) ?? {}, first.name) ?? null;
+  return { chart, actions: { names: labels, pages: labels.map(pageOf), ...exactOf(series, number) } };
 }
 
 /** Texts with a number each, as bars: the first rows, in their order. */
-function rankedChart(answer: TableAnswer, sql: string, first: AnswerColumn, number: AnswerColumn): Chart {
+function rankedChart(answer: TableAnswer, sql: string, first: AnswerColumn, number: AnswerColumn) {
   const shown = answer.rows.slice(0, maxRankedRows);
   const labels = shown.map((row) => named(row[first.name] === null ? null : String(row[first.name]), 'none'));
   const values = shown.map((row) => drawn(row[number.name]));
-  const series = [{ name: oneLine(number.name, 80), values }];
-  return {
+  const series = [{ name: oneLine(number.name, 80), values, texts: shown.map((row) => exactSum([row[number.name]])) }];
+  const chart = {
     id: 'answer',
     title: `${oneLine(number.name, 80)} by ${oneLine(first.name, 80)}${answer.rows.length > shown.length ? `, the first ${shown.length} rows` : ''}`,
     description: `${labels[0]}: ${values[0]}.`,
     ...{ sql, completeThrough: answer.completeThrough, keys: [] },
     option: rankedBars({ labels, series }, pageTheme),
   };
+  const pages = shown.map((row) => cellPage(answer, row, first.name) ?? null);
+  return { chart, actions: { names: labels, pages, ...exactOf(series, number) } };
+}
+
+interface ExactAnswer {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+  readonly texts: readonly (string | null)[];
+}
+
+function exactOf(series: readonly ExactAnswer[], number: AnswerColumn): Pick<ChartActions, 'texts' | 'unit'> {
+  return {
+    texts: Object.fromEntries(series.map(({ texts }, place) => [`series-${place}`, texts])),
+    unit: isUsd(number) ? 'USD' : '',
+  };
+}
+
+/** The exact sum of the numbers of an answer: decimals stay exact, others are floating-point; null for none. */
+function exactSum(values: readonly unknown[]): string | null {
+  const texts = values.flatMap((value) => {
+    const number = drawn(value);
+    return number === null ? [] : [typeof value === 'string' ? value : plainDecimal(number)];
+  });
+  if (texts.length === 0) return null;
+  if (texts.length === 1) return texts[0] ?? null;
+  if (!texts.every((text) => /^-?\d+(\.\d+)?$/.test(text)))
+    return String(texts.reduce((all, text) => all + Number(text), 0));
+  return sumOf(texts, Math.max(...texts.map((text) => text.split('.')[1]?.length ?? 0)));
 }
 
 /** A number for a chart; null for none, and for what no axis holds. */
@@ -123,24 +164,33 @@ function seriesOf(
   rows: TableAnswer['rows'],
   labels: readonly string[],
   columns: { readonly first: AnswerColumn; readonly number: AnswerColumn; readonly key: AnswerColumn | undefined },
-): { name: string; values: (number | null)[] }[] {
+): ExactAnswer[] {
   const { first, number, key } = columns;
   const places = new Map(labels.map((label, index) => [label, index]));
-  const found = new Map<string, { values: (number | null)[]; total: number }>();
+  const found = new Map<string, { values: unknown[][]; total: number }>();
   for (const row of rows) {
     const place = places.get(String(row[first.name] ?? 'none'));
     const value = drawn(row[number.name]);
     if (place === undefined || value === null) continue;
     const name = key === undefined ? number.name : named(row[key.name] === null ? null : String(row[key.name]), 'none');
-    const own = found.get(name) ?? { values: labels.map((): number | null => null), total: 0 };
-    own.values[place] = (own.values[place] ?? 0) + value;
+    const own = found.get(name) ?? { values: labels.map((): unknown[] => []), total: 0 };
+    own.values[place]?.push(row[number.name]);
     own.total += value;
     found.set(name, own);
   }
   const sorted = [...found].sort(([, a], [, b]) => b.total - a.total);
-  const largest = sorted.slice(0, maxSeries).map(([name, { values }]) => ({ name: oneLine(name, 80), values }));
+  const exact = (name: string, values: readonly (readonly unknown[])[]): ExactAnswer => {
+    const texts = values.map(exactSum);
+    return { name: oneLine(name, 80), texts, values: texts.map(drawn) };
+  };
+  const largest = sorted.slice(0, maxSeries).map(([name, { values }]) => exact(name, values));
   const others = sorted.slice(maxSeries).map(([, own]) => own);
   if (others.length === 0) return largest;
-  const rest = labels.map((_, index) => others.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
-  return [...largest, { name: restName, values: rest }];
+  return [
+    ...largest,
+    exact(
+      restName,
+      labels.map((_, index) => others.flatMap(({ values }) => values[index] ?? [])),
+    ),
+  ];
 }

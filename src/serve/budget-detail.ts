@@ -1,5 +1,6 @@
 import {
   amountIn,
+  type Budget,
   type BudgetWithStored,
   type BurnStep,
   burnUpRows,
@@ -8,13 +9,15 @@ import {
   readBurnUp,
   shareOf,
 } from '../budgets/index.ts';
-import { burnUp, type Chart, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
+import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
 import { resourceAddress } from '../dashboard-address.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { CostbookError } from '../errors.ts';
 import { usdDecimals } from '../money.ts';
 import { dayMs, formatInstant } from '../time.ts';
 import { budgetKey, shortInstant, stateWords } from './budget-words.ts';
+import type { Filters } from './dimensions.ts';
+import { costsAddress } from './explore-question.ts';
 import { amount, money } from './format.ts';
 import { figure, named, table } from './layout.ts';
 import { BusyError } from './limiter.ts';
@@ -41,7 +44,11 @@ export async function budgetDetail(request: PageRequest, line: BudgetWithStored)
     body: html`<p><a href="/budgets">All budgets</a></p>
 ${tiles(request, line)}
 ${spend.gaps.map((gap) => html`<p class="warning">Not complete: ${gap}</p>`)}
-${figure(await burnUpChart(line, steps), { height: 320 })}
+${figure(await burnUpChart(line, steps), {
+  height: 320,
+  numbers: exactBurnUp(burnUpRows(budget, spend, steps, line.forecast)),
+  pages: pagesOfSteps(line, steps),
+})}
 <div class="grid">
 <section>${table(
       'What costs most in it',
@@ -91,6 +98,19 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
 </dl>`;
 }
 
+/** The filters of Explore that match the same costs; undefined for several values, and for patterns of names. */
+function filtersOf({ owner = {}, label = {}, ...scope }: Budget['scope']): Filters | undefined {
+  const entries = [
+    ...Object.entries(scope),
+    ...Object.entries(owner).map(([dimension, values]) => [`owner:${dimension}`, values] as const),
+    ...Object.entries(label).map(([key, values]) => [`label:${key}`, values] as const),
+  ].flatMap(([name, values]) => (values === undefined ? [] : [{ name, values }]));
+  const isOne = entries.every(
+    ({ name, values }) => values.length === 1 && !(name === 'resource_name' && values[0]?.includes('*')),
+  );
+  return isOne ? Object.fromEntries(entries.map(({ name, values }) => [name, values[0] ?? ''])) : undefined;
+}
+
 /** `workspace: production`. */
 function scopeWords(scope: object): string {
   const entries = Object.entries(scope).filter(([, value]) => value !== undefined);
@@ -116,6 +136,19 @@ async function burnUpChart({ budget, spend, forecast }: BudgetWithStored, steps:
     keys: monthKeys(rows),
     option: monthSoFar(rows, pageTheme),
   };
+}
+
+/** The costs of each step of the period that has any yet; none where Explore has no filter for what the budget covers. */
+function pagesOfSteps(
+  { budget, spend: { completeThrough } }: BudgetWithStored,
+  steps: readonly BurnStep[],
+): (string | null)[] {
+  const filters = filtersOf(budget.scope);
+  return steps.map(({ start, end, spent }) => {
+    if (filters === undefined || spent === undefined || completeThrough === undefined) return null;
+    const window = { from: start, to: end };
+    return costsAddress({ window, through: completeThrough, step: 'hour', groupBy: 'resource_name', filters });
+  });
 }
 
 function thresholdsTable({ budget, spend, forecast }: BudgetWithStored): Markup {
@@ -192,7 +225,7 @@ ${form}${body}</section>`;
   }
   try {
     const key = `backtest ${days} ${budgetKey(budget)}`;
-    const answer = await view.once(key, () => project.work.budgetBacktest(budget.name, days));
+    const answer = await view.computed(key, (signal) => project.work.budgetBacktest(budget.name, days, signal));
     return { status: 200, body: frame(backtestTables(answer as BacktestAnswer)) };
   } catch (error) {
     if (!(error instanceof CostbookError)) throw error;

@@ -31,7 +31,7 @@ export interface ChildWork {
     maxRows: number,
     signal: AbortSignal,
   ): Promise<TableAnswer & { readonly warnings: readonly string[] }>;
-  budgetBacktest(name: string, days: number): Promise<unknown>;
+  budgetBacktest(name: string, days: number, signal: AbortSignal): Promise<unknown>;
 }
 
 /** Rows as JSON: decimals are text, so that they stay exact. */
@@ -51,6 +51,8 @@ const maxWaitMs = 20_000;
 const timeoutMs = 30_000;
 /** A back-test forecasts every day of its range. */
 const backtestMs = 120_000;
+/** How long a page may wait for a child process, with its turn, in milliseconds. */
+export const childWorkMs = { query: maxWaitMs + timeoutMs, backtest: maxWaitMs + backtestMs } as const;
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 export function childWork(dir: string, commands: ProjectCommands, signal: AbortSignal): ChildWork {
@@ -60,14 +62,14 @@ export function childWork(dir: string, commands: ProjectCommands, signal: AbortS
   });
   async function answer<T>(
     run: (limits: WorkLimits) => Promise<unknown>,
-    { limitMs = timeoutMs, request }: { limitMs?: number; request?: AbortSignal } = {},
+    { limitMs = timeoutMs, request }: { readonly limitMs?: number; readonly request: AbortSignal },
   ): Promise<T> {
     return limited(async () => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       await run({
         timeoutMs: limitMs,
-        signal: request === undefined ? signal : AbortSignal.any([signal, request]),
+        signal: AbortSignal.any([signal, request]),
         async write(chunk) {
           chunks.push(Buffer.from(chunk));
           bytes += chunk.length;
@@ -77,7 +79,7 @@ export function childWork(dir: string, commands: ProjectCommands, signal: AbortS
         },
       });
       return JSON.parse(Buffer.concat(chunks).toString('utf8')) as T;
-    });
+    }, request);
   }
   return {
     sql: (query, maxRows, request) =>
@@ -86,14 +88,14 @@ export function childWork(dir: string, commands: ProjectCommands, signal: AbortS
       }),
     reportRows: (name, parameters, maxRows, request) =>
       answer((limits) => commands.reportRows({ name, parameters, maxRows }, limits), { request }),
-    budgetBacktest: (name, days) =>
-      answer((limits) => commands.budgetBacktest({ name, days }, limits), { limitMs: backtestMs }),
+    budgetBacktest: (name, days, request) =>
+      answer((limits) => commands.budgetBacktest({ name, days }, limits), { limitMs: backtestMs, request }),
   };
 }
 
-/** Why there is no answer, and the status for it. Throws errors that no viewer can do anything about. */
+/** Why there is no answer, and the status for it. Throws the signal's reason, and errors that no viewer can do anything about. */
 export function refusal(error: unknown, signal: AbortSignal): { readonly words: string; readonly status: 400 | 503 } {
-  if (signal.aborted) return { words: 'The request was given up.', status: 503 };
+  signal.throwIfAborted();
   if (!(error instanceof CostbookError)) throw error;
   const words = error.message.replace(', or raise --timeout', ', or use the command line with --timeout');
   return { words, status: error instanceof BusyError ? 503 : 400 };

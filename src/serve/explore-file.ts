@@ -30,7 +30,7 @@ const batchRows = 5000;
  * question. The number of buckets and groups bounds its size. Throws UsageError for an address with mistakes.
  */
 export async function exploreFile(
-  { view, query }: Pick<PageRequest, 'view' | 'query'>,
+  { view, query, signal }: Pick<PageRequest, 'view' | 'query' | 'signal'>,
   format: ExploreFormat,
 ): Promise<Download> {
   const { completeThrough, settledThrough } = await readBooksState(view);
@@ -51,16 +51,20 @@ export async function exploreFile(
   return {
     name: `costs-by-${group}-${from}-${to}.${format}`,
     type: types[format],
-    body: await written(answered, format, facts),
+    body: await written(answered, format, { facts, signal }),
   };
 }
 
-async function written(answered: Answered, format: ExploreFormat, facts: Record<string, string>): Promise<Uint8Array> {
+async function written(
+  answered: Answered,
+  format: ExploreFormat,
+  { facts, signal }: { readonly facts: Record<string, string>; readonly signal: AbortSignal },
+): Promise<Uint8Array> {
   const folder = await mkdtemp(join(tmpdir(), 'costbook-explore-'));
   try {
     const scratch = await openScratch(folder);
     try {
-      const connection = await scratch.connect();
+      const connection = await scratch.connect(signal);
       await connection.run(await readSql('serve', 'explored_rows'));
       let batch: (string | null)[][] = [];
       for (const row of rowsOf(answered)) {

@@ -164,6 +164,28 @@ export function addressOf(asked: Asked, changes: Partial<Asked> = {}, path = '/e
   return `${path}?${query}`;
 }
 
+/** The page of some costs in a window, which ends with the complete hours at the latest: `/explore?…`. */
+export function costsAddress({
+  window: { from, to },
+  through,
+  step,
+  groupBy,
+  filters = {},
+}: {
+  readonly window: { readonly from: Instant; readonly to: Instant };
+  readonly through: Instant;
+  readonly step: Step;
+  readonly groupBy: Dimension;
+  readonly filters?: Filters;
+}): string {
+  const query = new URLSearchParams({
+    ...shownWindow({ from, to: Math.max(from + hourMs, Math.min(to, through)), through }),
+    ...{ step, group: groupBy },
+    ...Object.fromEntries(Object.entries(filters).map(([name, value]) => [name, encodeValue(value)])),
+  });
+  return `/explore?${query}`;
+}
+
 /** A window as an address has it: the first and last day, or the first hour and the end of the last. */
 export function shownWindow({ from, to, through }: Pick<Asked, 'from' | 'to' | 'through'>): {
   from: string;

@@ -1,7 +1,8 @@
-import { type Chart, chartToSvg } from '../charts/index.ts';
+import { type Chart, chartToSvg, type ExactNumbers } from '../charts/index.ts';
 import { maxNameLength, oneLine } from '../safe-text.ts';
 import { shownInstant } from '../shown-time.ts';
 import type { AssetUrls } from './assets.ts';
+import { money } from './format.ts';
 import { html, type Markup, raw } from './markup.ts';
 import { menu, type Page, type PagePath } from './page.ts';
 
@@ -97,6 +98,12 @@ export interface ChartActions {
   /** The step of this chart, and the one that shows one bucket in more detail. */
   readonly step?: string;
   readonly finer?: string;
+  /** The page of each place on the axis; null where there is none. */
+  readonly pages?: readonly (string | null)[];
+  /** The pages of the marks of a series, by its id, where they differ from those of their places. */
+  readonly markPages?: Readonly<Record<string, readonly (string | null)[]>>;
+  /** The full names of the places, where the axis shows shorter ones. */
+  readonly names?: readonly string[];
   /** The page of each series, by its place; undefined for what cannot be opened. */
   readonly links?: readonly (string | undefined)[];
   /** The exact values of each series as text, by its id. */
@@ -107,10 +114,22 @@ export interface ChartActions {
   readonly unit?: string;
 }
 
+/** How a chart is shown. */
+export interface FigureOptions {
+  readonly height?: number;
+  readonly actions?: ChartActions;
+  /** Its numbers as a table, closed until somebody opens it; `pages` are links there. */
+  readonly numbers?: ExactNumbers;
+  /** The page of each place on the axis. */
+  readonly pages?: readonly (string | null)[];
+  /** Another table of its numbers. */
+  readonly details?: Markup;
+}
+
 /** A chart with its finding as the heading, its numbers' date, its SQL, and the option for the browser. */
 export function figure(
   chart: Chart,
-  { height = 300, actions }: { readonly height?: number; readonly actions?: ChartActions } = {},
+  { height = 300, numbers, pages, details, actions = numbers && exactActions(numbers, pages) }: FigureOptions = {},
 ): Markup {
   const { id, title, sql, completeThrough, keys } = chart;
   return html`<figure class="chart" id="${id}" aria-labelledby="${id}-finding">
@@ -119,8 +138,43 @@ export function figure(
 <script type="application/json" id="${id}-option">${raw(json(chart.option))}</script>
 ${actions === undefined ? '' : html`<script type="application/json" id="${id}-actions">${raw(json(actions))}</script>`}
 ${keys.length < 2 ? '' : html`<ul class="keys">${keys.map(({ name, look }, place) => html`<li class="key-${look}">${keyLink(name, actions?.links?.[place])}</li>`)}</ul>`}
+${numbers === undefined ? '' : numbersTable(chart, numbers, pages)}${details === undefined ? '' : html`<details><summary>Numbers</summary>${details}</details>`}
 <details><summary>Source</summary><p>${completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(completeThrough)}.`}</p><pre>${sql}</pre></details>
 </figure>`;
+}
+
+function exactActions({ names, series }: ExactNumbers, pages: FigureOptions['pages']): ChartActions {
+  return {
+    ...{ names, unit: 'USD' },
+    ...(pages === undefined ? {} : { pages }),
+    texts: Object.fromEntries(series.map(({ id, texts }) => [id, texts])),
+  };
+}
+
+/** The numbers of a chart: exact, with the page of each place as a link, for readers without a pointer. */
+function numbersTable({ title }: Chart, { head, names, series }: ExactNumbers, pages: FigureOptions['pages']): Markup {
+  interface Line {
+    readonly name: string;
+    readonly place: number;
+    readonly page: string | null;
+  }
+  const places = names.flatMap((name, place): Line[] =>
+    series.some(({ texts }) => (texts[place] ?? null) !== null) ? [{ name, place, page: pages?.[place] ?? null }] : [],
+  );
+  const cell = (text: string | null | undefined) =>
+    text === null || text === undefined ? '' : /^-?\d+(\.\d+)?$/.test(text) ? money(text) : text;
+  return html`<details><summary>Numbers by ${head.toLowerCase()}</summary>${table(
+    `${title}, USD`,
+    [
+      { head, cell: ({ name, page }: Line) => (page === null ? name : html`<a href="${page}">${name}</a>`) },
+      ...series.map(({ name, texts }) => ({
+        ...{ head: name, isNumber: true },
+        cell: ({ place }: Line) => cell(texts[place]),
+      })),
+    ],
+    places,
+    'There are no numbers.',
+  )}</details>`;
 }
 
 function keyLink(name: string, link: string | undefined): Markup | string {

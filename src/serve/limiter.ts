@@ -16,40 +16,49 @@ export interface JobLimits {
   readonly busy: string;
 }
 
-/** Runs jobs within the limits. Throws BusyError instead of running one that may not wait any longer. */
+/**
+ * Runs jobs within the limits. Throws BusyError instead of running one that may not wait any longer, and the signal's reason
+ * if it is aborted while the job waits.
+ */
 export function openLimiter({
   atOnce,
   maxWaiting,
   maxWaitMs,
   busy,
-}: JobLimits): <T>(job: () => Promise<T>) => Promise<T> {
+}: JobLimits): <T>(job: () => Promise<T>, signal?: AbortSignal) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];
 
-  function turn(): Promise<void> {
+  async function turn(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
     if (running < atOnce) {
       running += 1;
-      return Promise.resolve();
+      return;
     }
-    if (waiting.length >= maxWaiting) return Promise.reject(new BusyError(busy));
-    return new Promise((resolve, reject) => {
-      const timer =
-        maxWaitMs === undefined
-          ? undefined
-          : setTimeout(() => {
-              waiting.splice(waiting.indexOf(start), 1);
-              reject(new BusyError(busy));
-            }, maxWaitMs);
-      function start(): void {
+    if (waiting.length >= maxWaiting) throw new BusyError(busy);
+    await new Promise<void>((resolve, reject) => {
+      const timer = maxWaitMs === undefined ? undefined : setTimeout(() => end(new BusyError(busy)), maxWaitMs);
+      const leave = () => end(signal?.reason);
+      signal?.addEventListener('abort', leave, { once: true });
+      function stopWaiting(): void {
         clearTimeout(timer);
+        signal?.removeEventListener('abort', leave);
+      }
+      function end(reason: unknown): void {
+        stopWaiting();
+        waiting.splice(waiting.indexOf(start), 1);
+        reject(reason);
+      }
+      function start(): void {
+        stopWaiting();
         resolve();
       }
       waiting.push(start);
     });
   }
 
-  return async (job) => {
-    await turn();
+  return async (job, signal) => {
+    await turn(signal);
     try {
       return await job();
     } finally {

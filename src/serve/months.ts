@@ -1,7 +1,8 @@
 import { type Chart, costOverTime, pageTheme } from '../charts/index.ts';
+import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
 import { amount, money } from './format.ts';
-import { figure, table } from './layout.ts';
+import { type ChartActions, figure, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';
@@ -36,13 +37,13 @@ export async function monthsPage({ view }: PageRequest): Promise<Page> {
   return {
     path: '/months',
     title: 'Months',
-    body: html`${figure(chart)}
+    body: html`${figure(chart, { actions: actionsOf(oldestFirst) })}
 <section>${table(
       'Each month',
       [
         {
           head: 'Month',
-          cell: (row) => html`<a href="/explore?${monthQuery(String(row['month']))}">${row['month']}</a>`,
+          cell: (row) => html`<a href="${monthAddress(String(row['month']))}">${row['month']}</a>`,
         },
         { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
         {
@@ -78,14 +79,24 @@ export async function monthsPage({ view }: PageRequest): Promise<Page> {
   };
 }
 
+/** The exact cost of each month, and its page, which the table links to as well. */
+function actionsOf(rows: readonly SqlRow[]): ChartActions {
+  return {
+    names: rows.map((row) => `${row['month']} (${row['state']})`),
+    pages: rows.map((row) => monthAddress(String(row['month']))),
+    texts: { 'series-0': rows.map((row) => String(row['cost'])) },
+    unit: 'USD',
+  };
+}
+
 function stateOf(row: Readonly<Record<string, unknown>>): Markup {
   const state = String(row['state']);
   const closed = row['closed_at'];
   return html`<span class="state ${state === 'closed' || state === 'settled' ? 'good' : ''}">${state}</span>${typeof closed === 'string' ? html` <span class="empty">${closed} UTC</span>` : ''}`;
 }
 
-function monthQuery(month: string): string {
+function monthAddress(month: string): string {
   const [year = 0, number = 0] = month.split('-').map(Number);
   const last = new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
-  return `from=${month}-01&to=${last}&group=workspace`;
+  return `/explore?from=${month}-01&to=${last}&group=workspace`;
 }

@@ -2,6 +2,7 @@ import { type OpenAlert, openAlerts } from '../alerts/index.ts';
 import {
   type Chart,
   costOverTime,
+  exactMonth,
   keysOf,
   monthKeys,
   monthSoFar,
@@ -14,6 +15,9 @@ import { monthName, shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
 import { type BooksState, readBooksState } from './books-state.ts';
 import { mostUrgentBudgets } from './budgets.ts';
+import { actionsOf } from './explore-actions.ts';
+import { costsAddress } from './explore-question.ts';
+import { bucketsTable } from './explore-tables.ts';
 import { readExplored } from './explored.ts';
 import { amount, money, quantity, relative } from './format.ts';
 import { figure, named, table } from './layout.ts';
@@ -57,8 +61,8 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
     title: 'Overview',
     body: html`${tiles(month, state, trust)}
 <div class="grid">
-${figure(monthChart(month, state))}
-${figure(trendChart(trend, state))}
+${figure(monthChart(month, state), { numbers: exactMonth(month), pages: pagesOfDays(month) })}
+${figure(trendChart(trend, state), { actions: actionsOf(trend.asked, trend.explored), details: bucketsTable(trend.asked, trend.explored) })}
 </div>
 ${isAll ? alertsSection(alerts) : ''}
 <div class="grid">
@@ -220,19 +224,23 @@ function monthChart(month: Month, { completeThrough }: BooksState): Chart {
   };
 }
 
+/** The costs of each day of the month that has any yet. */
+function pagesOfDays({ start, through }: Month): (string | null)[] {
+  const count = Math.round((addCalendarMonths(start, 1) - start) / dayMs);
+  return Array.from({ length: count }, (_, index) => {
+    const from = start + index * dayMs;
+    if (from >= through) return null;
+    return costsAddress({ window: { from, to: from + dayMs }, through, step: 'hour', groupBy: 'workspace' });
+  });
+}
+
 type Trend = Awaited<ReturnType<typeof readTrend>>;
 
 async function readTrend(view: BooksView, through: Instant) {
   const from = Math.floor(through / dayMs) * dayMs - (trendDays - 1) * dayMs;
-  const explored = await readExplored(view, {
-    from,
-    to: through,
-    step: 'day',
-    groupBy: 'workspace',
-    top: 6,
-    filters: {},
-  });
-  return { explored, through };
+  const question = { from, to: through, step: 'day', groupBy: 'workspace', top: 6, filters: {} } as const;
+  const asked = { ...question, shape: 'bars', measure: 'cost', compare: 'before', through } as const;
+  return { explored: await readExplored(view, question), asked, through };
 }
 
 function trendChart({ explored, through }: Trend, { completeThrough }: BooksState): Chart {

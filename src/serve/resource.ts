@@ -6,6 +6,7 @@ import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
 import { actionsOf } from './explore-actions.ts';
 import { type Asked, addressOf, narrowed } from './explore-question.ts';
+import { longDetails } from './explore-tables.ts';
 import { type Explored, type ExploreQuestion, floorTo, readExplored, unitPrice } from './explored.ts';
 import { amount, money, price, quantity, relative } from './format.ts';
 import { figure, named, table } from './layout.ts';
@@ -74,6 +75,7 @@ ${tiles(explored, states, owners, use[0], view.scope)}
         html`<a href="?range=${key}"${key === (range ?? '90d') ? raw(' aria-current="true"') : ''}>${name}</a> `,
     )}</nav>
 ${figure(chartOf(question, explored, { states, completeThrough: state.completeThrough, names }), { height: 300, actions: actionsOf(asked, explored) })}
+${longDetails(asked, explored)}
 <section>${dimensionsTable(asked, explored)}</section>
 <section>${statesTable(states)}</section>
 ${isOwner ? '' : html`<section>${ownersTable(owners)}</section>`}`,

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -20,7 +20,7 @@ import { anomaliesPage, anomalyPage } from './anomalies.ts';
 import { type Asset, loadAssets } from './assets.ts';
 import { readBooksState } from './books-state.ts';
 import { budgetPage, budgetsPage } from './budgets.ts';
-import { childWork, type ProjectCommands } from './child-work.ts';
+import { childWork, childWorkMs, type ProjectCommands } from './child-work.ts';
 import { explorePage } from './explore.ts';
 import { exploreFile, exploreFormats } from './explore-file.ts';
 import { openExportFile } from './export-files.ts';
@@ -34,6 +34,7 @@ import type { Project } from './project.ts';
 import { reportPage, reportsPage } from './reports.ts';
 import { resourcePage } from './resource.ts';
 import { scopeKey, type Viewer } from './scope.ts';
+import { ViewerLeftError } from './shared-answers.ts';
 import { BooksUnavailableError, type BooksView, openSnapshots, type Snapshots } from './snapshots.ts';
 import { sqlPage } from './sql.ts';
 
@@ -58,6 +59,8 @@ export interface DashboardOptions {
   /** The configuration as it is now. Throws UsageError with its mistakes. */
   readonly config: () => LocalConfig;
   readonly commands: ProjectCommands;
+  /** How long the queries of a page may take together, in milliseconds; 30 seconds by default. */
+  readonly pageMs?: number;
   /** What another service in this process adds to the answers for monitors. */
   readonly probes?: DashboardProbes | undefined;
 }
@@ -83,8 +86,11 @@ const securityHeaders = {
 interface PageEntry {
   readonly make: (request: PageRequest) => Promise<Page>;
   readonly isScoped?: true;
-  /** It may wait for a child process, which has turns of its own: it takes none of the other pages. */
-  readonly waitsForChild?: true;
+  /**
+   * It may wait this long for a child process, in milliseconds. Children have turns of their own: it takes none of the other
+   * pages.
+   */
+  readonly childMs?: number;
 }
 
 const pages: Readonly<Partial<Record<PagePath, PageEntry>>> = {
@@ -95,18 +101,20 @@ const pages: Readonly<Partial<Record<PagePath, PageEntry>>> = {
   '/allocation': { make: allocationPage },
   '/months': { make: monthsPage },
   '/reports': { make: reportsPage },
-  '/sql': { make: sqlPage, waitsForChild: true },
+  '/sql': { make: sqlPage, childMs: childWorkMs.query },
   '/health': { make: healthPage },
 };
 
 /** Pages of one thing each, whose names follow in the path. */
 const detailPages: Readonly<Record<string, PageEntry>> = {
-  '/budgets': { make: budgetPage, waitsForChild: true },
+  '/budgets': { make: budgetPage, childMs: childWorkMs.backtest },
   '/anomalies': { make: anomalyPage },
   '/resource': { make: resourcePage, isScoped: true },
-  '/reports': { make: reportPage, waitsForChild: true },
+  '/reports': { make: reportPage, childMs: childWorkMs.query },
 };
 
+/** How long the queries of a page may take together. */
+const usualPageMs = 30_000;
 /** Pages that are made at the same time, and those that wait for their turn. */
 const maxAtOnce = 8;
 const maxWaiting = 100;
@@ -166,14 +174,16 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   function addPage(route: string, path: string, entry: PageEntry): void {
     app.get(route, compress(), (context) => {
       const answer = () => answerPage(context, entry, { path, options, snapshots, project, urls });
-      return entry.waitsForChild ? answer() : limited(context, answer);
+      return entry.childMs === undefined ? limited(context, answer) : answer();
     });
   }
   for (const [path, entry] of Object.entries(pages)) addPage(path, path, entry);
   for (const [path, entry] of Object.entries(detailPages)) addPage(`${path}/*`, path, entry);
   for (const format of exploreFormats) {
-    const make = (request: Pick<PageRequest, 'view' | 'query'>) => exploreFile(request, format);
-    app.get(`/explore.${format}`, (context) => limited(context, () => answerDownload(context, make, snapshots)));
+    const make = (request: Pick<PageRequest, 'view' | 'query' | 'signal'>) => exploreFile(request, format);
+    app.get(`/explore.${format}`, (context) =>
+      limited(context, () => answerDownload(context, make, { snapshots, options })),
+    );
   }
   app.get('/exports', (context) => answerExport(context, dir));
   app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
@@ -221,19 +231,21 @@ function limitersByScope(): <T>(context: Context<Env>, job: () => Promise<T>) =>
         : { atOnce: maxAtOnceLimited, maxWaiting: maxWaitingLimited };
     const limiter = limiters.get(key) ?? openLimiter({ ...limits, busy });
     limiters.set(key, limiter);
-    return limiter(job);
+    return limiter(job, viewerSignal(context));
   };
 }
 
 /** What a failed request is answered with. */
 function answerError(error: Error, context: Context<Env>, { isGuarded }: Access, log: Log): Response {
   if (error instanceof HTTPException) return error.getResponse();
+  context.header('cache-control', 'no-store');
+  if (error instanceof ViewerLeftError) return context.text('The viewer left.\n', 503);
   if (error instanceof BooksUnavailableError) {
     // The reason names folders of this machine.
     const words = isGuarded ? 'The books cannot be read. The log of the server has the reason.' : error.message;
     return context.text(`${words}\n`, 503);
   }
-  if (error instanceof BusyError) return context.text(`${messageOf(error)}\n`, 503);
+  if (error instanceof BusyError || error instanceof PageTimeError) return context.text(`${messageOf(error)}\n`, 503);
   if (error instanceof CostbookError) {
     return context.text(`${messageOf(error)}\n`, error.exitCode === exitCodes.usage ? 400 : 500);
   }
@@ -361,7 +373,7 @@ async function sendAsset(context: Context<Env>, asset: Asset | undefined): Promi
 
 async function answerPage(
   context: Context<Env>,
-  { make, isScoped = undefined }: PageEntry,
+  { make, isScoped = undefined, childMs = 0 }: PageEntry,
   {
     path,
     options,
@@ -383,11 +395,17 @@ async function answerPage(
   const { searchParams: query, pathname } = new URL(context.req.url);
   const parts = partsAfter(path, pathname);
   if (parts === undefined) return context.text('There is no such page: its address is not readable.\n', 404);
-  return snapshots.read(scope, async (view) => {
-    const [page, { completeThrough }] = await Promise.all([
-      make({ view, query, parts, project, now: options.now(), signal: context.req.raw.signal }),
-      readBooksState(view),
-    ]);
+  return withinTime(context, childMs + (options.pageMs ?? usualPageMs), async (signal) => {
+    const made = await snapshots.read(
+      scope,
+      async (view) => {
+        const asked = { view, query, parts, project, now: options.now(), signal };
+        const [page, { completeThrough }] = await Promise.all([make(asked), readBooksState(view)]);
+        return { page, completeThrough, version: view.version };
+      },
+      signal,
+    );
+    const { page, completeThrough, version } = made;
     context.header('cache-control', 'private, no-cache');
     const frame = {
       ...{
@@ -399,10 +417,45 @@ async function answerPage(
       allowed: menu
         .map((entry) => entry.path)
         .filter((each) => pages[each] !== undefined && (isAll || pages[each].isScoped)),
-      ...{ version: view.version, assets: urls },
+      ...{ version, assets: urls },
     };
     return context.html(document(page, frame), page.status ?? 200);
   });
+}
+
+/** Aborted with a ViewerLeftError when the client of a request is gone. */
+function viewerSignal({ req: { raw } }: Context<Env>): AbortSignal {
+  const left = new AbortController();
+  const leave = () => left.abort(new ViewerLeftError('the viewer left'));
+  if (raw.signal.aborted) leave();
+  else raw.signal.addEventListener('abort', leave, { once: true });
+  return left.signal;
+}
+
+/** The time limit of a page has passed. */
+class PageTimeError extends CostbookError {
+  override readonly exitCode = 2;
+}
+
+/** Runs work for a viewer. Its signal is aborted when the viewer has left, and with a PageTimeError when the time is over. */
+async function withinTime<T>(
+  context: Context<Env>,
+  limitMs: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController();
+  const timer = setTimeout(() => {
+    const words = `This page took longer than ${limitMs / 1000} seconds, so its queries were stopped. Choose a shorter range or fewer filters, or try again later.`;
+    late.abort(new PageTimeError(words));
+  }, limitMs);
+  const signal = AbortSignal.any([viewerSignal(context), late.signal]);
+  setMaxListeners(0, signal); // each question of the page listens
+  try {
+    signal.throwIfAborted();
+    return await work(signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The names that follow the path of a page; undefined if they cannot be read. */
@@ -430,12 +483,13 @@ async function answerExport(context: Context<Env>, dir: string): Promise<Respons
 
 async function answerDownload(
   context: Context<Env>,
-  make: (request: Pick<PageRequest, 'view' | 'query'>) => Promise<Download>,
-  snapshots: Snapshots,
+  make: (request: Pick<PageRequest, 'view' | 'query' | 'signal'>) => Promise<Download>,
+  { snapshots, options }: { readonly snapshots: Snapshots; readonly options: DashboardOptions },
 ): Promise<Response> {
   const query = new URL(context.req.url).searchParams;
-  return snapshots.read(context.get('viewer').scope, async (view) => {
-    const { name, type, body } = await make({ view, query });
+  return withinTime(context, options.pageMs ?? usualPageMs, async (signal) => {
+    const { scope } = context.get('viewer');
+    const { name, type, body } = await snapshots.read(scope, (view) => make({ view, query, signal }), signal);
     context.header('content-type', type);
     context.header('content-disposition', `attachment; filename="${name}"`);
     context.header('cache-control', 'private, no-cache');

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { stat } from 'node:fs/promises';
 import type { Log } from '../effects.ts';
 import { messageOf } from '../errors.ts';
@@ -12,6 +13,7 @@ import {
   snapshotFile,
 } from '../warehouse/index.ts';
 import { type Scope, scopeKey } from './scope.ts';
+import { openSharedAnswers, type SharedAnswers, ViewerLeftError } from './shared-answers.ts';
 
 /** There is no snapshot to read; the message says what to do about it. */
 export class BooksUnavailableError extends Error {
@@ -22,8 +24,11 @@ export class BooksUnavailableError extends Error {
 
 /** The published books, always the newest, for many requests at once. */
 export interface Snapshots {
-  /** Runs `work` on the newest snapshot, which stays open until `work` is done. Throws BooksUnavailableError if there is none. */
-  read<T>(scope: Scope, work: (view: BooksView) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` on the newest snapshot, which stays open until `work` is done. Aborting the signal interrupts its queries, if
+   * no other viewer waits for them. Throws BooksUnavailableError if there is no snapshot.
+   */
+  read<T>(scope: Scope, work: (view: BooksView) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Throws BooksUnavailableError if the published snapshot cannot be read, even if pages show one before it. */
   check(): Promise<void>;
   /** Whether pages show a snapshot although a newer one, which cannot be opened, is in its place. */
@@ -40,6 +45,8 @@ export interface BooksView {
   rows(name: string, parameters?: SqlParameters): Promise<readonly SqlRow[]>;
   /** Any value that is read from the books, once per snapshot, scope and key. */
   once<T>(key: string, read: (connection: Connection) => Promise<T>): Promise<T>;
+  /** As `once`, for values that are computed without a connection; the signal is aborted when nobody waits for it. */
+  computed<T>(key: string, compute: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
 /** How snapshots are opened. */
@@ -75,10 +82,15 @@ interface OpenSnapshot {
 }
 
 interface ScopedView {
-  readonly connections: readonly { readonly connection: Promise<Connection>; waiting: number }[];
-  readonly answers: Map<string, Promise<unknown>>;
-  /** The rows of each stored answer that has rows. */
-  readonly rowCounts: Map<string, number>;
+  readonly connections: readonly OpenConnection[];
+  readonly answers: SharedAnswers;
+}
+
+/** A connection, and the last question that uses it: the next one waits for that. */
+interface OpenConnection {
+  readonly connection: Promise<Connection>;
+  waiting: number;
+  last: Promise<unknown>;
 }
 
 /**
@@ -89,13 +101,15 @@ export function openSnapshots({ dir, reader, log, warm }: SnapshotOptions): Snap
   let newest: OpenSnapshot | undefined;
   let opening: { readonly snapshot: Promise<OpenSnapshot>; readonly late: Promise<undefined> } | undefined;
   let isClosed = false;
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal); // each question listens
   let failed: { readonly version: string; readonly until: number; readonly error: BooksUnavailableError } | undefined;
 
   /** Opens the published snapshot in place of the one that was read so far. */
   async function replace(): Promise<OpenSnapshot> {
     const open = await openSnapshot(dir, reader);
     open.users += 1;
-    const warmed = warm(viewOf(open, { kind: 'all' }))
+    const warmed = warm(viewOf(open, { kind: 'all' }, closing.signal))
       .catch(() => undefined)
       .finally(() => giveBack(open));
     // Before the first snapshot there is nothing to show meanwhile.
@@ -157,10 +171,10 @@ export function openSnapshots({ dir, reader, log, warm }: SnapshotOptions): Snap
   }, lookEveryMs).unref();
 
   return {
-    async read(scope, work) {
+    async read(scope, work, signal = closing.signal) {
       const open = await borrow();
       try {
-        return await work(viewOf(open, scope));
+        return await work(viewOf(open, scope, signal));
       } finally {
         giveBack(open);
       }
@@ -172,6 +186,7 @@ export function openSnapshots({ dir, reader, log, warm }: SnapshotOptions): Snap
     isOutdated: () => failed !== undefined,
     close() {
       isClosed = true;
+      closing.abort(new ViewerLeftError('the server stops'));
       clearInterval(looking);
       if (newest !== undefined) retire(newest);
     },
@@ -216,61 +231,59 @@ async function versionOf(dir: string): Promise<string> {
   return createHmac('sha256', versionKey).update(identity).digest('base64url').slice(0, 16);
 }
 
-function viewOf(open: OpenSnapshot, scope: Scope): BooksView {
+function viewOf(open: OpenSnapshot, scope: Scope, signal: AbortSignal): BooksView {
   const key = scopeKey(scope);
   let view = open.views.get(key);
   if (view === undefined) {
     const connections = Array.from({ length: connectionsPerScope }, () => ({
       connection: connectTo(open.books, scope),
-      waiting: 0,
+      ...{ waiting: 0, last: Promise.resolve() },
     }));
     for (const { connection } of connections) connection.catch(() => undefined); // awaited by its first question
-    view = { connections, answers: new Map(), rowCounts: new Map() };
+    view = { connections, answers: openSharedAnswers({ maxAnswers, maxRows: maxStoredRows }) };
     open.views.set(key, view);
   }
-  const { connections, answers, rowCounts } = view;
-  function forget(question: string): void {
-    answers.delete(question);
-    rowCounts.delete(question);
-  }
-  function countRows(question: string, value: unknown): void {
-    if (!Array.isArray(value)) return;
-    rowCounts.set(question, value.length);
-    let stored = [...rowCounts.values()].reduce((sum, count) => sum + count, 0);
-    for (const [oldest, count] of rowCounts) {
-      if (stored <= maxStoredRows) break;
-      stored -= count;
-      forget(oldest);
-    }
-  }
+  const { connections, answers } = view;
   function once<T>(question: string, read: (connection: Connection) => Promise<T>): Promise<T> {
-    const known = answers.get(question) as Promise<T> | undefined;
-    if (known !== undefined) return known;
-    if (answers.size >= maxAnswers) forget(answers.keys().next().value ?? '');
-    // A long question holds up only those behind it.
-    const [first, ...others] = connections;
-    if (first === undefined) throw new Error('a view has connections');
-    const free = others.reduce((least, each) => (each.waiting < least.waiting ? each : least), first);
-    free.waiting += 1;
-    const answer = free.connection.then(read).finally(() => {
-      free.waiting -= 1;
-    });
-    answers.set(question, answer);
-    answer.then(
-      (value) => countRows(question, value),
-      () => forget(question),
-    );
-    return answer;
+    return answers.get(question, signal, (work) => onFreeConnection(open, connections, work, read));
   }
   return {
     version: open.version,
     scope,
     once,
+    computed: (question, compute) => answers.get(question, signal, compute),
     rows: (name, parameters = {}) =>
       once(`${name} ${JSON.stringify(parameters)}`, async (connection) =>
         connection.rows(await readSql('serve', name), parameters),
       ),
   };
+}
+
+/** Reads on the connection that fewest questions wait for. Aborting the signal interrupts the running statement. */
+async function onFreeConnection<T>(
+  open: OpenSnapshot,
+  connections: readonly OpenConnection[],
+  signal: AbortSignal,
+  read: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const [first, ...others] = connections;
+  if (first === undefined) throw new Error('a view has connections');
+  // A long question holds up only those behind it.
+  const free = others.reduce((least, each) => (each.waiting < least.waiting ? each : least), first);
+  free.waiting += 1;
+  // An interrupted statement may run for a moment after its viewer has left: the snapshot stays open until then.
+  open.users += 1;
+  const answer = Promise.all([free.connection, free.last]).then(async ([connection]) => {
+    signal.throwIfAborted();
+    return connection.during(signal, () => read(connection));
+  });
+  free.last = answer
+    .catch(() => undefined)
+    .finally(() => {
+      free.waiting -= 1;
+      giveBack(open);
+    });
+  return answer;
 }
 
 /** A connection whose `visible_series`, `visible_hours` and `visible_days` hold the rows of a scope; it can change nothing. */

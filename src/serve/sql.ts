@@ -65,10 +65,10 @@ async function answered(
   }
   try {
     const answer = await work.sql(typed, maxRows, signal);
-    const chart = answerChart(answer, typed);
+    const drawn = answerChart(answer, typed);
     return {
       status: 200,
-      body: html`${chart === undefined ? '' : figure(chart)}
+      body: html`${drawn === undefined ? '' : figure(drawn.chart, { actions: drawn.actions })}
 <section>${answerTable(`Answer: ${countWords(answer)}`, answer)}
 <p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`}</p></section>`,
     };

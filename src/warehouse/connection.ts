@@ -54,6 +54,11 @@ export interface Connection {
    * parser decides, never a pattern. Throws UsageError for everything else, before anything is prepared or run.
    */
   admit(sql: string, options?: { readonly withParameters: boolean }): Promise<AdmittedQuery>;
+  /**
+   * Runs `work`, whose statements this signal interrupts instead of the connection's own: one `work` at a time. Resolves only
+   * when no statement of it is running any longer.
+   */
+  during<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
   /** From here on the connection is read-only, including temporary objects. */
   seal(): Promise<void>;
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */

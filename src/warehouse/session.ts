@@ -47,10 +47,12 @@ export class Session implements Connection {
   #last: Promise<unknown> = Promise.resolve();
   #isStreaming = false;
   #isSealed = false;
+  #signal: AbortSignal | undefined;
 
   constructor(connection: DuckDBConnection, options: SessionOptions) {
     this.#connection = connection;
     this.#options = options;
+    this.#signal = options.signal;
     this.#appenders = new Appenders(connection, options.fail);
   }
 
@@ -116,6 +118,17 @@ export class Session implements Connection {
     }
   }
 
+  async during<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    this.#signal = signal;
+    try {
+      return await work();
+    } finally {
+      // Statements that nobody waits for end too.
+      await this.#last;
+      this.#signal = this.#options.signal;
+    }
+  }
+
   async seal(): Promise<void> {
     await this.run(beginReadOnly);
     this.#isSealed = true;
@@ -147,14 +160,14 @@ export class Session implements Connection {
 
   appendRows(table: string, rows: readonly (readonly (number | string | null)[])[]): Promise<void> {
     return this.#inTurn(async () => {
-      this.#options.signal?.throwIfAborted();
+      this.#signal?.throwIfAborted();
       await this.#appenders.appendRows(table, rows);
     });
   }
 
   appendPoints(table: string, count: number, columns: PointColumns): Promise<void> {
     return this.#inTurn(async () => {
-      this.#options.signal?.throwIfAborted();
+      this.#signal?.throwIfAborted();
       await this.#appenders.appendPoints(table, count, columns);
     });
   }
@@ -183,8 +196,8 @@ export class Session implements Connection {
 
   /** Runs one call of DuckDB, which the signal interrupts; then throws the signal's reason. */
   async #interruptibly<T>(work: () => Promise<T>): Promise<T> {
-    const { signal } = this.#options;
-    if (signal === undefined) return work();
+    const signal = this.#signal;
+    if (signal === undefined) return this.#resealing(work);
     signal.throwIfAborted();
     const connection = this.#connection;
     let again: NodeJS.Timeout | undefined;
@@ -194,7 +207,7 @@ export class Session implements Connection {
     }
     signal.addEventListener('abort', interrupt, { once: true });
     try {
-      const result = await work();
+      const result = await this.#resealing(work);
       signal.throwIfAborted(); // an interrupted stream looks like a complete one
       return result;
     } catch (error) {
@@ -202,6 +215,19 @@ export class Session implements Connection {
     } finally {
       signal.removeEventListener('abort', interrupt);
       clearInterval(again);
+    }
+  }
+
+  /** Runs one call of DuckDB. An error may end the transaction that keeps a sealed connection read-only: it starts again. */
+  async #resealing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (this.#isSealed) {
+        await this.#connection.run(rollbackTransaction).catch(() => undefined);
+        await this.#connection.run(beginReadOnly).catch(() => undefined);
+      }
+      throw error;
     }
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseFaults } from '../../src/emulator/fault-plan.ts';
-import { listingResponse } from '../../src/platform/responses.ts';
+import { operations } from '../../src/platform/operations.ts';
 import { allItems, ask, askIn, type Item, listed, now, placesOf, useEmulator } from './platform.ts';
 
 const platform = useEmulator();
@@ -41,7 +41,7 @@ describe('the response (4.1, 9.6)', () => {
     expect(Object.keys(body).sort()).toEqual(['data', 'meta']);
     expect(body.data.length).toBeGreaterThan(0);
     expect(Object.keys(body.meta).sort()).toEqual(['hasMore', 'nextCursor', 'total', 'totalIsPartial']);
-    expect(listingResponse.safeParse(body).error).toBeUndefined();
+    expect(operations[kind].response.safeParse(body).error).toBeUndefined();
   });
 
   test.each(kinds)('%s: before that a bare array of all items, also without the header (9.3)', async (kind) => {
@@ -51,7 +51,7 @@ describe('the response (4.1, 9.6)', () => {
       expect(status).toBe(200);
       expect(Array.isArray(body)).toBe(true);
       expect(body).toEqual(all);
-      expect(listingResponse.safeParse(body).error).toBeUndefined();
+      expect(operations[kind].response.safeParse(body).error).toBeUndefined();
     }
   });
 

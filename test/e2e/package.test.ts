@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, readFileSync } from 'node:fs';
-import { cp, rm } from 'node:fs/promises';
+import { chmodSync, chownSync, existsSync, readFileSync, realpathSync } from 'node:fs';
+import { cp, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { getuid } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { readPage } from '../support/doc-pages.ts';
 import { installed, type Packed, pack, run } from '../support/packed.ts';
 import { newProject } from '../support/project.ts';
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
 describe('the tarball', () => {
   test('contains the program, its SQL and the docs, and nothing else', () => {
     const rules = [
-      /^dist\/(?!.*\.test\.)[\w./-]+\.js$/,
+      /^dist\/(?!.*\.test\.)[\w./-]+(\.js|\.d\.ts)$/,
       /^sql\/\w+\/\w+\.sql$/,
       /^web\/(costbook\.(css|js)|sql\.js|icon\.svg)$/,
       /^jobs\/demo\/\w+\.yaml$/,
@@ -46,15 +47,47 @@ describe('the tarball', () => {
       .split('\n')
       .filter((path) => existsSync(join(root(), path)))
       .map((path) => path.replace(/^src\/(.*)\.ts$/, 'dist/$1.js'));
-    const built = packed.files.map(({ path }) => path).filter((path) => path.startsWith('dist/'));
+    const built = packed.files.map(({ path }) => path).filter((path) => /^dist\/.*\.js$/.test(path));
     expect(built.sort()).toEqual(modules.sort());
   });
 
   test('is small, and its program is executable', () => {
     const bytes = packed.files.reduce((sum, { size }) => sum + size, 0);
-    expect(bytes).toBeLessThan(3_500_000);
+    expect(bytes).toBeLessThan(4_500_000);
     expect(readFileSync(program, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
   });
+});
+
+test('its libraries have types, and a program of another project uses them as the docs show', async () => {
+  const project = await newProject();
+  await symlink(dirname(dirname(dirname(realpathSync(program)))), join(project, 'node_modules'));
+  const [shown] = readPage('docs/platform.md').blocks.filter(({ kind }) => kind === 'ts');
+  await writeFile(join(project, 'package.json'), '{ "type": "module" }');
+  await writeFile(join(project, 'shown.ts'), `declare function readToken(): Promise<string>;\n${shown?.text}`);
+  await writeFile(
+    join(project, 'use.ts'),
+    `import { startEmulator } from 'costbook/emulator';
+import { openPlatform } from 'costbook/platform';
+const emulator = await startEmulator({ now: () => Date.UTC(2026, 9, 21) });
+const platform = openPlatform({ url: emulator.url, token: emulator.tokens.admin });
+const names: string[] = [];
+for await (const agent of platform.items('agents', { limit: 5 })) names.push(agent.metadata.name);
+const { values } = await platform.call('groupByEnum', { accountId: emulator.account });
+// @ts-expect-error: a number is no name
+const refused = await platform.call('template', { templateName: 1 }).catch((error: Error) => error.name);
+console.log(JSON.stringify({ names: names.length, values: values.length, refused }));
+await platform.close();
+await emulator.close();
+`,
+  );
+  const types = ['--types', 'node', '--typeRoots', join(root(), 'node_modules', '@types')];
+  const options = ['--module', 'nodenext', '--target', 'es2023', '--strict', ...types];
+  run(join(root(), 'node_modules', '.bin', 'tsc'), ['--noEmit', ...options, 'shown.ts'], project);
+  run(join(root(), 'node_modules', '.bin', 'tsc'), [...options, 'use.ts'], project);
+  const { names, values, refused } = JSON.parse(run(process.execPath, ['use.js'], project).stdout);
+  expect(names).toBeGreaterThan(5);
+  expect(values).toBe(5);
+  expect(refused).toBe('PlatformError');
 });
 
 function root(): string {

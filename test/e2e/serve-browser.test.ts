@@ -79,6 +79,23 @@ describe('the dashboard in a browser', () => {
     await tab.context.close();
   });
 
+  test.each([
+    { path: '/', place: [0.12, 0.5], target: /explore\?from=2026-10-0[1-4]&to=2026-10-0[1-4]&step=hour/ },
+    { path: '/months', place: [0.75, 0.8], target: /explore\?from=2026-10-01&to=2026-10-31/ },
+    { path: '/allocation', place: [0.3, 0.3], target: /explore\?from=2026-10-01&to=2026-10-04.*owner%3Ateam=/ },
+    { path: `/sql?${new URLSearchParams({ q: query })}`, place: [0.3, 0.08], target: /resource\/\*\/\*\/secret-box/ },
+  ])('opens what a mark of a chart of $path stands for', async ({ path, place: [x = 0, y = 0], target }) => {
+    const tab = await openTab(served.url, { width: 1440 });
+    await tab.page.goto(`${served.url}${path}`);
+    const canvas = tab.page.locator('[data-chart] canvas').first();
+    const box = await canvas.boundingBox();
+    if (box === null) throw new Error('the chart has no size');
+    await canvas.click({ position: { x: box.width * x, y: box.height * y } });
+    await tab.page.waitForURL(target);
+    expect(tab.complaints).toEqual([]);
+    await tab.context.close();
+  });
+
   test('has the exact amount of each point of a chart', async () => {
     const tab = await openTab(served.url, { width: 1440 });
     await tab.page.goto(`${served.url}/explore?from=2026-10-01&to=2026-10-03&workspace=north&compare=none`);

@@ -135,6 +135,67 @@ describe('the page of budgets', () => {
   });
 });
 
+/** What a person can do with a chart: exact values by series, and the page of each place on its axis. */
+function actionsOf(text: string, chart: string) {
+  const [, found = ''] = new RegExp(`id="${chart}-actions">(.*?)</script>`).exec(text) ?? [];
+  return JSON.parse(found) as {
+    texts: Record<string, (string | null)[]>;
+    pages: (string | null)[];
+    markPages?: Record<string, string[]>;
+    names: string[];
+  };
+}
+
+/** The addresses of all links of a page. */
+function linksOf(text: string): string[] {
+  return [...text.matchAll(/<a href="([^"]+)"/g)].map(([, address = '']) => address.replaceAll('&amp;', '&'));
+}
+
+describe('a chart', () => {
+  const query = 'select usage_date, workspace, sum(cost) as cost from costs_daily group by all';
+  const charts = [
+    { path: '/', chart: 'month', last: "'2026-10-04'", cost: "bucket_start < '2026-10-05'" },
+    { path: '/budgets/everything', chart: 'burn-up', last: "'2026-10-04'", cost: "bucket_start < '2026-10-05'" },
+    { path: '/months', chart: 'months', last: "'2026-10-01'", cost: october },
+    { path: '/allocation', chart: 'owners', last: "'2026-10-01'", cost: "workspace = 'north'" },
+    {
+      path: `/sql?${new URLSearchParams({ q: query })}`,
+      chart: 'answer',
+      last: "'2026-10-04'",
+      cost: "workspace = 'south'",
+    },
+  ];
+  test.each(charts)('of $path has the exact amounts of costbook sql', async ({ path, chart, cost, last }) => {
+    const { texts } = actionsOf((await served.get(path)).text, chart);
+    const since = chart === 'answer' ? last : "'2026-10-01'";
+    const [row] = await rowsOf(`select sum(cost) as cost from costs where bucket_start >= ${since} and ${cost}`);
+    expect(Object.values(texts).flat()).toContain(row?.['cost']);
+  });
+
+  test.each([...charts, { path: anomalyAddress(anomalyKey), chart: 'band' }])(
+    'of $path leads to pages that plain links lead to as well',
+    async ({ path, chart }) => {
+      const { text } = await served.get(path);
+      const { pages, markPages = {} } = actionsOf(text, chart);
+      const targets = new Set([...pages, ...Object.values(markPages).flat()].filter((page) => page !== null));
+      expect(targets.size).toBeGreaterThan(0);
+      expect(linksOf(text)).toEqual(expect.arrayContaining([...targets]));
+      for (const target of [...targets].slice(-2)) expect((await served.get(target)).status).toBe(200);
+    },
+  );
+
+  test('of a budget leads from a day to exactly what the budget counts on that day', async () => {
+    const { text } = await served.get('/budgets/everything');
+    const { pages, texts, names } = actionsOf(text, 'burn-up');
+    const place = names.indexOf('2026-10-01');
+    expect(amountsOf((await served.get(pages[place] ?? '')).text)).toContain(texts['spent']?.[place]);
+    // Two workspaces are no filter of Explore.
+    expect(
+      actionsOf((await served.get('/budgets/southern')).text, 'burn-up').pages.every((page) => page === null),
+    ).toBe(true);
+  });
+});
+
 describe('the page of anomalies', () => {
   test('shows the impact, its days, who drives it and what changed', async () => {
     const [row] = await rowsOf('select impact, price_effect, volume_effect from anomalies');

@@ -8,7 +8,8 @@ import {
   repairQuery,
   residualQuery,
 } from '../../src/fetch/queries.ts';
-import { operations, requestPath } from '../../src/platform/operations.ts';
+import { operations } from '../../src/platform/operations.ts';
+import { requestPath } from '../../src/platform/request.ts';
 import type { Window } from '../../src/time.ts';
 import fc from '../support/fast-check.ts';
 

@@ -52,21 +52,22 @@ export function dashboardBooks(extra: Given = {}): Given {
   };
 }
 
-/** A project whose published books hold the given rows. */
-export async function dashboardProject(given: Given = dashboardBooks()): Promise<string> {
+/** A project whose published books hold the given rows, and those that the statements of `fill` insert. */
+export async function dashboardProject(given: Given = dashboardBooks(), fill?: string): Promise<string> {
   const dir = await newProject();
   await mkdir(join(dir, 'data'), { recursive: true });
-  await publishGiven(dir, given);
+  await publishGiven(dir, given, fill);
   return dir;
 }
 
 let published = 0;
 
 /** Puts books in the place of the published ones, as a run does: in one step. */
-export async function publishGiven(dir: string, given: Given): Promise<void> {
+export async function publishGiven(dir: string, given: Given, fill?: string): Promise<void> {
   published += 1;
   const file = join(dir, 'data', `given-${published}.duckdb`);
   const books = await givenBooks(given, file);
+  if (fill !== undefined) await books.connection.run(fill);
   books.close();
   await rename(file, join(dir, 'data', 'costbook.duckdb'));
 }

@@ -5,6 +5,7 @@ import { afterEach } from 'vitest';
 
 /** A request as it came in. */
 export interface SeenRequest {
+  readonly method: string;
   readonly url: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
@@ -32,7 +33,7 @@ export async function startServer(reply: Reply): Promise<TestServer> {
   const server = createServer((request, response) => {
     const url = request.url ?? '/';
     const query = new URL(url, 'http://127.0.0.1').searchParams;
-    const asked = { url, query, headers: request.headers, atMs: Date.now() };
+    const asked = { method: request.method ?? '', url, query, headers: request.headers, atMs: Date.now() };
     seen.push(asked);
     reply(response, asked);
   });

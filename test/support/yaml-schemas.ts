@@ -421,6 +421,15 @@ function configSchema(): Schema {
         apiVersion: text("the platform's API version, such as 2026-04-16"),
         authorizationHeader: text('the HTTP header with the token'),
         versionHeader: text('the HTTP header with the API version'),
+        workspaceHeader: text('the HTTP header with the workspace, for platforms that require one'),
+        threadHeader: text("the HTTP header with the thread of an agent's request"),
+        headers: {
+          type: 'object',
+          additionalProperties: text('the value of a header'),
+          description: 'more headers for every request to the platform, by name',
+        },
+        inferenceUrl: text('root of the inference host'),
+        sandboxUrl: text("a sandbox's own host, with {sandbox}, {workspace} and {region}"),
         fileMode: {
           type: ['number', 'string'],
           enum: [600, 640, 660, 604, 606, 644, 646, 664, 666, '0600', '0640', '0660', '0644', '0664', '0666'],

@@ -21,7 +21,9 @@ test('at most two processes work at once, the others wait in order, and too many
     },
     new AbortController().signal,
   );
-  const answers = await Promise.allSettled(Array.from({ length: 30 }, (_, days) => work.budgetBacktest('all', days)));
+  const answers = await Promise.allSettled(
+    Array.from({ length: 30 }, (_, days) => work.budgetBacktest('all', days, new AbortController().signal)),
+  );
   expect(most).toBe(2);
   expect(started).toEqual(Array.from({ length: 22 }, (_, days) => days));
   expect(answers[21]).toEqual({ status: 'fulfilled', value: { days: 21 } });

@@ -67,6 +67,11 @@ describe('parseConfig: resolved values', () => {
       apiVersion: '2026-04-16',
       authorizationHeader: 'Authorization',
       versionHeader: 'Service-Version',
+      workspaceHeader: undefined,
+      threadHeader: 'X-Service-Thread-Id',
+      headers: {},
+      inferenceUrl: undefined,
+      sandboxUrl: undefined,
       serve: { hosts: [], tokens: [], userHeader: undefined },
       dashboardUrl: undefined,
       fileMode: 0o600,
@@ -101,6 +106,10 @@ describe('parseConfig: resolved values', () => {
         COSTBOOK_API_VERSION: '2026-04-28.preview',
         COSTBOOK_AUTHORIZATION_HEADER: 'X-Service-Authorization',
         COSTBOOK_VERSION_HEADER: 'X-Version',
+        COSTBOOK_WORKSPACE_HEADER: 'X-Workspace',
+        COSTBOOK_THREAD_HEADER: 'X-Thread',
+        COSTBOOK_INFERENCE_URL: 'https://run.example.com/',
+        COSTBOOK_SANDBOX_URL: 'https://sbx-{sandbox}-{workspace}.{region}.example.com/',
         COSTBOOK_FILE_MODE: '0640',
       }),
     ).toEqual({
@@ -130,6 +139,11 @@ describe('parseConfig: resolved values', () => {
       apiVersion: '2026-04-28.preview',
       authorizationHeader: 'X-Service-Authorization',
       versionHeader: 'X-Version',
+      workspaceHeader: 'X-Workspace',
+      threadHeader: 'X-Thread',
+      headers: {},
+      inferenceUrl: 'https://run.example.com',
+      sandboxUrl: 'https://sbx-{sandbox}-{workspace}.{region}.example.com',
       serve: { hosts: [], tokens: [], userHeader: 'X-Forwarded-User' },
       dashboardUrl: 'https://costs.example.com',
       fileMode: 0o640,
@@ -176,21 +190,25 @@ describe('parseConfig: resolved values', () => {
         "COSTBOOK_FOCUS_ACCOUNT_NAME": "focus.accountName",
         "COSTBOOK_FOCUS_PROVIDER": "focus.provider",
         "COSTBOOK_FRESHNESS": "freshness",
+        "COSTBOOK_INFERENCE_URL": "inferenceUrl",
         "COSTBOOK_INVENTORY": "inventory",
         "COSTBOOK_LAG_HOURS": "lagHours",
         "COSTBOOK_LANDING_KEEP": "landing.keep",
         "COSTBOOK_LANDING_KEEP_DAYS": "landing.keepDays",
         "COSTBOOK_MAX_REQUESTS_PER_MINUTE": "maxRequestsPerMinute",
         "COSTBOOK_PROOF_TOLERANCE": "proof.tolerance",
+        "COSTBOOK_SANDBOX_URL": "sandboxUrl",
         "COSTBOOK_SERVE_USER_HEADER": "serve.userHeader",
         "COSTBOOK_SETTLE_DAYS": "settleDays",
         "COSTBOOK_SINCE": "since",
+        "COSTBOOK_THREAD_HEADER": "threadHeader",
         "COSTBOOK_TOKEN": "token",
         "COSTBOOK_TOKEN_COMMAND": "tokenCommand",
         "COSTBOOK_TOKEN_FILE": "tokenFile",
         "COSTBOOK_URL": "url",
         "COSTBOOK_VERIFY_DAYS": "verifyDays",
         "COSTBOOK_VERSION_HEADER": "versionHeader",
+        "COSTBOOK_WORKSPACE_HEADER": "workspaceHeader",
       }
     `);
   });
@@ -510,7 +528,7 @@ accounts: everybody
       "costbook.yaml:1:1: unknown key "token_file"; did you mean tokenFile? rename or remove it
       costbook.yaml:2:1: unknown key "lag-hours"; did you mean lagHours? rename or remove it
       costbook.yaml:3:1: unknown key "tokne"; did you mean token? rename or remove it
-      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more
+      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 12 more
       costbook.yaml:5:1: unknown key "id"; it belongs to an entry of accounts; move it there
       costbook.yaml:6:14: unknown key "lagHours"; it belongs to the top level; move it there"
     `);
@@ -587,7 +605,7 @@ accounts: everybody
       return `  l${level}: &l${level} [${Array(9).fill(inner).join(', ')}]`;
     });
     expect(problems(`x:\n${levels.join('\n')}\naccounts: *l7\n`, reach)).toMatchInlineSnapshot(`
-      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more
+      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 12 more
       costbook.yaml:10:11: accounts: found an alias of a list, expected a value, or an alias of a single value; write it out"
     `);
   });
@@ -626,7 +644,7 @@ accounts: everybody
       problems('__proto__: { url: x }\nconstructor: x\naccounts: [{ toString: x }]\n', reach),
     ).toMatchInlineSnapshot(`
       "costbook.yaml:1:1: unknown key "__proto__"; did you mean proof? rename or remove it
-      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more
+      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 12 more
       costbook.yaml:3:14: unknown key "toString"; expected one of id, name, inventory, url, token, tokenFile, tokenCommand or since"
     `);
     expect(problems('account: ${__proto__}\nsince: ${constructor}\n', reach)).toMatchInlineSnapshot(`
@@ -750,7 +768,7 @@ landing:
 
   test('a key that is not text is reported', () => {
     expect(problems('5: 1\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more"`,
+      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 12 more"`,
     );
     expect(problems('? [tok-1234]\n: 1\n', reach)).toContain('1:3: found a list as a key, expected one of accounts,');
   });
@@ -817,7 +835,7 @@ landing:
     expect(text).toMatchInlineSnapshot(`
       "costbook.yaml:2:8: since: found "***", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       costbook.yaml:3:13: apiVersion: found "see ***", expected a version such as 2026-04-16 or 2026-04-28.preview
-      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 7 more
+      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 12 more
       costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
       COSTBOOK_LAG_HOURS: found "***", expected a whole number from 0 to 72"
     `);
@@ -867,9 +885,31 @@ landing:
     );
   });
 
+  test('headers that are not headers, that Costbook sets itself, or that repeat a name are refused', () => {
+    const text =
+      'headers: { X-Team: finops, "a b": x, Accept: y, service-version: z, X-Two: "1\\n2" }\nthreadHeader: X-T\nworkspaceHeader: x-t\n';
+    expect(problems(text, reach)).toMatchInlineSnapshot(`
+      "costbook.yaml:1:35: a b: found "a b", expected the name of an HTTP header: letters, digits and -
+      costbook.yaml:1:46: Accept: found "Accept", which Costbook sets itself; remove it
+      costbook.yaml:1:66: service-version: found "service-version", which Costbook sets itself; remove it
+      costbook.yaml:1:76: X-Two: found a text that no HTTP header can carry, expected ASCII without line breaks
+      costbook.yaml:2:15: threadHeader: found the same name for both headers, workspaceHeader and threadHeader, expected two; change one of them"
+    `);
+    expect(parse('headers: { X-Team: finops, X-Key: "${KEY}" }\n', { ...reach, KEY: 'k-1' }).headers).toEqual({
+      'X-Team': 'finops',
+      'X-Key': 'k-1',
+    });
+  });
+
+  test('a sandbox URL without the sandbox, or with other names in braces, is refused', () => {
+    expect(problems('sandboxUrl: https://{workspace}.example.com\n', reach)).toContain('found no {sandbox}');
+    expect(problems('sandboxUrl: https://{sandbox}.{zone}.example.com\n', reach)).toContain('found "{zone}"');
+    expect(problems('sandboxUrl: ftp://{sandbox}\n', reach)).toContain('found no http or https address');
+  });
+
   test('both headers under one name are refused', () => {
     expect(problems('versionHeader: authorization\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:16: versionHeader: found the same name for both headers, expected two; change one of them"`,
+      `"costbook.yaml:1:16: versionHeader: found the same name for both headers, authorizationHeader and versionHeader, expected two; change one of them"`,
     );
   });
 

@@ -8,8 +8,50 @@ import {
   populatedBy,
   resolutions,
 } from '../../src/platform/limits.ts';
-import { operations, requestPath } from '../../src/platform/operations.ts';
+import { allOperations, operations } from '../../src/platform/operations.ts';
+import { requestPath } from '../../src/platform/request.ts';
 import fc from '../support/fast-check.ts';
+
+// Written out by hand from sections 4.1 to 4.8.
+test('every operation of the document is there, with its method, host and path', () => {
+  const listed = allOperations.map(({ section, method, host, path }) => `${section} ${method} ${host} ${path}`);
+  expect(listed).toEqual([
+    ...['sandboxes', 'agents', 'functions', 'jobs', 'models', 'policies'].map(
+      (kind) => `4.1 GET management /v0/${kind}`,
+    ),
+    '4.2 GET management /v0/integrations/{integrationName}',
+    '4.3 POST management /v0/sandboxes/{sandboxName}/snapshots/{snapshotId}/restore',
+    '4.4 GET management /v0/templates/{templateName}',
+    '4.4 GET management /v0/templates/{templateName}/contents',
+    '4.5 DELETE management /v0/models/{modelName}',
+    '4.6 GET management /v0/accounts/{accountId}/metrics',
+    '4.6 GET management /v0/accounts/{accountId}/metrics/enums/group-by',
+    '4.6 GET management /v0/accounts/{accountId}/metrics/enums/resource-types',
+    '4.6 GET management /v0/accounts',
+    '4.7 POST inference /{workspace}/agents/{agent}',
+    '4.7 POST inference /{workspace}/models/{model}',
+    '4.7 POST inference /{workspace}/models/{model}/chat/completions',
+    '4.7 ANY inference /{workspace}/functions/{server}/mcp',
+    '4.7 POST management /{workspace}/jobs/{job}/executions',
+    '4.8 ANY sandbox /mcp',
+    '4.8 ANY sandbox /',
+    '4.8 GET sandbox /filesystem/tree/{path}',
+    '4.8 POST sandbox /upgrade',
+  ]);
+});
+
+test('every operation that may change something says what it does, and is sent once', () => {
+  for (const { name, method, changes, effect, isRepeatable, path, parameters } of allOperations) {
+    expect(changes, name).toBe(effect !== undefined);
+    expect(isRepeatable, name).toBe(method === 'GET');
+    const known = parameters.map((parameter) => parameter.name);
+    const named = [...`${path} ${effect ?? ''}`.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+    expect(
+      named.filter((parameter) => !known.includes(parameter ?? '')),
+      name,
+    ).toEqual([]);
+  }
+});
 
 describe('requestPath', () => {
   test('the four operations have the paths of 4.6', () => {

@@ -58,6 +58,11 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         apiVersion: '2026-04-16',
         authorizationHeader: 'Authorization',
         versionHeader: 'Service-Version',
+        workspaceHeader: 'X-Workspace',
+        threadHeader: 'X-Thread',
+        headers: { 'X-Team': 'finops' },
+        inferenceUrl: 'https://run.example.com',
+        sandboxUrl: 'https://sbx-{sandbox}-{workspace}.{region}.example.com',
         fileMode: '0640',
       },
       ...{ proof: { tolerance: '0.01' }, landing: { keep: 'all', keepDays: 30 } },
@@ -336,7 +341,7 @@ function isFree(name: Name, path: Path): boolean {
 /** What only the reader knows: forms of texts, names that must be those of others, what one value asks of another. */
 const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
   costbook: [
-    /(^|\/)(url|apiUrl|botToken|dashboardUrl|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
+    /(^|\/)(url|apiUrl|botToken|dashboardUrl|inferenceUrl|sandboxUrl|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
     /^alerts\/notify(\/\d)? = "nonsense/,
     /^sinks(\/\w+)? = undefined$/, // alerts.notify names them
   ],

@@ -1,0 +1,76 @@
+import { allOperations, type Operation, type Parameter, schemaOf } from '../platform/index.ts';
+import { formatTable, type TableLayout, wrapped } from '../terminal/index.ts';
+
+/** `resourceUuid` as a flag: `resource-uuid`. The account is named as everywhere else. */
+export function flagOf(name: string): string {
+  if (name === 'accountId') return 'account';
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** Every parameter of any operation once, by name, except the account. Path parameters come first, then filters. */
+export function allParameters(): readonly Parameter[] {
+  const found = new Map<string, Parameter>();
+  for (const place of ['host', 'path', 'query', 'header'] as const) {
+    for (const { parameters } of allOperations) {
+      for (const parameter of parameters) {
+        if (parameter.in === place && parameter.name !== 'accountId' && !found.has(parameter.name))
+          found.set(parameter.name, parameter);
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** The operations as a table, or as one JSON value. */
+export function listedOperations(json: boolean, layout: TableLayout): string {
+  const rows = allOperations.map(({ name, method, path, section, changes }) => ({
+    ...{ operation: name, method, path, section, changes },
+  }));
+  if (json) return `${JSON.stringify(rows)}\n`;
+  const columns = ['operation', 'method', 'section', 'changes', 'path'].map((name) => ({ name, type: 'VARCHAR' }));
+  const important = ['operation', 'method', 'path', 'changes', 'section'];
+  return `${formatTable(
+    columns,
+    rows.map((row) => [row.operation, row.method, row.section, row.changes ? 'yes' : '', row.path]),
+    { ...layout, important },
+  )}\n`;
+}
+
+/** Where an operation's paths begin. */
+const hostNames = { management: 'url', inference: 'inferenceUrl', sandbox: 'sandboxUrl' } as const;
+
+/** Everything about one operation, for people or as one JSON value. */
+export function describedOperation(operation: Operation, json: boolean, layout: TableLayout): string {
+  const { name, method, host, path, section, summary, parameters, body, response, changes, effect, errors } = operation;
+  if (json) {
+    return `${JSON.stringify({
+      ...{ operation: name, method, host, path, section, summary, changes },
+      ...{ parameters, body: body && { ...body, type: schemaOf(body.type) }, errors, effect },
+      ...{ paging: operation.paging, pagedSince: operation.pagedSince, response: schemaOf(response) },
+    })}\n`;
+  }
+  const rows = parameters.map((parameter) => [
+    `--${flagOf(parameter.name)}`,
+    parameter.required ? 'yes' : '',
+    `${parameter.rule}${choicesOf(parameter)}`,
+  ]);
+  const columns = ['flag', 'required', 'rule'].map((column) => ({ name: column, type: 'VARCHAR' }));
+  return [
+    `${name}: ${summary}`,
+    `${method} {${hostNames[host]}}${path} (section ${section} of the interface)`,
+    '',
+    ...(rows.length === 0 ? [] : [formatTable(columns, rows, { ...layout, isExact: true }), '']),
+    ...(body === undefined ? [] : [`Body${body.required ? '' : ' (optional)'}: ${body.rule}`]),
+    ...(operation.answer === 'any' ? ['The interface does not show the answer.'] : []),
+    ...(operation.paging === undefined ? [] : ['The answer has pages; --all follows them.']),
+    ...(changes && effect !== undefined ? [`It ${effect}. It needs --yes.`] : []),
+    `Errors: ${errors.map(({ status, when }) => (status === undefined ? when : `${status} ${when}`)).join('; ')}.`,
+  ]
+    .map((line) => (line.includes('\n') ? line : wrapped(line, layout)))
+    .join('\n')
+    .concat('\n');
+}
+
+function choicesOf({ type }: Parameter): string {
+  return 'choices' in type ? ` One of ${type.choices.join(', ')}.` : '';
+}
