@@ -235,6 +235,13 @@ function argumentTerm(argument: Argument): string {
   return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
 }
 
+/** Commander's message about a mistake on the command line, in one line, with the next step. */
+function mistakeOnLine(text: string, step: string): string {
+  const words = text.replace(/^error: /, '').trim();
+  const [, fault = words, guess] = /^(.*)\n\(Did you mean (.*)\?\)$/s.exec(words) ?? [];
+  return `costbook: ${fault.replace(/\.$/, '')}${guess === undefined ? '' : ` (did you mean ${guess}?)`}: ${step}\n`;
+}
+
 /** Builds commander's program from the command table. */
 function describeProgram(
   commands: readonly Command[],
@@ -247,17 +254,21 @@ function describeProgram(
     .helpCommand('help [command]', "Show a command's options and examples.")
     // Without "[options]", summaries have enough room to wrap at 80 columns.
     .configureHelp({ subcommandTerm: (sub) => [sub.name(), ...sub.registeredArguments.map(argumentTerm)].join(' ') })
-    .showHelpAfterError('("costbook help <command>" shows its options and examples)')
     .addHelpText('after', firstSteps())
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(`costbook: ${text.replace(/^error: /, '')}`) });
+    .configureOutput({
+      outputError: (text, write) => write(mistakeOnLine(text, '"costbook --help" lists the commands')),
+    });
   for (const option of commonOptions) program.addOption(new Option(option.flags, option.summary));
   for (const command of commands) {
     const sub = program
       .command(command.name)
       .description(command.summary)
       .addHelpOption(new Option('-h, --help', 'show this help').helpGroup('Common options:'))
-      .exitOverride();
+      .exitOverride()
+      .configureOutput({
+        outputError: (text, write) => write(mistakeOnLine(text, `"costbook help ${command.name}" lists the options`)),
+      });
     for (const argument of command.arguments ?? []) sub.argument(argument.name, argument.summary);
     for (const { flags, summary, isRepeatable } of command.options) {
       const option = new Option(flags, summary);

@@ -87,4 +87,4 @@ export function withoutStep(text: string, step: NextStep | undefined): string {
 
 /** The last sentences of one line, from the first that starts with an instruction. */
 const adviceAtEnd =
-  /^[^\n]*?(?:[.;:] |^)((?:[Rr]un|[Rr]estore|[Ss]et|[Cc]heck|[Cc]hoose|[Mm]ove|[Ff]ree|[Cc]orrect|[Cc]hange|[Uu]pdate|[Gg]ive|[Rr]emove|[Ss]tart|[Aa]dd|[Ff]irst run|[Ss]top) [^\n]+)$/;
+  /^[^\n]*?(?:[.;:] |^)((?:[Rr]un|[Rr]estore|[Ss]et|[Cc]heck|[Cc]hoose|[Gg]rant|[Nn]ame|[Ww]rite|[Rr]aise|[Ii]nstall|[Mm]ove|[Ff]ree|[Cc]orrect|[Cc]hange|[Uu]pdate|[Gg]ive|[Rr]emove|[Ss]tart|[Aa]dd|[Ff]irst run|[Ss]top) [^\n]+)$/;
