@@ -131,7 +131,7 @@ const waitAtMostMs = 6 * hourMs;
 
 /** The step if the platform failed again, hours after its first failure. */
 function stepAfterLongWait(command: string, error: string): NextStep {
-  const { host = "the platform's URL" } = codesOf(failuresIn(error)[0] ?? '');
+  const [, host = "the platform's URL"] = /(?:answer from|API of) ([^\s:]+)/.exec(failuresIn(error)[0] ?? '') ?? [];
   return act(
     `check that ${host} is reachable from this machine: run "costbook doctor". If it is, ask the platform's support. ` +
       `Then run "costbook ${command}" again.`,

@@ -114,7 +114,7 @@ function beforeBooks({ month, accounts }: CloseQuestion): string[] {
   const first = Math.min(...starts);
   if (accounts.length === 0 || first < month.end) return [];
   return [
-    `the books start at ${formatInstant(first)}, after the month: close ${formatMonth(floorMonth(first))} or a later month first`,
+    `the books start at ${formatInstant(first)}, after the month: close ${formatMonth(floorMonth(first))} or a later month`,
   ];
 }
 

@@ -1,3 +1,4 @@
+import { alertKey } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { budgetsFile, loadBudgets } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
@@ -86,6 +87,8 @@ export interface JobFileFaults {
   readonly effect: string;
   /** `Act: correct the file, …` */
   readonly next: string;
+  /** The key of the alert about them; null if there is none. */
+  readonly alert: string | null;
 }
 
 /** The purposes of the files in jobs/ that have mistakes: jobs, budgets, allocation rules. Empty if all are valid. */
@@ -108,16 +111,19 @@ export async function faultsOfJobFiles(
       mistakes: jobs,
       effect: `${again} and "costbook schedule" do not start`,
       next: nextWords(act('correct the file, then run "costbook doctor".')),
+      alert: null,
     },
     {
       mistakes: mistakesIn(() => loadBudgets(budgetsFile(dir), { now, sinks: sinks.map(({ name }) => name) })),
       effect: 'budgets are not evaluated',
       next: nextWords(act('correct the file, then run "costbook alert".')),
+      alert: alertKey,
     },
     {
       mistakes: mistakesIn(() => loadAllocation(allocationFile(dir))),
       effect: 'the rules that were applied before stay',
       next: nextWords(act('correct the file, then run "costbook allocation test".')),
+      alert: null,
     },
   ].filter(({ mistakes }) => mistakes.length > 0);
 }

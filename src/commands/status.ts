@@ -420,6 +420,7 @@ function alertLines(status: Shown, paint: Paint): string[] {
   if (open === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alerts${waiting}`)];
   const above = new Set<string | undefined>([
     ...status.found.map(({ key }) => key),
+    ...status.jobFiles.map(({ alert }) => alert ?? undefined),
     ...(status.failedIngest === null ? [] : [ingestKey]),
   ]);
   const others = list.filter(({ key }) => !above.has(key));
