@@ -5,6 +5,7 @@ import {
   alertRows,
   isRefusedClose,
   isSameCause,
+  type OpenAlert,
   openAlerts,
   sinkFault,
   stepAfterRun,
@@ -22,7 +23,7 @@ import {
   umaskOf,
 } from '../config/index.ts';
 import { counted } from '../counted.ts';
-import { clockToleranceMs } from '../effects.ts';
+import { clockToleranceMs, type Effects } from '../effects.ts';
 import {
   CostbookError,
   exitCodeOf,
@@ -48,6 +49,7 @@ import { folded } from '../terminal/index.ts';
 import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import {
+  type Connection,
   completeness,
   findTraces,
   lastClocks,
@@ -116,7 +118,7 @@ export const doctorCommand: Command = {
     await look('jobs', () => jobs(config, context));
     await look('sql', () => sqlFiles(context));
     const seen: Seen = { expired: new Set(), platformFaults: [], runs: new Set() };
-    const wrongNow = new Set<string>(); // accounts whose platform shows another time than this clock
+    const wrongNow = new Map<string, number>(); // how far the clock in use is ahead of the platform's, if it is wrong
     for (const account of config?.accounts ?? []) {
       const of = account.id === undefined ? '' : ` ${account.id}`;
       await look(`token${of}`, () => token(account, context, seen));
@@ -130,7 +132,7 @@ export const doctorCommand: Command = {
     await look('books', () => books(config, context, wrongNow, seen));
     await look('writing', () => unstored(context.dir));
     await look('landing', () => landing(config, context, input.options['deep'] === true));
-    await look('alerts', () => alerts(context, seen));
+    await look('alerts', () => alerts(context, wrongNow, seen));
     if (config !== undefined) {
       if (config.sinks.length === 0) {
         await look('sinks', () => [
@@ -370,7 +372,7 @@ async function platform(
   account: LocalAccount,
   config: LocalConfig,
   context: CommandContext,
-  known: { readonly isNowGiven: boolean; readonly wrongNow: Set<string>; readonly seen: Seen },
+  known: { readonly isNowGiven: boolean; readonly wrongNow: Map<string, number>; readonly seen: Seen },
 ): Promise<readonly Found[]> {
   const { url, token: source, tokenSetting } = account;
   if (url === undefined || source === undefined) return []; // reported already
@@ -397,8 +399,13 @@ async function platform(
   const found: Found[] = [
     ok(`${url} works with API version ${config.apiVersion}; account ${only}, role ${seen.role}, ${since}`),
   ];
-  const clock = clockFound(seen.clockAheadMs, known.isNowGiven ? context.effects.clockNow() : undefined);
-  if (clock.state === 'warn') known.wrongNow.add(only);
+  const givenNow = known.isNowGiven ? context.effects.clockNow() : undefined;
+  const clock = clockFound(seen.clockAheadMs, givenNow);
+  if (clock.state === 'warn') {
+    const aheadMs = (givenNow === undefined ? 0 : givenNow - Date.now()) + (seen.clockAheadMs ?? 0);
+    // An instant in the past is on purpose.
+    known.wrongNow.set(only, givenNow === undefined ? aheadMs : Math.max(0, aheadMs));
+  }
   return [...found, clock];
 }
 
@@ -486,7 +493,7 @@ function gigabytes(bytes: number): string {
 async function books(
   config: LocalConfig | undefined,
   { dir, effects, signal }: CommandContext,
-  wrongNow: ReadonlySet<string>,
+  wrongNow: ReadonlyMap<string, number>,
   seen: Seen,
 ): Promise<readonly Found[]> {
   const file = snapshotFile(dir);
@@ -533,13 +540,18 @@ async function books(
     const ofIngest = ingest === undefined ? 'run "costbook ingest"' : nextWords(stepOf(ingest));
     const remedy = unstoredAlert?.next ?? ofIngest;
     const now = effects.now();
+    // The books are as old as the platform's clock says; a wrong clock of ours is reported already.
+    function nowOf(account: string): Instant {
+      const aheadMs = wrongNow.get(account);
+      return aheadMs === undefined ? now : effects.clockNow() - aheadMs;
+    }
     const freshnessHours = config?.freshnessHours ?? 26;
     const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);
     for (const { account, completeThrough } of await completeness(snapshot.connection)) {
       if (configured.length > 0 && !configured.includes(account)) continue;
       const through = completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough);
       const words = `account ${account} is complete through ${through}`;
-      const isOld = completeThrough === undefined || completeThrough < now - freshnessHours * hourMs;
+      const isOld = completeThrough === undefined || completeThrough < nowOf(account) - freshnessHours * hourMs;
       found.push(isOld ? fail(exitCodes.unproven, `${words}: older than ${freshnessHours} h`, remedy) : ok(words));
     }
     for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(snapshot.connection)) {
@@ -553,25 +565,45 @@ async function books(
         ),
       );
     }
-    const future = await futureInstants(snapshot.connection, now);
+    const future = await futureInstants(
+      snapshot.connection,
+      Math.max(now, ...platformTimes(effects, wrongNow)), // dates after a slow clock are no fault
+    );
     if (future !== undefined) found.push(warn(future.found, future.remedy));
-    const [last] = await snapshot.connection.rows(await readSql('status', 'last_ended_run'));
-    if (last !== undefined) {
-      // A step of a job has the same next step as its alert.
-      const failedStep = failures.find((row) => row['run_number'] === last['run_number']);
-      const open = await openAlerts(snapshot.connection, now);
-      // The alert about the totals has the amount.
-      const hasAlert =
-        failedStep?.['error_code'] === unprovenWindowCode && open.some(({ key }) => key.startsWith('unproven/'));
-      if (!hasAlert) {
-        found.push(lastRun(last, failedStep, seen));
-        if (failedStep !== undefined) seen.runs.add(`run/${encodeURIComponent(String(failedStep['command']))}`);
-      }
-    }
+    found.push(...(await lastRunFound(snapshot.connection, { failures, now, dir, signal, seen })));
   } finally {
     snapshot.close();
   }
   return found;
+}
+
+/** How the last run ended; nothing if an open alert has the same fact with its amount. */
+async function lastRunFound(
+  connection: Connection,
+  {
+    failures,
+    now,
+    dir,
+    signal,
+    seen,
+  }: {
+    readonly failures: readonly SqlRow[];
+    readonly now: Instant;
+    readonly dir: string;
+    readonly signal: AbortSignal;
+    readonly seen: Seen;
+  },
+): Promise<readonly Found[]> {
+  const [last] = await connection.rows(await readSql('status', 'last_ended_run'));
+  if (last === undefined) return [];
+  // A step of a job has the same next step as its alert.
+  const failedStep = failures.find((row) => row['run_number'] === last['run_number']);
+  if (failedStep?.['error_code'] === unprovenWindowCode) {
+    const open = await openAlerts(connection, now, { dir, signal });
+    if (open.some(({ key }) => key.startsWith('unproven/'))) return [];
+  }
+  if (failedStep !== undefined) seen.runs.add(`run/${encodeURIComponent(String(failedStep['command']))}`);
+  return [lastRun(last, failedStep, seen)];
 }
 
 /**
@@ -654,12 +686,24 @@ function reasonsOf(error: string): string {
 const alertsShown = 5;
 
 /** The open alerts; nothing if there are no books. */
-async function alerts({ dir, effects, signal }: CommandContext, seen: Seen): Promise<readonly Found[]> {
+async function alerts(
+  { dir, effects, signal }: CommandContext,
+  wrongNow: ReadonlyMap<string, number>,
+  { runs }: Seen,
+): Promise<readonly Found[]> {
   if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return [];
-  return openAlertsOf(dir, { now: effects.now(), signal, seen }).catch((error: unknown) => {
+  const now = wrongNow.size === 0 ? effects.now() : Math.max(...platformTimes(effects, wrongNow));
+  const isReported = ({ key }: OpenAlert) =>
+    runs.has(key) || [...wrongNow.keys()].some((account) => key === `clock/${account}`);
+  return openAlertsOf(dir, now, isReported, signal).catch((error: unknown) => {
     if (error instanceof CostbookError) return []; // reported with the books
     throw error;
   });
+}
+
+/** The platforms' times, for accounts whose platform shows another time than the clock in use. */
+function platformTimes(effects: Effects, wrongNow: ReadonlyMap<string, number>): Instant[] {
+  return [...wrongNow.values()].map((aheadMs) => effects.clockNow() - aheadMs);
 }
 
 /** What a run found and the books could not store. */
@@ -675,13 +719,15 @@ async function unstored(dir: string): Promise<readonly Found[]> {
 
 async function openAlertsOf(
   dir: string,
-  { now, signal, seen }: { readonly now: Instant; readonly signal: AbortSignal; readonly seen: Seen },
+  now: Instant,
+  isReported: (alert: OpenAlert) => boolean,
+  signal: AbortSignal,
 ): Promise<readonly Found[]> {
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   try {
-    const all = await openAlerts(snapshot.connection, now);
+    const all = await openAlerts(snapshot.connection, now, { dir, signal });
     if (all.length === 0) return [ok('no open alerts')];
-    const open = all.filter(({ key }) => !seen.runs.has(key));
+    const open = all.filter((alert) => !isReported(alert));
     const list = 'see "costbook alerts --open"';
     return [
       ...open

@@ -55,14 +55,14 @@ export const statusCommand: Command = {
       const faults = await faultsOfFiles(context.dir, books);
       const now = effects.now();
       const waiting = await unstoredStill(context.dir);
-      const status = withFaults(await readStatus(books.connection, now, config.freshnessHours, configured), {
+      const status = withFaults(await readStatus(books.connection, context, config.freshnessHours, configured), {
         files: faults,
         jobFiles: await faultsOfJobFiles(config, context),
         unstored: waiting,
       });
       await context.write(
         context.json
-          ? `${JSON.stringify(status)}\n`
+          ? `${JSON.stringify({ ...status, found: undefined })}\n`
           : folded(describe(status, now, painter(input, context)), context.layout),
       );
       return input.options['exitCode'] === true && !status.isTrustworthy ? exitCodes.unproven : exitCodes.done;
@@ -167,10 +167,11 @@ interface MovedMonth {
 
 async function readStatus(
   connection: Connection,
-  now: Instant,
+  context: CommandContext,
   freshnessHours: number,
   configured: readonly string[],
 ): Promise<BooksStatus> {
+  const now = context.effects.now();
   const rows = await connection.rows(await readSql('status', 'accounts'));
   const tooOldBefore = now - freshnessHours * hourMs;
   const accounts: AccountStatus[] = [];
@@ -210,7 +211,7 @@ async function readStatus(
   for (const each of await differingCloses(connection)) {
     found.push({ words: differingCloseWords(each), next: closeAgainStep(each.reopen), key: undefined });
   }
-  const open = await openAlerts(connection, now);
+  const open = await openAlerts(connection, now, context);
   const [waiting] = await connection.rows(await readSql('status', 'pending_messages'));
   // On its own or as a step of a job.
   const [failedIngest] = (await alertRows(connection, 'last_runs')).filter(
