@@ -187,16 +187,31 @@ export function isDiskFull(words: string): boolean {
   return [diskFull, overQuota, fileTooLarge].some((pattern) => pattern.test(words));
 }
 
-/** What prevents writing, and how to end it: words for a title, and an imperative. For texts that `isDiskFull` accepts. */
-export function fullDiskWords(words: string): { readonly found: string; readonly remedy: string } {
+/** What prevents writing, for texts that `isDiskFull` accepts. */
+interface FullDiskWords {
+  /** For a title. */
+  readonly found: string;
+  /** An imperative. */
+  readonly remedy: string;
+  /** The title once it is over. */
+  readonly over: string;
+}
+
+/** What prevents writing, how to end it, and what to say once it is over. */
+export function fullDiskWords(words: string): FullDiskWords {
   if (fileTooLarge.test(words))
     return {
       found: 'a file reached the file size limit of this process (ulimit -f)',
       remedy: 'raise the limit (ulimit -f unlimited)',
+      over: 'files are within the file size limit again',
     };
   if (overQuota.test(words))
-    return { found: 'the disk quota of this user is used up', remedy: 'raise it or free space' };
-  return { found: 'the disk is full', remedy: 'free some space' };
+    return {
+      found: 'the disk quota of this user is used up',
+      remedy: 'raise it or free space',
+      over: 'the disk quota has room again',
+    };
+  return { found: 'the disk is full', remedy: 'free some space', over: 'the disk has free space again' };
 }
 
 /**

@@ -26,7 +26,10 @@ where load_number <= getvariable('as_of_load');
 
 create view ledger.covered as
 select
-  account, window_start, window_end, claimed_end, role, load_number, since_load,
+  account, window_start, window_end, claimed_end, role,
+  -- A later load fetched lost hours again: then the lost load had them.
+  case when load_number <= getvariable('as_of_load') then load_number else since_load end as load_number,
+  since_load,
   case when replaced_by <= getvariable('as_of_load') then replaced_by end as replaced_by
 from present.ledger.covered
 where since_load <= getvariable('as_of_load');

@@ -30,6 +30,20 @@ proven_loads as (
   where load_number is not null
   group by load_number
 ),
+-- Hours of a lost load: a later load fetched them again and proved them.
+restored as (
+  select
+    covered.account,
+    covered.since_load as load_number,
+    max(proven_loads.comparisons) as comparisons,
+    max(proven_loads.unproven) as unproven,
+    min(covered.window_start) as window_start,
+    max(covered.window_end) as window_end
+  from ledger.covered as covered
+  join proven_loads using (load_number)
+  where covered.since_load < covered.load_number
+  group by covered.account, covered.since_load
+),
 judged as (
   select
     written.account,
@@ -37,16 +51,19 @@ judged as (
     written.row_count,
     written.cost,
     case
-      when loads.load_number is null then 'the load does not exist'
-      when written.first_hour < loads.window_start or written.last_hour >= loads.window_end
+      when loads.load_number is null and restored.load_number is null then 'the load does not exist'
+      when written.first_hour < least(loads.window_start, restored.window_start)
+        or written.last_hour >= greatest(loads.window_end, restored.window_end)
         then 'the load covers other hours'
-      when proven_loads.comparisons is null then 'the load has no comparison'
-      when proven_loads.unproven > 0 then proven_loads.unproven || ' comparisons failed'
+      when coalesce(restored.comparisons, proven_loads.comparisons) is null then 'the load has no comparison'
+      when greatest(restored.unproven, proven_loads.unproven) > 0
+        then greatest(restored.unproven, proven_loads.unproven) || ' comparisons failed'
     end as reason
   from written
   left join ledger.loads as loads
     on loads.load_number = written.load_number and loads.account = written.account
   left join proven_loads on proven_loads.load_number = written.load_number
+  left join restored on restored.load_number = written.load_number and restored.account = written.account
 )
 select account, load_number, row_count, cost, reason
 from judged

@@ -1,16 +1,18 @@
---! about: A month is closed: what it billed to each account, and the known units. Costs are decimal text.
+--! about: A month is closed: what it billed to each account, the hours in the books, and the
+--! about: known units. Costs are decimal text.
 insert into ledger.closes
 select
   cast($billing_month as date), account, cast($run_number as bigint), cast($load_number as bigint),
   cast($closed_at as timestamp), row_count, cast(cost as decimal(38, 12)), corrections,
-  cast(correction_cost as decimal(38, 12)), sha256, cast(invoiced as decimal(38, 12)), null, null
+  cast(correction_cost as decimal(38, 12)), sha256, cast(invoiced as decimal(38, 12)), null, null,
+  covered
 from (
   select unnest(
     from_json(
       $accounts,
       '[{
         "account": "VARCHAR", "row_count": "BIGINT", "cost": "VARCHAR", "corrections": "BIGINT",
-        "correction_cost": "VARCHAR", "sha256": "VARCHAR", "invoiced": "VARCHAR"
+        "correction_cost": "VARCHAR", "sha256": "VARCHAR", "invoiced": "VARCHAR", "covered": "VARCHAR"
       }]'
     ),
     recursive := true

@@ -29,12 +29,21 @@ last_readings as (
   from readings
   group by month_start
 ),
--- A complete month changes through restatements only.
+-- A complete month changes through restatements only, or if lost hours were fetched again.
 changed as (
   select distinct date_trunc('month', restatements.bucket_start) as month_start
   from ledger.restatements as restatements
   join last_readings on last_readings.month_start = date_trunc('month', restatements.bucket_start)
   where restatements.account = $account and restatements.load_number > last_readings.last_load
+  union
+  select last_readings.month_start
+  from last_readings
+  join ledger.covered as covered
+    on covered.account = $account
+    and covered.load_number > last_readings.last_load
+    and covered.since_load < covered.load_number
+    and covered.window_start < last_readings.month_start + interval 1 month
+    and covered.window_end > last_readings.month_start
 ),
 contradicted as (
   select distinct months.month_start

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   type AnomalyFact,
   type AnomalyRules,
@@ -20,6 +21,7 @@ import {
 } from '../budgets/index.ts';
 import { exitCodes, MachineError, UsageError } from '../errors.ts';
 import { textOrNull } from '../optional-text.ts';
+import { runChecks } from '../query/index.ts';
 import { completenessOf } from '../reports/index.ts';
 import { formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import {
@@ -268,18 +270,43 @@ async function readListings(connection: Connection): Promise<DataState['listings
 }
 
 /** Kinds whose facts follow from the books alone: without the configuration, without the SQL of checks. */
-const kindsOfBooks: readonly AlertFact['kind'][] = ['run', 'stale', 'clock', 'unproven', 'listings', 'closed_month'];
+const kindsOfBooks: readonly AlertFact['kind'][] = [
+  ...(['run', 'stale', 'clock', 'unproven', 'listings', 'closed_month', 'dimension', 'check'] as const),
+];
+
+/** The project whose checks are run again: in a child process, as they may be the user's. */
+export interface ProjectOfChecks {
+  readonly dir: string;
+  readonly signal: AbortSignal;
+  /** How long a check may take, by default 20 seconds: if it takes longer, its alert stays open. */
+  readonly timeoutMs?: number;
+}
+
+/** What the checks of open alerts find now. */
+async function checkAgain(
+  facts: readonly AlertFact[],
+  { dir, signal, timeoutMs = 20_000 }: ProjectOfChecks,
+): Promise<DataState['checks']> {
+  const names = new Set(facts.flatMap((fact) => (fact.kind === 'check' ? [fact.check] : [])));
+  if (names.size === 0) return [];
+  const checks = (await readChecks(join(dir, 'sql'))).filter(({ name }) => names.has(name));
+  return (await runChecks(dir, checks, { signal, timeoutMs })).map(checkState);
+}
 
 /**
  * The keys of open alerts whose cause is gone, so that the next evaluation ends them: the command has succeeded since,
- * the books are fresh or proven again, the month was reopened. Reads only what these alerts need.
+ * the books are fresh or proven again, the month was reopened, the check passes. Reads only what these alerts need.
+ * Without a project, alerts of checks stay open.
  */
 export async function endedCauses(
   connection: Connection,
   open: readonly AlertFact[],
   now: Instant,
+  project?: ProjectOfChecks,
 ): Promise<ReadonlySet<string>> {
-  const facts = open.filter(({ kind, key }) => kindsOfBooks.includes(kind) && !unrecordedKeys.includes(key));
+  const facts = open
+    .filter(({ kind, key }) => kindsOfBooks.includes(kind) && !unrecordedKeys.includes(key))
+    .filter(({ kind }) => kind !== 'check' || project !== undefined);
   const has = (...kinds: readonly AlertFact['kind'][]) => facts.some(({ kind }) => kinds.includes(kind));
   const limits = facts.flatMap((fact) => (fact.kind === 'stale' ? [fact.freshnessHours] : []));
   const freshnessHours = limits.length === 0 ? 0 : Math.min(...limits);
@@ -290,7 +317,9 @@ export async function endedCauses(
     runs: has('run') ? await readLastRuns(connection) : [],
     listings: has('listings') ? await readListings(connection) : [],
     closedMonths: has('closed_month') ? await closedMonthsChanged(connection) : [],
-    ...{ freshnessHours, completeThrough: null, checks: [], dimensions: [] },
+    checks: project === undefined ? [] : await checkAgain(facts, project),
+    dimensions: has('dimension') ? await readUnknownDimensions(connection) : [],
+    ...{ freshnessHours, completeThrough: null },
   });
   return new Set(facts.flatMap(({ key }) => (held.has(key) ? [] : [key])));
 }
@@ -300,32 +329,36 @@ const unrecordedKeys: readonly string[] = [diskKey, alertKey];
 
 async function readDataState(
   connection: Connection,
-  { now, freshnessHours, configured, overlay, signal, onProgress, runChecks }: AlertFactsOptions,
+  { now, freshnessHours, configured, overlay, signal, onProgress, runChecks: runChecksOfProject }: AlertFactsOptions,
 ): Promise<DataState> {
   const accounts = await readAccounts(connection, { now, freshnessHours, configured });
-  const checks: DataState['checks'][number][] = [];
   onProgress?.('checks');
   const ours = await readChecks(overlay);
-  for (const { check, offenders, error } of await (runChecks?.(ours) ?? runAll(connection, ours, signal))) {
-    const { name, about, severity } = check;
-    const errorCode = error === undefined ? null : error instanceof MachineError ? 'machine' : 'sql';
-    checks.push({ name, about, severity, offenders: offenders ?? null, error: error?.message ?? null, errorCode });
-  }
+  const results = await (runChecksOfProject?.(ours) ?? runAll(connection, ours, signal));
   return {
     accounts,
     freshnessHours,
     completeThrough: (await completenessOf(connection)).completeThrough,
-    checks,
+    checks: results.map(checkState),
     runs: await readLastRuns(connection),
     listings: await readListings(connection),
     closedMonths: await closedMonthsChanged(connection),
-    dimensions: (await alertRows(connection, 'unknown_dimensions')).map((row) => ({
-      account: String(row['account']),
-      dimension: String(row['dimension']),
-      firstHour: String(row['first_hour']),
-      cost: String(row['cost']),
-    })),
+    dimensions: await readUnknownDimensions(connection),
   };
+}
+
+function checkState({ check: { name, about, severity }, offenders, error }: CheckResult): DataState['checks'][number] {
+  const errorCode = error === undefined ? null : error instanceof MachineError ? 'machine' : 'sql';
+  return { name, about, severity, offenders: offenders ?? null, error: error?.message ?? null, errorCode };
+}
+
+async function readUnknownDimensions(connection: Connection): Promise<DataState['dimensions']> {
+  return (await alertRows(connection, 'unknown_dimensions')).map((row) => ({
+    account: String(row['account']),
+    dimension: String(row['dimension']),
+    firstHour: String(row['first_hour']),
+    cost: String(row['cost']),
+  }));
 }
 
 /** Both clocks, if ours was more than an hour ahead. */

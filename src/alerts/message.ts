@@ -505,7 +505,7 @@ function overWords(fact: AlertFact): Words {
       return { title: `check ${fact.check} passes again`, sentences: fact.about === '' ? [] : [fact.about] };
     case 'run':
       return {
-        title: fact.key === diskKey ? 'the disk has free space again' : `${fact.command} succeeds again`,
+        title: fact.key === diskKey ? fullDiskWords(fact.error ?? '').over : `${fact.command} succeeds again`,
         sentences: [],
       };
     case 'books':

@@ -4,7 +4,7 @@ import type { Severity } from '../severity.ts';
 import type { Instant } from '../time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
 import type { AlertFact } from './alert-fact.ts';
-import { endedCauses } from './collect-facts.ts';
+import { endedCauses, type ProjectOfChecks } from './collect-facts.ts';
 import { cardOf } from './message.ts';
 import { parseFact } from './transitions.ts';
 
@@ -23,11 +23,15 @@ export interface OpenAlert {
   readonly next: string | undefined;
 }
 
-/** The open alerts whose cause is not gone, most severe first, then newest. */
-export async function openAlerts(connection: Connection, now: Instant): Promise<OpenAlert[]> {
+/** The open alerts whose cause is not gone, most severe first, then newest. Runs the checks of open alerts again. */
+export async function openAlerts(
+  connection: Connection,
+  now: Instant,
+  project?: ProjectOfChecks,
+): Promise<OpenAlert[]> {
   const rows = await connection.rows(await readSql('alerts', 'open'));
   const facts = rows.map((row) => parseFact(String(row['fact'])));
-  const ended = await endedCauses(connection, facts, now);
+  const ended = await endedCauses(connection, facts, now, project);
   const open = rows.filter((row) => !ended.has(String(row['alert_key'])));
   return open.map((row) => ({
     key: String(row['alert_key']),

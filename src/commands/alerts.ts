@@ -17,7 +17,7 @@ import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
-import { formatInstant, formatSecond, type Instant, parseInstant } from '../time.ts';
+import { formatInstant, formatSecond, parseInstant } from '../time.ts';
 import { type Connection, expectBooks, openBooks, readSql, type SqlRow } from '../warehouse/index.ts';
 import { noSuchKey, preview, sendTest } from './alerts-sinks.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
@@ -102,7 +102,7 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
   try {
     const isOpenOnly = input.options['open'] === true;
     const rows = await books.connection.rows(await readSql('alerts', 'list'), { open_only: isOpenOnly });
-    const over = await overIn(rows, books.connection, context.effects.now());
+    const over = await overIn(rows, books.connection, context);
     const state = await completenessOf(books.connection);
     const unstored = await unstoredStill(context.dir);
     if (context.json) {
@@ -122,12 +122,17 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
 }
 
 /** The keys of open alerts whose cause is gone. */
-async function overIn(rows: readonly SqlRow[], connection: Connection, now: Instant): Promise<ReadonlySet<string>> {
+async function overIn(
+  rows: readonly SqlRow[],
+  connection: Connection,
+  context: CommandContext,
+): Promise<ReadonlySet<string>> {
   const open = rows.filter((row) => row['is_open'] === true);
   return endedCauses(
     connection,
     open.map((row) => parseFact(String(row['fact']))),
-    now,
+    context.effects.now(),
+    context,
   );
 }
 
@@ -220,6 +225,10 @@ function overWords(fact: AlertFact): string {
       return 'the listings are up to date again';
     case 'closed_month':
       return 'the month was reopened, or costs what it did when it was closed';
+    case 'check':
+      return `check ${fact.check} passes again, or no longer exists`;
+    case 'dimension':
+      return 'the platform now lists the billing dimension';
     default:
       return 'its cause is gone';
   }

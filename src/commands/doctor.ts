@@ -1,7 +1,15 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
-import { alertRows, isRefusedClose, openAlerts, sinkFault, stepAfterRun, unstoredStill } from '../alerts/index.ts';
+import {
+  alertRows,
+  isRefusedClose,
+  type OpenAlert,
+  openAlerts,
+  sinkFault,
+  stepAfterRun,
+  unstoredStill,
+} from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { budgetsFile, loadBudgets } from '../budgets/index.ts';
 import {
@@ -14,7 +22,7 @@ import {
   umaskOf,
 } from '../config/index.ts';
 import { counted } from '../counted.ts';
-import { clockToleranceMs } from '../effects.ts';
+import { clockToleranceMs, type Effects } from '../effects.ts';
 import {
   adviceOf,
   CostbookError,
@@ -108,7 +116,7 @@ export const doctorCommand: Command = {
     const config = read as LocalConfig | undefined; // assigned in a closure that the compiler does not see
     await look('jobs', () => jobs(config, context));
     await look('sql', () => sqlFiles(context));
-    const wrongNow = new Set<string>(); // accounts whose platform shows another time than this clock
+    const wrongNow = new Map<string, number>(); // how far the clock in use is ahead of the platform's, if it is wrong
     for (const account of config?.accounts ?? []) {
       const of = account.id === undefined ? '' : ` ${account.id}`;
       await look(`token${of}`, () => token(account, context));
@@ -122,7 +130,7 @@ export const doctorCommand: Command = {
     await look('books', () => books(config, context, wrongNow));
     await look('writing', () => unstored(context.dir));
     await look('landing', () => landing(config, context, input.options['deep'] === true));
-    await look('alerts', () => alerts(context));
+    await look('alerts', () => alerts(context, wrongNow));
     if (config !== undefined) {
       if (config.sinks.length === 0) {
         await look('sinks', () => [
@@ -319,7 +327,7 @@ async function platform(
   config: LocalConfig,
   context: CommandContext,
   isNowGiven: boolean,
-  wrongNow: Set<string>,
+  wrongNow: Map<string, number>,
 ): Promise<readonly Found[]> {
   const { url, token: source, tokenSetting } = account;
   if (url === undefined || source === undefined) return []; // reported already
@@ -339,8 +347,13 @@ async function platform(
   const found: Found[] = [
     ok(`${url} works with API version ${config.apiVersion}; account ${only}, role ${seen.role}, ${since}`),
   ];
-  const clock = clockFound(seen.clockAheadMs, isNowGiven ? context.effects.clockNow() : undefined);
-  if (clock.state === 'warn') wrongNow.add(only);
+  const givenNow = isNowGiven ? context.effects.clockNow() : undefined;
+  const clock = clockFound(seen.clockAheadMs, givenNow);
+  if (clock.state === 'warn') {
+    const aheadMs = (givenNow === undefined ? 0 : givenNow - Date.now()) + (seen.clockAheadMs ?? 0);
+    // An instant in the past is on purpose.
+    wrongNow.set(only, givenNow === undefined ? aheadMs : Math.max(0, aheadMs));
+  }
   return [...found, clock];
 }
 
@@ -428,7 +441,7 @@ function gigabytes(bytes: number): string {
 async function books(
   config: LocalConfig | undefined,
   { dir, effects, signal }: CommandContext,
-  wrongNow: ReadonlySet<string>,
+  wrongNow: ReadonlyMap<string, number>,
 ): Promise<readonly Found[]> {
   const file = snapshotFile(dir);
   const published = await stat(file).catch(() => undefined);
@@ -474,13 +487,18 @@ async function books(
     const ofIngest = ingest === undefined ? 'run "costbook ingest"' : nextWords(stepOf(ingest));
     const remedy = unstoredAlert?.next ?? ofIngest;
     const now = effects.now();
+    // The books are as old as the platform's clock says; a wrong clock of ours is reported already.
+    function nowOf(account: string): Instant {
+      const aheadMs = wrongNow.get(account);
+      return aheadMs === undefined ? now : effects.clockNow() - aheadMs;
+    }
     const freshnessHours = config?.freshnessHours ?? 26;
     const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);
     for (const { account, completeThrough } of await completeness(snapshot.connection)) {
       if (configured.length > 0 && !configured.includes(account)) continue;
       const through = completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough);
       const words = `account ${account} is complete through ${through}`;
-      const isOld = completeThrough === undefined || completeThrough < now - freshnessHours * hourMs;
+      const isOld = completeThrough === undefined || completeThrough < nowOf(account) - freshnessHours * hourMs;
       found.push(isOld ? fail(exitCodes.unproven, `${words}: older than ${freshnessHours} h`, remedy) : ok(words));
     }
     for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(snapshot.connection)) {
@@ -494,7 +512,10 @@ async function books(
         ),
       );
     }
-    const future = await futureInstants(snapshot.connection, now);
+    const future = await futureInstants(
+      snapshot.connection,
+      Math.max(now, ...platformTimes(effects, wrongNow)), // dates after a slow clock are no fault
+    );
     if (future !== undefined) found.push(warn(future.found, future.remedy));
     const [last] = await snapshot.connection.rows(await readSql('status', 'last_ended_run'));
     if (last !== undefined) {
@@ -576,12 +597,22 @@ function reasonsOf(error: string): string {
 const alertsShown = 5;
 
 /** The open alerts; nothing if there are no books. */
-async function alerts({ dir, effects, signal }: CommandContext): Promise<readonly Found[]> {
+async function alerts(
+  { dir, effects, signal }: CommandContext,
+  wrongNow: ReadonlyMap<string, number>,
+): Promise<readonly Found[]> {
   if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return [];
-  return openAlertsOf(dir, effects.now(), signal).catch((error: unknown) => {
+  const now = wrongNow.size === 0 ? effects.now() : Math.max(...platformTimes(effects, wrongNow));
+  const isReported = ({ key }: OpenAlert) => [...wrongNow.keys()].some((account) => key === `clock/${account}`);
+  return openAlertsOf(dir, now, isReported, signal).catch((error: unknown) => {
     if (error instanceof CostbookError) return []; // reported with the books
     throw error;
   });
+}
+
+/** The platforms' times, for accounts whose platform shows another time than the clock in use. */
+function platformTimes(effects: Effects, wrongNow: ReadonlyMap<string, number>): Instant[] {
+  return [...wrongNow.values()].map((aheadMs) => effects.clockNow() - aheadMs);
 }
 
 /** What a run found and the books could not store. */
@@ -591,10 +622,15 @@ async function unstored(dir: string): Promise<readonly Found[]> {
   );
 }
 
-async function openAlertsOf(dir: string, now: Instant, signal: AbortSignal): Promise<readonly Found[]> {
+async function openAlertsOf(
+  dir: string,
+  now: Instant,
+  isReported: (alert: OpenAlert) => boolean,
+  signal: AbortSignal,
+): Promise<readonly Found[]> {
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   try {
-    const open = await openAlerts(snapshot.connection, now);
+    const open = (await openAlerts(snapshot.connection, now, { dir, signal })).filter((alert) => !isReported(alert));
     if (open.length === 0) return [ok('no open alerts')];
     const all = 'see "costbook alerts --open"';
     return [

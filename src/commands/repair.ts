@@ -9,9 +9,9 @@ import {
   UnprovenError,
   UsageError,
 } from '../errors.ts';
-import { acceptLosses, LandingLossError } from '../ingest/index.ts';
+import { acceptLosses, LandingLossError, putInPlace } from '../ingest/index.ts';
 import { moveMisplacedAside } from '../misplaced.ts';
-import { expectProject } from '../project-folder.ts';
+import { expectProject, noProjectWords } from '../project-folder.ts';
 import { formatSecond, formatWindow } from '../time.ts';
 import {
   closeGaps,
@@ -82,6 +82,8 @@ export const repairCommand: Command = {
     const losses: Losses = { loads: [], events: [], journalFiles: [], isAccepted: options.flag('acceptLoss') };
     expectProject(context);
     const misplaced = moveMisplacedAside(context.dir, formatSecond(Date.now()).replaceAll(/[-:]/g, ''));
+    refuseWithoutProject(misplaced, context);
+    const copies = await putInPlace(join(context.dir, 'data', 'landing'));
     const { fault, removedLogs } = await publishIfWhole(losses, waitMs, context);
     const made = fault === undefined ? undefined : await makeAnew(fault, losses, context);
     const sealed = await readSeal(snapshotFile(context.dir));
@@ -92,7 +94,7 @@ export const repairCommand: Command = {
       reason: fault === undefined ? null : firstSentence(fault.message),
       madeFrom: made?.madeFrom ?? null,
       loads: made?.loads ?? 0,
-      movedAside: [...misplaced, ...(made?.movedAside ?? []), ...losses.journalFiles],
+      movedAside: [...misplaced, ...copies, ...(made?.movedAside ?? []), ...losses.journalFiles],
       removedLogs: made?.removedLogs ?? removedLogs,
       lost: {
         loads: losses.loads.map(describeLoss),
@@ -105,6 +107,16 @@ export const repairCommand: Command = {
     return exitCodes.done;
   },
 };
+
+/** Throws UsageError if a file was in place of the folder `data`, and nothing else makes this folder a project. */
+function refuseWithoutProject(misplaced: readonly string[], { dir, env }: CommandContext): void {
+  const [aside] = misplaced;
+  if (aside === undefined || noProjectWords(dir, env) === undefined) return;
+  throw new UsageError(
+    `${join(dir, 'data')} was a file, expected a folder; it is now ${aside}. There are no books in ${dir}: restore the ` +
+      'folder data from a backup and run this again, or start with "costbook init"',
+  );
+}
 
 /** A published warehouse, with the removed logs; or its fault. */
 interface PublishedIfWhole {
@@ -254,14 +266,22 @@ function lost(
   );
 }
 
+/** How many paths are shown. */
+const pathsShown = 10;
+
 function describe({ reason, madeFrom, loads, movedAside, removedLogs, lost, restored, published }: Repaired): string {
   const count = `${loads} load${loads === 1 ? '' : 's'}`;
   const from = madeFrom === 'snapshot' ? `the snapshot, ${count} stored since` : `${count} in the landing folder`;
   return [
-    reason === null
-      ? 'The warehouse is intact: every row could be read.'
-      : `The warehouse was rebuilt from ${from} and the journal.`,
-    ...movedAside.map((path) => `Moved aside; delete it when you no longer need it: ${path}`),
+    published.loadNumber === 0
+      ? 'There are no costs in the books. Run "costbook ingest", or restore data from a backup and run this again.'
+      : reason === null
+        ? 'The warehouse is intact: every row could be read.'
+        : `The warehouse was rebuilt from ${from} and the journal.`,
+    ...movedAside.slice(0, pathsShown).map((path) => `Moved aside; delete it when you no longer need it: ${path}`),
+    ...(movedAside.length > pathsShown
+      ? [`and ${movedAside.length - pathsShown} more next to them (--json lists all)`]
+      : []),
     ...removedLogs.map((path) => `Removed, because another program left it next to the snapshot: ${path}`),
     ...lost.loads.map((words) => `Lost: ${words}`),
     ...lost.journal.map((words) => `Lost: ${words}`),
@@ -270,7 +290,7 @@ function describe({ reason, madeFrom, loads, movedAside, removedLogs, lost, rest
     ...(lost.loads.length === 0 ? [] : ['Run "costbook ingest": it fetches the hours that are missing now.']),
     ...(lost.loads.length + lost.journal.length === 0
       ? []
-      : ['Then run "costbook check": if a closed month has lost hours, reopen it and close it again.']),
+      : ['Then run "costbook status": it names closed months that do not match their close, and what to do.']),
     '',
   ].join('\n');
 }

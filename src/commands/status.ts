@@ -54,7 +54,7 @@ export const statusCommand: Command = {
       const now = effects.now();
       const waiting = await unstoredStill(context.dir);
       const status = withFaults(
-        await readStatus(books.connection, now, config.freshnessHours, configured),
+        await readStatus(books.connection, context, config.freshnessHours, configured),
         faults,
         waiting,
       );
@@ -142,10 +142,11 @@ interface MovedMonth {
 
 async function readStatus(
   connection: Connection,
-  now: Instant,
+  context: CommandContext,
   freshnessHours: number,
   configured: readonly string[],
 ): Promise<Omit<Status, 'fullDisk' | 'unstored'>> {
+  const now = context.effects.now();
   const rows = await connection.rows(await readSql('status', 'accounts'));
   const tooOldBefore = now - freshnessHours * hourMs;
   const accounts: AccountStatus[] = [];
@@ -185,7 +186,7 @@ async function readStatus(
   for (const each of await differingCloses(connection)) {
     reasons.push(`${differingCloseWords(each)}: ${closeAgainStep(each.reopen).words.replace(/\.$/, '')}`);
   }
-  const open = await openAlerts(connection, now);
+  const open = await openAlerts(connection, now, context);
   const [waiting] = await connection.rows(await readSql('status', 'pending_messages'));
   // On its own or as a step of a job.
   const [failedIngest] = (await alertRows(connection, 'last_runs')).filter(

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { presentCheckCode } from '../check-codes.ts';
 import { UnprovenError } from '../errors.ts';
-import { shellWord } from '../shell-word.ts';
 import { formatWindow, parseRfc3339, type Window } from '../time.ts';
 import type { DecodedPage } from './decode.ts';
 import { foldersIn, type LoadRecord, loadFile, loadFolderPattern, placeOf, type StoredPage } from './landing-writer.ts';
@@ -46,8 +45,9 @@ export interface LostLoad {
   readonly window: Window | undefined;
   /** What is wrong with it. */
   readonly problem: string;
-  /** A shell command that fixes it; undefined if there is none. */
-  readonly remedy: string | undefined;
+  /** Where the folder belongs, relative to the landing root, if its load is intact but elsewhere; it may be a copy. */
+  readonly right?: string | undefined;
+  readonly isCopy?: boolean;
   /** What its description says; undefined if it cannot be read. */
   readonly load?: StoredLoad | undefined;
 }
@@ -89,7 +89,7 @@ export async function readStoredLoads(root: string): Promise<StoredLoads> {
 /** A second load of the same number: one of the two belongs to other books. */
 function doubled(root: string, { place, account, window, record }: StoredLoad, before: StoredLoad): LostLoad {
   const problem = `${join(root, before.place)} and ${join(root, place)} are both load ${record.loadNumber}; one of them belongs to other books`;
-  return { loadNumber: record.loadNumber, place, account, window, problem, remedy: undefined };
+  return { loadNumber: record.loadNumber, place, account, window, problem };
 }
 
 /** A folder with the load of another place: that load itself, or a copy of it. */
@@ -97,17 +97,9 @@ function misplaced(root: string, load: StoredLoad, right: string, loads: readonl
   const { place, account, window, record } = load;
   const isCopy = loads.some((other) => other.place === right);
   const from = join(root, place);
-  const moves = isCopy
-    ? `mv ${shellWord(from)} ${shellWord(`${from}.copy`)}`
-    : `mkdir -p ${shellWord(join(root, dirname(right)))} && mv ${shellWord(from)} ${shellWord(join(root, right))}`;
   return {
-    loadNumber: record.loadNumber,
-    place,
-    account,
-    window,
+    ...{ loadNumber: record.loadNumber, place, account, window, right, isCopy, load },
     problem: isCopy ? `${from} is a copy of ${right}` : `its folder is ${from}, expected ${right}`,
-    remedy: moves,
-    load,
   };
 }
 
@@ -203,7 +195,7 @@ export function openLandingReader(root: string, load: StoredLoad): LandingReader
 async function readLoad(root: string, place: string, loadNumber: number): Promise<StoredLoad | LostLoad> {
   const path = join(root, place, loadFile);
   let said: Readonly<Record<string, unknown>>;
-  const loss = { loadNumber, place, account: undefined, window: undefined, remedy: undefined };
+  const loss = { loadNumber, place, account: undefined, window: undefined };
   let text: string;
   try {
     text = await readFile(path, 'utf8');

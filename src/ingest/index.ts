@@ -21,7 +21,14 @@ import { countingClient, type IngestRequest, type IngestTools, type RequestCount
 import { openPast, type PastVerification } from './verify-past.ts';
 
 export type { ListingSummary } from './inventory.ts';
-export { acceptLosses, checkLanding, LandingLossError, rebuildLoads, withLandingLosses } from './rebuild.ts';
+export {
+  acceptLosses,
+  checkLanding,
+  LandingLossError,
+  putInPlace,
+  rebuildLoads,
+  withLandingLosses,
+} from './rebuild.ts';
 export type { IngestProgress, IngestRequest, IngestTools, RequestCounts } from './tools.ts';
 export { tonightsSeries } from './verify-past.ts';
 

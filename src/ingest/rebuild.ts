@@ -1,6 +1,7 @@
 import { mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pLimit, { type LimitFunction } from 'p-limit';
+import { counted } from '../counted.ts';
 import type { Log } from '../effects.ts';
 import { CostbookError, MachineError, UnprovenError } from '../errors.ts';
 import {
@@ -11,7 +12,6 @@ import {
   missingPages,
   openLandingReader,
   parseWindow,
-  placeOf,
   readStoredLoads,
   type StoredLoad,
   storeLostLoad,
@@ -119,22 +119,18 @@ export class LandingLossError extends UnprovenError {
 
 /**
  * Accepts the loss of loads: moves their folders aside, and stores each of them as a load that covers nothing. Loads whose
- * folder has another name get it back. Returns the lost loads. Throws the error itself if a loss cannot be accepted,
+ * folder is elsewhere get their place back. Returns the lost loads. Throws the error itself if a loss cannot be accepted,
  * because two loads have one number or because nothing else is left to describe a load.
  */
 export async function acceptLosses(root: string, error: LandingLossError): Promise<readonly Loss[]> {
+  await putInPlace(root);
   const lost: Loss[] = [];
-  for (const { loadNumber, place, remedy } of error.losses) {
-    if (place === undefined) continue;
+  for (const { place, right } of error.losses) {
+    if (place === undefined || right !== undefined) continue;
     const from = join(root, place);
-    const { loads } = await readStoredLoads(root);
-    const misplaced = error.losses.find((loss) => loss.place === place)?.load;
-    const right = misplaced === undefined ? undefined : placeOf(misplaced.account, loadNumber);
-    const isCopy = loads.some(({ record }) => record.loadNumber === loadNumber);
-    if (remedy !== undefined && right !== undefined && right !== place && !isCopy) {
-      await mkdir(dirname(join(root, right)), { recursive: true });
-      await rename(from, join(root, right));
-    } else await rename(from, await freeName(`${from}.lost`));
+    await rename(from, await freeName(`${from}.lost`)).catch((failure: NodeJS.ErrnoException) => {
+      if (failure.code !== 'ENOENT') throw failure; // a copy has taken its place
+    });
   }
   const { loads } = await readStoredLoads(root);
   for (const loss of error.losses) {
@@ -150,6 +146,34 @@ export async function acceptLosses(root: string, error: LandingLossError): Promi
     await storeLostLoad(root, { account: near.account, window, record });
   }
   return lost;
+}
+
+/**
+ * Moves intact loads whose folder is elsewhere to their place, and copies of loads aside. Nothing is lost. Returns the
+ * new paths of what was moved aside.
+ */
+export async function putInPlace(root: string): Promise<readonly string[]> {
+  const { loads, losses } = await readStoredLoads(root).catch(() => ({ loads: [], losses: [] }));
+  const taken = new Set(loads.map(({ place }) => place));
+  const aside: string[] = [];
+  async function moveAside(place: string, ending: string): Promise<void> {
+    const path = await freeName(`${join(root, place)}.${ending}`);
+    await rename(join(root, place), path);
+    aside.push(path);
+  }
+  for (const { place, right } of losses) {
+    if (right === undefined) continue;
+    if (taken.has(right)) {
+      await moveAside(place, 'copy');
+      continue;
+    }
+    // What is there cannot be read: this copy replaces it.
+    if (losses.some((other) => other.place === right)) await moveAside(right, 'lost');
+    await mkdir(dirname(join(root, right)), { recursive: true });
+    await rename(join(root, place), join(root, right));
+    taken.add(right);
+  }
+  return aside;
 }
 
 /** The path, or the path with a number if something has that name. */
@@ -191,7 +215,7 @@ async function findAnswers({
   for (let number = first + 1; number <= last; number += 1) {
     if (present.has(number)) continue;
     const problem = 'its folder is missing';
-    losses.push({ loadNumber: number, account: undefined, window: undefined, problem, remedy: undefined });
+    losses.push({ loadNumber: number, account: undefined, window: undefined, problem });
   }
   const withAnswers = new Set<StoredLoad>();
   for (const load of loads) {
@@ -260,7 +284,7 @@ export async function withLandingLosses<T extends UnprovenError>(
 
 function lossOf(load: StoredLoad, problem: string): Loss {
   const { record, account, window } = load;
-  return { loadNumber: record.loadNumber, account, window, problem, remedy: undefined, place: load.place, load };
+  return { loadNumber: record.loadNumber, account, window, problem, place: load.place, load };
 }
 
 /** Adds to a loss what the books know about it. */
@@ -280,21 +304,32 @@ function fromBooks(root: string, loss: Loss, load: LoadInBooks | undefined): Los
 /** The error that names every loss, with the commands that restore it. */
 async function lossError(root: string, losses: readonly Loss[]): Promise<LandingLossError> {
   const sorted = [...losses].sort((a, b) => a.loadNumber - b.loadNumber);
-  const lines = sorted.map(({ loadNumber, account, window, problem }) => {
+  const lost = sorted.filter(({ right }) => right === undefined);
+  const missing = sorted.filter(({ isCopy }) => isCopy !== true);
+  const copies = sorted.length - missing.length;
+  const lines = missing.map(({ loadNumber, account, window, problem }) => {
     const whose = account === undefined ? '' : ` of account ${account}`;
     return `load ${loadNumber}${whose}${window === undefined ? '' : `, window ${formatWindow(window)}`}: ${problem}`;
   });
   const named = lines.slice(0, loadsNamed);
-  const remedies = sorted.flatMap(({ remedy }) => remedy ?? []);
-  const lost = sorted.filter(({ remedy }) => remedy === undefined);
-  const numbers = new Set(sorted.map(({ loadNumber }) => loadNumber)).size;
+  const numbers = new Set(missing.map(({ loadNumber }) => loadNumber)).size;
+  const firstCopy = sorted.find(({ isCopy }) => isCopy === true);
   return new LandingLossError(
     [
-      `${root} is missing answers of ${numbers} load${numbers === 1 ? '' : 's'}:`,
+      ...(numbers === 0 ? [] : [`${root} is missing answers of ${counted(numbers, 'load')}:`]),
       ...named,
       ...(lines.length > named.length ? [`and ${lines.length - named.length} more`] : []),
-      ...(remedies.length === 0 ? [] : ['some folders are in the wrong place; move them and run this command again:']),
-      ...remedies.map((command) => `  ${command}`),
+      ...(firstCopy === undefined
+        ? []
+        : [
+            `${root} has ${counted(copies, 'copy', 'copies')} of load folders; no answer is missing because of them. The first: ${firstCopy.problem}`,
+          ]),
+      ...(lost.length === sorted.length
+        ? []
+        : [
+            `move ${copies === sorted.length - lost.length ? 'the copies aside' : 'them to their places'} with:`,
+            `  costbook repair --dir ${shellWord(dirname(dirname(root)))}`,
+          ]),
       ...(lost.length === 0
         ? []
         : [

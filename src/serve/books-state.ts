@@ -1,4 +1,7 @@
+import { closeAgainStep } from '../next-step.ts';
 import { floorMonth, formatMonth, hourMs, type Instant } from '../time.ts';
+import { differingCloses, differingCloseWords } from '../warehouse/index.ts';
+import { html, type Markup } from './markup.ts';
 import type { BooksView } from './snapshots.ts';
 
 /** Where the books stand, over all accounts. */
@@ -21,4 +24,31 @@ export async function readBooksState(view: BooksView): Promise<BooksState> {
     historyStart: text(row['history_start']),
     month: start === undefined ? undefined : { name: formatMonth(start), start },
   };
+}
+
+/** A closed month that no longer has the numbers of its close, as `status` names it. */
+export interface DifferingMonth {
+  /** `2026-10`. */
+  readonly month: string;
+  readonly words: string;
+  readonly step: string;
+}
+
+/** The closed months that no longer match their close. Who does not see all costs sees neither accounts nor amounts. */
+export async function readDifferingMonths(view: BooksView): Promise<readonly DifferingMonth[]> {
+  const isAll = view.scope.kind === 'all';
+  return view.once('differing closes', async (connection) =>
+    (await differingCloses(connection)).map((close) => ({
+      month: close.month,
+      words: isAll ? differingCloseWords(close) : `${close.month} no longer has the numbers that it was closed with`,
+      step: isAll ? closeAgainStep(close.reopen).words : 'Ask the people who run Costbook to close it again.',
+    })),
+  );
+}
+
+/** A line for each of these months, with the next step; empty if all closed months match their close. */
+export function differingWords(months: readonly DifferingMonth[]): Markup[] {
+  return [...new Map(months.map((each) => [each.words, each])).values()].map(
+    ({ words, step }) => html`<span class="state bad">${words}</span>. ${step}`,
+  );
 }

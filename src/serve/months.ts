@@ -1,6 +1,6 @@
 import { type Chart, costOverTime, pageTheme } from '../charts/index.ts';
 import type { SqlRow } from '../warehouse/index.ts';
-import { readBooksState } from './books-state.ts';
+import { differingWords, readBooksState, readDifferingMonths } from './books-state.ts';
 import { amount, money } from './format.ts';
 import { type ChartActions, figure, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
@@ -9,7 +9,12 @@ import { shownSql } from './shown-sql.ts';
 
 /** The page of months: what each cost, whether it can still change, and what changed. */
 export async function monthsPage({ view }: PageRequest): Promise<Page> {
-  const [state, rows] = await Promise.all([readBooksState(view), view.rows('months')]);
+  const [state, rows, differing] = await Promise.all([
+    readBooksState(view),
+    view.rows('months'),
+    readDifferingMonths(view),
+  ]);
+  const isDiffering = (row: SqlRow) => differing.some(({ month }) => month === row['month']);
   const oldestFirst = [...rows].reverse();
   const [newest] = rows;
   const months = oldestFirst.map((row) => String(row['month']));
@@ -37,21 +42,23 @@ export async function monthsPage({ view }: PageRequest): Promise<Page> {
   return {
     path: '/months',
     title: 'Months',
-    body: html`${figure(chart, { actions: actionsOf(oldestFirst) })}
+    body: html`${differingWords(differing).map((line) => html`<p>${line}</p>`)}${figure(chart, { actions: actionsOf(oldestFirst) })}
 <section>${table(
       'Each month',
       [
         {
           head: 'Month',
-          cell: (row) => html`<a href="${monthAddress(String(row['month']))}">${row['month']}</a>`,
+          cell: (row) =>
+            html`<a href="${monthAddress(String(row['month']))}"><span class="state">${row['month']}</span></a>`,
         },
         { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
         {
           head: 'Change',
           isNumber: true,
-          cell: (row) => (row['change'] === null ? '' : money(String(row['change']), { isSigned: true })),
+          cell: (row) =>
+            row['change'] === null || row['state'] === 'open' ? '' : money(String(row['change']), { isSigned: true }),
         },
-        { head: 'State', cell: (row) => stateOf(row) },
+        { head: 'State', cell: (row) => stateOf(row, isDiffering(row)) },
         {
           head: 'Reconciled',
           cell: (row) =>
@@ -89,10 +96,11 @@ function actionsOf(rows: readonly SqlRow[]): ChartActions {
   };
 }
 
-function stateOf(row: Readonly<Record<string, unknown>>): Markup {
+function stateOf(row: SqlRow, isDiffering: boolean): Markup {
   const state = String(row['state']);
   const closed = row['closed_at'];
-  return html`<span class="state ${state === 'closed' || state === 'settled' ? 'good' : ''}">${state}</span>${typeof closed === 'string' ? html` <span class="empty">${closed} UTC</span>` : ''}`;
+  const mark = isDiffering ? 'bad' : state === 'closed' || state === 'settled' ? 'good' : '';
+  return html`<span class="state ${mark}">${state}${isDiffering ? ', does not match its close' : ''}</span>${typeof closed === 'string' ? html` <span class="empty">${closed} UTC</span>` : ''}`;
 }
 
 function monthAddress(month: string): string {

@@ -13,11 +13,17 @@ import {
 import { anomalyAddress, budgetAddress, resourceAddress } from '../dashboard-address.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
-import { type BooksState, readBooksState } from './books-state.ts';
+import {
+  type BooksState,
+  type DifferingMonth,
+  differingWords,
+  readBooksState,
+  readDifferingMonths,
+} from './books-state.ts';
 import { mostUrgentBudgets } from './budgets.ts';
 import { actionsOf } from './explore-actions.ts';
 import { costsAddress } from './explore-question.ts';
-import { bucketsTable } from './explore-tables.ts';
+import { longDetails } from './explore-tables.ts';
 import { readExplored } from './explored.ts';
 import { amount, money, quantity, relative } from './format.ts';
 import { figure, named, table } from './layout.ts';
@@ -28,10 +34,12 @@ import type { BooksView } from './snapshots.ts';
 
 const moversShown = 8;
 const trendDays = 30;
+/** Checks of open alerts run again once per snapshot; a page does not wait longer for one. */
+const checkMs = 5000;
 
 /** The page that answers: what does this month cost, what will it cost, what changed, and can I trust it? */
 export async function overviewPage(request: PageRequest): Promise<Page> {
-  const { view, now } = request;
+  const { view, now, project } = request;
   const state = await readBooksState(view);
   if (state.month === undefined || state.completeThrough === null) {
     return {
@@ -42,7 +50,7 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
   }
   const through = Date.parse(state.completeThrough);
   const isAll = view.scope.kind === 'all';
-  const [month, trend, movers, alerts, budgets, trust] = await Promise.all([
+  const [month, trend, movers, alerts, budgets, trust, differing] = await Promise.all([
     readMonth(view, state.month.start, through),
     readTrend(view, through),
     view.rows('movers', {
@@ -52,17 +60,22 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
       count: moversShown,
     }),
     // Alerts name budgets and workspaces that others may not see.
-    isAll ? view.once(`open alerts ${Math.floor(now / hourMs)}`, (connection) => openAlerts(connection, now)) : [],
+    isAll
+      ? view.once(`open alerts ${Math.floor(now / hourMs)}`, (connection) =>
+          openAlerts(connection, now, { dir: project.dir, signal: new AbortController().signal, timeoutMs: checkMs }),
+        )
+      : [],
     isAll ? mostUrgentBudgets(request) : '',
     isAll ? readTrust(view, now) : undefined,
+    readDifferingMonths(view),
   ]);
   return {
     path: '/',
     title: 'Overview',
-    body: html`${tiles(month, state, trust)}
+    body: html`${tiles(month, state, trust, differing)}
 <div class="grid">
 ${figure(monthChart(month, state), { numbers: exactMonth(month), pages: pagesOfDays(month) })}
-${figure(trendChart(trend, state), { actions: actionsOf(trend.asked, trend.explored), details: bucketsTable(trend.asked, trend.explored) })}
+${figure(trendChart(trend, state), { actions: actionsOf(trend.asked, trend.explored), details: longDetails(trend.asked, trend.explored) })}
 </div>
 ${isAll ? alertsSection(alerts) : ''}
 <div class="grid">
@@ -192,6 +205,7 @@ function tiles(
   { name, beforeName, spent, before, forecast }: Month,
   state: BooksState,
   trust: Trust | undefined,
+  differing: readonly DifferingMonth[],
 ): Markup {
   const change = relative(spent, before);
   return html`<dl class="tiles">
@@ -207,7 +221,7 @@ function tiles(
   }</dd></div>
 <div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">Settled through ${
     state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough)
-  }.${trust === undefined ? '' : trustWords(trust)}</div></dd></div>
+  }.${differingWords(differing).map((line) => html`<br>${line}`)}${trust === undefined ? '' : trustWords(trust)}</div></dd></div>
 </dl>`;
 }
 

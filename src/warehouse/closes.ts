@@ -121,6 +121,7 @@ export async function closeMonth(
   closedAt: Instant,
 ): Promise<void> {
   const [row] = await connection.rows(await readSql('ledger', 'last_load'));
+  const covered = await connection.rows(await readSql('closing', 'covered_at_close'), { month: monthText(month) });
   await recorder.record({
     event: 'month_closed',
     values: {
@@ -136,6 +137,7 @@ export async function closeMonth(
         correction_cost: account.correctionCost,
         sha256: account.sha256,
         invoiced: account.invoiced ?? null,
+        covered: String(covered.find((each) => each['account'] === account.account)?.['covered'] ?? '[]'),
       })),
       units: units.map(({ billingDimension, unit }) => ({ billing_dimension: billingDimension, unit: unit ?? null })),
     },

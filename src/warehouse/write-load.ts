@@ -1,5 +1,13 @@
-import { formatInstant, hourMs, type Instant, intersectWindows, subtractWindows, type Window } from '../time.ts';
-import type { SqlParameters } from './connection.ts';
+import {
+  formatInstant,
+  hourMs,
+  type Instant,
+  intersectWindows,
+  subtractWindows,
+  unionWindows,
+  type Window,
+} from '../time.ts';
+import type { SqlParameters, SqlRow } from './connection.ts';
 import { type Reconciliation, reconciliationValues, toleranceParameters } from './reconciliation.ts';
 import { readSql } from './sql-files.ts';
 import { decimalsSeen, type LoadRole, type StageState, windowParameters } from './stage-state.ts';
@@ -45,14 +53,26 @@ export interface LoadWritten extends LoadResult {
   readonly reconciliations: readonly Reconciliation[];
 }
 
-/** Whether the books have every hour of the window. */
-async function isWhollyCovered(state: StageState): Promise<boolean> {
-  const [row] = await state.connection.rows(state.sql('covered_hours'), windowParameters(state, state.window));
-  return Number(row?.['covered_hours']) * hourMs === state.window.end - state.window.start;
-}
-
 /** A part of a loaded window, with the role that fetched it. */
 type LoadedPart = LoadWritten['coveredWindows'][number];
+
+/** Lost hours that a load fetched again: they count since the load that was lost. */
+interface LostWindow {
+  readonly window: Window;
+  readonly loadNumber: number;
+}
+
+/** The hours of the window that the books once had and lost. */
+async function lostWindows(state: StageState, loadNumber: number): Promise<LostWindow[]> {
+  const { connection, sql, window } = state;
+  await connection.run(sql('lost_hours'), { ...windowParameters(state, window), load_number: loadNumber });
+  const rows = await connection.rows(sql('lost_windows'));
+  return rows.map((row) => ({ window: windowOf(row), loadNumber: Number(row['load_number']) }));
+}
+
+function windowOf(row: SqlRow): Window {
+  return { start: Number(row['window_start']), end: Number(row['window_end']) };
+}
 
 /** Replaces the window and writes the ledger, in one transaction; `file` is called last before the commit. */
 export async function writeLoad(
@@ -65,6 +85,8 @@ export async function writeLoad(
   const [before] = await connection.rows(sql('before_loading'), parameters);
   const coveredHours = Number(before?.['covered_hours']);
   const written = await prepareRows(state, coveredHours, before?.['has_unique_hours'] === true);
+  const isWhole = coveredHours * hourMs === state.window.end - state.window.start;
+  const lost = isWhole ? [] : await lostWindows(state, facts.loadNumber);
   const numbers = {
     load_number: facts.loadNumber,
     run_number: facts.runNumber,
@@ -75,8 +97,11 @@ export async function writeLoad(
       await connection.run(sql('new_series'));
       await connection.run(sql(coveredHours === 0 ? 'insert_new_window' : 'replace'), { ...parameters, ...numbers });
     }
+    if (lost.length > 0) {
+      await connection.run(sql('restore_lost'), { ...parameters, load_number: facts.loadNumber });
+    }
     await connection.run(sql('record_reconciliation'), { ...parameters, ...numbers, attempt: facts.attempt });
-    await recordLoad(state, facts, written, await file(written), coveredHours > 0);
+    await recordLoad(state, facts, written, await file(written), { wasCovered: coveredHours > 0, lost });
   });
   return { outcome: written.outcome, rowCount: written.rowCount, restated: written.restated };
 }
@@ -113,9 +138,17 @@ export async function repeatLoad(
   place: string | undefined,
 ): Promise<void> {
   const proofsSql = await readSql('journal', 'window_reconciled');
-  const isCovered = await isWhollyCovered(state);
+  const rows = await state.connection.rows(state.sql('covered_parts'), windowParameters(state, state.window));
+  const inBooks = unionWindows(rows.map(windowOf));
+  // Hours that the books no longer have, because their load was lost, are not proven by a load without rows.
+  const coveredWindows = written.coveredWindows.flatMap(({ window, role }) =>
+    inBooks.flatMap((part) => {
+      const both = intersectWindows(window, part);
+      return both === undefined ? [] : [{ window: both, role }];
+    }),
+  );
   await state.connection.transaction(async () => {
-    if (!isCovered || written.coveredWindows.length === 0) return repeatLost(state, facts, written, place);
+    if (written.coveredWindows.length === 0) return repeatLost(state, facts, written, place);
     await state.connection.run(proofsSql, {
       ...windowParameters(state, state.window),
       load_number: facts.loadNumber,
@@ -124,31 +157,36 @@ export async function repeatLoad(
       seen_at: formatInstant(facts.seenAt),
       reconciliations: JSON.stringify(written.reconciliations.map(reconciliationValues)),
     });
-    await recordLoad(state, facts, written, place, true);
+    await recordLoad(state, facts, { ...written, coveredWindows }, place, { wasCovered: true, lost: [] });
   });
 }
 
-/**
- * Writes a load whose hours are lost, because it or an earlier load of its window was lost: its hours leave the books, so
- * that no number is proven without its rows.
- */
+/** Writes a load whose answers are lost: its hours leave the books, so that no number is proven without its rows. */
 async function repeatLost(
   state: StageState,
   facts: LoadFacts,
   written: LoadWritten,
   place: string | undefined,
 ): Promise<void> {
-  await state.connection.run(state.sql('remove_rows'), windowParameters(state, state.window));
-  await recordLoad(state, facts, { ...written, coveredWindows: [] }, place, true);
+  const numbers = { load_number: facts.loadNumber, seen_at: formatInstant(facts.seenAt) };
+  await state.connection.run(state.sql('remove_rows'), { ...windowParameters(state, state.window), ...numbers });
+  await recordLoad(state, facts, written, place, { wasCovered: true, lost: [] });
 }
 
-/** The ledger's rows of a load, within its transaction; `wasCovered` if hours of its window were in the books. */
+/** What the books had of a window before its load. */
+interface BooksBefore {
+  /** Whether hours of it were in the books. */
+  readonly wasCovered: boolean;
+  readonly lost: readonly LostWindow[];
+}
+
+/** The ledger's rows of a load, within its transaction. */
 async function recordLoad(
   state: StageState,
   facts: LoadFacts,
   written: LoadWritten,
   place: string | undefined,
-  wasCovered: boolean,
+  { wasCovered, lost }: BooksBefore,
 ): Promise<void> {
   const { connection, sql, account, role } = state;
   const parameters = { ...windowParameters(state, state.window), load_number: facts.loadNumber };
@@ -171,15 +209,35 @@ async function recordLoad(
   });
   if (wasCovered) await connection.run(sql('supersede_coverage'), parameters);
   for (const part of written.coveredWindows) {
-    await connection.run(sql('record_covered'), {
-      account,
-      part_start: formatInstant(part.window.start),
-      part_end: formatInstant(part.window.end),
-      claimed_end: formatInstant(facts.claimedEnd),
-      role: part.role,
-      load_number: facts.loadNumber,
-    });
+    for (const { window, since } of partsSince(part.window, facts.loadNumber, lost)) {
+      await connection.run(sql('record_covered'), {
+        account,
+        part_start: formatInstant(window.start),
+        part_end: formatInstant(window.end),
+        claimed_end: formatInstant(facts.claimedEnd),
+        role: part.role,
+        load_number: facts.loadNumber,
+        since_load: since,
+      });
+    }
   }
+}
+
+/** A window in parts, each with the load since which the books have its hours. Pure. */
+function partsSince(
+  window: Window,
+  loadNumber: number,
+  lost: readonly LostWindow[],
+): { readonly window: Window; readonly since: number }[] {
+  const restored = lost.flatMap((each) => {
+    const part = intersectWindows(window, each.window);
+    return part === undefined ? [] : [{ window: part, since: each.loadNumber }];
+  });
+  const others = subtractWindows(
+    [window],
+    restored.map((part) => part.window),
+  );
+  return [...restored, ...others.map((part) => ({ window: part, since: loadNumber }))];
 }
 
 /**

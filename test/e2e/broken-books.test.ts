@@ -628,6 +628,31 @@ describe.concurrent('repair --accept-loss', () => {
   });
 });
 
+test('repair names a file in place of the folder data, and the step, if the project has nothing else', async () => {
+  const dir = await newProject();
+  await writeFile(join(dir, 'data'), 'junk');
+  const { exitCode, stderr } = await runCli(['repair', '--dir', dir]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(`${join(dir, 'data')} was a file, expected a folder; it is now ${dir}/misplaced-`);
+  expect(stderr).toContain('restore the folder data from a backup');
+});
+
+test('repair moves copies of load folders aside, without losses, and a rebuild is identical', async () => {
+  const dir = await books.broken();
+  const folder = join(dir, 'data', 'landing', 'acc_one');
+  await cp(folder, join(dir, 'data', 'landing', 'acc_copy'), { recursive: true });
+  const copies = (await readdir(folder)).filter((name) => name.startsWith('load-')).length;
+  const into = join(dir, 'rebuilt.duckdb');
+  const refused = await runCli(['rebuild', '--into', into, '--dir', dir]);
+  expect(refused.exitCode).toBe(4);
+  expect(refused.stderr).toContain(`has ${copies} copies of load folders`);
+  expect(refused.stderr).toContain(`costbook repair --dir ${dir}`);
+  expect(refused.stderr).not.toContain('is missing answers');
+  const repaired = await runCli(['repair', '--json', '--dir', dir]);
+  expect(JSON.parse(repaired.stdout)).toMatchObject({ reason: null, lost: { loads: [] } });
+  expect((await runCli(['rebuild', '--into', into, '--dir', dir])).exitCode).toBe(0);
+});
+
 test('a copy of a landing folder under a higher number does not stop an ingest', async () => {
   const dir = await books.broken();
   const folder = join(dir, 'data', 'landing', 'acc_one');

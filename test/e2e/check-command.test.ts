@@ -136,3 +136,20 @@ describe.concurrent('costbook check', () => {
     expect(stderr).toContain(`mine.sql:1:1: ${words}`);
   });
 });
+
+test('the alert of a check is not shown as open once the check passes', async () => {
+  const dir = await newProject();
+  await cp(loaded, dir, { recursive: true });
+  const file = join(dir, 'sql', 'checks', 'mine.sql');
+  await mkdir(join(dir, 'sql', 'checks'), { recursive: true });
+  await writeFile(file, check('fail', 'select 1 as one'));
+  const at = ['--dir', dir, '--now', '2026-09-05T12:30:00Z'];
+  expect((await runCli(['alert', ...at])).exitCode).toBe(0);
+  const shown = async () => {
+    const [status, alerts] = [await runCli(['status', ...at]), await runCli(['alerts', '--open', ...at])];
+    return [/check mine/i.test(status.stdout), !alerts.stdout.includes('check mine passes again')];
+  };
+  expect(await shown()).toEqual([true, true]);
+  await writeFile(file, check('fail', 'select 1 as one where false'));
+  expect(await shown()).toEqual([false, false]);
+});

@@ -174,15 +174,28 @@ describe('costbook doctor', () => {
     expect(stdout).not.toContain(soon);
   });
 
-  test('warns of a clock that is not the platform\u2019s', async () => {
-    const url = await serve((asked, answer) => {
+  /** The platform with another clock. */
+  function platformAt(clock: () => number): Promise<string> {
+    return serve((asked, answer) => {
       const passed = request(`${platform.url}${asked.url}`, { headers: asked.headers }, (response) => {
-        const date = new Date(Date.now() - 600_000).toUTCString();
-        answer.writeHead(response.statusCode ?? 500, { ...response.headers, date });
+        answer.writeHead(response.statusCode ?? 500, { ...response.headers, date: new Date(clock()).toUTCString() });
         response.pipe(answer);
       });
       passed.end();
     });
+  }
+
+  test('says of a clock that is days ahead only that, and finds no fault in the books', async () => {
+    const url = await platformAt(() => Date.parse(now));
+    const { exitCode, bad } = await doctor({ env: { COSTBOOK_URL: url }, now: '2026-11-06T13:00:00Z' });
+    expect(bad).toEqual([
+      expect.objectContaining({ subject: 'platform acc_one', found: expect.stringMatching(/\d\d days ahead of/) }),
+    ]);
+    expect(exitCode).toBe(0);
+  });
+
+  test('warns of a clock that is not the platform\u2019s', async () => {
+    const url = await platformAt(() => Date.now() - 600_000);
     const { exitCode, bad } = await doctor({ env: { COSTBOOK_URL: url } });
     expect(exitCode).toBe(0);
     expect(bad).toEqual([

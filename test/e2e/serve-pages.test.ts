@@ -450,3 +450,27 @@ describe('every page', () => {
     expect((await get('/resource/*/*/secret-box')).status).toBe(404);
   });
 });
+
+test('a closed month that lost its numbers is marked on the overview and among the months, with the next step', async () => {
+  const damaged = await dashboardProject(dashboardBooks({ closes: [{ row_count: 2000, cost: '900' }] }));
+  await writeFile(
+    join(damaged, 'costbook.yaml'),
+    `serve:
+  tokens:
+    finance: { token: "\${ALL_TOKEN}" }
+    north: { token: "\${NORTH_TOKEN}", workspaces: [north] }
+`,
+  );
+  const server = await serve(damaged, [], tokens);
+  for (const path of ['/', '/months']) {
+    const { status, text } = await server.get(path, { authorization: `Bearer ${tokens.ALL_TOKEN}` });
+    expect(status).toBe(200);
+    expect(text, path).toContain('2026-09 of account acc_one was closed with 900.00 USD');
+    expect(text, path).toContain('costbook reopen 2026-09');
+  }
+  const north = (await server.get('/', { authorization: `Bearer ${tokens.NORTH_TOKEN}` })).text;
+  expect(north).toContain('2026-09 no longer has the numbers that it was closed with');
+  expect(north).not.toContain('900.00');
+  const { text } = await server.get('/months', { authorization: `Bearer ${tokens.ALL_TOKEN}` });
+  expect(text).toContain('<span class="state bad">closed, does not match its close');
+});

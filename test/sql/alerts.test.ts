@@ -268,6 +268,25 @@ describe('facts about the data', () => {
     expect(await shown({ ...fresh, runs: [run, done] })).toEqual([]);
   });
 
+  test('an alert about an unknown billing dimension is not shown as open once the platform lists it', async () => {
+    const fact = {
+      ...(exampleFacts['dimension'] as AlertFact),
+      key: 'dimension/acc_one/gpu_hours',
+      account: 'acc_one',
+    };
+    const alerts = [
+      { alert_key: fact.key, kind: 'dimension', fact: JSON.stringify({ ...fact, dimension: 'gpu_hours' }) },
+    ];
+    const shown = async (costs: NonNullable<Given['costs']>) => {
+      const books = await givenBooks({ ...fresh, alerts, costs });
+      const keys = (await openAlerts(books.connection, now)).map(({ key }) => key);
+      books.close();
+      return keys;
+    };
+    expect(await shown([{ billing_dimension: 'gpu_hours', cost: '1' }])).toEqual([fact.key]);
+    expect(await shown([{ cost: '1' }])).toEqual([]);
+  });
+
   test('an open alert stays open while its fact holds, even if it follows from another one now', async () => {
     const stale = exampleFacts['stale'] as AlertFact;
     const open = { key: 'stale/acc_one', fact: JSON.stringify({ ...stale, key: 'stale/acc_one', account: 'acc_one' }) };

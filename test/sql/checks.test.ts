@@ -24,9 +24,9 @@ const sound: Given = {
   ],
   covered: [
     { load_number: 1, replaced_by: 2 },
-    { window_end: '2026-09-02', load_number: 2 },
+    { window_end: '2026-09-02', load_number: 2, since_load: 2 },
     { window_start: '2026-09-02', load_number: 1, since_load: 2 },
-    { account: 'acc_two', window_start: '2026-09-08', window_end: '2026-09-09', load_number: 3 },
+    { account: 'acc_two', window_start: '2026-09-08', window_end: '2026-09-09', load_number: 3, since_load: 3 },
   ],
   reconciliation: [
     { load_number: null, proven: false },

@@ -148,6 +148,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     invoiced: null,
     reopened_at: null,
     reopen_reason: null,
+    covered: null,
   },
   runs: {
     run_number: 1,

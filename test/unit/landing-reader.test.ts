@@ -1,17 +1,17 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { UnprovenError } from '../../src/errors.ts';
 import { missingPages, openLandingReader, readStoredLoads, type StoredLoad } from '../../src/fetch/landing-reader.ts';
 import { type LoadRecord, openLandingWriter } from '../../src/fetch/landing-writer.ts';
 import { controlQuery, detailQuery, repairQuery, residualQuery } from '../../src/fetch/queries.ts';
+import { putInPlace } from '../../src/ingest/rebuild.ts';
 import { bodyOf, group, windowOf } from '../support/http-metrics.ts';
 import { newProject } from '../support/project.ts';
 
 const window = windowOf(2);
+const copyFolder = (from: string, to: string) => cp(from, to, { recursive: true });
 const detail = detailQuery(window);
 const last = { hasMore: false };
 const more = { hasMore: true, nextCursor: 'c1' };
@@ -178,16 +178,22 @@ describe('the list of stored loads', () => {
   });
 
   test.each([
-    ['moved to another account', rename, 'mkdir -p'],
-    ['copied to another account', (from: string, to: string) => cp(from, to, { recursive: true }), 'mv'],
-  ])('names a load that was %s, with a command that fixes it', async (_, move, begins) => {
+    ['moved to another account', rename, []],
+    ['copied to another account', copyFolder, ['acc_two/load-000000001.copy']],
+    [
+      'copied to another account, while the original is damaged',
+      async (from: string, to: string) => {
+        await copyFolder(from, to);
+        await writeFile(join(from, 'load.json'), '{');
+      },
+      ['acc%2Fone/load-000000001.lost'],
+    ],
+  ])('puts a load in its place that was %s', async (_, move, aside) => {
     const load = await stored([page(1, last)]);
     await mkdir(join(root, 'acc_two'));
     await move(join(root, load.place), join(root, 'acc_two', 'load-000000001'));
-    const { losses } = await readStoredLoads(root);
-    const remedy = losses[0]?.remedy ?? '';
-    expect(remedy).toMatch(new RegExp(`^${begins} `));
-    await promisify(execFile)('sh', ['-c', remedy]);
+    expect((await readStoredLoads(root)).losses).not.toEqual([]);
+    expect(await putInPlace(root)).toEqual(aside.map((place) => join(root, place)));
     const healed = await readStoredLoads(root);
     expect(healed.losses).toEqual([]);
     expect(healed.loads.map(({ place }) => place)).toEqual([load.place]);

@@ -1,0 +1,75 @@
+--! about: Hours of the window that the books once had and lost, each with the number of the load that stored them: a
+--! about: repair accepted its loss, or a close has the hours and no load does. was_covered marks hours that an earlier
+--! about: load had, too: the lost load changed them, or found them unchanged.
+--! grain: bucket_start
+create or replace temp table lost_hours as
+with history as (
+  select window_start, window_end, load_number, since_load, replaced_by
+  from ledger.covered
+  where account = $account
+    and window_start < cast($window_end as timestamp)
+    and window_end > cast($window_start as timestamp)
+),
+hours as (
+  select unnest(
+    generate_series(cast($window_start as timestamp), cast($window_end as timestamp) - interval 1 hour, interval 1 hour)
+  ) as bucket_start
+),
+missing as (
+  select hours.bucket_start, coalesce(max(history.load_number), 0) as last_load
+  from hours
+  left join history
+    on hours.bucket_start >= history.window_start and hours.bucket_start < history.window_end
+  group by hours.bucket_start
+  having count(*) filter (history.window_start is not null and history.replaced_by is null) = 0
+),
+-- Every other load covers its window.
+lost_loads as (
+  select loads.load_number, loads.window_start, loads.window_end
+  from ledger.loads as loads
+  anti join ledger.covered as covered on covered.load_number = loads.load_number
+  where loads.account = $account
+    and loads.window_start < cast($window_end as timestamp)
+    and loads.window_end > cast($window_start as timestamp)
+),
+lost_by_load as (
+  select missing.bucket_start, min(lost_loads.load_number) as load_number
+  from missing
+  join lost_loads
+    on missing.bucket_start >= lost_loads.window_start
+    and missing.bucket_start < lost_loads.window_end
+    and lost_loads.load_number > missing.last_load
+  group by missing.bucket_start
+),
+-- The description of a lost load may be lost, too: then no load says which hours it had.
+closed as (
+  select
+    load_number,
+    unnest(from_json(covered, '[{"window_start": "TIMESTAMP", "window_end": "TIMESTAMP"}]'), recursive := true)
+  from ledger.closes
+  where account = $account and covered is not null and load_number < cast($load_number as bigint)
+),
+lost_by_close as (
+  select missing.bucket_start, min(closed.load_number) as load_number
+  from missing
+  join closed
+    on missing.bucket_start >= closed.window_start
+    and missing.bucket_start < closed.window_end
+    and missing.last_load = 0
+  group by missing.bucket_start
+),
+lost as (
+  select bucket_start, min(load_number) as load_number
+  from (select * from lost_by_load union all select * from lost_by_close)
+  group by bucket_start
+)
+select
+  lost.bucket_start,
+  lost.load_number,
+  count(history.load_number) > 0 as was_covered
+from lost
+left join history
+  on history.replaced_by = lost.load_number
+  and lost.bucket_start >= history.window_start
+  and lost.bucket_start < history.window_end
+group by lost.bucket_start, lost.load_number;
