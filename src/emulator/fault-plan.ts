@@ -34,7 +34,7 @@ export const faultDescriptions = {
     isFinal: true,
     rateOf: 'operations',
     defaultRate: 1,
-    about: 'operations are refused with 403, because the token lacks a scope',
+    about: 'operations are refused with 403, because the token has no such scope',
   },
   'empty-texts': {
     kind: 'lasting',
@@ -173,7 +173,7 @@ export interface FaultPlan {
   readonly knowsOnlyEarliestVersion: boolean;
   /** How many items too many `meta.total` of a listing counts; negative for too few. */
   overcounts(kind: string): number;
-  lacksScope(operation: string): boolean;
+  isOutOfScope(operation: string): boolean;
   /** Whether missing texts of this resource are empty instead. */
   emptiesTexts(resource: string): boolean;
   forbidsListing(kind: string): boolean;
@@ -243,7 +243,7 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
       return hits('double-sums', 'answer', answers) ? mix(seed, answers, 0xadd) : undefined;
     },
     overcounts: (kind) => (hits('overcounted-listings', kind) ? 1 : 0) - (hits('undercounted-listings', kind) ? 1 : 0),
-    lacksScope: (operation) => hits('missing-scope', operation),
+    isOutOfScope: (operation) => hits('missing-scope', operation),
     emptiesTexts: (resource) => hits('empty-texts', resource),
     knowsOnlyEarliestVersion: hits('earliest-version', 'platform'),
     forbidsListing: (kind) => hits('forbidden-listings', kind),

@@ -99,8 +99,8 @@ export function openPlatform(parts: PlatformParts): Platform {
       const { name, operation, values } = trigger ?? { ...routeOf(address, method) };
       const account = accountOf(accounts, caller, values['accountId']);
       if (address.host === 'management') demandScope(caller, operation);
-      if (faults.lacksScope(operation.name)) {
-        throw new Refusal(403, 'insufficient_scope', `This token lacks the scope ${operation.name}`);
+      if (faults.isOutOfScope(operation.name)) {
+        throw new Refusal(403, 'insufficient_scope', `This token does not have the scope ${operation.name}`);
       }
       const workspace = values['workspace'];
       if (workspace !== undefined && caller !== undefined && !isOpen) demandWorkspace(caller, workspace);

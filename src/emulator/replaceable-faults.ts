@@ -26,7 +26,7 @@ export function openFaults(faults: readonly Fault[], seed: number): ReplaceableF
       overcounts: (kind) => plan.overcounts(kind),
       forbidsListing: (kind) => plan.forbidsListing(kind),
       leavesUnlisted: (resource) => plan.leavesUnlisted(resource),
-      lacksScope: (operation) => plan.lacksScope(operation),
+      isOutOfScope: (operation) => plan.isOutOfScope(operation),
       emptiesTexts: (subject) => plan.emptiesTexts(subject),
       get knowsOnlyEarliestVersion() {
         return plan.knowsOnlyEarliestVersion;
