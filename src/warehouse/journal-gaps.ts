@@ -48,11 +48,20 @@ interface Readable {
  */
 export async function closeGaps(
   folder: string,
-  { inBooks, acceptLoss }: { readonly inBooks: number; readonly acceptLoss: boolean },
+  {
+    inBooks,
+    acceptLoss,
+    isEndLost = false,
+  }: {
+    readonly inBooks: number;
+    readonly acceptLoss: boolean;
+    /** Whether the last events are missing; one event then stands for them. */
+    readonly isEndLost?: boolean;
+  },
 ): Promise<ClosedGaps> {
   const files = await journalFiles(folder);
   const readable = await readLines(folder, files, inBooks);
-  const last = Math.max(readable.last, inBooks);
+  const last = Math.max(readable.last, inBooks) + (isEndLost ? 1 : 0);
   const gaps = gapsIn(readable.lines, last);
   const isNew = (gap: { from: number; through: number }) =>
     !readable.recorded.some(({ from, through }) => from <= gap.from && gap.through <= through);
