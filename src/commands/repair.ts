@@ -248,7 +248,9 @@ function describeLoss({ loadNumber, account, window, problem }: AcceptedLoss): s
 }
 
 /** Events for people: `event 5 of the journal (run_ended)`. */
-function describeEvents({ from, through, kinds }: LostEvents): string {
+function describeEvents({ from, through, kinds, isEnd }: LostEvents): string {
+  if (isEnd)
+    return `the journal from event ${from} on, with every close, alert and run since then: close those months again`;
   const range = from === through ? `event ${from}` : `events ${from} to ${through}`;
   const known = [...new Set(kinds)];
   const named =

@@ -11,6 +11,8 @@ export interface LostEvents {
   readonly kinds: readonly string[];
   /** Whether the books have them, so that nothing is lost. */
   readonly isInBooks: boolean;
+  /** Whether more events may be lost after these. */
+  readonly isEnd: boolean;
 }
 
 /** What closing the gaps of a journal did. */
@@ -66,7 +68,7 @@ export async function closeGaps(
   const isNew = (gap: { from: number; through: number }) =>
     !readable.recorded.some(({ from, through }) => from <= gap.from && gap.through <= through);
   const lost = gaps.filter(isNew).map(({ from, through }) => ({
-    ...{ from, through, isInBooks: through <= inBooks },
+    ...{ from, through, isInBooks: through <= inBooks, isEnd: isEndLost && through === last },
     kinds: [...readable.kinds].filter(([number]) => number >= from && number <= through).map(([, kind]) => kind),
   }));
   const really = lost.find(({ isInBooks }) => !isInBooks);
