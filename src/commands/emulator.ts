@@ -48,11 +48,11 @@ async function runEmulator(input: CommandInput, context: CommandContext): Promis
   const options = readOptions(input, context);
   const emulator = await startEmulator(options);
   try {
-    const { url, account, tokens, workspaceTokens } = emulator;
+    const { url, inferenceUrl, sandboxUrl, account, tokens, workspaceTokens, scopedTokens } = emulator;
     const { faults, faultSeed } = options;
     const seed = faults?.length ? { faultSeed } : {};
     const isForPerson = context.isTerminal && !context.json;
-    const facts = { url, account, tokens, workspaceTokens, ...seed };
+    const facts = { url, inferenceUrl, sandboxUrl, account, tokens, workspaceTokens, scopedTokens, ...seed };
     await context.write(isForPerson ? words(emulator) : `${JSON.stringify(facts)}\n`);
     await aborted(context.signal);
   } finally {
@@ -62,12 +62,14 @@ async function runEmulator(input: CommandInput, context: CommandContext): Promis
 }
 
 /** Instructions for a person. */
-function words({ url, account, tokens }: Emulator): string {
+function words({ url, inferenceUrl, sandboxUrl, account, tokens }: Emulator): string {
   return `An invented platform is running at ${url}. Press Ctrl-C to stop it.
 In another terminal:
   export COSTBOOK_URL=${url}
   export COSTBOOK_ACCOUNT=${account}
   export COSTBOOK_TOKEN=${tokens.admin}
+  export COSTBOOK_INFERENCE_URL=${inferenceUrl}
+  export COSTBOOK_SANDBOX_URL='${sandboxUrl}'
   costbook ingest
 The token ${tokens.member} is a member's and sees less. --json prints all tokens.
 `;

@@ -30,6 +30,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   rebuild: async () => (await import('./rebuild.ts')).rebuildCommand,
   repair: async () => (await import('./repair.ts')).repairCommand,
   plan: async () => (await import('./plan.ts')).planCommand,
+  mcp: async () => (await import('./mcp.ts')).mcpCommand,
   platform: async () => (await import('./platform.ts')).platformCommand,
   demo: async () => (await import('./demo.ts')).demoCommand,
   emulator: async () => (await import('./emulator.ts')).emulatorCommand,

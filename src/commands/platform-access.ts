@@ -1,6 +1,7 @@
 import { readToken, type TokenSource } from '../config/index.ts';
 import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
+import { act } from '../next-step.ts';
 import { discoverAccounts, discoverHistoryStart, openClient, operations } from '../platform/index.ts';
 import { floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
 import { version } from '../version.ts';
@@ -32,6 +33,7 @@ export interface PlatformSeen {
 
 /** A person waits for it. */
 const limitMs = 30_000;
+const maxAttempts = 3;
 
 /**
  * Queries what an ingest needs from the platform: the account that the token sees, its first month with costs, its role.
@@ -49,6 +51,7 @@ export async function askPlatform(asked: PlatformAsked, context: CommandContext)
       ...asked,
       token: () => readToken(asked.token, { dir, signal, keepSecret }),
       canRefreshToken: false,
+      maxAttempts,
       maxRequestsPerMinute: undefined,
       userAgent: `costbook/${version}`,
     },
@@ -84,7 +87,14 @@ export async function askPlatform(asked: PlatformAsked, context: CommandContext)
     return { accounts, role, historyStart, clockAheadMs };
   } catch (error) {
     if (!limit.aborted || context.signal.aborted) throw error;
-    throw new PlatformError(`${asked.url} did not answer within ${limitMs / 1000} s`, { cause: error });
+    throw new PlatformError(
+      `no answer from ${new URL(asked.url).host} within ${limitMs / 1000} s, although it accepts connections.`,
+      {
+        code: 'timeout',
+        next: act("check the URL. If it is right, ask the platform's support."),
+        cause: error,
+      },
+    );
   }
 }
 

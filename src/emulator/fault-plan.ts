@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { remember } from './maps.ts';
 import { hashText, mix, toUnit } from './random.ts';
 
 interface FaultDescription {
@@ -161,6 +162,7 @@ interface Pass {
 
 // A client that tries four times succeeds: more patience cannot be expected.
 const maxInRow = 3;
+// A request that does not return within a hundred thousand others is forgotten.
 const maxRemembered = 100_000;
 const cent = 10_000_000;
 
@@ -188,7 +190,7 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
     if (!rates.has('expired-cursor')) return false;
     const query = request.replace(/&?cursor=[^&]*/, '');
     const pass = passes.get(query) ?? { number: 0, pages: 0, isStruck: false, inRow: 0 };
-    remember(passes, query, pass);
+    remember(passes, query, pass, maxRemembered);
     if (query === request) {
       if (pass.pages > 0 && !pass.isStruck) pass.inRow = 0;
       pass.number++;
@@ -218,12 +220,17 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
       if (expires(request)) return 'expired-cursor';
       const past = attempts.get(request) ?? { count: 0, inRow: 0 };
       const struck = past.inRow >= maxInRow ? undefined : oneShot.find(({ name }) => hits(name, request, past.count));
-      remember(attempts, request, { count: past.count + 1, inRow: struck === undefined ? 0 : past.inRow + 1 });
+      remember(
+        attempts,
+        request,
+        { count: past.count + 1, inRow: struck === undefined ? 0 : past.inRow + 1 },
+        maxRemembered,
+      );
       return struck?.name;
     },
     lieAbout(window) {
       const isFirst = !answered.has(window);
-      remember(answered, window, true);
+      remember(answered, window, true, maxRemembered);
       if (!hits('totals-disagree', window) && !(isFirst && hits('totals-flicker', window))) return 0;
       const bits = hashText(seed, `lie ${window}`);
       return (bits % 2 === 0 ? 1 : -1) * (1 + ((bits >>> 1) % 250)) * cent;
@@ -235,15 +242,4 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
       return hits('missing-without-uuid', window);
     },
   };
-}
-
-/** Keeps the newest entries; a request that does not return within a hundred thousand others is forgotten. */
-function remember<Value>(memory: Map<string, Value>, key: string, value: Value): void {
-  memory.delete(key);
-  memory.set(key, value);
-  if (memory.size <= maxRemembered) return;
-  for (const oldest of memory.keys()) {
-    memory.delete(oldest);
-    break;
-  }
 }

@@ -1,13 +1,15 @@
+import { UsageError } from '../errors.ts';
 import { floorDay, floorMonth, type Instant } from '../time.ts';
+import { openAccount } from './account.ts';
+import { isLoopback, openCallbacks, type SentCallback } from './callbacks.ts';
+import { documentedHeaders } from './callers.ts';
 import { type Fault, planFaults } from './fault-plan.ts';
-import { openHourlyCosts } from './hourly-costs.ts';
-import { openPlatform } from './platform.ts';
-import { inventStory, sinceFor } from './sample-costs.ts';
-import { inventFleet } from './sample-listings.ts';
+import { hostUrls, openPlatform } from './platform.ts';
+import { sinceFor } from './sample-costs.ts';
 import { type SeenRequest, serve } from './server.ts';
 
 export { type Fault, type FaultName, faultDescriptions, faultNames, parseFaults } from './fault-plan.ts';
-export { secretMarker } from './sample-listings.ts';
+export { secretMarker } from './listed-items.ts';
 export type { SeenRequest } from './server.ts';
 
 /** Options of an emulator; the same options and requests give the same answers. */
@@ -38,12 +40,21 @@ export interface EmulatorOptions {
    * the clock. Default: the day of the clock at the start; set it to show the same past tomorrow.
    */
   readonly storyEnd?: Instant;
+  /**
+   * Where asynchronous triggers call back; the name of their resource is added to it. A loopback address: other addresses
+   * get nothing. Default: an invented host.
+   */
+  readonly callbackUrl?: string;
 }
 
 /** A running emulator. */
 export interface Emulator {
   /** Base URL, without a trailing slash. */
   readonly url: string;
+  /** Base URL of the inference host. */
+  readonly inferenceUrl: string;
+  /** The URL of a sandbox's own host, with `{sandbox}`, `{workspace}` and `{region}`. */
+  readonly sandboxUrl: string;
   /** The account's ID, for `/v0/accounts/{accountId}`. */
   readonly account: string;
   /** Bearer tokens: of an account admin, and of a member. */
@@ -55,6 +66,10 @@ export interface Emulator {
   readonly workspaceTokens: Readonly<Record<string, string>>;
   /** Requests, oldest first; the newest ten thousand. */
   readonly requests: readonly SeenRequest[];
+  /** Tokens by the only OAuth scope that they have. */
+  readonly scopedTokens: Readonly<Record<string, string>>;
+  /** Callbacks of asynchronous triggers, oldest first. */
+  readonly callbacks: readonly SentCallback[];
   /** Ends every connection and frees the port. */
   close(): Promise<void>;
 }
@@ -68,16 +83,28 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const storyEnd = floorDay(options.storyEnd ?? now());
   const since = options.since === undefined ? sinceFor(storyEnd) : floorMonth(options.since);
   const storyOptions = { seed, resources, since, storyEnd };
-  const story = inventStory(storyOptions);
   const faults = planFaults(options.faults ?? [], options.faultSeed ?? seed);
-  const platform = openPlatform(
-    story,
-    inventFleet(storyOptions),
-    openHourlyCosts(story, faults.lateShare),
-    faults,
-    now,
-  );
+  const account = openAccount(storyOptions, faults);
+  const callbacks = openCallbacks();
+  const callbackUrl = options.callbackUrl?.replace(/\/+$/, '');
+  if (callbackUrl !== undefined && !isLoopback(callbackUrl)) {
+    throw new UsageError(`the callback URL ${callbackUrl} is not an http address of this machine`);
+  }
+  const platform = openPlatform({ accounts: [account], faults, now, names: documentedHeaders, callbackUrl, callbacks });
   const { url, requests, close } = await serve(platform, faults, { now, port, latencyMs });
-  const workspaceTokens = Object.fromEntries(story.workspaceTokens);
-  return { url, account: story.account.id, tokens: story.tokens, workspaceTokens, requests, close };
+  const { story } = account;
+  return {
+    url,
+    ...hostUrls(url),
+    account: story.account.id,
+    tokens: story.tokens,
+    workspaceTokens: Object.fromEntries(story.workspaceTokens),
+    scopedTokens: story.scopedTokens,
+    requests,
+    callbacks: callbacks.sent,
+    async close() {
+      await callbacks.settle();
+      await close();
+    },
+  };
 }

@@ -4,10 +4,12 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { MachineError, messageOf } from '../errors.ts';
 import type { Instant } from '../time.ts';
+import { maxBodyBytes } from './bodies.ts';
 import { pause, refuseAs, resetConnection, writeBody } from './fault-answers.ts';
 import type { FaultName, FaultPlan } from './fault-plan.ts';
-import type { Platform } from './platform.ts';
-import { Refusal } from './refusal.ts';
+import type { Platform, PlatformRequest } from './platform.ts';
+import { BareRefusal, Refusal } from './refusal.ts';
+import { json, type Reply } from './reply.ts';
 
 /** One request to the emulator, for tests and for debugging. */
 export interface SeenRequest {
@@ -38,12 +40,6 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: unknown;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 const compress = promisify(gzip);
 const maxSeenRequests = 10_000;
 
@@ -60,7 +56,9 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
     const method = request.method ?? 'GET';
     const target = request.url ?? '/';
     const fault = faults.strike(`${method} ${target}`);
-    const answer = fault === 'reset' ? undefined : answerWith(fault, { method, target, headers: request.headers });
+    const body = await bodyOf(request);
+    const answer =
+      fault === 'reset' ? undefined : answerWith(fault, { method, target, headers: request.headers, body });
     requests.push({
       at: options.now(),
       method,
@@ -76,19 +74,19 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
 
   function answerWith(
     fault: FaultName | undefined,
-    request: { method: string; target: string; headers: IncomingMessage['headers'] },
-  ): Answer {
+    request: Omit<PlatformRequest, 'body'> & { readonly body: Buffer | undefined },
+  ): Reply {
     try {
       refuseAs(fault, options.now());
-      return { status: 200, body: platform.answer(request, fault === 'expired-cursor'), headers: {} };
+      const { body } = request;
+      if (body === undefined) throw new Refusal(413, 'body_too_large', `A body has at most ${maxBodyBytes} bytes`);
+      return platform.answer({ ...request, body }, fault === 'expired-cursor');
     } catch (error) {
       // Anything except a Refusal is a bug of the emulator; its client sees a broken platform.
       const refusal = error instanceof Refusal ? error : new Refusal(500, 'internal_error', messageOf(error));
-      return {
-        status: refusal.status,
-        body: { error: refusal.code, code: refusal.status, message: refusal.message },
-        headers: refusal.headers,
-      };
+      const { status, code, message, headers } = refusal;
+      const body = refusal instanceof BareRefusal ? { error: message } : { error: code, code: status, message };
+      return json(body, status, headers);
     }
   }
 
@@ -127,22 +125,40 @@ async function listen(server: Server, port: number): Promise<void> {
 async function send(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: Answer,
+  answer: Reply,
   { fault, now }: { fault: FaultName | undefined; now: Instant },
 ): Promise<void> {
-  const plain = Buffer.from(JSON.stringify(answer.body));
-  const isGzip = acceptsGzip(request.headers['accept-encoding']);
+  const { content } = answer;
+  const isGzip = content.kind === 'json' && acceptsGzip(request.headers['accept-encoding']);
+  const plain = bytesOf(answer);
   // The fastest level: compression must not slow clients down.
   const body = isGzip ? await compress(plain, { level: 1 }) : plain;
+  const type = content.kind === 'text' ? content.type : 'application/json';
   response.writeHead(answer.status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': body.length,
+    ...(content.kind === 'nothing' ? {} : { 'content-type': `${type}; charset=utf-8` }),
+    ...(answer.status === 204 ? {} : { 'content-length': body.length }),
     vary: 'accept-encoding',
     date: new Date(now).toUTCString(),
     ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
     ...answer.headers,
   });
   await writeBody(response, body, fault);
+}
+
+function bytesOf({ content }: Reply): Buffer {
+  if (content.kind === 'nothing') return Buffer.alloc(0);
+  return Buffer.from(content.kind === 'json' ? JSON.stringify(content.value) : content.text);
+}
+
+/** The body of a request; undefined if it is too long. Reads it to its end, so that the client gets an answer. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of request) {
+    length += (part as Buffer).length;
+    if (length <= maxBodyBytes) parts.push(part as Buffer);
+  }
+  return length > maxBodyBytes ? undefined : Buffer.concat(parts);
 }
 
 /** Whether a client accepts gzip: it names it, or `*`, without the weight 0. */

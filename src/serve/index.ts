@@ -1,2 +1,2 @@
-export type { ProjectCommands, WorkLimits } from './child-work.ts';
+export { childWork, type ProjectCommands, type WorkLimits } from './child-work.ts';
 export { type Dashboard, type DashboardOptions, type DashboardProbes, serveDashboard } from './server.ts';

@@ -34,6 +34,7 @@ export type SqlFolder =
   | 'status'
   | 'serve'
   | 'statement'
+  | 'mcp'
   | 'demo';
 
 /** One SQL file: its header and its text. */

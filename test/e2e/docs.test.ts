@@ -62,7 +62,7 @@ function expectedCodes(line: string, announced: number): readonly number[] {
 
 /** Whether a command runs until it is stopped. */
 function isEndless(line: string): boolean {
-  return /^costbook (schedule|emulator|serve)/.test(line) && !line.includes('--list');
+  return /^costbook (schedule|emulator|serve|mcp)/.test(line) && !line.includes('--list');
 }
 
 /** Pages show fixed ports; here any free one does. */

@@ -26,6 +26,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   'csv-parse': /^src\/forecast\/read-series\.ts$/,
   'string-width': /^src\/terminal\/text-width\.ts$/,
   echarts: /^src\/(charts|serve)\//,
+  '@modelcontextprotocol/server': /^src\/mcp\//,
   hono: /^src\/serve\//,
   '@hono/node-server': /^src\/serve\//,
   fflate: /^src\/workbook\//,
@@ -141,6 +142,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   query: ['reports', 'terminal', 'warehouse'],
   alerts: ['anomalies', 'budgets', 'charts', 'config', 'query', 'reports', 'terminal', 'warehouse'],
   charts: [],
+  mcp: [],
   serve: [
     'alerts',
     'anomalies',

@@ -77,7 +77,7 @@ describe('costbook emulator', () => {
     expect(status).toBe(200);
     expect(written).toHaveLength(1);
     expect(written[0]).toMatch(
-      /^\{"url":"http:\/\/127\.0\.0\.1:\d+","account":"[^"]+","tokens":\{"admin":"[^"]+","member":"[^"]+"\},"workspaceTokens":\{"production":"[^"]+",.*\}\}\n$/,
+      /^\{"url":"http:\/\/127\.0\.0\.1:\d+","inferenceUrl":"http:[^"]+\/_inference","sandboxUrl":"http:[^"]+\{region\}","account":"[^"]+","tokens":\{"admin":"[^"]+","member":"[^"]+"\},"workspaceTokens":\{"production":"[^"]+",.*\}\}\n$/,
     );
   });
 

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import type { BooksReader } from '../mcp/index.ts';
+import { openMcpServer, serveOnStdio } from '../mcp/index.ts';
+import { expectProject } from '../project-folder.ts';
+import { completenessOf, readReports } from '../reports/index.ts';
+import { childWork } from '../serve/index.ts';
+import { version } from '../version.ts';
+import { openBooks, readSql } from '../warehouse/index.ts';
+import type { Command, CommandContext } from './command.ts';
+import { dashboardCommands } from './dashboard-commands.ts';
+
+/** Commands whose answer as JSON an agent may read. */
+const readers = {
+  status: async () => (await import('./status.ts')).statusCommand,
+  budgets: async () => (await import('./budgets.ts')).budgetsCommand,
+  forecast: async () => (await import('./forecast.ts')).forecastCommand,
+  alerts: async () => (await import('./alerts.ts')).alertsCommand,
+  report: async () => (await import('./report.ts')).reportCommand,
+} as const;
+
+export const mcpCommand: Command = {
+  name: 'mcp',
+  summary: 'Let an agent ask the books: an MCP server on stdin and stdout. It only reads.',
+  options: [],
+  examples: ['costbook mcp', 'costbook mcp --dir books'],
+  staysUp: true,
+  async run(_, context) {
+    expectProject(context);
+    await serveOnStdio(() => openMcpServer(booksReader(context), { version, redact: context.redact }), {
+      signal: context.signal,
+      onFault: (words) => context.tell(`costbook: ${words}`),
+    });
+    context.signal.throwIfAborted();
+    return 0;
+  },
+};
+
+/** What the tools of an agent read. */
+function booksReader(context: CommandContext): BooksReader {
+  const { dir, signal } = context;
+  const work = childWork(dir, dashboardCommands(context), signal);
+  return {
+    command: (name, options, request) => answerOf(name, options, context, request),
+    reports: (request) => answerOf('report', { list: true }, context, request),
+    report: (name, parameters, maxRows, request) => work.reportRows(name, parameters, maxRows, request),
+    sql: (query, maxRows, request) => work.sql(query, maxRows, request),
+    async reportSql(name) {
+      const found = (await readReports(join(dir, 'sql'))).find((report) => report.name === name);
+      return found?.file.text;
+    },
+    async own(statement, maxRows, values, request) {
+      const books = await openBooks(dir, { lockedDown: true, signal: AbortSignal.any([signal, request]) });
+      try {
+        const rows = await books.connection.rows(await readSql('mcp', statement), values);
+        const { completeThrough, settledThrough } = await completenessOf(books.connection);
+        return { completeThrough, settledThrough, rows: rows.slice(0, maxRows), truncated: rows.length > maxRows };
+      } finally {
+        books.close();
+      }
+    },
+  };
+}
+
+/** The JSON answer of a command. Its words for people are left out. */
+async function answerOf(
+  name: keyof typeof readers,
+  options: Readonly<Record<string, string | true | readonly string[]>>,
+  context: CommandContext,
+  request: AbortSignal,
+): Promise<unknown> {
+  const chunks: (string | Uint8Array)[] = [];
+  const command = await readers[name]();
+  await command.run(
+    { arguments: [], options },
+    {
+      ...context,
+      json: true,
+      isTerminal: false,
+      layout: {},
+      signal: AbortSignal.any([context.signal, request]),
+      write: async (chunk) => void chunks.push(chunk),
+      tell: () => undefined,
+      progress: () => undefined,
+    },
+  );
+  return JSON.parse(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))).toString('utf8'));
+}

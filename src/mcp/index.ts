@@ -1,0 +1,3 @@
+export { openMcpServer } from './server.ts';
+export { serveOnStdio } from './stdio.ts';
+export type { BooksReader, RowsAnswer } from './tools.ts';

@@ -1,0 +1,183 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startEmulator } from '../../src/emulator/index.ts';
+import { tools } from '../../src/mcp/tools.ts';
+import { askSnapshot, cli, newProject, runCli } from '../support/project.ts';
+
+const now = '2026-11-03T06:30:00Z';
+let dir = '';
+let client: Client;
+let stderr = '';
+const closing: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  dir = await newProject();
+  const platform = await startEmulator({ now: () => Date.parse(now), storyEnd: Date.parse(now), resources: 20 });
+  closing.push(() => platform.close());
+  const ended = await runCli(['ingest', '--dir', dir, '--now', now], {
+    COSTBOOK_URL: platform.url,
+    COSTBOOK_TOKEN: platform.tokens.admin,
+    COSTBOOK_SINCE: '2026-09-01',
+  });
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [cli, 'mcp', '--dir', dir, '--now', now],
+    env: { PATH: process.env['PATH'] ?? '', COSTBOOK_TOKEN: platform.tokens.admin, COSTBOOK_URL: platform.url },
+    stderr: 'pipe',
+  });
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(transport);
+  closing.unshift(() => client.close());
+}, 120_000);
+
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+interface Called {
+  readonly isError: boolean;
+  readonly text: string;
+  readonly answer: {
+    readonly completeThrough: string | null;
+    readonly source: string;
+    readonly notice: string;
+    readonly next: string | null;
+    readonly data: Record<string, unknown> & { rows: Record<string, unknown>[] };
+  };
+}
+
+async function call(name: string, args: Record<string, unknown> = {}): Promise<Called> {
+  const { isError = false, content, structuredContent } = await client.callTool({ name, arguments: args });
+  const [first] = content as { text: string }[];
+  return { isError: isError === true, text: first?.text ?? '', answer: structuredContent as Called['answer'] };
+}
+
+describe('an agent that asks the books', () => {
+  test('finds every tool with schemas, and each says that it only reads', async () => {
+    const listed = (await client.listTools()).tools;
+    expect(listed.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
+    for (const { name, annotations, inputSchema, outputSchema } of listed) {
+      expect(annotations, name).toMatchObject({ readOnlyHint: true, destructiveHint: false });
+      expect(inputSchema.type, name).toBe('object');
+      expect(outputSchema?.required, name).toContain('completeThrough');
+    }
+  });
+
+  test.each([
+    ['status', {}],
+    ['describe_data', {}],
+    ['describe_data', { view: 'costs' }],
+    ['query', { sql: 'select 1 as one' }],
+    ['list_reports', {}],
+    ['run_report', { name: 'cost_by_workspace', parameters: { month: '2026-10' } }],
+    ['compare_periods', { month: '2026-10', base: '2026-09' }],
+    ['explain_cost', { month: '2026-10' }],
+    ['budgets', {}],
+    ['anomalies', {}],
+    ['alerts', {}],
+  ])('%s %j answers, and says through when it is complete and where it comes from', async (name, args) => {
+    const { isError, text, answer } = await call(name, args);
+    expect(isError, text).toBe(false);
+    expect(answer.completeThrough).toBe('2026-11-03T04:00:00Z');
+    expect(answer.source).not.toBe('');
+    expect(answer.notice).toContain('data');
+    expect(JSON.parse(text)).toEqual(answer);
+  });
+
+  test('gets the same costs as SQL, to the last decimal', async () => {
+    const [truth] = await askSnapshot(
+      dir,
+      "select cast(sum(cost) as varchar) as cost from costs_monthly where usage_month = '2026-10-01'",
+    );
+    const { answer } = await call('run_report', { name: 'cost_by_workspace', parameters: { month: '2026-10' } });
+    const { answer: asked } = await call('query', {
+      sql: "select sum(cost) as cost from costs_monthly where usage_month = '2026-10-01'",
+    });
+    expect(asked.data.rows).toEqual([truth]);
+    const sum = answer.data.rows.reduce((total, { cost }) => total + BigInt(String(cost).replace('.', '')), 0n);
+    expect(sum).toBe(BigInt(String(truth?.['cost']).replace('.', '')));
+  });
+
+  test('gets the costs and the states of a resource', async () => {
+    const [row] = await askSnapshot(
+      dir,
+      `select resource_name as name, workspace, cast(sum(cost) as varchar) as cost from costs_monthly
+      where resource_type = 'agent' and usage_month = '2026-10-01' group by all order by sum(cost) desc limit 1`,
+    );
+    const { answer } = await call('resource', { name: row?.['name'], workspace: row?.['workspace'] });
+    const { costs, states } = answer.data as unknown as Record<'costs' | 'states', Record<string, string>[]>;
+    const october = costs
+      .filter(({ month }) => month === '2026-10')
+      .map(({ cost = '' }) => BigInt(cost.replace('.', '')));
+    expect(october.reduce((sum, cost) => sum + cost, 0n)).toBe(BigInt(String(row?.['cost']).replace('.', '')));
+    expect(states[0]).toMatchObject({ workspace: row?.['workspace'], resource_type: 'agent', valid_to: null });
+    expect(answer).toMatchObject({ completeThrough: '2026-11-03T04:00:00Z', next: null });
+  });
+
+  test('gets as many rows as it asks for, and how to read on', async () => {
+    const { answer } = await call('query', { sql: 'select * from range(50) as t(i) order by i', maxRows: 3 });
+    expect(answer.data.rows).toEqual([{ i: 0 }, { i: 1 }, { i: 2 }]);
+    expect(answer.next).toContain('offset');
+    expect((await call('query', { sql: 'select 1 as i', maxRows: 3 })).answer.next).toBe(null);
+  });
+
+  test.each([
+    ['query', { sql: "copy (select 1) to 'x.csv'" }, 'read-only'],
+    ['query', { sql: 'select 1; select 2' }, ''],
+    ['query', { sql: "select * from read_text('/etc/hostname')" }, ''],
+    ['query', { sql: "select getenv('COSTBOOK_TOKEN')" }, ''],
+    ['query', {}, 'sql'],
+    ['query', { sql: 'select 1', maxRows: 1_000_000 }, 'maxRows'],
+    ['describe_data', { view: "costs' or 1=1 --" }, 'no view'],
+    ['run_report', { name: 'no_such_report' }, 'no report'],
+    ['run_report', { name: 'cost_by_workspace', parameters: { workspace: 'prodution' } }, 'production'],
+    ['run_report', { name: 'cost_by_workspace', parameters: { month: '2019-01' } }, ''],
+    ['resource', { name: "x'; drop table costs; --" }, 'no resource'],
+    ['budgets', { out: '/tmp/x' }, 'additional'],
+  ])('%s %j is refused in words that it can act on', async (name, args, words) => {
+    const { isError, text } = await call(name, args);
+    expect(isError, text).toBe(true);
+    expect(text).toContain(words);
+    expect(text).not.toMatch(/\n\s+at |emulator-admin/);
+  });
+
+  test('finds the pages that explain the data, and the prompts', async () => {
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(
+      ['glossary', 'data-dictionary', 'cookbook'].map((name) => `costbook://docs/${name}`),
+    );
+    const { contents } = await client.readResource({ uri: 'costbook://docs/glossary' });
+    const page = await readFile(new URL('../../docs/glossary.md', import.meta.url), 'utf8');
+    expect(contents[0]).toMatchObject({ mimeType: 'text/markdown', text: page });
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['monthly_review', 'investigate_anomaly']);
+    const { messages } = await client.getPrompt({ name: 'monthly_review', arguments: { month: '2026-10' } });
+    expect(JSON.stringify(messages)).toContain('2026-10');
+  });
+
+  test('changes nothing: no file of the project is written, and no secret is said', async () => {
+    const before = await readFile(join(dir, 'data', 'costbook.duckdb'));
+    await call('run_report', { name: 'cost_by_workspace', parameters: { month: '2026-10' } });
+    expect((await readFile(join(dir, 'data', 'costbook.duckdb'))).equals(before)).toBe(true);
+    await expect(readFile(join(dir, 'exports'))).rejects.toThrow('ENOENT');
+    expect(stderr).not.toContain('emulator-admin');
+  });
+});
+
+test('costbook mcp ends when its client closes stdin', async () => {
+  const ended = await runCli(['mcp', '--dir', dir, '--now', now]);
+  expect(ended).toMatchObject({ exitCode: 0, stdout: '' });
+});
+
+test('costbook mcp without books says what to do', async () => {
+  const ended = await runCli(['mcp', '--dir', await newProject()]);
+  expect(ended.exitCode).toBe(2);
+  expect(ended.stderr).toContain('costbook init');
+});
