@@ -82,7 +82,6 @@ describe('an agent that asks the books', () => {
     ['budgets', {}],
     ['anomalies', {}],
     ['alerts', {}],
-    ['resource', { name: 'code-reviewer' }],
   ])('%s %j answers, and says through when it is complete and where it comes from', async (name, args) => {
     const { isError, text, answer } = await call(name, args);
     expect(isError, text).toBe(false);
@@ -104,6 +103,22 @@ describe('an agent that asks the books', () => {
     expect(asked.data.rows).toEqual([truth]);
     const sum = answer.data.rows.reduce((total, { cost }) => total + BigInt(String(cost).replace('.', '')), 0n);
     expect(sum).toBe(BigInt(String(truth?.['cost']).replace('.', '')));
+  });
+
+  test('gets the costs and the states of a resource', async () => {
+    const [row] = await askSnapshot(
+      dir,
+      `select resource_name as name, workspace, cast(sum(cost) as varchar) as cost from costs_monthly
+      where resource_type = 'agent' and usage_month = '2026-10-01' group by all order by sum(cost) desc limit 1`,
+    );
+    const { answer } = await call('resource', { name: row?.['name'], workspace: row?.['workspace'] });
+    const { costs, states } = answer.data as unknown as Record<'costs' | 'states', Record<string, string>[]>;
+    const october = costs
+      .filter(({ month }) => month === '2026-10')
+      .map(({ cost = '' }) => BigInt(cost.replace('.', '')));
+    expect(october.reduce((sum, cost) => sum + cost, 0n)).toBe(BigInt(String(row?.['cost']).replace('.', '')));
+    expect(states[0]).toMatchObject({ workspace: row?.['workspace'], resource_type: 'agent', valid_to: null });
+    expect(answer).toMatchObject({ completeThrough: '2026-11-03T04:00:00Z', next: null });
   });
 
   test('gets as many rows as it asks for, and how to read on', async () => {
