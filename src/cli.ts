@@ -34,6 +34,7 @@ import { humanLog, jsonLog } from './log.ts';
 import { causeInMisplaced, describeMisplaced } from './misplaced.ts';
 import { noProjectWords } from './project-folder.ts';
 import { forTerminal } from './safe-text.ts';
+import { folded } from './terminal/fold.ts';
 import { openLiveLine } from './terminal/live-line.ts';
 import { openProgress, type Progress } from './terminal/progress.ts';
 import { usualWidth } from './terminal/text-width.ts';
@@ -234,6 +235,13 @@ function argumentTerm(argument: Argument): string {
   return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
 }
 
+/** Commander's message about a mistake on the command line, in one line, with the next step. */
+function mistakeOnLine(text: string, step: string): string {
+  const words = text.replace(/^error: /, '').trim();
+  const [, fault = words, guess] = /^(.*)\n\(Did you mean (.*)\?\)$/s.exec(words) ?? [];
+  return `costbook: ${fault.replace(/\.$/, '')}${guess === undefined ? '' : ` (did you mean ${guess}?)`}: ${step}\n`;
+}
+
 /** Builds commander's program from the command table. */
 function describeProgram(
   commands: readonly Command[],
@@ -246,17 +254,21 @@ function describeProgram(
     .helpCommand('help [command]', "Show a command's options and examples.")
     // Without "[options]", summaries have enough room to wrap at 80 columns.
     .configureHelp({ subcommandTerm: (sub) => [sub.name(), ...sub.registeredArguments.map(argumentTerm)].join(' ') })
-    .showHelpAfterError('("costbook help <command>" shows its options and examples)')
     .addHelpText('after', firstSteps())
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(`costbook: ${text.replace(/^error: /, '')}`) });
+    .configureOutput({
+      outputError: (text, write) => write(mistakeOnLine(text, '"costbook --help" lists the commands')),
+    });
   for (const option of commonOptions) program.addOption(new Option(option.flags, option.summary));
   for (const command of commands) {
     const sub = program
       .command(command.name)
       .description(command.summary)
       .addHelpOption(new Option('-h, --help', 'show this help').helpGroup('Common options:'))
-      .exitOverride();
+      .exitOverride()
+      .configureOutput({
+        outputError: (text, write) => write(mistakeOnLine(text, `"costbook help ${command.name}" lists the options`)),
+      });
     for (const argument of command.arguments ?? []) sub.argument(argument.name, argument.summary);
     for (const { flags, summary, isRepeatable } of command.options) {
       const option = new Option(flags, summary);
@@ -328,7 +340,7 @@ function contextFrom(
 /** The log, and whether a live line shows progress. */
 function openLog(
   command: Command,
-  { logFormat, isFormatAsked }: CommonOptions,
+  { logFormat, isFormatAsked, json: isJson }: CommonOptions,
   { isTerminal, env }: { readonly isTerminal: boolean; readonly env: NodeJS.ProcessEnv },
 ): { readonly log: Log; readonly hasLiveLine: boolean } {
   // A dumb terminal cannot erase a line.
@@ -340,7 +352,10 @@ function openLog(
     if (isFormatAsked) tell = json.tell;
     return { log: json, hasLiveLine };
   }
-  const human = humanLog(place, { isSeen: isTerminal });
+  const human = humanLog(place, {
+    isSeen: isTerminal,
+    isAnswered: isTerminal && process.stdout.isTTY === true && !isJson && command.staysUp === undefined,
+  });
   // Only warnings interrupt a live line.
   return { log: hasLiveLine ? { ...human, info: () => undefined } : human, hasLiveLine };
 }
@@ -433,5 +448,6 @@ function say(line: string): void {
 
 /** Writes a message for people, with control characters removed. */
 function sayWords(words: string): void {
-  for (const line of secrets.redact(words).split('\n')) say(forTerminal(line));
+  const width = process.stderr.isTTY ? process.stderr.columns || usualWidth : undefined;
+  for (const line of secrets.redact(words).split('\n')) say(folded(forTerminal(line), { width }));
 }

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { type NextStep, stepSentence } from './next-step.ts';
 
 /** Exit codes of the process; docs/cli.md explains them. */
@@ -219,12 +220,37 @@ export function fullDiskWords(words: string): FullDiskWords {
  * can be found in a log.
  */
 export function wordsOf(error: unknown): readonly string[] {
-  const words = error instanceof CostbookError ? error.message : `this machine failed: ${messageOf(error)}`;
+  const words = error instanceof CostbookError ? error.message : `this machine failed: ${systemWords(error)}`;
   const lines = words.split('\n').filter((line) => line.trim() !== '');
   const advice = adviceOf(error);
   if (advice !== undefined) lines.push(advice);
   if (error instanceof CostbookError && error.nextOfRun !== undefined) lines.push(stepSentence(error.nextOfRun));
   return lines.map((line) => `costbook: ${line}`);
+}
+
+const systemActions: Readonly<Record<string, string>> = {
+  mkdir: 'cannot create the folder',
+  open: 'cannot open',
+  rename: 'cannot rename',
+  rm: 'cannot remove',
+  unlink: 'cannot remove',
+  rmdir: 'cannot remove',
+  scandir: 'cannot list',
+  write: 'cannot write to',
+};
+const systemFaults: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'not permitted',
+  EROFS: 'the disk is read-only',
+  ENOENT: 'no such file or folder',
+};
+
+/** An error of the operating system in words: `cannot create the folder /srv/exports: permission denied (EACCES)`. */
+export function systemWords(error: unknown): string {
+  const { code = '', syscall = '', path } = (error ?? {}) as NodeJS.ErrnoException;
+  const [action, fault] = [systemActions[syscall], systemFaults[code]];
+  if (action === undefined || fault === undefined || path === undefined) return messageOf(error);
+  return `${action} ${path}: ${fault} (${code})`;
 }
 
 /** What to do about an error of the operating system, as far as it is always the same. */
@@ -237,7 +263,7 @@ export function adviceOf(error: unknown): string | undefined {
   const { code, path, syscall } = error;
   if (code === 'EROFS') return `${path ?? 'the disk'} is read-only: make it writable`;
   if ((code === 'EACCES' || code === 'EPERM') && path !== undefined) {
-    return `give the user that runs Costbook access to ${path}`;
+    return `give the user that runs Costbook access to ${syscall === 'mkdir' ? dirname(path) : path}`;
   }
   const where = path === undefined ? 'is in the place of' : `at or above ${path} is in the place of`;
   if (code === 'ENOTDIR' || (code === 'EEXIST' && syscall === 'mkdir'))

@@ -1,6 +1,7 @@
 import {
   adviceOf,
   CostbookError,
+  fullDiskWords,
   InterruptedError,
   isDiskFull,
   isSystemError,
@@ -9,7 +10,7 @@ import {
   PlatformError,
   RefusedAnswerError,
 } from './errors.ts';
-import { act, type NextStep, nextWords } from './next-step.ts';
+import { act, type NextStep, nextWords, stepSentence } from './next-step.ts';
 
 /** The code of a run that failed because windows do not match the platform's totals. */
 export const unprovenWindowCode = 'unproven_window';
@@ -46,6 +47,8 @@ function snakeCase(name: string): string {
 
 /** The error's own step: the one it carries, the one for its files, or the advice at the end of its message. */
 function stepOfError(error: unknown): NextStep | undefined {
+  const message = messageOf(error);
+  if (isDiskFull(message)) return act(`${fullDiskWords(message).remedy}.`);
   const advice = adviceOf(error);
   if (advice !== undefined) return act(`${advice}.`);
   if (!(error instanceof CostbookError)) return undefined;
@@ -59,11 +62,29 @@ function stepOfError(error: unknown): NextStep | undefined {
   )
     return undefined;
   const [, words] = adviceAtEnd.exec(error.message) ?? [];
-  return words === undefined
-    ? undefined
-    : act(`${words.slice(0, 1).toLowerCase()}${words.slice(1).replace(/\.$/, '')}.`);
+  return words === undefined ? undefined : adviceStep(words);
+}
+
+function adviceStep(words: string): NextStep {
+  return act(`${words.slice(0, 1).toLowerCase()}${words.slice(1).replace(/\.$/, '')}.`);
+}
+
+/** What failed, and the step as a text of its own; the step is undefined if the error has none. Pure. */
+export function faultAndStep(error: unknown): { readonly found: string; readonly next: NextStep | undefined } {
+  const next = stepOfError(error);
+  return { found: withoutStep(messageOf(error), next), next };
+}
+
+/** An error's text without the step at its end. Pure. */
+export function withoutStep(text: string, step: NextStep | undefined): string {
+  if (step === undefined) return text;
+  const sentence = stepSentence(step);
+  if (text.endsWith(sentence)) return text.slice(0, -sentence.length).trimEnd();
+  const [, advice] = adviceAtEnd.exec(text) ?? [];
+  const isStep = advice !== undefined && adviceStep(advice).words === step.words;
+  return isStep ? text.slice(0, -advice.length).replace(/[\s:;.]+$/, '') : text;
 }
 
 /** The last sentences of one line, from the first that starts with an instruction. */
 const adviceAtEnd =
-  /^[^\n]*?(?:[.;:] |^)((?:[Rr]un|[Rr]estore|[Ss]et|[Cc]heck|[Cc]hoose|[Mm]ove|[Ff]ree|[Cc]orrect|[Cc]hange|[Uu]pdate|[Gg]ive|[Rr]emove|[Ss]tart|[Aa]dd|[Ff]irst run|[Ss]top) [^\n]+)$/;
+  /^[^\n]*?(?:[.;:] |^)((?:[Rr]un|[Rr]estore|[Ss]et|[Cc]heck|[Cc]hoose|[Gg]rant|[Nn]ame|[Ww]rite|[Rr]aise|[Ii]nstall|[Mm]ove|[Ff]ree|[Cc]orrect|[Cc]hange|[Uu]pdate|[Gg]ive|[Rr]emove|[Ss]tart|[Aa]dd|[Ff]irst run|[Ss]top) [^\n]+)$/;

@@ -43,8 +43,28 @@ export function jsonLog({ say, now, runNumber }: LogPlace): LogWriter {
   };
 }
 
-/** One sentence per line, for people; with a timestamp unless a terminal shows it live. */
-export function humanLog({ say, now, runNumber }: LogPlace, { isSeen }: { readonly isSeen: boolean }): Log {
+/** Warnings whose facts the answer of the command has too. */
+const answeredEvents: ReadonlySet<string> = new Set([
+  'account.outdated',
+  'listing.failed',
+  'listing.partial',
+  'listing.refused',
+  'listing.shrunk',
+  'past.unproven',
+  'step.failed',
+  'window.retried',
+  'window.unproven',
+  'window.young',
+]);
+
+/**
+ * One sentence per line, for people; with a timestamp unless a terminal shows it live. With `isAnswered`, the same
+ * terminal shows the command's answer, so that warnings that the answer repeats are left out.
+ */
+export function humanLog(
+  { say, now, runNumber }: LogPlace,
+  { isSeen, isAnswered = false }: { readonly isSeen: boolean; readonly isAnswered?: boolean },
+): Log {
   function line(mark: string, message: string, fields: Record<string, unknown> = {}): void {
     const run = runNumber();
     const details = Object.entries({ ...(run === undefined ? {} : { run }), ...fields })
@@ -55,7 +75,9 @@ export function humanLog({ say, now, runNumber }: LogPlace, { isSeen }: { readon
   }
   return {
     info: (_event, message, fields) => line('', message, fields),
-    warn: (_event, message, fields) => line('warning: ', message, fields),
+    warn(event, message, fields) {
+      if (!isAnswered || !answeredEvents.has(event)) line('warning: ', message, fields);
+    },
   };
 }
 

@@ -31,6 +31,16 @@ export function stepSentence({ words }: NextStep): string {
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
 }
 
+/**
+ * A step and after it the command to run again: the one that failed, as its user started it (`ingest`, `run nightly`).
+ * Unchanged if the step already names that command, or an ingest, and if nobody must act. Pure.
+ */
+export function thenAgain(step: NextStep, command: string): NextStep {
+  const isNamed = [`"costbook ${command}`, '"costbook ingest'].some((name) => step.words.includes(name));
+  if (step.who !== 'Act' || isNamed) return step;
+  return act(`${step.words.replace(/\.$/, '')}. Then run "costbook ${command}" again.`);
+}
+
 /** The next step if the token sees less than before. */
 export const reducedAccessStep: NextStep = act(
   'give the account an admin token, or run "costbook ingest --accept-reduced-access" once to confirm.',

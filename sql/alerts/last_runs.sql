@@ -1,6 +1,6 @@
 --! about: The last finished run of each command that fetches or writes something, alone or as a step of a job. Findings of
 --! about: checks and undelivered messages have their own alerts. A failed close ends when its month is closed, a failed step
---! about: when the same command succeeds alone.
+--! about: when the same command succeeds alone. started_as is the command of the run as its user started it.
 --! grain: command
 with by_themselves as (
   select command, run_number, 0 as position, outcome, exit_code, error, error_code, next_step, ended_at
@@ -34,18 +34,21 @@ counted as (
   where outcome <> 'running'
 )
 select
-  command,
-  run_number,
-  outcome,
-  exit_code,
-  error,
-  error_code,
-  next_step,
-  strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,
+  counted.command,
+  counted.run_number,
+  runs.command as started_as,
+  counted.outcome,
+  counted.exit_code,
+  counted.error,
+  counted.error_code,
+  counted.next_step,
+  strftime(counted.ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,
   -- The first failure since the last success.
   strftime(
-    min(ended_at) filter (where run_number > coalesce(last_done, 0)) over (partition by command), '%Y-%m-%dT%H:%M:%SZ'
+    min(counted.ended_at) filter (where counted.run_number > coalesce(counted.last_done, 0)) over (partition by counted.command),
+    '%Y-%m-%dT%H:%M:%SZ'
   ) as failing_since
 from counted
-qualify row_number() over (partition by command order by run_number desc, position desc) = 1
-order by command
+left join runs on runs.run_number = counted.run_number
+qualify row_number() over (partition by counted.command order by counted.run_number desc, counted.position desc) = 1
+order by counted.command

@@ -85,6 +85,8 @@ export interface RunFact extends DataFactHead {
   readonly endedAt: string | null;
   /** End of the first failure since the last success, UTC. Missing in facts of older versions. */
   readonly failingSince?: string | null;
+  /** The command that its user started: `run nightly` if the command was a step of it. Missing in facts of older versions. */
+  readonly startedAs?: string | null | undefined;
   /** Only for `ingest`. */
   readonly outOfDate: OutOfDate;
 }

@@ -114,7 +114,7 @@ function causeOf(exitCode: number, error: string): string {
 function causeCode(error: string): string | undefined {
   const { status, system } = codesOf(error);
   if (status !== undefined) return `answered ${status >= 500 ? '5xx' : status}`;
-  if (/no whole answer within|too slowly/.test(firstSentence(error))) return 'timeout';
+  if (/no whole answer (from \S+ )?within|too slowly/.test(firstSentence(error))) return 'timeout';
   return system?.startsWith('E') ? system : undefined;
 }
 

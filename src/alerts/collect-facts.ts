@@ -255,6 +255,7 @@ async function readLastRuns(connection: Connection): Promise<DataState['runs']> 
     nextStep: textOrNull(row['next_step']),
     endedAt: textOrNull(row['ended_at']),
     failingSince: textOrNull(row['failing_since']),
+    startedAs: textOrNull(row['started_as']),
   }));
 }
 

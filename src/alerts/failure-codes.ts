@@ -37,3 +37,14 @@ export function isForPerson({ status, system }: FailureCodes): boolean {
   if (status !== undefined) return status < 500 && status !== 408 && status !== 429;
   return system !== undefined && settingCodes.test(system);
 }
+
+/** Whether a line of two errors names the same status, or the same system error of the same host. Pure. */
+export function isSameCause(one: string, other: string): boolean {
+  return failuresIn(one).some((first) =>
+    failuresIn(other).some((second) => {
+      const [a, b] = [codesOf(first), codesOf(second)];
+      if (a.status !== undefined || b.status !== undefined) return a.status === b.status;
+      return a.system !== undefined && a.system === b.system && a.host === b.host;
+    }),
+  );
+}

@@ -2,6 +2,7 @@ export type { AlertFact, BooksFact, RunFact } from './alert-fact.ts';
 export { withNews } from './causes.ts';
 export { type AlertFactsOptions, endedCauses, readAlertFacts } from './collect-facts.ts';
 export { type Delivery, deliver } from './deliver.ts';
+export { isSameCause } from './failure-codes.ts';
 export { groupGaps } from './gap-words.ts';
 export {
   cardOf,
@@ -11,7 +12,7 @@ export {
   type Origin,
   type OutgoingMessage,
 } from './message.ts';
-export { diskKey, isRefusedClose, staleStep, stepAfterMistakes, stepAfterRun } from './next-step.ts';
+export { alertKey, diskKey, isRefusedClose, staleStep, stepAfterMistakes, stepAfterRun } from './next-step.ts';
 export { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
 export { alertWords, type OpenAlert, openAlerts } from './open-alerts.ts';
 export { readPictures, readSummaryPicture, showsPictures } from './pictures.ts';
@@ -24,7 +25,7 @@ export type { SendMessage } from './sinks/sink.ts';
 export { readInSlack, slackMessage } from './sinks/slack-message.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
 export { type AlertEntry, parseFact, type Transitions, transitionsOf } from './transitions.ts';
-export { differWords, monthsTouched } from './unproven-words.ts';
+export { differWords, largestDifference, monthsTouched, unprovenWords } from './unproven-words.ts';
 export {
   alertWithoutBooks,
   asKnown,

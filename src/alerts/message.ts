@@ -5,8 +5,9 @@ import type { Picture } from '../charts/index.ts';
 import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { fullDiskWords } from '../errors.ts';
+import { withoutStep } from '../failure.ts';
 import { percentOf, usd } from '../money.ts';
-import { type NextStep, nextWords, parseNextStep, stepSentence } from '../next-step.ts';
+import { nextWords, parseNextStep } from '../next-step.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import { describeSpan } from '../time.ts';
 import type { NewMessage } from '../warehouse/index.ts';
@@ -431,12 +432,6 @@ function listingsWords({ account, listings, ...fact }: ListingsFact): Words {
       ),
     },
   };
-}
-
-/** An error without the step at its end, which the alert shows below. */
-function withoutStep(error: string, step: NextStep | undefined): string {
-  const sentence = step === undefined ? '' : stepSentence(step);
-  return sentence !== '' && error.endsWith(sentence) ? error.slice(0, -sentence.length).trimEnd() : error;
 }
 
 /** Says first which numbers can still be trusted, then what failed. */

@@ -8,6 +8,7 @@ import {
   closeAgainStep,
   type NextStep,
   parseNextStep,
+  thenAgain,
   unprovenStep,
   unreadListingStep,
   wait,
@@ -42,7 +43,7 @@ export function nextStepOf(fact: DataFact): NextStep {
       return stepAfterCheck(fact);
     case 'run':
       return fact.key === diskKey
-        ? { who: 'Act', words: `${fullDiskWords(fact.error ?? '').remedy}, then run "costbook ${fact.command}" again.` }
+        ? thenAgain(act(`${fullDiskWords(fact.error ?? '').remedy}.`), startedAs(fact))
         : stepAfterRun(fact);
     case 'books':
       return stepForBooks(fact);
@@ -72,16 +73,12 @@ function stepForListings({ listings }: ListingsFact): NextStep {
 
 function stepForBooks({ nextStep, command, isForRepair }: BooksFact): NextStep {
   const own = parseNextStep(nextStep);
-  if (own !== undefined) return withCommand(own, command);
-  return isForRepair
-    ? act(`run "costbook repair", then "costbook ${command}".`)
-    : act(`fix this, then run "costbook ${command}" again.`);
+  return thenAgain(own ?? act(isForRepair ? 'run "costbook repair".' : 'fix this.'), command);
 }
 
-/** An error's own step, and after it the command that failed, unless the step names one or nobody must act. */
-function withCommand(own: NextStep, command: string): NextStep {
-  if (own.who !== 'Act' || own.words.includes(`"costbook ${command}`) || own.words.includes('again')) return own;
-  return act(`${own.words.replace(/\.$/, '')}. Then run "costbook ${command}" again.`);
+/** The command to name: the one that failed, as its user started it. */
+function startedAs({ command, startedAs = null }: Pick<RunFact, 'command' | 'startedAs'>): string {
+  return startedAs ?? command;
 }
 
 /** In facts of older versions, an error of the machine starts with the check's name. */
@@ -113,17 +110,20 @@ export function stepAfterRun({
   nextStep,
   endedAt,
   failingSince,
-}: Pick<RunFact, 'command' | 'outcome' | 'exitCode' | 'error' | 'errorCode' | 'nextStep' | 'failingSince'> &
+  startedAs: started,
+}: Pick<
+  RunFact,
+  'command' | 'startedAs' | 'outcome' | 'exitCode' | 'error' | 'errorCode' | 'nextStep' | 'failingSince'
+> &
   Partial<Pick<RunFact, 'endedAt'>>): NextStep {
   if (outcome === 'interrupted') return wait('the next run catches up.');
+  const named = startedAs({ command, startedAs: started });
   const own = parseNextStep(nextStep);
   const step =
-    own === undefined
-      ? stepOfExitCode(command, exitCode, errorCode == null ? (error ?? '') : '')
-      : withCommand(own, command);
+    own === undefined ? stepOfExitCode(named, exitCode, errorCode == null ? (error ?? '') : '') : thenAgain(own, named);
   const failingMs = Date.parse(endedAt ?? '') - Date.parse(failingSince ?? '');
   const isLong = exitCode === exitCodes.platform && step.who === 'Wait' && failingMs >= waitAtMostMs;
-  return isLong ? stepAfterLongWait(command, error ?? '') : step;
+  return isLong ? stepAfterLongWait(named, error ?? '') : step;
 }
 
 /** If the platform fails for longer than this, somebody must act. */
@@ -131,10 +131,10 @@ const waitAtMostMs = 6 * hourMs;
 
 /** The step if the platform failed again, hours after its first failure. */
 function stepAfterLongWait(command: string, error: string): NextStep {
-  const { host = "the platform's URL" } = codesOf(failuresIn(error)[0] ?? '');
+  const [, host = "the platform's URL"] = /(?:answer from|API of) ([^\s:]+)/.exec(failuresIn(error)[0] ?? '') ?? [];
   return act(
     `check that ${host} is reachable from this machine: run "costbook doctor". If it is, ask the platform's support. ` +
-      `Then run "costbook ${command}".`,
+      `Then run "costbook ${command}" again.`,
   );
 }
 
@@ -161,25 +161,27 @@ export function stepAfterMistakes({ command, exitCode, error, failure }: FailedC
 
 /** The step of an exit code. `earlierError` is the text of an error that was stored without a code. */
 function stepOfExitCode(command: string, exitCode: number | null, earlierError: string): NextStep {
-  const again = `run "costbook ${command}" again`;
+  const again = (words: string) => thenAgain(act(words), command);
   switch (exitCode) {
     case exitCodes.bug:
-      return act(`report this bug in Costbook, then ${again}.`);
+      return again('report this bug in Costbook.');
     case exitCodes.usage:
-      return act(`fix this, then ${again}.`);
+      return again('fix this.');
     case exitCodes.platform:
       return failuresIn(earlierError).some((failure) => isForPerson(codesOf(failure)))
-        ? act(`fix this, then ${again}. "costbook doctor" checks the token and the address.`)
+        ? again('fix this: "costbook doctor" checks the token and the address.')
         : waitForPlatform;
     case exitCodes.unproven:
-      return wait(`the next run tries again. Act if it fails a second night: ${again} and read what it prints.`);
+      return wait(
+        `the next run tries again. Act if it fails a second night: run "costbook ${command}" again and read what it prints.`,
+      );
     case exitCodes.locked:
       return wait('another run was active. The next run catches up.');
     case exitCodes.machine:
-      return act(`check this machine with "costbook doctor", then ${again}.`);
+      return again('check this machine with "costbook doctor".');
     case exitCodes.undelivered:
       return act('fix the sink. "costbook doctor" shows which one fails.');
     default:
-      return act(`read the error, then ${again}.`);
+      return again('read the error.');
   }
 }

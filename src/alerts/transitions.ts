@@ -147,7 +147,16 @@ export function parseFact(json: string): AlertFact {
 
 type LastRun = Pick<
   RunFact,
-  'command' | 'runNumber' | 'outcome' | 'exitCode' | 'error' | 'errorCode' | 'nextStep' | 'endedAt' | 'failingSince'
+  | 'command'
+  | 'runNumber'
+  | 'outcome'
+  | 'exitCode'
+  | 'error'
+  | 'errorCode'
+  | 'nextStep'
+  | 'endedAt'
+  | 'failingSince'
+  | 'startedAs'
 >;
 
 /** The state of the data that facts are derived from. Instants are text; USD is decimal text. */

@@ -1,3 +1,4 @@
+import { counted } from '../counted.ts';
 import { largestMagnitude, roundDecimal } from '../decimals.ts';
 import { usd } from '../money.ts';
 import { addCalendarMonths, formatMonth, type Instant, parseInstant } from '../time.ts';
@@ -45,6 +46,15 @@ export function largestDifference(windows: readonly Difference[]): string | unde
 /** `differ by 0.25 USD from the platform's totals in 2025-01 to 2025-12`. */
 export function differWords(windows: readonly Difference[], months: readonly string[]): string {
   return differenceWords(largestDifference(windows), windows.length, months);
+}
+
+/** `up to 0.25 USD: costs of acc_one in 2025-01 to 2025-12 differ from the platform's totals (3 windows)`. */
+export function unprovenWords(account: string, windows: readonly (Difference & WindowText)[]): string {
+  const difference = largestDifference(windows);
+  const amount =
+    difference === undefined ? '' : `${windows.length > 1 ? 'up to ' : ''}${usd(roundDecimal(difference, 12))}: `;
+  const months = monthWords(monthsTouched(windows));
+  return `${amount}costs of ${account} in ${months} differ from the platform's totals (${counted(windows.length, 'window')})`;
 }
 
 /** Like `differWords`, with a known amount: the largest of all windows. */

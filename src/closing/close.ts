@@ -3,6 +3,7 @@ import { counted } from '../counted.ts';
 import {
   addCalendarMonths,
   dayMs,
+  floorMonth,
   formatInstant,
   formatMonth,
   formatWindow,
@@ -88,6 +89,7 @@ export function closeObstacles(question: CloseQuestion): string[] {
   return [
     ...orderObstacles(question.month, question.closed),
     ...(question.accounts.length === 0 ? ['no account is in the books: run "costbook ingest"'] : []),
+    ...beforeBooks(question),
     ...question.accounts.flatMap((account) => accountObstacles(account, question)),
     ...question.checks.flatMap(checkObstacle),
   ];
@@ -103,6 +105,16 @@ function orderObstacles(month: Window, closed: readonly ClosedMonth[]): string[]
   return [
     `the first closed month is ${formatMonth(first.month)}, and months before it cannot be closed: ` +
       `close ${formatMonth(next)} next`,
+  ];
+}
+
+/** A month that ends before the books of every account start has nothing to close. */
+function beforeBooks({ month, accounts }: CloseQuestion): string[] {
+  const starts = accounts.map(({ completeness }) => completeness?.historyStart ?? Number.NEGATIVE_INFINITY);
+  const first = Math.min(...starts);
+  if (accounts.length === 0 || first < month.end) return [];
+  return [
+    `the books start at ${formatInstant(first)}, after the month: close ${formatMonth(floorMonth(first))} or a later month`,
   ];
 }
 

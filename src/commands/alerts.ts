@@ -17,6 +17,7 @@ import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
+import { folded } from '../terminal/index.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
 import { type Connection, expectBooks, openBooks, readSql, type SqlRow } from '../warehouse/index.ts';
 import { noSuchKey, preview, sendTest } from './alerts-sinks.ts';
@@ -111,9 +112,9 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
         `${JSON.stringify({ completeThrough, settledThrough, alerts: rows.map((row) => toJson(row, isOver(row, over))), unstored })}\n`,
       );
     } else {
-      await context.write(
-        `${unstored.map(describeUnstored).join('')}${rows.length > 0 ? describe(rows, over) : unstored.length > 0 ? '' : await noneWords(books.connection, isOpenOnly)}\n${describeCompleteness(state)}\n`,
-      );
+      const ofBooks = rows.length === 0 && unstored.length === 0 ? await noneWords(books.connection, isOpenOnly) : '';
+      const shown = `${unstored.map(describeUnstored).join('')}${ofBooks}${describe(rows, over)}`.trimEnd();
+      await context.write(`${folded(shown, context.layout)}\n\n${describeCompleteness(state)}\n`);
     }
     return exitCodes.done;
   } finally {

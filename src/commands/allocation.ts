@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   type Allocation,
@@ -68,7 +69,8 @@ export const allocationCommand: Command = {
     if (action !== undefined && action !== 'test' && (from ?? to) !== undefined) {
       options.problem(`--from and --to apply only to test, not to ${action}`);
     }
-    if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
+    if (from !== undefined && to !== undefined && from >= to)
+      options.problem(`--from must be before --to: found ${formatInstant(from)} and ${formatInstant(to)}`);
     const file = options.text('file');
     if (action === 'apply' && file !== undefined) {
       options.problem('apply always uses jobs/allocation.yaml: move your file there and leave out --file');
@@ -81,7 +83,8 @@ export const allocationCommand: Command = {
     for (const warning of allocation?.warnings ?? []) context.tell(`warning: ${warning}`);
     if (action === 'apply') return apply(path, allocation, waitMs, context);
     if (allocation === undefined && (file !== undefined || action === 'test')) {
-      throw new UsageError(`found no allocation rules in ${path}; write them there, or name another file with --file`);
+      const fault = existsSync(path) ? `${path} has no allocation rules` : `${path} does not exist`;
+      throw new UsageError(`${fault}: write the rules there, or name another file with --file`);
     }
     if (action === 'explain') return explain(resource ?? '', allocation?.definition, context);
     const period = {

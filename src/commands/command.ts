@@ -78,8 +78,8 @@ export interface CommandContext {
 export interface RunUnderWay {
   readonly warehouse: Warehouse;
   readonly runNumber: number;
-  /** The command that its next step after a failure names: `ingest`, `run nightly`. */
-  readonly namedInStep: string;
+  /** The command that its user started, which the next step after a failure names: `run nightly`. */
+  readonly startedAs: string;
   /** Why the step failed, if its command returns an exit code instead of throwing. */
   explain(error: string, failure?: Failure): void;
   /** The spend of every budget, if a step just computed it. */

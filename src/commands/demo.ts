@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { budgetsFile, forecastRow, loadBudgets, readForecasts } from '../budgets/index.ts';
 import { demoReports, describeStory, prepareFolder, readStory, startInventedPlatform } from '../demo/index.ts';
+import { UsageError } from '../errors.ts';
 import { formatInstant } from '../time.ts';
 import { openBooks, type SqlRow } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
-import type { Command, CommandContext } from './command.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
 import { ingestCommand } from './ingest.ts';
 import { reportCommand } from './report.ts';
 import { serveCommand } from './serve.ts';
@@ -25,8 +26,8 @@ export const demoCommand: Command = {
   async run(input, context) {
     const begun = Date.now();
     const folder = join(context.dir, 'costbook-demo');
+    const seed = seedOption(input.options['seed']);
     await prepareFolder(folder);
-    const seed = typeof input.options['seed'] === 'string' ? ['--seed', input.options['seed']] : [];
     const now = formatInstant(context.effects.now());
     const platform = await startInventedPlatform([cli, 'emulator', '--now', now, ...seed], context.signal);
     try {
@@ -102,4 +103,15 @@ function quiet(context: CommandContext): CommandContext {
 /** The parts of the answer of `report --json` that the demo uses. */
 interface Answered {
   readonly rows: readonly SqlRow[];
+}
+
+const maxSeed = 4_294_967_295;
+
+/** The emulator's option; empty if none is given. Throws UsageError if it is not a seed. */
+function seedOption(given: CommandInput['options'][string]): string[] {
+  if (typeof given !== 'string') return [];
+  if (!/^\d{1,10}$/.test(given) || Number(given) > maxSeed) {
+    throw new UsageError(`--seed: found "${given}", expected a whole number from 0 to ${maxSeed}`);
+  }
+  return ['--seed', given];
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import {
   alertRows,
   isRefusedClose,
+  isSameCause,
   type OpenAlert,
   openAlerts,
   sinkFault,
@@ -24,28 +25,31 @@ import {
 import { counted } from '../counted.ts';
 import { clockToleranceMs, type Effects } from '../effects.ts';
 import {
-  adviceOf,
   CostbookError,
   exitCodeOf,
   exitCodes,
   firstSentence,
   messageOf,
+  PlatformError,
   UsageError,
   worstExitCode,
 } from '../errors.ts';
+import { faultAndStep, unprovenWindowCode } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { checkLanding } from '../ingest/index.ts';
 import { readJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { causeInMisplaced, describeMisplaced, misplacedFiles } from '../misplaced.ts';
-import { clockStep, type NextStep, nextWords } from '../next-step.ts';
+import { act, clockStep, type NextStep, nextWords, wait, waitForPlatform } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
+import { forTerminal, shorten } from '../safe-text.ts';
+import { folded } from '../terminal/index.ts';
 import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import {
+  type Connection,
   completeness,
   findTraces,
   lastClocks,
@@ -63,8 +67,8 @@ import {
 import { futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
-import { askPlatform } from './platform-access.ts';
-import { expectJobs } from './run.ts';
+import { expectJobs } from './job-mistakes.ts';
+import { askPlatform, type PlatformDifferences } from './platform-access.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -90,20 +94,17 @@ export const doctorCommand: Command = {
         if (causeInMisplaced(error, context.dir).length > 0) return; // reported with the files
         // What cannot be checked counts as failed; bugs are thrown on.
         if (exitCodeOf(error) === exitCodes.bug) throw error;
-        found = messageOf(error)
-          .split('\n')
-          .map((line) => fail(exitCodeOf(error), line, adviceOf(error)));
+        found = faultsIn(error);
       }
       for (const { state, found: words, remedy, exitCode } of found) {
         // Several checks may meet the same fault; it is reported once.
-        if (
-          state === 'fail' &&
-          findings.some((before) => before.state === 'fail' && before.found === context.redact(words))
-        )
-          continue;
-        const finding = { subject, state, found: context.redact(words), remedy: remedy ?? null, exitCode };
+        if (state !== 'ok' && findings.some((before) => isSameFault(before, context.redact(words)))) continue;
+        const own = context
+          .redact(words)
+          .replace(/^account ([^,:]+): /, (prefix, id) => (subject.endsWith(` ${id}`) ? '' : prefix));
+        const finding = { subject, state, found: own, remedy: remedy ?? null, exitCode };
         findings.push(finding);
-        if (!context.json) await context.write(describe(finding));
+        if (!context.json) await context.write(folded(describe(finding), context.layout));
       }
     }
 
@@ -116,21 +117,22 @@ export const doctorCommand: Command = {
     const config = read as LocalConfig | undefined; // assigned in a closure that the compiler does not see
     await look('jobs', () => jobs(config, context));
     await look('sql', () => sqlFiles(context));
+    const seen: Seen = { expired: new Set(), platformFaults: [], runs: new Set() };
     const wrongNow = new Map<string, number>(); // how far the clock in use is ahead of the platform's, if it is wrong
     for (const account of config?.accounts ?? []) {
       const of = account.id === undefined ? '' : ` ${account.id}`;
-      await look(`token${of}`, () => token(account, context));
+      await look(`token${of}`, () => token(account, context, seen));
       if (config !== undefined && !isOffline)
-        await look(`platform${of}`, () => platform(account, config, context, isNowGiven, wrongNow));
+        await look(`platform${of}`, () => platform(account, config, context, { isNowGiven, wrongNow, seen }));
     }
     await look('disk', () => disk(context));
     await look('memory', memory);
     await look('files', () => misplaced(context));
     await look('files', () => fileModes(config, context));
-    await look('books', () => books(config, context, wrongNow));
+    await look('books', () => books(config, context, wrongNow, seen));
     await look('writing', () => unstored(context.dir));
     await look('landing', () => landing(config, context, input.options['deep'] === true));
-    await look('alerts', () => alerts(context, wrongNow));
+    await look('alerts', () => alerts(context, wrongNow, seen));
     if (config !== undefined) {
       if (config.sinks.length === 0) {
         await look('sinks', () => [
@@ -151,14 +153,12 @@ export const doctorCommand: Command = {
         }
         await look(`sink ${sink.name}`, async () => {
           const { settings } = sink;
-          if (settings === undefined) {
-            return [fail(exitCodes.usage, 'a variable that it uses is not set', 'set it where Costbook runs')];
-          }
+          if (settings === undefined) return []; // reported with the configuration, with file and line
           if (isOffline) return [ok(`is of type ${settings.type}`)];
           const fault = await sinkFault(settings, context.signal);
           return fault === undefined
             ? [ok(settings.type === 'log' ? 'writes to the log' : 'can be reached; nothing was sent')]
-            : [fail(exitCodes.undelivered, fault, `correct it, then run "costbook alerts test ${sink.name}"`)];
+            : [fail(exitCodes.undelivered, fault, `correct the sink, then run "costbook alerts test ${sink.name}"`)];
         });
       }
     }
@@ -173,7 +173,7 @@ export const doctorCommand: Command = {
 interface Found {
   readonly state: 'ok' | 'warn' | 'fail';
   readonly found: string;
-  /** What to do; undefined if there is nothing to do, or if the finding says it. */
+  /** What to do; undefined if there is nothing to do. */
   readonly remedy?: string | undefined;
   readonly exitCode: number;
 }
@@ -191,8 +191,50 @@ function warn(found: string, remedy: string): Found {
   return { state: 'warn', found, remedy, exitCode: exitCodes.done };
 }
 
-function fail(exitCode: number, found: string, remedy?: string): Found {
+function fail(exitCode: number, found: string, remedy: string): Found {
   return { state: 'fail', found, remedy, exitCode };
+}
+
+/** What the checks of an account have found, which explains later findings. */
+interface Seen {
+  /** Accounts whose token has expired. */
+  readonly expired: Set<string | undefined>;
+  /** Why a platform does not answer as expected. */
+  readonly platformFaults: string[];
+  /** Keys of alerts about failed runs that the books' findings report. */
+  readonly runs: Set<string>;
+}
+
+/** The faults that an error names, each with its own step. */
+function faultsIn(error: unknown): readonly Found[] {
+  const exitCode = exitCodeOf(error);
+  const lines = messageOf(error).split('\n');
+  if (lines.length > 1) return lines.map((line) => faultIn(exitCode, line));
+  const { found, next } = faultAndStep(error);
+  // That step ends with "run costbook doctor".
+  const step = next === waitForPlatform ? platformStep : next;
+  return [fail(exitCode, found, step === undefined ? usualStep(exitCode) : nextWords(step))];
+}
+
+const platformStep = wait(
+  "the platform fails, not this machine. If it still fails in some hours, ask the platform's support.",
+);
+
+/** A line of an error that lists several faults: what was found, and the advice after it. */
+function faultIn(exitCode: number, line: string): Found {
+  const { found, next } = faultAndStep(new UsageError(line));
+  return fail(exitCode, found, next === undefined ? usualStep(exitCode) : nextWords(next));
+}
+
+function usualStep(exitCode: number): string {
+  if (exitCode === exitCodes.usage) return 'correct it, then run "costbook doctor" again';
+  if (exitCode === exitCodes.platform) return nextWords(platformStep);
+  return exitCode === exitCodes.locked ? 'wait until that process ends' : 'read the error, and correct what it names';
+}
+
+/** Whether an earlier finding reports the fault: with the same words, or as part of them. */
+function isSameFault({ state, found }: Finding, words: string): boolean {
+  return state !== 'ok' && (found === words || (words.length > 40 && found.includes(words)));
 }
 
 const nodeAtLeast = [20, 19] as const;
@@ -225,9 +267,7 @@ function configuration({ dir, env, effects }: CommandContext): readonly Found[] 
     return [ok(`account ${names}, with ${config.sinks.length} sink${config.sinks.length === 1 ? '' : 's'}`)];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return error.message
-      .split('\n')
-      .map((line) => fail(exitCodes.usage, line, 'correct it, or start with "costbook init"'));
+    return error.message.split('\n').map((line) => faultIn(exitCodes.usage, line));
   }
 }
 
@@ -241,7 +281,7 @@ async function jobs(config: LocalConfig | undefined, context: CommandContext): P
       found.push(ok(await what()));
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      found.push(...error.message.split('\n').map((line) => fail(exitCodes.usage, line, 'correct it')));
+      found.push(...error.message.split('\n').map((line) => faultIn(exitCodes.usage, line)));
     }
   }
   await read(async () => {
@@ -289,17 +329,23 @@ async function triedInBooks(
   }
 }
 
-async function token(account: LocalAccount, { dir, keepSecret, signal }: CommandContext): Promise<readonly Found[]> {
-  if (account.token === undefined) {
-    return [fail(exitCodes.usage, 'no token is configured', 'set COSTBOOK_TOKEN, or tokenFile or tokenCommand')];
-  }
+async function token(
+  account: LocalAccount,
+  { dir, keepSecret, signal }: CommandContext,
+  { expired }: Seen,
+): Promise<readonly Found[]> {
+  if (account.token === undefined) return []; // reported with the configuration
   const text = await readToken(account.token, { dir, keepSecret, signal });
   const expiresAt = expiryOf(text);
   const from = `from ${account.tokenSetting ?? account.token.kind}`;
   if (expiresAt === undefined) return [ok(`${from}; it has no expiry date`)];
   const at = formatInstant(expiresAt);
   const now = Date.now(); // the platform uses real time, also with --now
-  if (expiresAt <= now) return [fail(exitCodes.platform, `${from}, expired at ${at}`, 'replace it with a new one')];
+  if (expiresAt <= now) {
+    expired.add(account.id);
+    const place = account.tokenSetting ?? 'the configuration';
+    return [fail(exitCodes.platform, `${from}, expired at ${at}`, `replace the token in ${place} with a new one`)];
+  }
   // A command prints a new token every night.
   if (account.token.kind !== 'command' && expiresAt < now + 48 * hourMs) {
     return [warn(`${from}, expires at ${at}`, 'replace it before then, or use tokenCommand')];
@@ -326,12 +372,18 @@ async function platform(
   account: LocalAccount,
   config: LocalConfig,
   context: CommandContext,
-  isNowGiven: boolean,
-  wrongNow: Map<string, number>,
+  known: { readonly isNowGiven: boolean; readonly wrongNow: Map<string, number>; readonly seen: Seen },
 ): Promise<readonly Found[]> {
   const { url, token: source, tokenSetting } = account;
   if (url === undefined || source === undefined) return []; // reported already
-  const seen = await askPlatform({ ...config, url, token: source, tokenSetting, account: account.id }, context);
+  const asked = { ...config, url, token: source, tokenSetting, account: account.id };
+  const seen = await askPlatform(asked, context, { compares: true }).catch((error: unknown) => {
+    known.seen.platformFaults.push(messageOf(error));
+    // The token is reported as expired: that is the step to take.
+    if (error instanceof PlatformError && error.status === 401 && known.seen.expired.has(account.id)) return undefined;
+    throw error;
+  });
+  if (seen === undefined) return [];
   const [only, ...others] = seen.accounts;
   if (only === undefined || others.length > 0) {
     return [
@@ -347,14 +399,50 @@ async function platform(
   const found: Found[] = [
     ok(`${url} works with API version ${config.apiVersion}; account ${only}, role ${seen.role}, ${since}`),
   ];
-  const givenNow = isNowGiven ? context.effects.clockNow() : undefined;
+  const givenNow = known.isNowGiven ? context.effects.clockNow() : undefined;
   const clock = clockFound(seen.clockAheadMs, givenNow);
   if (clock.state === 'warn') {
     const aheadMs = (givenNow === undefined ? 0 : givenNow - Date.now()) + (seen.clockAheadMs ?? 0);
     // An instant in the past is on purpose.
-    wrongNow.set(only, givenNow === undefined ? aheadMs : Math.max(0, aheadMs));
+    known.wrongNow.set(only, givenNow === undefined ? aheadMs : Math.max(0, aheadMs));
   }
-  return [...found, clock];
+  return [...found, clock, ...differencesFound(seen.differences)];
+}
+
+/** What the platform lists and Costbook does not know, or the other way round. */
+function differencesFound({
+  newDimensions,
+  missingDimensions,
+  newResourceTypes,
+}: PlatformDifferences): readonly Found[] {
+  const names = (list: readonly string[]) => shorten(list.join(', '), 200);
+  const found: Found[] = [];
+  if (missingDimensions.length > 0) {
+    found.push(
+      fail(
+        exitCodes.platform,
+        `the platform does not list ${names(missingDimensions)} among the dimensions of costs`,
+        'ask the platform whether it still groups costs by them: Costbook needs all five',
+      ),
+    );
+  }
+  if (newDimensions.length > 0) {
+    found.push(
+      warn(
+        `the platform also groups costs by ${names(newDimensions)}, which this version of Costbook does not store`,
+        'nothing is missing from the costs; look for a newer version',
+      ),
+    );
+  }
+  if (newResourceTypes.length > 0) {
+    found.push(
+      warn(
+        `the platform has costs of ${names(newResourceTypes)}, which its interface does not name`,
+        'they are stored like all others; check that budgets and allocation rules cover them',
+      ),
+    );
+  }
+  return found;
 }
 
 /** Compares the clock in use (`--now`, or else this machine's) with the platform's. */
@@ -442,6 +530,7 @@ async function books(
   config: LocalConfig | undefined,
   { dir, effects, signal }: CommandContext,
   wrongNow: ReadonlyMap<string, number>,
+  seen: Seen,
 ): Promise<readonly Found[]> {
   const file = snapshotFile(dir);
   const published = await stat(file).catch(() => undefined);
@@ -517,20 +606,40 @@ async function books(
       Math.max(now, ...platformTimes(effects, wrongNow)), // dates after a slow clock are no fault
     );
     if (future !== undefined) found.push(warn(future.found, future.remedy));
-    const [last] = await snapshot.connection.rows(await readSql('status', 'last_ended_run'));
-    if (last !== undefined) {
-      // A step of a job has the same next step as its alert.
-      found.push(
-        lastRun(
-          last,
-          failures.find((row) => row['run_number'] === last['run_number']),
-        ),
-      );
-    }
+    found.push(...(await lastRunFound(snapshot.connection, { failures, now, dir, signal, seen })));
   } finally {
     snapshot.close();
   }
   return found;
+}
+
+/** How the last run ended; nothing if an open alert has the same fact with its amount. */
+async function lastRunFound(
+  connection: Connection,
+  {
+    failures,
+    now,
+    dir,
+    signal,
+    seen,
+  }: {
+    readonly failures: readonly SqlRow[];
+    readonly now: Instant;
+    readonly dir: string;
+    readonly signal: AbortSignal;
+    readonly seen: Seen;
+  },
+): Promise<readonly Found[]> {
+  const [last] = await connection.rows(await readSql('status', 'last_ended_run'));
+  if (last === undefined) return [];
+  // A step of a job has the same next step as its alert.
+  const failedStep = failures.find((row) => row['run_number'] === last['run_number']);
+  if (failedStep?.['error_code'] === unprovenWindowCode) {
+    const open = await openAlerts(connection, now, { dir, signal });
+    if (open.some(({ key }) => key.startsWith('unproven/'))) return [];
+  }
+  if (failedStep !== undefined) seen.runs.add(`run/${encodeURIComponent(String(failedStep['command']))}`);
+  return [lastRun(last, failedStep, seen)];
 }
 
 /**
@@ -555,14 +664,21 @@ async function landing(
     { isDeep },
   );
   if (fault !== undefined) {
-    return [fail(exitCodes.unproven, `the books are right, but cannot be rebuilt from nothing: ${fault.message}`)];
+    const { found, next } = faultAndStep(fault);
+    return [
+      fail(
+        exitCodes.unproven,
+        `the books are right, but cannot be rebuilt from nothing: ${found}`,
+        next === undefined ? 'restore data/landing from a backup' : nextWords(next),
+      ),
+    ];
   }
   const words = `${counted(complete, 'load')} with all pages`;
   return [ok(isDeep ? `${words}, unchanged since they were stored` : `${words}; "costbook doctor --deep" reads them`)];
 }
 
 /** How the last run ended, with the first line of each failed step. */
-function lastRun(row: SqlRow, failedStep: SqlRow | undefined): Found {
+function lastRun(row: SqlRow, failedStep: SqlRow | undefined, { platformFaults }: Seen): Found {
   const [command, outcome] = [String(row['command']), String(row['outcome'])];
   const exitCode = row['exit_code'] === null ? null : Number(row['exit_code']);
   const reason = row['error'] === null ? 'no reason is stored' : reasonsOf(String(row['error']));
@@ -570,7 +686,15 @@ function lastRun(row: SqlRow, failedStep: SqlRow | undefined): Found {
   if (isRefusedClose({ command, outcome, exitCode })) {
     return ok(`the last run (${command}) was refused and changed nothing: ${reason}`);
   }
-  return warn(`the last run (${command}) ${outcome}: ${reason}`, nextWords(stepOf(failedStep ?? row)));
+  const step = stepOf(failedStep ?? row);
+  // The platform's own finding has the reason and the step.
+  if (platformFaults.some((fault) => isSameCause(fault, String(row['error'] ?? '')))) {
+    return warn(
+      `the last run (${command}) ${outcome} for the same reason`,
+      step.who === 'Act' ? `after that, run "costbook ${command}" again` : nextWords(step),
+    );
+  }
+  return warn(`the last run (${command}) ${outcome}: ${reason}`, nextWords(step));
 }
 
 /** What to do after a failed run or step. */
@@ -584,6 +708,7 @@ function stepOf(row: SqlRow): NextStep {
     nextStep: textOrNull(row['next_step']),
     endedAt: textOrNull(row['ended_at']),
     failingSince: textOrNull(row['failing_since']),
+    startedAs: textOrNull(row['started_as']),
   });
 }
 
@@ -600,10 +725,12 @@ const alertsShown = 5;
 async function alerts(
   { dir, effects, signal }: CommandContext,
   wrongNow: ReadonlyMap<string, number>,
+  { runs }: Seen,
 ): Promise<readonly Found[]> {
   if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return [];
   const now = wrongNow.size === 0 ? effects.now() : Math.max(...platformTimes(effects, wrongNow));
-  const isReported = ({ key }: OpenAlert) => [...wrongNow.keys()].some((account) => key === `clock/${account}`);
+  const isReported = ({ key }: OpenAlert) =>
+    runs.has(key) || [...wrongNow.keys()].some((account) => key === `clock/${account}`);
   return openAlertsOf(dir, now, isReported, signal).catch((error: unknown) => {
     if (error instanceof CostbookError) return []; // reported with the books
     throw error;
@@ -618,7 +745,11 @@ function platformTimes(effects: Effects, wrongNow: ReadonlyMap<string, number>):
 /** What a run found and the books could not store. */
 async function unstored(dir: string): Promise<readonly Found[]> {
   return (await unstoredStill(dir)).map(({ title, detail, next, at }) =>
-    fail(exitCodes.machine, `${title}${detail === undefined ? '' : `. ${detail}`} (a run found it at ${at})`, next),
+    fail(
+      exitCodes.machine,
+      `${title}${detail === undefined ? '' : `. ${detail}`} (a run found it at ${at})`,
+      next ?? 'run "costbook repair"',
+    ),
   );
 }
 
@@ -630,15 +761,16 @@ async function openAlertsOf(
 ): Promise<readonly Found[]> {
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   try {
-    const open = (await openAlerts(snapshot.connection, now, { dir, signal })).filter((alert) => !isReported(alert));
-    if (open.length === 0) return [ok('no open alerts')];
-    const all = 'see "costbook alerts --open"';
+    const all = await openAlerts(snapshot.connection, now, { dir, signal });
+    if (all.length === 0) return [ok('no open alerts')];
+    const open = all.filter((alert) => !isReported(alert));
+    const list = 'see "costbook alerts --open"';
     return [
       ...open
         .slice(0, alertsShown)
-        .map(({ title, detail, next }) => warn(detail === undefined ? title : `${title}. ${detail}`, next ?? all)),
+        .map(({ title, detail, next }) => warn(detail === undefined ? title : `${title}. ${detail}`, next ?? list)),
       ...(open.length > alertsShown
-        ? [warn(`${open.length - alertsShown} more ${open.length - alertsShown === 1 ? 'is' : 'are'} open`, all)]
+        ? [warn(`${open.length - alertsShown} more ${open.length - alertsShown === 1 ? 'is' : 'are'} open`, list)]
         : []),
     ];
   } finally {
@@ -653,9 +785,15 @@ function describe({ subject, state, found, remedy }: Finding): string {
   const lines = [
     `${words[state]}  ${subject}: ${forTerminal(first)}`,
     ...others.map((line) => `      ${forTerminal(line)}`),
-    ...(remedy === null ? [] : [`      → ${forTerminal(remedy)}`]),
+    ...(remedy === null ? [] : [`      → ${forTerminal(withWho(remedy))}`]),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** `Act: free some space`: every step says whether somebody must act. */
+function withWho(remedy: string): string {
+  if (/^(Act|Wait|No action needed): /.test(remedy)) return remedy;
+  return nextWords(act(`${remedy.slice(0, 1).toLowerCase()}${remedy.slice(1).replace(/\.$/, '')}.`));
 }
 
 function toJson({ exitCode, ...finding }: Finding): Record<string, unknown> {

@@ -1,19 +1,22 @@
 import { join } from 'node:path';
+import { stepAfterRun } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { loadConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { PlatformError, UsageError, worstExitCode } from '../errors.ts';
-import { failureOf } from '../failure.ts';
+import { failureOf, withoutStep } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { type AccountSummary, firstFailure, type IngestProgress, ingest } from '../ingest/index.ts';
-import { nextWords, unprovenStep, wait } from '../next-step.ts';
+import { nextWords, parseNextStep, unprovenStep, wait } from '../next-step.ts';
 import { proxiesOf } from '../platform/index.ts';
 import { describeCompleteness } from '../reports/index.ts';
+import { folded } from '../terminal/index.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { unprovenText, type Warehouse } from '../warehouse/index.ts';
 import { clientFor } from './client-for.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
+import { unprovenLines } from './unproven-lines.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
@@ -100,10 +103,12 @@ export const ingestCommand: Command = {
       }
       context.count?.(figuresOf(summaries));
       // Errors quote the platform's answers, which may contain the token.
-      const answer = context.json
-        ? JSON.stringify({ accounts: summaries.map(toJson) })
-        : summaries.map(describe).join('\n');
-      await context.write(`${context.redact(answer)}\n`);
+      const answer = context.redact(
+        context.json
+          ? JSON.stringify({ accounts: summaries.map(toJson) })
+          : summaries.map((summary) => describe(summary, context.run?.startedAs ?? 'ingest')).join('\n'),
+      );
+      await context.write(`${context.json ? answer : folded(answer, context.layout)}\n`);
       const mistake = await applyAllocation(warehouse, runNumber, context);
       const mistakes = mistake === undefined ? [] : [mistake.exitCode];
       const exitCode = worstExitCode([...summaries.flatMap((summary) => summary.exitCodes), ...mistakes]);
@@ -120,7 +125,8 @@ export const ingestCommand: Command = {
 function readRange(options: ReturnType<typeof optionReader>, now: Instant) {
   const from = options.hour('from');
   const to = options.hour('to');
-  if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
+  if (from !== undefined && to !== undefined && from >= to)
+    options.problem(`--from must be before --to: found ${formatInstant(from)} and ${formatInstant(to)}`);
   if (from !== undefined && from > now) {
     options.problem(`--from: ${formatInstant(from)} is in the future; expected a date before now`);
   }
@@ -263,7 +269,17 @@ function completeWords({ completeThrough, settledThrough }: AccountSummary): str
   return describeCompleteness({ ...state, asOf: null, closedAt: null, completeFrom: null });
 }
 
-function describe(summary: AccountSummary): string {
+/** What failed, each with its next step: the one of its alert. `startedAs` is the command that its user started. */
+function failureLines({ errors, failures, exitCodes }: AccountSummary, startedAs: string): string[] {
+  return errors.flatMap((error, index) => {
+    const { code = null, next = null } = failures[index] ?? {};
+    const failed = { command: 'ingest', startedAs, outcome: 'failed', exitCode: worstExitCode(exitCodes) };
+    const step = stepAfterRun({ ...failed, error, errorCode: code, nextStep: next });
+    return [`FAILED ${withoutStep(error, parseNextStep(next))}`, `  ${nextWords(step)}`];
+  });
+}
+
+function describe(summary: AccountSummary, startedAs: string): string {
   const requests = Object.values(summary.requests).reduce((sum, count) => sum + count, 0);
   const lines = [
     `${summary.account || 'the account'}: ${counted(summary.windows, 'window')}, ${counted(summary.pages, 'page')}, ` +
@@ -287,13 +303,11 @@ function describe(summary: AccountSummary): string {
     const isRefused = listings.length === 0;
     lines.push(...unreadListings(isRefused ? summary.listings : listings, summary.errors));
   }
-  for (const { window, reason, isYoung } of summary.unproven) {
-    const word = isYoung ? 'not yet proven, the next run fetches it again' : 'UNPROVEN';
-    lines.push(`  ${word} ${formatInstant(window.start)}/${formatInstant(window.end)}: ${reason}`);
-  }
+  const [young, old] = [true, false].map((isYoung) => summary.unproven.filter((each) => each.isYoung === isYoung));
+  lines.push(...unprovenLines((young ?? []).map(unprovenText), 'not yet proven'));
+  lines.push(...unprovenLines((old ?? []).map(unprovenText), 'UNPROVEN'));
   if (summary.unproven.some(({ isYoung }) => !isYoung)) lines.push(`  ${nextWords(unprovenStep)}`);
-  for (const error of summary.errors) lines.push(`  FAILED ${error}`);
-  return lines.join('\n');
+  return [...failureLines(summary, startedAs), ...lines].join('\n');
 }
 
 /** Listings that could not be read, one line per step. A reason that also failed the ingest is not repeated. */

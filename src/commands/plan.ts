@@ -54,7 +54,8 @@ export const planCommand: Command = {
     const options = optionReader(input, now);
     const from = options.hour('from');
     const to = options.hour('to');
-    if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
+    if (from !== undefined && to !== undefined && from >= to)
+      options.problem(`--from must be before --to: found ${formatInstant(from)} and ${formatInstant(to)}`);
     options.check();
     const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
     const isPublished = await stat(snapshotFile(context.dir)).then(

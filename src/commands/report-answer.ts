@@ -141,7 +141,7 @@ function expectAnswerable(obstacles: readonly Obstacles[], options: ReturnType<t
   }
   const refusals = refusalWords(obstacles.flatMap((one) => one.refusals));
   if (options.flag('allowEmpty') || refusals.length === 0) return;
-  throw new UsageError(`${refusals.join('\n')}\nnothing was written; see --allow-empty`);
+  throw new UsageError(`${refusals.join('\n')}\nnothing was written; --allow-empty writes the empty answer`);
 }
 
 /** Opens the books as of the right instant, and finds the reasons why the report cannot run. */

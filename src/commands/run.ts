@@ -15,7 +15,6 @@ import {
   commandLineOf,
   farAheadMs,
   type Job,
-  type JobReading,
   lastSlots,
   nextSlot,
   outcomeOf,
@@ -29,30 +28,13 @@ import {
 } from '../jobs/index.ts';
 import { expectProject } from '../project-folder.ts';
 import { formatTable } from '../terminal/index.ts';
-import { formatInstant, formatMonth, type Instant, parseInstant, parseMonth } from '../time.ts';
+import { formatInstant, type Instant, parseInstant } from '../time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
-import { alertCommand } from './alert.ts';
-import { checkCommand } from './check.ts';
-import { closeCommand } from './close.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
-import { ingestCommand } from './ingest.ts';
+import type { Command, CommandContext } from './command.ts';
+import { inputOf, mistakesOf, stepCommands, withMonth } from './job-mistakes.ts';
 import { optionReader } from './options.ts';
-import { reportCommand } from './report.ts';
-import { statementCommand } from './statement.ts';
-import { summarizeCommand } from './summarize.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, openEnd, openForRun, redacted, withStepOfRun } from './writing-run.ts';
-
-/** The command of each step. */
-const stepCommands: Readonly<Record<Step['name'], Command>> = {
-  ingest: ingestCommand,
-  check: checkCommand,
-  close: closeCommand,
-  report: reportCommand,
-  statement: statementCommand,
-  summarize: summarizeCommand,
-  alert: alertCommand,
-};
 
 /** At most this many missed slots get a row, the newest first. */
 const maxMissedRows = 100;
@@ -112,38 +94,6 @@ export const runCommand: Command = {
   },
 };
 
-/** The jobs of all files. Throws UsageError that lists every mistake in every file. */
-export async function expectJobs(readings: readonly JobReading[], context: CommandContext): Promise<readonly Job[]> {
-  const problems: string[] = [];
-  for (const reading of readings) problems.push(...(await mistakesOf(reading, context)));
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
-  return readings.flatMap(({ job }) => job ?? []);
-}
-
-/**
- * The mistakes in a job's file, one per line, in the file's order, including options that the steps' commands reject.
- * Does not read the books, so anything that depends on them is not checked.
- */
-export async function mistakesOf(
-  { file, steps, problem }: Pick<JobReading, 'file' | 'steps' | 'problem'>,
-  context: CommandContext,
-): Promise<string[]> {
-  const mistakes = problem?.split('\n') ?? [];
-  for (const step of steps.map((each) => withMonth(each, context.effects.now()))) {
-    try {
-      await stepCommands[step.name].check?.(inputOf(step), context);
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      const place = step.where ?? file;
-      mistakes.push(...error.message.split('\n').map((line) => `${place}: ${line} (step "${commandLineOf(step)}")`));
-    }
-  }
-  function lineOf(mistake: string): number {
-    return Number(/^:(\d+):/.exec(mistake.slice(file.length))?.[1] ?? Number.POSITIVE_INFINITY);
-  }
-  return mistakes.sort((a, b) => (lineOf(a) === lineOf(b) ? 0 : lineOf(a) - lineOf(b)));
-}
-
 /** Pings the configured addresses when a run starts and ends; a failed ping is only a warning. */
 async function pinged(job: Job, context: CommandContext, run: () => Promise<number>): Promise<number> {
   async function ping(what: 'start' | 'success' | 'fail', exitCode?: number): Promise<void> {
@@ -184,7 +134,7 @@ async function alertingWithoutBooks(asked: JobRun): Promise<number> {
     if (!alerts(asked)) return;
     const isOfBooks = isForRepair(ofBooks);
     const error = isOfBooks && !isDiskFull(words) ? ofBooks : new Error(words);
-    await alertWithoutBooks(`run ${job.name}`, error, context, { isOfBooks });
+    await alertWithoutBooks(startedAs(job), error, context, { isOfBooks });
   }
   try {
     return await runJob(asked, alert);
@@ -253,7 +203,7 @@ async function runUnderLock(
           run: {
             warehouse,
             runNumber: run.number,
-            namedInStep: namedInStep(job, step),
+            startedAs: startedAs(job),
             explain,
             keepSpends: (found) => {
               spends = found;
@@ -341,29 +291,14 @@ async function perform(job: Job, step: Step, context: CommandContext): Promise<n
     });
   } catch (error) {
     if (exitCodeOf(error) !== exitCodes.bug && !context.signal.aborted)
-      for (const words of wordsOf(withStepOfRun(error, namedInStep(job, step)))) context.tell(words);
+      for (const words of wordsOf(withStepOfRun(error, startedAs(job)))) context.tell(words);
     throw error;
   }
 }
 
-/** The command that the next step after a failed step names. Checks and alerts have no alert as a run of their own. */
-function namedInStep(job: Job, step: Step): string {
-  if (step.name === 'check' || step.name === 'alert') return `run ${job.name}`;
-  return step.name === 'report' ? commandLineOf(step) : step.name;
-}
-
-/** The command input of a step. */
-function inputOf({ name, options }: Step): CommandInput {
-  const { argument } = stepRules[name];
-  if (argument === undefined) return { arguments: [], options };
-  const { [argument]: value, ...others } = options;
-  return { arguments: [String(value)], options: others };
-}
-
-/** The step with `last` replaced by its month. */
-function withMonth(step: Step, now: Instant): Step {
-  if (step.name !== 'close' || step.options['month'] !== 'last') return step;
-  return { ...step, options: { ...step.options, month: formatMonth(parseMonth('last', 'month', now).start) } };
+/** The run as its user started it, which the next step after a failed step names. */
+function startedAs({ name }: Job): string {
+  return `run ${name}`;
 }
 
 interface Answer {

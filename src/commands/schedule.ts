@@ -20,8 +20,8 @@ import { type Books, type JobHistory, jobHistories, openBooks, snapshotFile } fr
 import { aborted } from './aborted.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { dashboardAddress, dashboardOptions, startDashboard } from './dashboard.ts';
+import { expectJobs, mistakesOf } from './job-mistakes.ts';
 import { optionReader } from './options.ts';
-import { expectJobs, mistakesOf } from './run.ts';
 
 /** How long a run waits for another process that holds the warehouse, such as a manual run. */
 const waitForOthers = '30m';

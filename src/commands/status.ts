@@ -1,23 +1,23 @@
 import { styleText } from 'node:util';
 import {
   alertRows,
-  differWords,
   diskKey,
   isRefusedClose,
-  monthsTouched,
   type OpenAlert,
   openAlerts,
   staleStep,
   stepAfterRun,
+  unprovenWords,
   unstoredStill,
   type WaitingAlert,
 } from '../alerts/index.ts';
 import { loadConfig } from '../config/index.ts';
-import { counted } from '../counted.ts';
 import { exitCodes, firstSentences } from '../errors.ts';
-import { closeAgainStep, nextWords, unprovenStep } from '../next-step.ts';
+import { unprovenWindowCode } from '../failure.ts';
+import { closeAgainStep, type NextStep, nextWords, unprovenStep } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
 import { forTerminal, maxSentenceLength } from '../safe-text.ts';
+import { folded } from '../terminal/index.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
 import {
   type Connection,
@@ -35,6 +35,8 @@ import {
 import { type ClockFault, futureInstants } from './books-clock.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type FileFault, faultsOfFiles } from './files-of-books.ts';
+import { faultsOfJobFiles, type JobFileFaults } from './job-mistakes.ts';
+import { unprovenLines } from './unproven-lines.ts';
 
 export const statusCommand: Command = {
   name: 'status',
@@ -53,13 +55,15 @@ export const statusCommand: Command = {
       const faults = await faultsOfFiles(context.dir, books);
       const now = effects.now();
       const waiting = await unstoredStill(context.dir);
-      const status = withFaults(
-        await readStatus(books.connection, context, config.freshnessHours, configured),
-        faults,
-        waiting,
-      );
+      const status = withFaults(await readStatus(books.connection, context, config.freshnessHours, configured), {
+        files: faults,
+        jobFiles: await faultsOfJobFiles(config, context),
+        unstored: waiting,
+      });
       await context.write(
-        context.json ? `${JSON.stringify(status)}\n` : describe(status, now, painter(input, context)),
+        context.json
+          ? `${JSON.stringify({ ...status, found: undefined })}\n`
+          : folded(describe(status, now, painter(input, context)), context.layout),
       );
       return input.options['exitCode'] === true && !status.isTrustworthy ? exitCodes.unproven : exitCodes.done;
     } finally {
@@ -91,11 +95,32 @@ interface AccountStatus {
   readonly lastRun: { readonly runNumber: number; readonly exitCode: number; readonly error: string | null } | null;
 }
 
+/** A reason not to trust the numbers. */
+interface Reason {
+  readonly words: string;
+  /** What to do; undefined if the words say it. */
+  readonly next: NextStep | undefined;
+  /** The key of the alert about the same fact; undefined if there is none. */
+  readonly key: string | undefined;
+}
+
+/** What is read from the books. */
+type BooksStatus = Omit<Status, 'isTrustworthy' | 'reasons' | 'jobFiles' | 'fullDisk' | 'unstored'> & {
+  readonly found: readonly Reason[];
+};
+
+/** The status and its reasons, for people. */
+interface Shown extends Status {
+  readonly found: readonly Reason[];
+}
+
 interface Status {
   /** Whether everything is proven and fresh; decides the exit code of `--exit-code`. */
   readonly isTrustworthy: boolean;
   /** The reasons why not, one sentence each. */
   readonly reasons: readonly string[];
+  /** The files in jobs/ that have mistakes: what they schedule does not run. */
+  readonly jobFiles: readonly JobFileFaults[];
   readonly freshnessHours: number;
   readonly accounts: readonly AccountStatus[];
   /** The last closed month; null if there is none. */
@@ -145,7 +170,7 @@ async function readStatus(
   context: CommandContext,
   freshnessHours: number,
   configured: readonly string[],
-): Promise<Omit<Status, 'fullDisk' | 'unstored'>> {
+): Promise<BooksStatus> {
   const now = context.effects.now();
   const rows = await connection.rows(await readSql('status', 'accounts'));
   const tooOldBefore = now - freshnessHours * hourMs;
@@ -179,12 +204,12 @@ async function readStatus(
   }
   const last = (await closedMonths(connection)).at(-1);
   const [lastRun] = await connection.rows(await readSql('status', 'last_run'));
-  const reasons =
+  const found: Reason[] =
     accounts.length === 0
-      ? ['the books have no account yet: run "costbook ingest"']
+      ? [{ words: 'the books have no account yet: run "costbook ingest"', next: undefined, key: undefined }]
       : accounts.flatMap((each) => reasonsOf(each, now, freshnessHours));
   for (const each of await differingCloses(connection)) {
-    reasons.push(`${differingCloseWords(each)}: ${closeAgainStep(each.reopen).words.replace(/\.$/, '')}`);
+    found.push({ words: differingCloseWords(each), next: closeAgainStep(each.reopen), key: undefined });
   }
   const open = await openAlerts(connection, now, context);
   const [waiting] = await connection.rows(await readSql('status', 'pending_messages'));
@@ -197,8 +222,7 @@ async function readStatus(
     now: formatInstant(now),
   });
   return {
-    isTrustworthy: reasons.length === 0,
-    reasons,
+    found,
     freshnessHours,
     accounts,
     closed: last === undefined ? null : { month: formatMonth(last.month), closedAt: formatInstant(last.closedAt) },
@@ -228,39 +252,68 @@ function failureIn(row: SqlRow): NonNullable<Status['failedIngest']> {
     nextStep: textOrNull(row['next_step']),
     endedAt: textOrNull(row['ended_at']),
     failingSince: textOrNull(row['failing_since']),
+    startedAs: textOrNull(row['started_as']),
   });
   return { ...failed, next: nextWords(next), at: textOrNull(row['ended_at']) };
 }
 
-/** The status with faults of the files of the books as the first reasons, and with a full disk. */
+/** The status with what is read from files: faults of the books, mistakes in jobs/, and what a run could not store. */
 function withFaults(
-  status: Omit<Status, 'fullDisk' | 'unstored'>,
-  faults: readonly FileFault[],
-  unstored: readonly WaitingAlert[],
-): Status {
+  { found: ofBooks, ...status }: BooksStatus,
+  faults: {
+    readonly files: readonly FileFault[];
+    readonly jobFiles: readonly JobFileFaults[];
+    readonly unstored: readonly WaitingAlert[];
+  },
+): Shown {
+  const { files, jobFiles, unstored } = faults;
   const disk = unstored.find(({ key }) => key === diskKey);
   const fullDisk = disk === undefined ? null : { title: disk.title, next: disk.next ?? null, at: disk.at };
-  const reasons = [...faults.map(({ found, remedy }) => `${found}: ${remedy}`), ...status.reasons];
-  return { ...status, isTrustworthy: reasons.length === 0, reasons, fullDisk, unstored };
+  const ofFiles = files.map(({ found, remedy }) => ({ words: `${found}: ${remedy}`, next: undefined, key: undefined }));
+  const found = [...ofFiles, ...ofBooks];
+  return {
+    isTrustworthy: found.length === 0,
+    reasons: found.map(sentenceOf),
+    jobFiles,
+    ...status,
+    fullDisk,
+    unstored,
+    found,
+  };
+}
+
+/** A reason as one sentence; steps that only name the cure of old or unproven numbers have fields of their own. */
+function sentenceOf({ words, next }: Reason): string {
+  return next === undefined || next === staleStep || next === unprovenStep
+    ? words
+    : `${words}: ${next.words.replace(/\.$/, '')}`;
 }
 
 /** How many days of restatements are shown. */
 const restatedDays = 7;
 
 /** The reasons not to trust an account's numbers; empty if they can be trusted. */
-function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number): string[] {
+function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number): Reason[] {
   const { completeThrough, isConfigured, isTooOld, unproven } = account;
-  const reasons: string[] = [];
+  const name = encodeURIComponent(account.account);
+  const reasons: Reason[] = [];
+  if (unproven.length > 0) {
+    reasons.push({
+      words: unprovenWords(`account ${account.account}`, unproven),
+      next: unprovenStep,
+      key: `unproven/${name}`,
+    });
+  }
   if (isConfigured && isTooOld) {
     reasons.push(
       completeThrough === null
-        ? `account ${account.account} has no complete hour yet: run "costbook ingest"`
-        : `account ${account.account} is complete only through ${completeThrough}, ${age(completeThrough, now)} ago; the limit is ${freshnessHours} h`,
+        ? { words: `account ${account.account} has no complete hour yet`, next: staleStep, key: `stale/${name}` }
+        : {
+            words: `account ${account.account} is complete only through ${completeThrough}, ${age(completeThrough, now)} ago; the limit is ${freshnessHours} h`,
+            next: staleStep,
+            key: `stale/${name}`,
+          },
     );
-  }
-  if (unproven.length > 0) {
-    const words = differWords(unproven, monthsTouched(unproven));
-    reasons.push(`costs of account ${account.account} ${words} (${counted(unproven.length, 'window')})`);
   }
   return reasons;
 }
@@ -296,18 +349,44 @@ function painter(input: CommandInput, { env, isTerminal }: CommandContext): Pain
   return (colour, text) => (hasColours ? styleText(colour, text, { validateStream: false }) : text);
 }
 
+/** Whether the last ingest failed for another reason than windows that are reported as unproven. */
+function hasOwnFailure({ failedIngest, found }: Shown): boolean {
+  const isReported = found.some(({ next }) => next === unprovenStep);
+  return failedIngest !== null && !(failedIngest.errorCode === unprovenWindowCode && isReported);
+}
+
+/** The reasons, each with its next step. A failed ingest below says what to do about numbers that are too old. */
+function reasonLines(status: Shown, paint: Paint): string[] {
+  const isSaidBelow = hasOwnFailure(status) || status.unstored.length > 0;
+  const isUnproven = status.found.some(({ next }) => next === unprovenStep);
+  return status.found.flatMap(({ words, next }, index) => {
+    const isRepeated = status.found.slice(index + 1).some((later) => later.next === next);
+    const isNeeded = next !== undefined && !isRepeated && !(next === staleStep && (isSaidBelow || isUnproven));
+    return [paint('red', forTerminal(`  - ${words}`)), ...(isNeeded ? [`    ${forTerminal(nextWords(next))}`] : [])];
+  });
+}
+
 /** The failure of the last ingest and the next step, unless a reason above reports it. */
-function failureLines({ failedIngest }: Status, paint: Paint): string[] {
-  if (failedIngest === null) return [];
+function failureLines(status: Shown, paint: Paint): string[] {
+  const { failedIngest } = status;
+  if (failedIngest === null || !hasOwnFailure(status)) return [];
   const { exitCode, error, next, at } = failedIngest;
   const when = at === null ? '' : ` at ${at}`;
   return [
     paint(
       'red',
-      `  - the last ingest failed${when}${exitCode === null ? '' : `, exit ${exitCode}`}: ${reasonOf(error)}`,
+      `  - the last ingest failed${when}${exitCode === null ? '' : ` (exit ${exitCode})`}: ${reasonOf(error)}`,
     ),
     `    ${forTerminal(next)}`,
   ];
+}
+
+/** The mistakes in jobs/, with what they stop and the next step. */
+function jobFileLines({ jobFiles }: Status, paint: Paint): string[] {
+  return jobFiles.flatMap(({ mistakes, effect, next }) => [
+    ...mistakes.map((mistake) => paint('red', `  - ${forTerminal(mistake)}`)),
+    `    ${forTerminal(`Until then, ${effect}. ${next}`)}`,
+  ]);
 }
 
 /** What a later run found and the books could not store. */
@@ -318,41 +397,44 @@ function unstoredLines({ unstored }: Status, paint: Paint): string[] {
   ]);
 }
 
-/** What to do about numbers that are too old, unless a failed ingest above says it. */
-function staleLines({ accounts, failedIngest, unstored }: Status): string[] {
-  const isStale = accounts.some(({ isTooOld, isConfigured }) => isTooOld && isConfigured);
-  return isStale && failedIngest === null && unstored.length === 0 ? [`    ${nextWords(staleStep)}`] : [];
-}
-
 const alertsShown = 5;
 /** The alert key of a failed ingest. */
 const ingestKey = 'run/ingest';
 
-/** A run's error after a colon; empty if the failed ingest above already shows it. */
-function reasonOnce(error: string | null, { failedIngest }: Status): string {
-  const reason = reasonOf(error);
-  const said = failedIngest === null ? undefined : reasonOf(failedIngest.error);
-  return said !== undefined && (reason.includes(said) || said.includes(reason)) ? '' : `: ${reason}`;
+/** A run's error after a colon, without the failures of the ingest that are shown above; empty if there are no others. */
+function reasonOnce(error: string | null, { failedIngest }: Shown): string {
+  if (error === null) return `: ${reasonOf(error)}`;
+  const said = linesIn(failedIngest?.error ?? '');
+  const others = linesIn(error).filter((line) => !said.some((each) => line.includes(each) || each.includes(line)));
+  return others.length === 0 ? '' : `: ${reasonOf(others.join('\n'))}`;
 }
 
-/** The open alerts, most severe first; the reason of a failed ingest is shown above. */
-function alertLines(
-  { alerts: { open, critical, messagesWaiting, list }, failedIngest }: Status,
-  paint: Paint,
-): string[] {
+function linesIn(error: string): readonly string[] {
+  return error.split('\n').filter((line) => line.trim() !== '');
+}
+
+/** The open alerts, most severe first, without those whose facts are shown above. */
+function alertLines(status: Shown, paint: Paint): string[] {
+  const { open, critical, messagesWaiting, list } = status.alerts;
   const waiting =
     messagesWaiting === 0 ? '' : `; ${messagesWaiting} undelivered message${messagesWaiting === 1 ? '' : 's'}`;
   if (open === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alerts${waiting}`)];
-  const head = `${open} open alert${open === 1 ? '' : 's'}, ${critical} critical${waiting} ("costbook alerts --open"):`;
+  const above = new Set<string | undefined>([
+    ...status.found.map(({ key }) => key),
+    ...status.jobFiles.map(({ alert }) => alert ?? undefined),
+    ...(status.failedIngest === null ? [] : [ingestKey]),
+  ]);
+  const others = list.filter(({ key }) => !above.has(key));
+  const shownAbove = others.length === list.length ? '' : `, ${list.length - others.length} of them shown above`;
+  const head = `${open} open alert${open === 1 ? '' : 's'}, ${critical} critical${shownAbove}${waiting} ("costbook alerts --open")${others.length === 0 ? '' : ':'}`;
   return [
     '',
     paint(critical > 0 || messagesWaiting > 0 ? 'yellow' : 'dim', head),
-    ...list.slice(0, alertsShown).flatMap(({ key, icon, title, detail, next }) => {
-      const isAbove = key === ingestKey && failedIngest !== null;
-      const line = `  ${icon} ${title}${detail === undefined || isAbove ? '' : `. ${detail}`}`;
-      return [line, ...(next === undefined || isAbove ? [] : [`     ${next}`])].map((each) => forTerminal(each));
+    ...others.slice(0, alertsShown).flatMap(({ icon, title, detail, next }) => {
+      const line = `  ${icon} ${title}${detail === undefined ? '' : `. ${detail}`}`;
+      return [line, ...(next === undefined ? [] : [`     ${next}`])].map((each) => forTerminal(each));
     }),
-    ...(open > alertsShown ? [`  and ${open - alertsShown} more`] : []),
+    ...(others.length > alertsShown ? [`  and ${others.length - alertsShown} more`] : []),
   ];
 }
 
@@ -361,30 +443,19 @@ function reasonOf(error: string | null): string {
   return forTerminal(error === null ? 'no reason is stored' : firstSentences(error), maxSentenceLength);
 }
 
-/** How many windows of an account are shown; --json has all. */
-const maxShown = 5;
-
-function describe(status: Status, now: Instant, paint: Paint): string {
-  const { accounts, closed, moved, lastRun, freshnessHours, isTrustworthy, reasons, restated, futureDates } = status;
+function describe(status: Shown, now: Instant, paint: Paint): string {
+  const { accounts, closed, moved, lastRun, freshnessHours, isTrustworthy, restated, futureDates } = status;
   const lines = [
     isTrustworthy
       ? paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'))
       : paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.')),
-    ...reasons.map((reason) => paint('red', `  - ${reason}`)),
+    ...reasonLines(status, paint),
     ...unstoredLines(status, paint),
     ...failureLines(status, paint),
-    ...staleLines(status),
+    ...jobFileLines(status, paint),
     ...(futureDates === null ? [] : [paint('yellow', `  - ${futureDates.found}`), `    ${futureDates.remedy}`]),
     ...alertLines(status, paint),
   ];
-  function windows(shown: readonly UnprovenText[], word: string, colour: 'red' | 'yellow'): string[] {
-    const some = shown.slice(0, maxShown).map(({ start, end, reason }) => {
-      return `  ${paint(colour, word.padEnd(18))} ${start}/${end}: ${forTerminal(reason)}`;
-    });
-    return shown.length > maxShown
-      ? [...some, `  ${''.padEnd(18)} and ${shown.length - maxShown} more (--json)`]
-      : some;
-  }
   for (const account of accounts) {
     const { completeThrough, settledThrough } = account;
     const tooOld = account.isTooOld && account.isConfigured;
@@ -403,17 +474,16 @@ function describe(status: Status, now: Instant, paint: Paint): string {
       lines.push(`  workspace unknown  ${account.unknownWorkspaceCost} USD (rows without uuid, fetched as member)`);
     }
     if (account.unproven.length === 0) lines.push(`  unproven           ${paint('green', 'nothing')}`);
-    lines.push(...windows(account.unproven, 'UNPROVEN', 'red'));
-    lines.push(...windows(account.postponed, 'not yet proven', 'yellow'));
+    lines.push(...unprovenLines(account.unproven, 'UNPROVEN').map((line) => paint('red', line)));
+    lines.push(...unprovenLines(account.postponed, 'not yet proven').map((line) => paint('yellow', line)));
     if (account.lastRun !== null && account.lastRun.exitCode !== 0) {
       const { exitCode, error } = account.lastRun;
-      lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}${reasonOnce(error, status)}`);
+      const reason = reasonOnce(error, status);
+      if (reason !== '' || accounts.length > 1)
+        lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}${reason}`);
     }
   }
   lines.push('');
-  if (accounts.some(({ unproven }) => unproven.length > 0)) {
-    lines.push(nextWords(unprovenStep));
-  }
   if (closed !== null) lines.push(`closed through ${closed.month}, last close at ${closed.closedAt}`);
   for (const { month, cost, corrections, deliveredIn } of moved) {
     const rows = `${corrections} correction${corrections === 1 ? '' : 's'}`;
@@ -428,7 +498,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
 }
 
 /** How the last run ended; a refused close changed nothing and is not shown as a failure. */
-function lastRunLine(run: NonNullable<Status['lastRun']>, status: Status, paint: Paint): string {
+function lastRunLine(run: NonNullable<Status['lastRun']>, status: Shown, paint: Paint): string {
   const [command, outcome] = [String(run['command']), String(run['outcome'])];
   const exitCode = run['exitCode'] === null ? null : Number(run['exitCode']);
   const isRefused = isRefusedClose({ command, outcome, exitCode });

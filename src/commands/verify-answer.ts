@@ -32,7 +32,7 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
     if (input.arguments[0] === undefined) expectProject(context);
     throw new UsageError(
       `${root} ${isFolder ? 'contains no export: there is no manifest.json below it' : 'is not a folder'}; ` +
-        'expected a folder that "costbook report" wrote to',
+        'name a folder that "costbook report" wrote to, or run "costbook report <name>" first',
     );
   }
   const reports = [...Object.values(await statementReports()), ...(await readReports(join(context.dir, 'sql')))];

@@ -169,7 +169,7 @@ export function redacted(failure: Failure | undefined, redact: (text: string) =>
 }
 
 async function stepOf(
-  { warehouse, runNumber, namedInStep, explain, keepSpends }: RunUnderWay,
+  { warehouse, runNumber, startedAs, explain, keepSpends }: RunUnderWay,
   context: CommandContext,
   work: (warehouse: Warehouse, runNumber: number) => Promise<Outcome>,
 ): Promise<number> {
@@ -185,7 +185,7 @@ async function stepOf(
     throw error;
   }
   if (outcome.error !== undefined) explain(outcome.error, outcome.failure);
-  tellStep(namedInStep, outcome, context);
+  tellStep(startedAs, outcome, context);
   if (outcome.spends !== undefined) keepSpends(outcome.spends);
   await warehouse.publish();
   return outcome.exitCode;

@@ -237,7 +237,9 @@ class WindowsIngest {
     } catch (error) {
       await folder.discard();
       if (!(error instanceof RefusedAnswerError)) throw error;
-      return { reason: error.message, costDifference: undefined, provesBefore: this.#claimedEnd };
+      // The account and the window are reported with the reason.
+      const reason = error.message.replace(/^account [^,]+, window \S+, /, '');
+      return { reason, costDifference: undefined, provesBefore: this.#claimedEnd };
     }
   }
 
@@ -448,8 +450,8 @@ export function checkRoleChange(account: string, before: Role | undefined, now: 
 /** True if every other request of this account would fail the same way. */
 export function isHopeless(error: PlatformError): boolean {
   return (
-    ['unreachable', 'certificate'].includes(error.code ?? '') ||
-    (error.status !== undefined && [400, 401, 403, 404].includes(error.status))
+    ['unreachable', 'certificate', 'tls', 'web_page'].includes(error.code ?? '') ||
+    (error.status !== undefined && error.status < 500 && ![408, 429].includes(error.status))
   );
 }
 

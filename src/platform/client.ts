@@ -2,9 +2,10 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { excerpt, messageOf, PlatformError } from '../errors.ts';
-import { act, type NextStep, waitForPlatform } from '../next-step.ts';
 import type { Instant } from '../time.ts';
 import { jsonExcess } from './bounded-json.ts';
+import { explain, redirectWords, textIn } from './failure-words.ts';
+import { hostOf } from './http.ts';
 import { answerLimits } from './limits.ts';
 import type { Operation } from './operations.ts';
 import { baseUrl, type Endpoint, requestHeaders, requestPath, type Texts } from './request.ts';
@@ -34,6 +35,8 @@ export interface ClientSettings extends Endpoint {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly maxRequestsPerMinute: number | undefined;
   readonly userAgent: string;
+  /** At most this many attempts at a request; by default it depends on the failure. */
+  readonly maxAttempts?: number;
   /** Time limit of one attempt; five minutes by default. */
   readonly attemptTimeoutMs?: number;
 }
@@ -105,11 +108,8 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
   let clocks: Clocks | undefined;
   warnAboutPlainHttp(settings.url, effects);
 
-  async function attempt<T>(
-    { operation, url, headers, sending }: Prepared,
-    signal: AbortSignal,
-    read: (body: RawBody) => Promise<T>,
-  ): Promise<T> {
+  async function attempt<T>(prepared: Prepared, signal: AbortSignal, read: (body: RawBody) => Promise<T>): Promise<T> {
+    const { operation, url, sending } = prepared;
     const tokenUsed = token.current();
     const { maxBodyMib } = operation;
     const isStreamed = sending.onChunk !== undefined;
@@ -119,16 +119,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
       const response = await http({
         method: methodOf(operation, sending),
         url,
-        headers: {
-          ...settings.headers,
-          [settings.authorizationHeader]: `Bearer ${await tokenUsed}`,
-          [settings.versionHeader]: sending.apiVersion ?? settings.apiVersion,
-          accept: isStreamed ? '*/*' : 'application/json',
-          'accept-encoding': isStreamed ? 'identity' : 'gzip',
-          'user-agent': settings.userAgent,
-          ...(sending.body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
+        headers: headersOf(prepared, settings, await tokenUsed),
         body: sending.body,
         onChunk: sending.onChunk,
         maxBodyMib,
@@ -145,7 +136,10 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
       if (signal.aborted) throw signal.reason;
       if (limit.aborted) {
         const waited = limitMs < 60_000 ? `${limitMs} ms` : `${limitMs / 60_000} minutes`;
-        throw new PlatformError(`no whole answer within ${waited}`, { code: 'timeout', retryable: true });
+        throw new PlatformError(`no whole answer from ${hostOf(url)} within ${waited}`, {
+          code: 'timeout',
+          retryable: true,
+        });
       }
       if (error instanceof PlatformError && error.status === 401) token.forget(tokenUsed);
       throw error;
@@ -174,9 +168,13 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           // The token may have expired meanwhile: get it from its source once more, without a pause.
           const refresh: boolean = error.status === 401 && settings.canRefreshToken && !refreshed;
           refreshed ||= refresh;
-          const mayRepeat = operation.isRepeatable || isCertainlyNotDone(error);
-          const delay = refresh ? 0 : mayRepeat ? retryDelayMs(attempts, error, effects.random) : undefined;
-          if (delay === undefined) throw explain(error, prepared, about, attempts, settings.tokenSetting);
+          const delay = refresh ? 0 : pauseAfter(error, operation, attempts, settings.maxAttempts, effects.random);
+          if (delay === undefined) {
+            const { made } = attempts;
+            const { tokenSetting } = settings;
+            const isOfUser = sending.isOfUser === true;
+            throw explain(error, { operation, about, host: hostOf(url), attempts: made, tokenSetting, isOfUser });
+          }
           counters.retries += 1;
           effects.log.info('request.retried', 'Retrying a request', {
             about,
@@ -200,6 +198,33 @@ interface Prepared {
   readonly url: string;
   readonly headers: Texts;
   readonly sending: Sending;
+}
+
+/** The headers of a request. */
+function headersOf({ headers, sending }: Prepared, settings: ClientSettings, token: string): Texts {
+  const isStreamed = sending.onChunk !== undefined;
+  return {
+    ...settings.headers,
+    [settings.authorizationHeader]: `Bearer ${token}`,
+    [settings.versionHeader]: sending.apiVersion ?? settings.apiVersion,
+    accept: isStreamed ? '*/*' : 'application/json',
+    'accept-encoding': isStreamed ? 'identity' : 'gzip',
+    'user-agent': settings.userAgent,
+    ...(sending.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...headers,
+  };
+}
+
+/** Milliseconds before the next attempt, or undefined to give up: what must not happen twice is not sent again. */
+function pauseAfter(
+  error: PlatformError,
+  { isRepeatable }: Operation,
+  attempts: Attempts,
+  maxAttempts = Number.POSITIVE_INFINITY,
+  random: () => number,
+): number | undefined {
+  if (attempts.made >= maxAttempts || !(isRepeatable || isCertainlyNotDone(error))) return undefined;
+  return retryDelayMs(attempts, error, random);
 }
 
 /** An operation that allows any method reads unless it sends something. */
@@ -334,7 +359,7 @@ export async function unpackBody(body: RawBody): Promise<Buffer> {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw cutShort(bytes.length, cause);
     throw new PlatformError(
       `a gzipped body of ${bytes.length} bytes that unpacks to more than ${maxBodyMib} MiB, far more than a page`,
-      { code: 'body', cause },
+      { code: 'too_large', cause },
     );
   }
 }
@@ -360,7 +385,9 @@ export function unpackingOf({ bytes, maxBodyMib = answerLimits.metricsBodyMib }:
 export function parseBytes(bytes: Buffer): unknown {
   const excess = jsonExcess(bytes, answerLimits);
   if (excess !== undefined) {
-    throw new PlatformError(`a body of ${bytes.length} bytes of ${excess}, far more than a page`, { code: 'body' });
+    throw new PlatformError(`a body of ${bytes.length} bytes of ${excess}, far more than a page`, {
+      code: 'too_large',
+    });
   }
   let text: string;
   try {
@@ -371,13 +398,18 @@ export function parseBytes(bytes: Buffer): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const start = JSON.stringify(excerpt(text, 60));
-    throw new PlatformError(`a body of ${text.length} characters that is not JSON, starting with ${start}`, {
-      code: 'body',
-      retryable: true,
-      cause,
-    });
+    throw notJson(text, cause);
   }
+}
+
+function notJson(text: string, cause: unknown): PlatformError {
+  const isPage = /^\s*<(!doctype|html|\?xml|head|body)\b/i.test(text);
+  const title = /<title>([^<]{1,80})/i.exec(text)?.[1]?.trim();
+  const start = JSON.stringify(excerpt(text, 60));
+  const words = isPage
+    ? `a web page in place of JSON${title === undefined ? '' : `, titled ${JSON.stringify(title)}`}`
+    : `a body of ${text.length} characters that is not JSON${text === '' ? '' : `, starting with ${start}`}`;
+  return new PlatformError(words, { code: isPage ? 'web_page' : 'body', retryable: true, cause });
 }
 
 function cutShort(length: number, cause: unknown): PlatformError {
@@ -417,6 +449,7 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
     said = textIn(body);
   } catch {
     // A proxy's HTML page, or nothing at all: report the status alone.
+    said = redirectWords(status, headerOf(response, 'location'));
   }
   return new PlatformError(`${status}${said}`, {
     status,
@@ -426,69 +459,5 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
       status === 429 || status >= 500
         ? parseRetryAfter(headerOf(response, 'retry-after'), headerOf(response, 'date'))
         : undefined,
-  });
-}
-
-/** The text of an error body in one line, without repetition: `access_denied: Access denied` says it twice. */
-function textIn({ error, message = '' }: { error: string; message?: string | undefined }): string {
-  const plain = (text: string) =>
-    text
-      .slice(0, 500)
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}]+/gu, ' ')
-      .trim();
-  const isRepeated = plain(message).startsWith(plain(error));
-  const said = excerpt([isRepeated ? '' : error, message].filter((part) => part.trim() !== '').join(': '), 500);
-  // The platform's text must not move a terminal's cursor, nor start a line that looks like ours.
-  return said === '' ? '' : `: ${said.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')}`;
-}
-
-/** What to do about an answer that retrying does not fix, by status. */
-function remedy(error: PlatformError, { operation, sending }: Prepared, tokenSetting: string | undefined): NextStep {
-  if (error.status === 401) {
-    const setting = tokenSetting ?? "COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand)";
-    return act(`check ${setting}: the token was refused; it may have expired or been revoked.`);
-  }
-  if (error.status === 403)
-    return act(`ask an account admin for a token that may ${operation.may}: this one has no access.`);
-  if (
-    sending.isOfUser === true &&
-    (error.status === 400 || error.status === 404) &&
-    error.code !== 'invalid_api_version'
-  )
-    return act('check the names and values of the request.');
-  if (error.status === 404)
-    return act(operation.path.includes('{accountId}') ? 'check the account ID and the URL.' : 'check the URL.');
-  if (error.code === 'invalid_api_version')
-    return act('set apiVersion (COSTBOOK_API_VERSION) to a version that the platform supports.');
-  if (error.status === 400)
-    return act(
-      'report this: the platform rejects the request. This is a bug in Costbook, or the platform has changed its rules.',
-    );
-  if (error.code === 'certificate')
-    return act(
-      'set NODE_EXTRA_CA_CERTS to a file with the authority that signed the certificate, or correct the URL: the certificate is not trusted.',
-    );
-  if (error.code === 'tls') return act('check the URL: it may say https for a platform that speaks plain http.');
-  if (error.code === 'unreachable') return act('check the URL, the network and the proxy settings.');
-  return waitForPlatform;
-}
-
-function explain(
-  error: PlatformError,
-  prepared: Prepared,
-  about: string,
-  attempts: Attempts,
-  tokenSetting: string | undefined,
-): PlatformError {
-  const tries = attempts.made > 1 ? ` after ${attempts.made} attempts` : '';
-  const answered = error.status === undefined ? 'failed with' : 'answered';
-  return new PlatformError(`${prepared.operation.name} API ${answered} ${error.message}${tries} (${about}).`, {
-    next: remedy(error, prepared, tokenSetting),
-    status: error.status,
-    code: error.code,
-    retryable: error.retryable,
-    retryAfterMs: error.retryAfterMs,
-    cause: error,
   });
 }

@@ -1,6 +1,7 @@
 import type { Agent, Dispatcher, request } from 'undici';
 import type { HttpRequest, HttpResponse, HttpSend } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
+import { networkFault } from './failure-words.ts';
 import { answerLimits } from './limits.ts';
 import { proxiesOf } from './proxy.ts';
 
@@ -48,7 +49,7 @@ export function openHttp(options: {
   async function send(request: HttpRequest): Promise<HttpResponse> {
     try {
       const { url, method, headers, body: sent, signal } = request;
-      const silenceMs = request.onChunk === undefined ? answerLimits.silenceMs : answerLimits.streamSilenceMs;
+      const silenceMs = silenceOf(request);
       const { undiciRequest, dispatcher } = await load();
       signal.throwIfAborted();
       const response = await unlessAborted(
@@ -70,22 +71,27 @@ export function openHttp(options: {
       if (request.signal.aborted || error instanceof PlatformError) throw error;
       const code = codeOf(error);
       const kind = kindOf(code ?? '', (error as { syscall?: unknown }).syscall);
-      throw new PlatformError(`no answer from ${hostOf(request.url)}: ${describeFailure(error, code)}`, {
-        code: kind,
-        retryable: kind !== 'certificate' && kind !== 'tls',
-        cause: error,
-      });
+      const host = hostOf(request.url);
+      throw new PlatformError(
+        `no answer from ${host}: ${networkFault(error, code, { host, ...answerLimits, silenceMs: silenceOf(request) })}`,
+        {
+          code: kind,
+          retryable: kind !== 'certificate' && kind !== 'tls',
+          cause: error,
+        },
+      );
     }
   }
   return { send, close: async () => (await loaded)?.dispatcher.destroy() };
 }
 
+/** How long an answer may be silent. */
+function silenceOf({ onChunk }: HttpRequest): number {
+  return onChunk === undefined ? answerLimits.silenceMs : answerLimits.streamSilenceMs;
+}
+
 /** Reads a body to its end. Throws PlatformError if it is too long, or so slow that it would hold us up. */
-async function readBody(
-  incoming: AsyncIterable<Buffer>,
-  { url, maxBodyMib }: HttpRequest,
-  paceMs: number,
-): Promise<Buffer> {
+async function readBody(incoming: AsyncIterable<Buffer>, { maxBodyMib }: HttpRequest, paceMs: number): Promise<Buffer> {
   const { minBytesPerSecond } = answerLimits;
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -94,14 +100,14 @@ async function readBody(
   for await (const piece of incoming) {
     bytes += piece.length;
     if (bytes > maxBodyMib * 1024 * 1024) {
-      throw new PlatformError(`a body of more than ${maxBodyMib} MiB, far more than a page`, { code: 'body' });
+      throw new PlatformError(`a body of more than ${maxBodyMib} MiB, far more than a page`, { code: 'too_large' });
     }
     pieces.push(piece);
     const elapsedMs = performance.now() - stretchBegan;
     if (elapsedMs < paceMs) continue;
     if (((bytes - bytesBefore) * 1000) / elapsedMs < minBytesPerSecond) {
       throw new PlatformError(
-        `a body from ${hostOf(url)} that arrived too slowly: ${bytes - bytesBefore} bytes in ${Math.round(elapsedMs / 1000)} s, expected at least ${minBytesPerSecond} a second`,
+        `a body that arrived too slowly: ${bytes - bytesBefore} bytes in ${Math.round(elapsedMs / 1000)} s, expected at least ${minBytesPerSecond} a second`,
         { code: 'slow', retryable: true },
       );
     }
@@ -135,28 +141,7 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** Host and port of a URL, with the port that the scheme implies. */
-function hostOf(url: string): string {
+export function hostOf(url: string): string {
   const { protocol, hostname, port } = new URL(url);
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
-}
-
-function describeFailure(error: unknown, code: string | undefined): string {
-  const message = error instanceof Error ? error.message : '';
-  if (code === 'ECONNREFUSED') return `connection${refusedBy(error)} refused (ECONNREFUSED)`;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `host name${unknownName(error)} not found (${code})`;
-  // OpenSSL's own message is a line of its source code.
-  if (kindOf(code ?? '') === 'tls') return `it does not speak TLS as expected (${code})`;
-  return [message, code === undefined || message.includes(code) ? '' : `(${code})`].filter(Boolean).join(' ');
-}
-
-/** The address that refused, if the system reports it: it may be a proxy's. */
-function refusedBy(error: unknown): string {
-  const { address, port } = error as { address?: unknown; port?: unknown };
-  return typeof address === 'string' && typeof port === 'number' ? ` to ${address}:${port}` : '';
-}
-
-/** The name that was looked up, if the system reports it: it may be a proxy's. */
-function unknownName(error: unknown): string {
-  const { hostname } = error as { hostname?: unknown };
-  return typeof hostname === 'string' ? ` ${hostname}` : '';
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { kill } from 'node:process';
 import { createInterface } from 'node:readline';
-import { CostbookError, exitCodeOf, messageOf } from '../errors.ts';
+import { adviceOf, CostbookError, exitCodeOf, isSystemError, messageOf, systemWords } from '../errors.ts';
 import type { Failure } from './question.ts';
 
 /** How long an interrupted job may take to end in order. */
@@ -68,7 +68,13 @@ export function asFailure(error: unknown): Failure {
     return { exitCode: 2, message: 'the query creates a text that is too long to write; query a shorter one' };
   }
   const stack = error instanceof CostbookError || !(error instanceof Error) ? undefined : error.stack;
-  return { exitCode: exitCodeOf(error), message: messageOf(error), stack };
+  const advice = isSystemError(error) ? adviceOf(error) : undefined;
+  const message = isSystemError(error) ? systemWords(error) : messageOf(error);
+  return {
+    exitCode: exitCodeOf(error),
+    message: advice === undefined ? message : `${message}: ${advice}`,
+    stack,
+  };
 }
 
 /** `process.exit` waits for DuckDB's threads. */

@@ -361,7 +361,9 @@ export function settleParameters(read: ReadParameters, state: CompletenessState)
       const month = lastCompleteMonth(state);
       if (month === undefined) {
         throw new UsageError(
-          'no month is complete in every account yet: choose one with --month; "costbook status" shows how far each account is complete',
+          state.completeThrough === null
+            ? 'the books have no complete hour yet: run "costbook ingest"; "costbook status" shows why they have none'
+            : `no month is complete in every account yet: the books are complete through ${state.completeThrough}; choose a month with --month`,
         );
       }
       if (type === 'month') return ofMonth(month.start);

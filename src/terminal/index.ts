@@ -1,3 +1,4 @@
+export { folded } from './fold.ts';
 export { newestThatFit, sparkline } from './sparkline.ts';
 export {
   formatTable,

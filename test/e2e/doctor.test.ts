@@ -103,7 +103,7 @@ describe('costbook doctor', () => {
     const { exitCode, stdout } = await startCli(['doctor', '--dir', empty]).ended;
     expect(exitCode).toBe(2);
     for (const line of stdout.trim().split('\n').slice(0, -1)) expect(line).toMatch(/^(OK {2}|WARN|FAIL) {2}\w| {6}→ /);
-    expect(stdout).toContain('→ correct it, or start with "costbook init"');
+    expect(stdout).toContain('→ Act: start with "costbook init"');
     expect(stdout).toContain('WARN  books: there are no books yet');
   });
 
@@ -122,7 +122,13 @@ describe('costbook doctor', () => {
       'refused',
     ],
     ['a token that the platform does not know', { env: { COSTBOOK_TOKEN: 'another' } }, 3, 'platform acc_one', '401'],
-    ['an account that it does not see', { env: { COSTBOOK_ACCOUNT: 'acc_two' } }, 3, 'platform acc_two', 'acc_two'],
+    [
+      'an account that it does not see',
+      { env: { COSTBOOK_ACCOUNT: 'acc_two' } },
+      3,
+      'platform acc_two',
+      'answered 404',
+    ],
     ['a token that has expired', { env: { COSTBOOK_TOKEN: jwt(Date.now() - 1000) } }, 3, 'token acc_one', 'expired at'],
     ['books that are too old', { now: '2026-09-08T12:30:00Z' }, 4, 'books', 'older than 26 h'],
     ['a mistake in the file', { yaml: 'settleDay: 3\n' }, 2, 'configuration', 'settleDay'],
@@ -146,8 +152,8 @@ describe('costbook doctor', () => {
       'a sink whose variable is not set',
       { yaml: 'sinks: { team: { type: slack, url: "${' + 'NOT_SET}" } }\n' },
       2,
-      'sink team',
-      'not set',
+      'configuration',
+      'NOT_SET',
     ],
   ] as const)('finds %s', async (_, asked, expected, subject, words) => {
     const { exitCode, bad, stdout } = await doctor(asked);
@@ -156,6 +162,12 @@ describe('costbook doctor', () => {
       expect.objectContaining({ subject, state: 'fail', exitCode: expected, found: expect.stringContaining(words) }),
     );
     expect(stdout).not.toContain('secret-path');
+    const fails = bad.filter(({ state }) => state === 'fail');
+    expect(fails, 'one fault, one finding').toHaveLength(1);
+    for (const { found, remedy } of fails) {
+      expect(remedy).toBeTruthy();
+      expect(found.toLowerCase()).not.toContain(remedy?.replace(/^\w+: |\.$/g, '').toLowerCase());
+    }
   });
 
   test('ends with the code of the most important failure', async () => {
@@ -184,6 +196,52 @@ describe('costbook doctor', () => {
       passed.end();
     });
   }
+
+  test.each([
+    [{ groupBy: ['project'] }, 'warn', 0, /also groups costs by project/],
+    [{ without: 'resource_uuid' }, 'fail', 3, /does not list resource_uuid/],
+    [{ types: ['gpu_pool', 'x'.repeat(5000)] }, 'warn', 0, /has costs of gpu_pool, x{100,200}…/],
+    [{ status: 404 }, 'ok', 0, /works with API version/],
+    [{ values: 7 }, 'ok', 0, /works with API version/],
+  ] as const)(
+    'compares the platform\u2019s lists of values with the interface: %j',
+    async (change, state, code, words) => {
+      const {
+        groupBy = [],
+        without = '',
+        types = [],
+        status = 200,
+        values,
+      } = { ...change } as Partial<
+        Record<'groupBy' | 'types', readonly string[]> & { without: string; status: number; values: number }
+      >;
+      const dimensions = [
+        'workspace',
+        'resource_type',
+        'resource_name',
+        'resource_uuid',
+        'billing_dimension',
+        ...groupBy,
+      ];
+      const url = await serve((asked, answer) => {
+        const list = asked.url?.includes('/enums/group-by') ? dimensions.filter((name) => name !== without) : types;
+        if (asked.url?.includes('/enums/')) {
+          answer.writeHead(status, { 'content-type': 'application/json' });
+          answer.end(JSON.stringify({ values: values ?? list }));
+          return;
+        }
+        request(`${platform.url}${asked.url}`, { headers: asked.headers }, (response) => {
+          answer.writeHead(response.statusCode ?? 500, response.headers);
+          response.pipe(answer);
+        }).end();
+      });
+      const { exitCode, findings, bad } = await doctor({ env: { COSTBOOK_URL: url } });
+      expect(exitCode).toBe(code);
+      const ofPlatform = (state === 'ok' ? findings : bad).filter(({ subject }) => subject === 'platform acc_one');
+      expect(ofPlatform).toContainEqual(expect.objectContaining({ state, found: expect.stringMatching(words) }));
+      if (state === 'ok') expect(bad).toEqual([]);
+    },
+  );
 
   test('says of a clock that is days ahead only that, and finds no fault in the books', async () => {
     const url = await platformAt(() => Date.parse(now));

@@ -213,7 +213,7 @@ describe.concurrent('exit 3', () => {
   });
 
   test.each([
-    [401, 'Check COSTBOOK_TOKEN'],
+    [401, 'Replace the token in COSTBOOK_TOKEN'],
     [403, 'Ask an account admin'],
     [404, 'Check the account ID'],
     [400, 'rejects the request'],
@@ -236,7 +236,9 @@ describe.concurrent('exit 3', () => {
     await writeFile(join(dir, 'costbook.yaml'), 'tokenFile: token\n');
     const { exitCode, account } = await ingest(dir, platform, { now, env: { COSTBOOK_TOKEN: '' } });
     expect(exitCode).toBe(3);
-    expect(account.errors[0]).toContain(`Check tokenFile (${join(dir, 'costbook.yaml')}:1:12): the token was refused`);
+    expect(account.errors[0]).toContain(
+      `Replace the token in tokenFile (${join(dir, 'costbook.yaml')}:1:12): the platform refused it`,
+    );
     // The file was read once more, and that is a retry.
     expect(platform.requests).toHaveLength(2);
     expect(account.retries).toBe(1);

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli } from '../support/project.ts';
 import { expectedCosts, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
@@ -110,14 +112,17 @@ describe('the screen', () => {
     const lines = bad.stdout.split('\n');
     expect(lines[0]).toBe('NO: not everything in the books is proven and fresh.');
     expect(lines[1]).toMatch(
+      /^ {2}- (up to )?0\.25 USD: costs of account acc_one in 2026-09 differ from the platform's totals \(\d+ windows?\)$/,
+    );
+    expect(lines[2]).toMatch(/^ {4}Wait: the next "costbook ingest" fetches these hours again/);
+    expect(lines[3]).toMatch(
       /^ {2}- account acc_one is complete only through .*, \d+ (h|days) ago; the limit is 26 h$/,
     );
-    expect(lines[2]).toMatch(
-      /^ {2}- costs of account acc_one differ by (up to )?0\.25 USD from the platform's totals in 2026-09 \(\d+ windows?\)$/,
-    );
+    expect(bad.stdout.match(/Wait: the next/g)).toHaveLength(1);
+    expect(bad.stdout, 'the failed ingest is the same fact').not.toContain('the last ingest failed');
     expect(lines.length).toBeLessThan(24);
     const { reasons } = await status(dir, '2026-09-16T00:30:00Z');
-    expect(reasons.map((reason: string) => `  - ${reason}`)).toEqual(lines.slice(1, 3));
+    expect(reasons.map((reason: string) => `  - ${reason}`)).toEqual([lines[1], lines[3]]);
   });
 
   test('shows once why an ingest failed, as alerts and doctor do', async () => {
@@ -135,8 +140,32 @@ describe('the screen', () => {
     );
     expect(screen?.stdout.match(/ECONNREFUSED/g)).toHaveLength(1);
     expect(alerts?.stdout).toMatch(/ingest failed\n.*ECONNREFUSED/);
-    expect(doctor?.stdout).toMatch(/WARN {2}alerts: ingest failed.*ECONNREFUSED/);
+    expect(doctor?.stdout).toMatch(/WARN {2}books: the last run \(run nightly\) failed: ingest: .*ECONNREFUSED/);
+    expect(doctor?.stdout.match(/ECONNREFUSED/g)).toHaveLength(1);
     expect(doctor?.stdout).not.toContain('Check the URL');
+    const step = 'Act: check the URL, the network and the proxy settings. Then run "costbook run nightly" again.';
+    for (const answer of [screen, alerts, doctor]) expect(answer?.stdout).toContain(step);
+  });
+
+  test('names the mistakes of files in jobs/, what they stop and what to do', async () => {
+    const dir = await newProject();
+    await ingest(dir, await startScriptedPlatform(facts), { now });
+    await mkdir(join(dir, 'jobs'));
+    await writeFile(
+      join(dir, 'jobs', 'nightly.yaml'),
+      'schedule: "15 2 * * *"\nsteps: [ingst, report: { name: focuss }]\n',
+    );
+    await writeFile(join(dir, 'jobs', 'budgets.yaml'), 'budgets: 3\n');
+    const { stdout } = await runCli(['status', '--dir', dir, '--now', now]);
+    const lines = stdout.split('\n');
+    expect(lines[0]).toMatch(/^YES/);
+    expect(lines[1]).toMatch(/jobs\/nightly\.yaml:2:9: .*"ingst"/);
+    expect(lines[2]).toMatch(/jobs\/nightly\.yaml:2:16: .*"focuss"/);
+    expect(lines[3]).toMatch(/"costbook run nightly" and "costbook schedule" do not start\. Act: correct the file/);
+    expect(lines[4]).toMatch(/jobs\/budgets\.yaml:1:10: /);
+    expect(lines[5]).toMatch(/budgets are not evaluated\. Act: /);
+    const { jobFiles } = await status(dir, now);
+    expect(jobFiles.map(({ mistakes }: { mistakes: string[] }) => mistakes.length)).toEqual([2, 1]);
   });
 
   test('has colours on a terminal, and none in a pipe or with --no-color', async () => {

@@ -252,6 +252,26 @@ describe('the next step of a failed run that carries one', () => {
     expect(step('2026-10-02T02:15:00Z').words).toContain('"costbook doctor"');
   });
 
+  test('names the command that its user started, after a full disk as after a damaged journal', () => {
+    const started = { ...failed, startedAs: 'run nightly', exitCode: 7 };
+    const again = /\. Then run "costbook run nightly" again\.$/;
+    const errors = [
+      new Error('ENOSPC: no space left on device, write'),
+      new UnprovenError('x.ndjson:5: the journal is damaged. Restore it from a backup'),
+      new PlatformError('no answer', { next: act('check the URL.') }),
+    ];
+    for (const error of errors) {
+      const { code, next } = failureOf(error);
+      const step = stepAfterRun({ ...started, error: messageOf(error), errorCode: code, nextStep: next ?? null });
+      expect(nextWords(step)).toMatch(again);
+    }
+    const disk = { ...started, kind: 'run', key: 'run/disk', command: 'run nightly', error: 'ENOSPC' };
+    expect(nextStepOf(disk as never).words).toMatch(again);
+    for (const exitCode of [1, 2, 7]) {
+      expect(stepAfterRun({ ...started, exitCode, error: 'x', errorCode: 'x' }).words).toMatch(again);
+    }
+  });
+
   test('is to wait for a run of an older version without a code, if its error text says nothing else', () => {
     expect(stepAfterRun({ ...failed, exitCode: 3, error: 'Cost API answered 503 (x)' }).who).toBe('Wait');
     expect(stepAfterRun({ ...failed, exitCode: 3, error: denied }).who).toBe('Act');

@@ -22,6 +22,8 @@ import {
 
 const about = 'account acc_one, window 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z, detail, page 3';
 const values = { accountId: 'acc_one', startTime: '2026-10-01T00:00:00Z', endTime: '2026-10-08T00:00:00Z' };
+const request = 'window 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z, detail, page 3';
+const tooLarge = 'Check the URL. If it is right, report this to the platform: no page of its API is that large.';
 const nothingChanged = 'The next run fetches what is missing. Act if it fails a second night: run "costbook doctor".';
 
 function ask(client: Client, signal = never()): Promise<unknown> {
@@ -34,6 +36,11 @@ async function failure(reply: Reply): Promise<PlatformError> {
   const error = await rejection(ask(testClient(server.url)));
   expect(error).toBeInstanceOf(PlatformError);
   return error as PlatformError;
+}
+
+/** The message about an answer of a server. */
+function messageAbout(url: string, said: string, step = nothingChanged): string {
+  return `account acc_one: metrics API of ${new URL(url).host} ${said} (${request}). ${step}`;
 }
 
 /** Effects that call back when a wait starts. */
@@ -157,7 +164,7 @@ describe('a response', () => {
     });
     const error = await rejection(ask(testClient(server.url)));
     expect(error).toMatchObject({
-      message: `metrics API failed with a body with content-encoding br, though only gzip was offered (${about}). ${nothingChanged}`,
+      message: messageAbout(server.url, 'sent a body with content-encoding br, though only gzip was offered'),
     });
     expect(server.seen).toHaveLength(1);
   });
@@ -212,18 +219,31 @@ describe('temporary failures are retried', () => {
     const server = await startServer(refuse(503, 'busy', 'later'));
     const error = await rejection(ask(testClient(server.url)));
     expect(error).toMatchObject({
-      message: `metrics API answered 503: busy: later after 8 attempts (${about}). ${nothingChanged}`,
+      message: messageAbout(server.url, 'answered 503: busy: later, after 8 attempts'),
     });
     expect(error).toMatchObject({ status: 503, code: 'busy', exitCode: 3 });
     expect(server.seen).toHaveLength(8);
   });
 
   test('a truncated body is reported with its size, a body that is not JSON with its start', async () => {
-    expect((await failure(gzipped({ data: 'x'.repeat(1000) }, 30))).message).toBe(
-      `metrics API failed with a body that cannot be unpacked (unexpected end of file; 30 bytes arrived): perhaps truncated in transit after 8 attempts (${about}). ${nothingChanged}`,
+    expect((await failure(gzipped({ data: 'x'.repeat(1000) }, 30))).message).toContain(
+      'sent a body that cannot be unpacked (unexpected end of file; 30 bytes arrived): perhaps truncated in transit, after 8 attempts',
     );
-    expect((await failure(answer('<html>Welcome</html>'))).message).toBe(
-      `metrics API failed with a body of 20 characters that is not JSON, starting with "<html>Welcome</html>" after 8 attempts (${about}). ${nothingChanged}`,
+    expect((await failure(answer('Welcome, guest'))).message).toContain(
+      `sent a body of 14 characters that is not JSON, starting with "Welcome, guest", after 8 attempts (${request})`,
+    );
+    expect((await failure(answer(''))).message).toContain('sent a body of 0 characters that is not JSON, after');
+  });
+
+  test('a web page in place of JSON is named by its title, and somebody must act', async () => {
+    const page = await failure(answer('<!DOCTYPE html><html><head><title> Sign in </title></head></html>'));
+    expect(page.message).toContain('sent a web page in place of JSON, titled "Sign in", after 8 attempts');
+    expect(page).toMatchObject({
+      code: 'web_page',
+      next: { who: 'Act', words: expect.stringContaining('login page') },
+    });
+    expect((await failure(answer('<html>Welcome</html>'))).message).toContain(
+      'sent a web page in place of JSON, after',
     );
   });
 
@@ -234,7 +254,11 @@ describe('temporary failures are retried', () => {
       response.end(bomb);
     });
     expect(await rejection(ask(testClient(server.url)))).toMatchObject({
-      message: `metrics API failed with a gzipped body of ${bomb.length} bytes that unpacks to more than 16 MiB, far more than a page (${about}). ${nothingChanged}`,
+      message: messageAbout(
+        server.url,
+        `sent a gzipped body of ${bomb.length} bytes that unpacks to more than 16 MiB, far more than a page`,
+        tooLarge,
+      ),
     });
     expect(server.seen).toHaveLength(1);
   });
@@ -254,7 +278,7 @@ describe('temporary failures are retried', () => {
       write();
     });
     expect(await rejection(ask(testClient(server.url)))).toMatchObject({
-      message: `metrics API failed with a body of more than 16 MiB, far more than a page (${about}). ${nothingChanged}`,
+      message: messageAbout(server.url, `sent a body of more than 16 MiB, far more than a page`, tooLarge),
     });
     expect(server.seen).toHaveLength(1);
     expect(sent).toBeLessThan(500);
@@ -271,7 +295,7 @@ describe('temporary failures are retried', () => {
     expect(error).toMatchObject({
       code: 'slow',
       message: expect.stringMatching(
-        /failed with a body from 127\.0\.0\.1:\d+ that arrived too slowly: \d+ bytes in 0 s, expected at least 256 a second after 3 attempts/,
+        /API of 127\.0\.0\.1:\d+ sent a body that arrived too slowly: \d+ bytes in 0 s, expected at least 256 a second, after 3 attempts/,
       ),
     });
     expect(performance.now() - begun).toBeLessThan(5000);
@@ -300,7 +324,7 @@ describe('temporary failures are retried', () => {
   ])('a body of %s is refused before it is parsed, without a retry', async (_, body, found) => {
     const server = await startServer((response) => response.end(body));
     const error = await rejection(ask(testClient(server.url)));
-    expect(error).toMatchObject({ code: 'body', message: expect.stringContaining(found) });
+    expect(error).toMatchObject({ code: 'too_large', message: expect.stringContaining(found) });
     expect(server.seen).toHaveLength(1);
   });
 
@@ -311,7 +335,7 @@ describe('temporary failures are retried', () => {
       response.on('close', () => clearInterval(timer));
     });
     expect(await rejection(ask(testClient(server.url, { settings: { attemptTimeoutMs: 150 } })))).toMatchObject({
-      message: `metrics API failed with no whole answer within 150 ms after 3 attempts (${about}). ${nothingChanged}`,
+      message: `account acc_one: no whole answer from ${new URL(server.url).host} within 150 ms, after 3 attempts (${request}). ${nothingChanged}`,
       code: 'timeout',
     });
     expect(server.seen).toHaveLength(3);
@@ -328,7 +352,9 @@ describe('temporary failures are retried', () => {
       socket.on('close', () => clearInterval(timer));
     });
     const error = await rejection(ask(testClient(server.url, { settings: { attemptTimeoutMs: 150 } })));
-    expect(error).toMatchObject({ message: expect.stringContaining('no whole answer within 150 ms after 3 attempts') });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/no whole answer from \S+ within 150 ms, after 3 attempts/),
+    });
     expect(server.seen).toHaveLength(3);
   });
 
@@ -358,9 +384,7 @@ describe('temporary failures are retried', () => {
       response.req.socket.end(`HTTP/1.1 200 OK\r\n${'x-more: and more\r\n'.repeat(100_000)}\r\n{}`);
     });
     expect(await rejection(ask(testClient(server.url)))).toMatchObject({
-      message: expect.stringMatching(
-        /^metrics API failed with no answer from 127\.0\.0\.1:\d+: Headers Overflow Error/,
-      ),
+      message: expect.stringMatching(/^account acc_one: no answer from 127\.0\.0\.1:\d+: Headers Overflow Error/),
     });
     expect(server.seen).toHaveLength(8);
   });
@@ -369,7 +393,7 @@ describe('temporary failures are retried', () => {
     const error = await rejection(ask(testClient('http://costbook.invalid')));
     expect(error).toMatchObject({
       message: expect.stringMatching(
-        /^metrics API failed with no answer from costbook\.invalid:80: host name costbook\.invalid not found \((ENOTFOUND|EAI_AGAIN)\) after 4 attempts /,
+        /^account acc_one: no answer from costbook\.invalid:80: host name not found \((ENOTFOUND|EAI_AGAIN)\), after 4 attempts\. /,
       ),
     });
   });
@@ -381,7 +405,7 @@ describe('temporary failures are retried', () => {
     expect(await rejection(ask(testClient(`https://${host}`, { effects })))).toMatchObject({
       message: expect.stringMatching(
         new RegExp(
-          `^metrics API failed with no answer from ${host}: it does not speak TLS as expected \\(\\w+\\) \\(account .*\\)\\. Check the URL: it may say https`,
+          `^account acc_one: no answer from ${host}: it does not speak TLS as expected \\(\\w+\\)\\. Check the URL: it may say https`,
         ),
       ),
     });
@@ -394,7 +418,7 @@ describe('temporary failures are retried', () => {
     const effects = testEffects({ random: () => 1 });
     const error = await rejection(ask(testClient(server.url, { effects })));
     expect(error).toMatchObject({
-      message: `metrics API failed with no answer from ${new URL(server.url).host}: connection to ${new URL(server.url).host} refused (ECONNREFUSED) after 4 attempts (${about}). Check the URL, the network and the proxy settings.`,
+      message: `account acc_one: no answer from ${new URL(server.url).host}: connection refused (ECONNREFUSED), after 4 attempts. Check the URL, the network and the proxy settings.`,
     });
     expect(error).toMatchObject({ status: undefined, code: 'unreachable' });
     expect(effects.slept).toEqual([500, 1000, 2000]);
@@ -421,7 +445,10 @@ describe('Retry-After', () => {
     const server = await startServer(refuse(429, 'rate_limited', 'tomorrow', { 'retry-after': '86400' }));
     const effects = testEffects();
     expect(await rejection(ask(testClient(server.url, { effects })))).toMatchObject({
-      message: `metrics API answered 429: rate_limited: tomorrow (${about}). ${nothingChanged}`,
+      message: messageAbout(
+        server.url,
+        'answered 429: rate_limited: tomorrow; it asks to wait 24.0 hours, longer than a run does (15 minutes)',
+      ),
     });
     expect(server.seen).toHaveLength(1);
     expect(effects.slept).toEqual([]);
@@ -515,9 +542,9 @@ describe('maxRequestsPerMinute', () => {
 });
 
 describe('a 401', () => {
-  const refused = 'metrics API answered 401: unauthorized: Invalid credentials';
+  const refused = 'answered 401: unauthorized: Invalid credentials';
   const check =
-    "Check COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand): the token was refused; it may have expired or been revoked.";
+    "Replace the token in COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand): the platform refused it; it may have expired or been revoked.";
 
   /** Takes the tokens given, and none else. */
   function taking(...tokens: string[]): Reply {
@@ -543,7 +570,7 @@ describe('a 401', () => {
     const server = await startServer(taking());
     const { token, asked } = tokenSource();
     const error = await rejection(ask(testClient(server.url, { settings: { token } })));
-    expect(error).toMatchObject({ message: `${refused} (${about}). ${check}` });
+    expect(error).toMatchObject({ message: messageAbout(server.url, refused, check) });
     expect(server.seen).toHaveLength(1);
     expect(asked()).toBe(1);
   });
@@ -571,7 +598,7 @@ describe('a 401', () => {
       ask(testClient(server.url, { settings: { tokenSetting: 'tokenFile (costbook.yaml:2:12)' } })),
     );
     expect(error).toMatchObject({
-      message: `${refused} (${about}). Check tokenFile (costbook.yaml:2:12): the token was refused; it may have expired or been revoked.`,
+      message: expect.stringContaining('Replace the token in tokenFile (costbook.yaml:2:12): the platform refused it'),
     });
   });
 
@@ -579,7 +606,7 @@ describe('a 401', () => {
     const server = await startServer(taking());
     const { token, asked } = tokenSource();
     const error = await rejection(ask(testClient(server.url, { settings: { token, canRefreshToken: true } })));
-    expect(error).toMatchObject({ message: `${refused} after 2 attempts (${about}). ${check}` });
+    expect(error).toMatchObject({ message: expect.stringContaining('Invalid credentials, after 2 attempts') });
     expect(server.seen).toHaveLength(2);
     expect(asked()).toBe(2);
   });
@@ -683,6 +710,10 @@ describe('a proxy in the environment', () => {
   });
 });
 
+const notOurs = "Check the URL: the platform's API does not answer like this.";
+const moved =
+  'If the platform has moved, set url to its new address. Costbook follows no redirect: it would send the token to another host.';
+
 describe('a final failure says what was requested and what to do', () => {
   test.each<[said: string, todo: string, Reply]>([
     [
@@ -710,19 +741,26 @@ describe('a final failure says what was requested and what to do', () => {
       'Ask an account admin for a token that may read the metrics of this account: this one has no access.',
       refuse(403, 'access_denied', 'Access denied to acc_one'),
     ],
-    ['410: gone [31m away', nothingChanged, answer({ error: 'gone\u001b[31m\r\naway' }, 410)],
+    ['410: gone [31m away', notOurs, answer({ error: 'gone\u001b[31m\r\naway' }, 410)],
     [
       '404: not_found: No such account',
       'Check the account ID and the URL.',
       refuse(404, 'not_found', 'No such account'),
     ],
     ['404', 'Check the account ID and the URL.', answer('', 404)],
-    ['302', nothingChanged, answer('', 302, { location: '/elsewhere' })],
-    ['410: gone', nothingChanged, answer({ error: 'gone' }, 410)],
+    ['302', moved, answer('', 302, { location: '/elsewhere' })],
+    [
+      '301: a redirect to https://new.example.com',
+      moved,
+      answer('', 301, { location: 'https://new.example.com/v0?token=secret' }),
+    ],
+    ['204', notOurs, (response) => response.writeHead(204).end()],
+    ['407', 'Set the user and password of the proxy in HTTP_PROXY or HTTPS_PROXY.', answer('', 407)],
+    ['410: gone', notOurs, answer({ error: 'gone' }, 410)],
   ])('%s', async (said, todo, reply) => {
     const server = await startServer(reply);
     const error = await rejection(ask(testClient(server.url)));
-    expect(error).toMatchObject({ message: `metrics API answered ${said} (${about}). ${todo}` });
+    expect(error).toMatchObject({ message: messageAbout(server.url, `answered ${said}`, todo) });
     expect(server.seen).toHaveLength(1);
   });
 
@@ -737,7 +775,7 @@ describe('a final failure says what was requested and what to do', () => {
   ])('an error body that is %s leaves only the status in the message', async (_, reply) => {
     const error = await failure(reply);
     expect(error.status).toBe(400);
-    expect(error.message).toMatch(/^metrics API answered 400 \(account acc_one, window /);
+    expect(error.message).toMatch(/^account acc_one: metrics API of \S+ answered 400 \(window /);
   });
 
   test('a gzipped error body is read', async () => {

@@ -141,7 +141,14 @@ describe('closeObstacles(question)', () => {
       },
     ],
   ])('accepts an account that %s', (_, different) => {
-    expect(closeObstacles({ ...question, accounts: [{ ...sound, ...different }] })).toEqual([]);
+    expect(closeObstacles({ ...question, accounts: [sound, { ...sound, ...different }] })).toEqual([]);
+  });
+
+  test('refuses a month that ends before the books of every account start', () => {
+    const later = { ...sound, completeness: { ...sound.completeness, historyStart: at('2026-10') } };
+    expect(closeObstacles({ ...question, accounts: [later, later] })).toEqual([
+      expect.stringMatching(/^the books start at 2026-10-01T00:00:00Z, .*: close 2026-10 or a later month/),
+    ]);
   });
 
   test('reports a check that finds rows', () => {

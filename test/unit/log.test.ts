@@ -97,4 +97,14 @@ describe('humanLog(place)', () => {
     human.info('listing.refused', 'refused', { reason: 'first\nsecond\r\u001b[2Kforged\u2028line' });
     expect(said).toEqual(['refused · reason first second \uFFFD[2Kforged line']);
   });
+
+  test('leaves out warnings that the answer on the same terminal repeats, and no others', () => {
+    const said: string[] = [];
+    const place = { say: (line: string) => void said.push(line), now: () => 0, runNumber: () => undefined };
+    const log = humanLog(place, { isSeen: true, isAnswered: true });
+    log.warn('account.outdated', 'The account is not up to date', { reason: 'no answer' });
+    log.warn('window.unproven', 'The window was not loaded');
+    log.warn('metrics.failed', 'Could not write the metrics of the run');
+    expect(said).toEqual(['warning: Could not write the metrics of the run']);
+  });
 });

@@ -197,7 +197,11 @@ describe('readParameters and settleParameters', () => {
   test('report that no month is complete instead of choosing one', async () => {
     const empty = { ...state, completeThrough: null };
     await expect(values('month month = last-complete', {}, { state: empty })).rejects.toThrow(
-      'no month is complete in every account',
+      'the books have no complete hour yet: run "costbook ingest"',
+    );
+    const young = { ...state, completeThrough: '2026-09-02T00:00:00Z', completeFrom: '2026-09-01T00:00:00Z' };
+    await expect(values('month month = last-complete', {}, { state: young })).rejects.toThrow(
+      'no month is complete in every account yet: the books are complete through 2026-09-02T00:00:00Z',
     );
     await expect(values('on date = complete-through', {}, { state: empty })).rejects.toThrow('nothing is complete');
   });

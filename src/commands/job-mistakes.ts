@@ -1,0 +1,139 @@
+import { alertKey } from '../alerts/index.ts';
+import { allocationFile, loadAllocation } from '../allocation/index.ts';
+import { budgetsFile, loadBudgets } from '../budgets/index.ts';
+import type { LocalConfig } from '../config/index.ts';
+import { UsageError } from '../errors.ts';
+import { commandLineOf, type Job, type JobReading, readJobs, type Step, stepRules } from '../jobs/index.ts';
+import { act, nextWords } from '../next-step.ts';
+import { formatMonth, type Instant, parseMonth } from '../time.ts';
+import { alertCommand } from './alert.ts';
+import { checkCommand } from './check.ts';
+import { closeCommand } from './close.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
+import { ingestCommand } from './ingest.ts';
+import { reportCommand } from './report.ts';
+import { statementCommand } from './statement.ts';
+import { summarizeCommand } from './summarize.ts';
+
+/** The command of each step. */
+export const stepCommands: Readonly<Record<Step['name'], Command>> = {
+  ingest: ingestCommand,
+  check: checkCommand,
+  close: closeCommand,
+  report: reportCommand,
+  statement: statementCommand,
+  summarize: summarizeCommand,
+  alert: alertCommand,
+};
+
+/** The jobs of all files. Throws UsageError that lists every mistake in every file. */
+export async function expectJobs(readings: readonly JobReading[], context: CommandContext): Promise<readonly Job[]> {
+  const problems: string[] = [];
+  for (const reading of readings) problems.push(...(await mistakesOf(reading, context)));
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return readings.flatMap(({ job }) => job ?? []);
+}
+
+/**
+ * The mistakes in a job's file, one per line, in the file's order, including options that the steps' commands reject.
+ * Does not read the books, so anything that depends on them is not checked.
+ */
+export async function mistakesOf(
+  { file, steps, problem }: Pick<JobReading, 'file' | 'steps' | 'problem'>,
+  context: CommandContext,
+): Promise<string[]> {
+  const mistakes = problem?.split('\n') ?? [];
+  for (const step of steps.map((each) => withMonth(each, context.effects.now()))) {
+    try {
+      await stepCommands[step.name].check?.(inputOf(step), context);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      const place = step.where ?? file;
+      for (const line of error.message.split('\n')) {
+        // A mistake of the configuration has its own place, and may stop several steps.
+        const words = isOfConfiguration(line) ? line : `${place}: ${line} (step "${commandLineOf(step)}")`;
+        if (!mistakes.includes(words)) mistakes.push(words);
+      }
+    }
+  }
+  function lineOf(mistake: string): number {
+    return Number(/^:(\d+):/.exec(mistake.slice(file.length))?.[1] ?? Number.POSITIVE_INFINITY);
+  }
+  return mistakes.sort((a, b) => (lineOf(a) === lineOf(b) ? 0 : lineOf(a) - lineOf(b)));
+}
+
+function isOfConfiguration(mistake: string): boolean {
+  return /^\S*costbook\.yaml:\d+:\d+: /.test(mistake);
+}
+
+/** The command input of a step. */
+export function inputOf({ name, options }: Step): CommandInput {
+  const { argument } = stepRules[name];
+  if (argument === undefined) return { arguments: [], options };
+  const { [argument]: value, ...others } = options;
+  return { arguments: [String(value)], options: others };
+}
+
+/** The step with `last` replaced by its month. */
+export function withMonth(step: Step, now: Instant): Step {
+  if (step.name !== 'close' || step.options['month'] !== 'last') return step;
+  return { ...step, options: { ...step.options, month: formatMonth(parseMonth('last', 'month', now).start) } };
+}
+
+/** The mistakes of the files of one purpose in jobs/, what they stop, and the next step. */
+export interface JobFileFaults {
+  /** One per line: file, line and column, what was found and expected. */
+  readonly mistakes: readonly string[];
+  readonly effect: string;
+  /** `Act: correct the file, …` */
+  readonly next: string;
+  /** The key of the alert about them; null if there is none. */
+  readonly alert: string | null;
+}
+
+/** The purposes of the files in jobs/ that have mistakes: jobs, budgets, allocation rules. Empty if all are valid. */
+export async function faultsOfJobFiles(
+  { sinks }: Pick<LocalConfig, 'sinks'>,
+  context: CommandContext,
+): Promise<readonly JobFileFaults[]> {
+  const { dir, env, effects, keepSecret } = context;
+  const now = effects.now();
+  const jobs: string[] = [];
+  const stopped: string[] = [];
+  for (const reading of readJobs({ dir, env, now, keepSecret, requirePing: false })) {
+    const mistakes = await mistakesOf(reading, context);
+    if (mistakes.length > 0) stopped.push(reading.name);
+    jobs.push(...mistakes);
+  }
+  const again = stopped.map((name) => `"costbook run ${name}"`).join(' and ');
+  return [
+    {
+      mistakes: jobs,
+      effect: `${again} and "costbook schedule" do not start`,
+      next: nextWords(act('correct the file, then run "costbook doctor".')),
+      alert: null,
+    },
+    {
+      mistakes: mistakesIn(() => loadBudgets(budgetsFile(dir), { now, sinks: sinks.map(({ name }) => name) })),
+      effect: 'budgets are not evaluated',
+      next: nextWords(act('correct the file, then run "costbook alert".')),
+      alert: alertKey,
+    },
+    {
+      mistakes: mistakesIn(() => loadAllocation(allocationFile(dir))),
+      effect: 'the rules that were applied before stay',
+      next: nextWords(act('correct the file, then run "costbook allocation test".')),
+      alert: null,
+    },
+  ].filter(({ mistakes }) => mistakes.length > 0);
+}
+
+function mistakesIn(read: () => unknown): readonly string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return error.message.split('\n');
+  }
+}

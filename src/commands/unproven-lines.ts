@@ -1,0 +1,34 @@
+import { largestDifference } from '../alerts/index.ts';
+import { roundDecimal } from '../decimals.ts';
+import { usd, usdDecimals } from '../money.ts';
+import { forTerminal } from '../safe-text.ts';
+import type { UnprovenText } from '../warehouse/index.ts';
+
+/** How many windows of an account are shown; --json has all. */
+const maxShown = 5;
+const labelWidth = 19;
+
+/**
+ * The windows that do not match the platform's totals, a line each: the window, its largest difference, and the first
+ * comparison that failed. `label` stands before each of them.
+ */
+export function unprovenLines(windows: readonly UnprovenText[], label: string): readonly string[] {
+  const groups = new Map<string, UnprovenText[]>();
+  for (const each of windows) {
+    const name = `${each.start}/${each.end}`;
+    groups.set(name, [...(groups.get(name) ?? []), each]);
+  }
+  const more = groups.size - maxShown;
+  return [
+    ...[...groups].slice(0, maxShown).map(([name, group]) => `  ${label.padEnd(labelWidth)}${name}: ${words(group)}`),
+    ...(more > 0 ? [`  ${''.padEnd(labelWidth)}and ${more} more (--json)`] : []),
+  ];
+}
+
+function words(group: readonly UnprovenText[]): string {
+  const difference = largestDifference(group);
+  const comparisons = group.flatMap(({ reason }) => reason.split('; '));
+  const first = comparisons[0] ?? '';
+  const amount = difference === undefined ? '' : `${usd(roundDecimal(difference, usdDecimals))}, `;
+  return `${amount}${forTerminal(first.replace(/, difference -?[\d.]+, rounding explains [\d.]+$/, ''))}${comparisons.length > 1 ? ' …' : ''}`;
+}
