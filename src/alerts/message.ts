@@ -420,7 +420,10 @@ function listingsWords({ account, listings, ...fact }: ListingsFact): Words {
   return {
     title: `${counted(listings.length, 'resource listing')} of ${account} ${listings.length === 1 ? 'is' : 'are'} not up to date`,
     sentences: [
-      ...(reason === undefined ? [] : [asSentence(`${first?.resourceType}: ${reason}`)]),
+      // The title names the account.
+      ...(reason === undefined
+        ? []
+        : [asSentence(`${first?.resourceType}: ${reason.replace(/^account [^,:]+[:,] /, '')}`)]),
       'Names, owners and states of resources may be out of date. Costs are complete.',
       ...changeWords(fact),
     ],
