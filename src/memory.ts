@@ -10,6 +10,11 @@ export function memoryLimitMb(readOnly: boolean): number {
   return readOnly ? Math.max(256, Math.min(2048, third)) : Math.max(192, Math.min(384, third));
 }
 
+/** The limit of each snapshot of a dashboard, in MB: two are open while it prepares a newer one, and share a reader's limit. */
+export function dashboardMemoryMb(): number {
+  return Math.max(192, Math.floor(memoryLimitMb(true) / 2));
+}
+
 /** The memory of the machine, or of the container if that is less. */
 function memoryBytes(): number {
   const constrained = constrainedMemory();

@@ -184,6 +184,13 @@
     document.head.append(script);
   }
 
+  // On a phone the page's menu is wider than the screen, and what is asked for comes before the form that changes it.
+  const menu = document.querySelector('header nav');
+  const here = menu?.querySelector('[aria-current]');
+  if (here) menu.scrollLeft = here.offsetLeft - (menu.clientWidth - here.offsetWidth) / 2;
+  if (matchMedia('(max-width: 600px)').matches)
+    for (const controls of document.querySelectorAll('.controls')) controls.open = false;
+
   // A slider shows its value.
   for (const slider of document.querySelectorAll('[data-output]'))
     slider.addEventListener('input', () => {

@@ -54,6 +54,7 @@ export function expectedBand(chart: ExpectedBand, theme: Theme): EChartsCoreOpti
 /** The keys of such a chart for a legend next to it. */
 export const expectedBandKeys: readonly ChartKey[] = [
   { name: 'cost', look: 'series-1' },
+  { name: 'expected', look: 'before' },
   { name: 'usual range', look: 'band' },
   { name: 'unusual day', look: 'mark' },
 ];

@@ -88,6 +88,7 @@ const iconOf: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'series-1': line,
   rest: line,
   forecast: { icon: 'path://M0 0h7.5v3h-7.5zM10.5 0h7.5v3h-7.5z' },
+  before: { icon: 'path://M0 0h7.5v3h-7.5zM10.5 0h7.5v3h-7.5z' },
   band: { icon: 'roundRect', itemStyle: { color: lightTheme.rest, opacity: 0.3 } },
   mark: { icon: 'circle' },
 };

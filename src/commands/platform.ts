@@ -286,12 +286,18 @@ async function sendCall(
   const { operation } = call;
   if (operation.answer === 'any' && operation.host !== 'management') {
     const decoder = new TextDecoder();
+    let isInLine = false;
     await callStreamed(
       client,
       call,
-      async (chunk) => context.write(shown(decoder.decode(chunk, { stream: true }), context)),
+      async (chunk) => {
+        const text = decoder.decode(chunk, { stream: true });
+        if (text !== '') isInLine = !text.endsWith('\n');
+        await context.write(shown(text, context));
+      },
       context.signal,
     );
+    if (isInLine && context.isTerminal) await context.write('\n');
     return;
   }
   try {

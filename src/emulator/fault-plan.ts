@@ -1,10 +1,13 @@
 import { UsageError } from '../errors.ts';
+import { remember } from './maps.ts';
 import { hashText, mix, toUnit } from './random.ts';
 
 interface FaultDescription {
   readonly about: string;
   /** Passing faults hit single requests, lasting ones change the data. */
   readonly kind: 'passing' | 'lasting';
+  /** Whether a client may give up on it: trying the same request again is not a remedy. */
+  readonly isFinal?: true;
   /** What a rate counts, and its default. */
   readonly rateOf: string;
   readonly defaultRate: number;
@@ -22,6 +25,31 @@ export const faultDescriptions = {
   truncated: { ...passing, about: 'the body ends before content-length is reached' },
   'slow-body': { ...passing, about: 'the body arrives slowly, over a second' },
   'expired-cursor': { ...passing, rateOf: 'pages fetched by cursor', about: 'a valid cursor is refused as expired' },
+  'expired-token': { ...passing, isFinal: true, about: 'the token is refused with 401 as expired' },
+  redirect: { ...passing, isFinal: true, about: 'a redirection to a login page' },
+  html: { ...passing, isFinal: true, about: 'a login page in HTML with status 200' },
+  'gzip-bomb': { ...passing, isFinal: true, about: 'a small gzipped body that unpacks to 128 MiB' },
+  'missing-scope': {
+    kind: 'lasting',
+    isFinal: true,
+    rateOf: 'operations',
+    defaultRate: 1,
+    about: 'operations are refused with 403, because the token has no such scope',
+  },
+  'empty-texts': {
+    kind: 'lasting',
+    isFinal: true,
+    rateOf: 'resources',
+    defaultRate: 1,
+    about: 'texts that are missing otherwise are empty, in listings and in metrics',
+  },
+  'undercounted-listings': {
+    kind: 'lasting',
+    isFinal: true,
+    rateOf: 'listings',
+    defaultRate: 1,
+    about: 'meta.total counts one item fewer than the listing has',
+  },
   'totals-disagree': {
     kind: 'lasting',
     rateOf: 'windows',
@@ -143,8 +171,11 @@ export interface FaultPlan {
   /** The seed for summing doubles in this answer; undefined if it sums exactly. Each call is another answer. */
   addsDoubles(): number | undefined;
   readonly knowsOnlyEarliestVersion: boolean;
-  /** How many items too many `meta.total` of a listing counts. */
+  /** How many items too many `meta.total` of a listing counts; negative for too few. */
   overcounts(kind: string): number;
+  isOutOfScope(operation: string): boolean;
+  /** Whether missing texts of this resource are empty instead. */
+  emptiesTexts(resource: string): boolean;
   forbidsListing(kind: string): boolean;
   leavesUnlisted(resource: string): boolean;
   /** Share of series that arrive late; 0 without the fault. */
@@ -161,6 +192,7 @@ interface Pass {
 
 // A client that tries four times succeeds: more patience cannot be expected.
 const maxInRow = 3;
+// A request that does not return within a hundred thousand others is forgotten.
 const maxRemembered = 100_000;
 const cent = 10_000_000;
 
@@ -188,7 +220,7 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
     if (!rates.has('expired-cursor')) return false;
     const query = request.replace(/&?cursor=[^&]*/, '');
     const pass = passes.get(query) ?? { number: 0, pages: 0, isStruck: false, inRow: 0 };
-    remember(passes, query, pass);
+    remember(passes, query, pass, maxRemembered);
     if (query === request) {
       if (pass.pages > 0 && !pass.isStruck) pass.inRow = 0;
       pass.number++;
@@ -210,7 +242,9 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
       answers += 1;
       return hits('double-sums', 'answer', answers) ? mix(seed, answers, 0xadd) : undefined;
     },
-    overcounts: (kind) => (hits('overcounted-listings', kind) ? 1 : 0),
+    overcounts: (kind) => (hits('overcounted-listings', kind) ? 1 : 0) - (hits('undercounted-listings', kind) ? 1 : 0),
+    isOutOfScope: (operation) => hits('missing-scope', operation),
+    emptiesTexts: (resource) => hits('empty-texts', resource),
     knowsOnlyEarliestVersion: hits('earliest-version', 'platform'),
     forbidsListing: (kind) => hits('forbidden-listings', kind),
     leavesUnlisted: (resource) => hits('shrunken-listings', resource),
@@ -218,12 +252,17 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
       if (expires(request)) return 'expired-cursor';
       const past = attempts.get(request) ?? { count: 0, inRow: 0 };
       const struck = past.inRow >= maxInRow ? undefined : oneShot.find(({ name }) => hits(name, request, past.count));
-      remember(attempts, request, { count: past.count + 1, inRow: struck === undefined ? 0 : past.inRow + 1 });
+      remember(
+        attempts,
+        request,
+        { count: past.count + 1, inRow: struck === undefined ? 0 : past.inRow + 1 },
+        maxRemembered,
+      );
       return struck?.name;
     },
     lieAbout(window) {
       const isFirst = !answered.has(window);
-      remember(answered, window, true);
+      remember(answered, window, true, maxRemembered);
       if (!hits('totals-disagree', window) && !(isFirst && hits('totals-flicker', window))) return 0;
       const bits = hashText(seed, `lie ${window}`);
       return (bits % 2 === 0 ? 1 : -1) * (1 + ((bits >>> 1) % 250)) * cent;
@@ -235,15 +274,4 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
       return hits('missing-without-uuid', window);
     },
   };
-}
-
-/** Keeps the newest entries; a request that does not return within a hundred thousand others is forgotten. */
-function remember<Value>(memory: Map<string, Value>, key: string, value: Value): void {
-  memory.delete(key);
-  memory.set(key, value);
-  if (memory.size <= maxRemembered) return;
-  for (const oldest of memory.keys()) {
-    memory.delete(oldest);
-    break;
-  }
 }

@@ -1,5 +1,6 @@
 import { mix, toUnit } from './random.ts';
 import { costOf, type Series, type Story, usageOf } from './sample-costs.ts';
+import type { UsageChanges } from './usage-changes.ts';
 
 /** A half-open range of hours, counted since 1970. */
 export interface Hours {
@@ -46,10 +47,11 @@ const horizonHours = minCorrectionHours + correctionHours + 1;
 const correctedShare = 1 / 240;
 
 /**
- * Costs of a story, computed on demand and cached in bounded memory. `lateShare` is the share of series whose hours
- * arrive late (0: everything is there when its hour ends). Late or not, the final numbers are the same.
+ * Costs of a story and what clients changed in it, computed on demand and cached in bounded memory. `lateShareNow` is the
+ * share of series whose hours arrive late (0: everything is there when its hour ends). Late or not, the final numbers are
+ * the same.
  */
-export function openHourlyCosts(story: Story, lateShare: number): HourlyCosts {
+export function openHourlyCosts(story: Story, lateShareNow: () => number, changes: UsageChanges): HourlyCosts {
   const chunks = new Map<number, Float64Array>();
   const scratch = new Float64Array(chunkHours);
 
@@ -73,6 +75,8 @@ export function openHourlyCosts(story: Story, lateShare: number): HourlyCosts {
 
   return {
     addTo(sums, series, stretches, seenHour) {
+      const lateShare = lateShareNow();
+      const change = changes.of(series);
       const unsettledFrom = lateShare > 0 ? seenHour - horizonHours : Number.POSITIVE_INFINITY;
       const lastHour = Math.min(series.toHour, seenHour);
       const firstHour = Math.max(stretches[0]?.fromHour ?? 0, series.fromHour);
@@ -91,7 +95,8 @@ export function openHourlyCosts(story: Story, lateShare: number): HourlyCosts {
             offset = chunk * chunkHours;
             usages = chunkOf(series, chunk, isKept);
           }
-          const whole = usages[hour - offset] ?? 0;
+          const own = usages[hour - offset] ?? 0;
+          const whole = change === undefined ? own : change(hour, own);
           if (whole === 0) continue;
           const seen = hour >= unsettledFrom ? arrived(series, hour, whole, seenHour, lateShare) : whole;
           usage += seen;

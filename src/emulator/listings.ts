@@ -1,10 +1,13 @@
 import { type DeploymentStatus, deploymentStatuses, type ListingSort, listingLimits } from '../platform/index.ts';
 import type { Instant } from '../time.ts';
 import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
+import { itemAt, type Surroundings } from './listed-items.ts';
 import { numberOf, type Parameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
+import { statusAt } from './resource-states.ts';
 import type { Traits } from './sample-labels.ts';
-import { itemAt, lookAt, type Resource, type ResourceKind, statusAt } from './sample-listings.ts';
+import { type Look, lookAt, type Resource, type ResourceKind } from './sample-listings.ts';
+import type { World } from './world.ts';
 
 /** A valid listing request (4.1). */
 export interface ListingQuery {
@@ -25,14 +28,14 @@ export interface ListingQuery {
 /** The state of a resource at the instant that a listing shows. */
 interface Sighting {
   readonly resource: Resource;
-  readonly look: Traits & { readonly from: Instant };
+  readonly look: Look;
   readonly status: DeploymentStatus;
 }
 
 interface Listed {
   /** What the caller requested, in order. */
   readonly sightings: readonly Sighting[];
-  /** All of the kind in the workspace, regardless of the search. */
+  /** All of the kind in the workspace, regardless of every filter (2.13). */
   readonly total: number;
 }
 
@@ -42,12 +45,18 @@ export interface Shelves {
   answer(
     kind: ResourceKind,
     parameters: Parameters,
-    asked: { workspace: string | undefined; isPaged: boolean; now: Instant; calledExpired: boolean },
+    asked: {
+      workspace: string | undefined;
+      isPaged: boolean;
+      now: Instant;
+      calledExpired: boolean;
+      surroundings: Surroundings;
+    },
   ): unknown;
 }
 
 /** Beyond this number the platform reports only a lower bound. */
-const countedUpTo = 5_000;
+const countedUpTo = 2_500;
 // Clients page through a few listings at once; a listing of tens of thousands is sorted once.
 const maxCachedListings = 8;
 
@@ -59,13 +68,13 @@ export interface ListingFaults {
   overcounts(kind: ResourceKind): number;
 }
 
-/** The listings of a fleet. */
-export function openShelves(fleet: readonly Resource[], { leavesOut, overcounts }: ListingFaults): Shelves {
+/** The listings of a fleet, without what clients deleted. */
+export function openShelves(world: World, { leavesOut, overcounts }: ListingFaults): Shelves {
   const kept = new Map<string, Listed>();
 
   function listed(query: ListingQuery, key: string, seenAt: Instant): Listed {
-    const place = `${seenAt} ${key}`;
-    const known = kept.get(place) ?? list(fleet, leavesOut, query, seenAt);
+    const place = `${world.revision()} ${seenAt} ${key}`;
+    const known = kept.get(place) ?? list(world, leavesOut, query, seenAt);
     kept.delete(place);
     kept.set(place, known);
     for (const oldest of kept.keys()) {
@@ -76,10 +85,10 @@ export function openShelves(fleet: readonly Resource[], { leavesOut, overcounts 
   }
 
   return {
-    answer(kind, parameters, { workspace, isPaged, now, calledExpired }) {
+    answer(kind, parameters, { workspace, isPaged, now, calledExpired, surroundings }) {
       const query = readListingQuery(kind, workspace, isPaged, parameters);
       const key = JSON.stringify({ ...query, statuses: [...(query.statuses ?? [])] });
-      if (!isPaged) return itemsOf(listed(query, key, now).sightings, now);
+      if (!isPaged) return itemsOf(listed(query, key, now).sightings, now, surroundings);
 
       const cursor = parameters.get('cursor');
       const limit = numberOf(parameters, 'limit');
@@ -95,11 +104,11 @@ export function openShelves(fleet: readonly Resource[], { leavesOut, overcounts 
       const end = first + limit;
       const hasMore = end < sightings.length;
       return {
-        data: itemsOf(sightings.slice(first, end), place.seenAt),
+        data: itemsOf(sightings.slice(first, end), place.seenAt, surroundings),
         meta: {
           hasMore,
           nextCursor: hasMore ? writeCursor(key, { offset: end, seenAt: place.seenAt, issuedAt: now }) : '',
-          total: Math.min(total + overcounts(kind), countedUpTo),
+          total: Math.max(0, Math.min(total + overcounts(kind), countedUpTo)),
           totalIsPartial: total > countedUpTo,
         },
       };
@@ -107,12 +116,8 @@ export function openShelves(fleet: readonly Resource[], { leavesOut, overcounts 
   };
 }
 
-function itemsOf(sightings: readonly Sighting[], at: Instant): unknown[] {
-  return sightings.map(({ resource }) => {
-    const look = lookAt(resource, at);
-    if (look === undefined) throw new TypeError(`${resource.name} is not there`);
-    return itemAt(resource, look, at);
-  });
+function itemsOf(sightings: readonly Sighting[], at: Instant, surroundings: Surroundings): unknown[] {
+  return sightings.map(({ resource, look }) => itemAt(resource, look, at, surroundings));
 }
 
 function readListingQuery(
@@ -146,21 +151,17 @@ function textOf(parameters: Parameters, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function list(
-  fleet: readonly Resource[],
-  leavesOut: (resource: Resource) => boolean,
-  query: ListingQuery,
-  at: Instant,
-): Listed {
+function list(world: World, leavesOut: (resource: Resource) => boolean, query: ListingQuery, at: Instant): Listed {
   const sightings: Sighting[] = [];
   let total = 0;
-  for (const resource of fleet) {
-    if (resource.kind !== query.kind || (query.workspace ?? resource.workspace) !== resource.workspace) continue;
+  for (const resource of world.all(query.kind)) {
+    if ((query.workspace ?? resource.workspace) !== resource.workspace) continue;
     const look = lookAt(resource, at);
     if (look === undefined || leavesOut(resource)) continue;
-    const status = statusAt(resource, look, at);
+    if ((world.deletedAt(resource) ?? Number.POSITIVE_INFINITY) <= at) continue;
+    total += 1;
+    const status = statusAt(resource, look, at, world.restoredAt(resource));
     const isHidden = status === 'TERMINATED' && !query.showTerminated;
-    if (!isHidden) total += 1;
     // A status filter takes precedence over hiding.
     if (query.statuses === undefined ? isHidden : !query.statuses.has(status)) continue;
     if (query.externalId !== undefined && look.externalId !== query.externalId) continue;

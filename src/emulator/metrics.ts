@@ -21,7 +21,7 @@ import type { RowLie } from './fault-plan.ts';
 import { emptySums, type HourlyCosts, type Hours, type Sums } from './hourly-costs.ts';
 import { numberOf, type Parameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
-import { costScale, type Dimensions, type Series, type Story, usageScale } from './sample-costs.ts';
+import { costScale, type Dimensions, instanceOf, type Series, type Story, usageScale } from './sample-costs.ts';
 
 /** The filters by parameter name, each with its field of a series. */
 const filterFields = {
@@ -121,6 +121,7 @@ export function readMetricsQuery(parameters: Parameters, isAdmin: boolean): Metr
     const value = parameters.get(name);
     return typeof value === 'string' ? [{ field, value }] : [];
   });
+  refuseUnsupported(filters);
   return {
     window,
     resolution,
@@ -128,6 +129,14 @@ export function readMetricsQuery(parameters: Parameters, isAdmin: boolean): Metr
     filters,
     key: JSON.stringify([window, resolution, groupBy, filters]),
   };
+}
+
+/** Volumes and domains have no UUID (4.6: not every resource type carries one), so they cannot be filtered by one. */
+function refuseUnsupported(filters: MetricsQuery['filters']): void {
+  const given = (name: Field) => filters.find(({ field }) => field === name)?.value;
+  const type = given('resourceType');
+  if (given('resourceUuid') === undefined || (type !== 'volume' && type !== 'custom_domain')) return;
+  throw new Refusal(400, 'unsupported_feature', `Resources of type ${type} have no UUID to filter by`);
 }
 
 function isResolution(value: unknown): value is Resolution {
@@ -174,7 +183,7 @@ export function groupSeries(
   for (const series of story.series) {
     if (!isAliveIn(series, hours, seenHour)) continue;
     if (skipsUnnamed && series.resourceUuid === undefined) continue;
-    if (!query.filters.every(({ field, value }) => series[field] === value)) continue;
+    if (!query.filters.every((filter) => matches(series, filter))) continue;
     const sums = emptySums(stretches.length);
     hourlyCosts.addTo(sums, series, stretches, seenHour);
     const seriesCost = totalOf(sums.costs);
@@ -204,6 +213,12 @@ export function groupSeries(
   }
   const sorted = [...groups.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   return { groups: sorted, cost, usage };
+}
+
+/** A filter by UUID also takes the ID of the instance (4.6). */
+function matches(series: Series, { field, value }: MetricsQuery['filters'][number]): boolean {
+  const own = series[field];
+  return own === value || (field === 'resourceUuid' && own !== undefined && instanceOf(own) === value);
 }
 
 /** Exact while one series stays below 2^53, which is nine million dollars. */

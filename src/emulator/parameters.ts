@@ -13,11 +13,13 @@ export type Parameters = ReadonlyMap<string, ParameterValue>;
  * invalid, repeated, empty or unknown parameters. The document does not define the last three; they are refused because
  * here they can only be bugs.
  */
-export function readParameters(operation: Operation, query: URLSearchParams): Parameters {
+export function readParameters(operation: Operation, query: URLSearchParams, version: string): Parameters {
   const problems: string[] = [];
   const values = new Map<string, ParameterValue>();
   const known = operation.parameters.filter((parameter) => parameter.in === 'query');
   for (const parameter of known) {
+    // Not honoured by versions without pages (4.1), so not checked either.
+    if (isNotHonoured(operation, parameter, version)) continue;
     const texts = query.getAll(parameter.name);
     const text = texts[0];
     if (text === undefined) {
@@ -30,6 +32,8 @@ export function readParameters(operation: Operation, query: URLSearchParams): Pa
     } else {
       const value = readValue(parameter, parameter.type, text, problems);
       if (value !== undefined) values.set(parameter.name, value);
+      const isFiner = parameter.type.kind === 'instant' && /\.\d{3}\d*[1-9]/.test(text);
+      if (isFiner) values.set(textName(parameter.name), text.toUpperCase().replace('+00:00', 'Z'));
     }
   }
   for (const name of new Set(query.keys())) {
@@ -43,6 +47,22 @@ export function readParameters(operation: Operation, query: URLSearchParams): Pa
   }
   if (problems.length > 0) throw new Refusal(400, 'invalid_parameter', problems.join('; '));
   return values;
+}
+
+function isNotHonoured({ paging, pagedSince }: Operation, { name }: Parameter, version: string): boolean {
+  const isEarlier = paging === 'items' && pagedSince !== undefined && version < pagedSince;
+  return isEarlier && (name === 'sort' || name === 'q');
+}
+
+/** An instant with more digits than a millisecond has, as it was sent; undefined if milliseconds say it all. */
+export function instantText(parameters: Parameters, name: string): string | undefined {
+  const value = parameters.get(textName(name));
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The name of an instant's own text among the parsed parameters. */
+function textName(name: string): string {
+  return `${name} as sent`;
 }
 
 /** A parsed instant or integer. Throws if the operation has no such parameter: that is a bug of ours. */

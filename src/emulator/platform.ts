@@ -3,225 +3,224 @@ import {
   groupByDimensions,
   type Operation,
   type OperationName,
-  operations,
   pagedListingsVersion,
 } from '../platform/index.ts';
-import { formatInstant, hourMs, type Instant } from '../time.ts';
-import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
-import { addAsDoubles } from './double-sums.ts';
+import type { Instant } from '../time.ts';
+import { readBody } from './bodies.ts';
+import type { Account, Call } from './call.ts';
+import type { Callbacks } from './callbacks.ts';
+import { type Caller, callerOf, demandWorkspace, functionsScope, type HeaderNames, type Headers } from './callers.ts';
 import type { FaultPlan } from './fault-plan.ts';
-import type { HourlyCosts } from './hourly-costs.ts';
-import { openShelves } from './listings.ts';
+import { answerFunction } from './functions.ts';
 import {
-  type Grouped,
-  groupSeries,
-  type MetricsQuery,
-  readMetricsQuery,
-  resourceTypesIn,
-  showsUsage,
-  toEntries,
-  toUnits,
-  toUsd,
-  withLie,
-} from './metrics.ts';
-import { numberOf, type Parameters, readParameters } from './parameters.ts';
-import { Refusal } from './refusal.ts';
-import { costScale, type Story } from './sample-costs.ts';
-import type { Resource, ResourceKind } from './sample-listings.ts';
+  answerAccounts,
+  answerContents,
+  answerDeleteModel,
+  answerIntegration,
+  answerRestore,
+  answerTemplate,
+} from './management.ts';
+import { openMcpServers } from './mcp.ts';
+import { openModels } from './models.ts';
+import { readParameters } from './parameters.ts';
+import { denied, Refusal } from './refusal.ts';
+import { json, type Reply } from './reply.ts';
+import { type Address, addressOf, inferencePrefix, routeOf, sandboxPrefix } from './routes.ts';
+import type { Story } from './sample-costs.ts';
+import type { ResourceKind } from './sample-listings.ts';
+import { openSandboxHosts } from './sandbox-host.ts';
+import { answerAgent, answerAsync, answerExecution, asyncTrigger } from './workloads.ts';
 
 /** The part of a request that the platform reads. */
 export interface PlatformRequest {
   readonly method: string;
   /** Path and query, as sent. */
   readonly target: string;
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: Headers;
+  readonly body: Buffer;
 }
 
-/** The platform without sockets: takes a request, returns the body of a 200, or throws a Refusal. */
+/** The platform without sockets: takes a request, returns the answer, or throws a Refusal. */
 export interface Platform {
-  answer(request: PlatformRequest, calledExpired: boolean): unknown;
+  answer(request: PlatformRequest, calledExpired: boolean): Reply;
+  /** Forgets what clients did. */
+  reset(): void;
 }
 
-interface Caller {
-  readonly isAdmin: boolean;
-  /** The workspace in its listings; undefined for all. */
-  readonly workspace: string | undefined;
+/** What a platform is made of. */
+export interface PlatformParts {
+  /** One or more; the first one's admin sees all of them. */
+  readonly accounts: readonly Account[];
+  readonly faults: FaultPlan;
+  readonly now: () => Instant;
+  readonly names: HeaderNames;
+  /** Where asynchronous triggers call back. */
+  readonly callbackUrl: string | undefined;
+  readonly callbacks: Callbacks;
 }
 
-/** The input of an operation. */
-interface Call {
-  readonly caller: Caller;
-  readonly parameters: Parameters;
-  readonly version: string;
-  readonly now: Instant;
-  readonly calledExpired: boolean;
-}
+/** 9.7 leaves open which others are valid; the emulator supports the paged one, and a preview (9.2). */
+const allVersions: readonly string[] = [earliestVersion, pagedListingsVersion, '2026-06-02.preview'];
 
-/** 9.7 leaves open whether the second one is valid; the emulator supports it. */
-const allVersions: readonly string[] = [earliestVersion, pagedListingsVersion];
-
-/**
- * How a listing gets its workspace is not documented. Here it depends on the token: an account admin's token lists
- * every workspace, any other token one.
- */
-const workspaceOfMember = 'production';
-
-// A client works on a few queries at once and pages through each: those need not be grouped again.
-const maxRecentQueries = 8;
-
-/** Answers the metrics operation, and caches the groups of the last few queries. */
-function metricsAnswerer(story: Story, hourlyCosts: HourlyCosts, faults: FaultPlan): (call: Call) => unknown {
-  const recent = new Map<string, Grouped>();
-
-  function groupsOf(query: MetricsQuery, seenAt: Instant, leavesOutUnnamed: boolean): Grouped {
-    const key = `${Math.floor(seenAt / hourMs)} ${leavesOutUnnamed} ${query.key}`;
-    const known = recent.get(key);
-    const grouped = known ?? groupSeries(story, hourlyCosts, query, seenAt, leavesOutUnnamed);
-    recent.delete(key);
-    recent.set(key, grouped);
-    for (const oldest of recent.keys()) {
-      if (recent.size <= maxRecentQueries) break;
-      recent.delete(oldest);
-    }
-    return grouped;
-  }
-
-  return ({ caller, parameters, now: at, calledExpired }) => {
-    const query = readMetricsQuery(parameters, caller.isAdmin);
-    const cursor = parameters.get('cursor');
-    const limit = numberOf(parameters, 'limit');
-    const place =
-      typeof cursor === 'string' ? readCursor(query.key, cursor, at) : { offset: 0, seenAt: at, issuedAt: at };
-    if (calledExpired && typeof cursor === 'string') throw expiredCursor();
-    const window = `${query.window.start}/${query.window.end}`;
-    const { groups, cost, usage } = groupsOf(query, place.seenAt, faults.leavesOutUnnamed(window));
-    const end = place.offset + limit;
-    const hasMore = query.groupBy.length > 0 && end < groups.length;
-    const seed = faults.addsDoubles();
-    const doubles = seed === undefined ? undefined : addAsDoubles(hourlyCosts, query, groups, place.seenAt, seed);
-    const lie = faults.lieAbout(window);
-    return {
-      startTime: formatInstant(query.window.start),
-      endTime: formatInstant(query.window.end),
-      resolution: query.resolution,
-      summary: {
-        totalCost: doubles === undefined ? toUsd(cost + BigInt(lie)) : doubles.cost + lie / costScale,
-        ...(showsUsage(query) ? { totalUsage: doubles?.usage ?? toUnits(usage) } : {}),
-      },
-      data: withLie(
-        toEntries(
-          hourlyCosts,
-          query,
-          groups.slice(place.offset, end),
-          place.seenAt,
-          doubles?.groups.slice(place.offset, end),
-        ),
-        query.groupBy.includes('resource_name') && place.offset === 0 ? faults.rowLie(window) : undefined,
-      ),
-      meta: {
-        hasMore,
-        nextCursor: hasMore ? writeCursor(query.key, { offset: end, seenAt: place.seenAt, issuedAt: at }) : '',
-      },
-    };
+/** The URLs of the other hosts, below the address under which a client reached the emulator. */
+export function hostUrls(base: string): { readonly inferenceUrl: string; readonly sandboxUrl: string } {
+  return {
+    inferenceUrl: `${base}${inferencePrefix}`,
+    sandboxUrl: `${base}${sandboxPrefix}/{sandbox}/{workspace}/{region}`,
   };
 }
 
-/** The platform with this story, by the clock that `now` reads. */
-export function openPlatform(
-  story: Story,
-  fleet: readonly Resource[],
-  hourlyCosts: HourlyCosts,
-  faults: FaultPlan,
-  now: () => Instant,
-): Platform {
-  const shelves = openShelves(fleet, {
-    leavesOut: ({ workspace, kind, name }) => faults.leavesUnlisted(`${workspace}/${kind}/${name}`),
-    overcounts: (kind) => faults.overcounts(kind),
-  });
-  const versions = faults.knowsOnlyEarliestVersion ? [earliestVersion] : allVersions;
-  const routes = Object.entries(answers()).map(([name, answer]) => {
-    const operation = operations[name as OperationName];
-    return { operation, pattern: patternOf(operation), answer };
-  });
+/** The platform with these accounts, by the clock that `now` reads. */
+export function openPlatform(parts: PlatformParts): Platform {
+  const { accounts, faults, names } = parts;
+  const stories = accounts.map(({ story }) => story);
+  const { answersAt, forget } = openAnswers(accounts);
 
-  function answers(): Partial<Record<OperationName, (call: Call) => unknown>> {
+  return {
+    reset() {
+      forget();
+      for (const { world, changes } of accounts) {
+        world.reset();
+        changes.reset();
+      }
+    },
+    answer(request, calledExpired) {
+      const { method, target, headers, body } = request;
+      const now = parts.now();
+      const mark = target.indexOf('?');
+      const hostHeader = [headers['host']].flat()[0];
+      const address = addressOf(hostHeader, mark < 0 ? target : target.slice(0, mark));
+      const isOpen = address.host === 'inference' && address.path.includes('/functions/');
+      // Without a valid token, only a public function answers; everything else is 401, also what does not exist.
+      const caller = isOpen ? tryCaller(stories, headers, names) : callerOf(stories, headers, names);
+      const versions = faults.knowsOnlyEarliestVersion ? [earliestVersion] : allVersions;
+      const version = address.host === 'management' ? versionOf(headers[names.version], versions) : earliestVersion;
+      const trigger = address.host === 'inference' && method === 'POST' ? asyncTrigger(address.path) : undefined;
+      const { name, operation, values } = trigger ?? { ...routeOf(address, method) };
+      const account = accountOf(accounts, caller, values['accountId']);
+      if (address.host === 'management') demandScope(caller, operation);
+      if (faults.isOutOfScope(operation.name)) {
+        throw new Refusal(403, 'insufficient_scope', `This token does not have the scope ${operation.name}`);
+      }
+      const workspace = values['workspace'];
+      if (workspace !== undefined && caller !== undefined && !isOpen) demandWorkspace(caller, workspace);
+      const threadId = [headers[names.thread]].flat()[0];
+      const call: Call = {
+        account,
+        caller,
+        operation,
+        method,
+        values: { ...values, ...(threadId === undefined ? {} : { threadId }) },
+        parameters: readParameters(operation, new URLSearchParams(mark < 0 ? '' : target.slice(mark)), version),
+        body: readBody(operation, headers, body),
+        headers,
+        version,
+        now,
+        calledExpired,
+        faults,
+        callbacks: parts.callbacks,
+        surroundings: {
+          ...hostUrls(`http://${hostHeader ?? 'localhost'}`),
+          callbackUrl: parts.callbackUrl,
+          restoredAt: (resource) => account.world.restoredAt(resource),
+          usedAt: (resource) => account.world.usedAt(resource),
+          since: account.story.since,
+          emptiesTexts: ({ workspace, kind, name: own }) => faults.emptiesTexts(`${workspace}/${kind}/${own}`),
+        },
+      };
+      return name === 'async' ? answerAsync(call) : answersAt(address)[name](call);
+    },
+  };
+}
+
+/** What answers each operation at an address, and how to forget what clients did. */
+function openAnswers(accounts: readonly Account[]): {
+  answersAt(address: Address): Record<OperationName, (call: Call) => Reply>;
+  forget(): void;
+} {
+  const servers = openMcpServers();
+  const models = openModels();
+  const sandboxes = openSandboxHosts(servers);
+
+  function answersAt(address: Address): Record<OperationName, (call: Call) => Reply> {
+    const onSandbox = (call: Call) => {
+      if (address.sandbox === undefined) throw new TypeError('only a sandbox has this operation');
+      return sandboxes.answer(call, address.sandbox);
+    };
     return {
-      metrics: metricsAnswerer(story, hourlyCosts, faults),
-      groupByEnum: () => ({ values: groupByDimensions }),
-      resourceTypesEnum: answerResourceTypes,
-      accounts: answerAccounts,
+      metrics: (call) => call.account.metrics(call),
+      groupByEnum: () => json({ values: groupByDimensions }),
+      resourceTypesEnum: (call) => call.account.resourceTypes(call),
+      accounts: (call) => answerAccounts(accounts, call),
       sandboxes: answerListing('sandbox'),
       agents: answerListing('agent'),
       functions: answerListing('function'),
       jobs: answerListing('job'),
       models: answerListing('model'),
       policies: answerListing('policy'),
+      integration: answerIntegration,
+      restoreSandbox: answerRestore,
+      template: answerTemplate,
+      templateContents: answerContents,
+      deleteModel: answerDeleteModel,
+      queryAgent: answerAgent,
+      queryModel: (call) => models.answer(call, false),
+      chatCompletions: (call) => models.answer(call, true),
+      functionMcp: (call) => answerFunction(servers, call),
+      executeJob: answerExecution,
+      sandboxMcp: onSandbox,
+      sandboxApi: onSandbox,
+      sandboxTree: onSandbox,
+      upgradeSandboxApi: onSandbox,
     };
-  }
-
-  function answerResourceTypes({ parameters, now: at }: Call): unknown {
-    const window = { start: numberOf(parameters, 'startTime'), end: numberOf(parameters, 'endTime') };
-    return { values: resourceTypesIn(story, hourlyCosts, window, at) };
-  }
-
-  function answerListing(kind: ResourceKind): (call: Call) => unknown {
-    return ({ caller, parameters, version, now: at, calledExpired }) => {
-      if (faults.forbidsListing(kind)) throw new Refusal(403, 'access_denied', 'Insufficient permissions');
-      const isPaged = version >= pagedListingsVersion;
-      return shelves.answer(kind, parameters, { workspace: caller.workspace, isPaged, now: at, calledExpired });
-    };
-  }
-
-  /** The document does not show this shape; the other listings return a list of envelopes (2.1). */
-  function answerAccounts(): unknown {
-    const { id, displayName } = story.account;
-    return [{ id, metadata: { name: id, displayName, createdAt: formatInstant(story.since) }, spec: {} }];
   }
 
   return {
-    answer({ method, target, headers }, calledExpired) {
-      const caller = callerOf(story, headers);
-      const version = versionOf(headers['service-version'], versions);
-      const mark = target.indexOf('?');
-      const path = mark < 0 ? target : target.slice(0, mark);
-      const search = new URLSearchParams(mark < 0 ? '' : target.slice(mark));
-      const onPath = routes.flatMap((route) => {
-        const match = route.pattern.exec(path);
-        return match === null ? [] : [{ route, values: match.groups ?? {} }];
-      });
-      const first = onPath[0];
-      if (first === undefined) throw new Refusal(404, 'not_found', `There is nothing at ${path}`);
-      const found = onPath.find(({ route }) => route.operation.method === method);
-      if (found === undefined) {
-        const allow = first.route.operation.method;
-        throw new Refusal(405, 'method_not_allowed', `${path} answers ${allow} only`, { allow });
-      }
-      const accountId = found.values.accountId;
-      if (accountId !== undefined && accountId !== encodeURIComponent(story.account.id)) {
-        // 403 rather than 404: only its owner may learn whether an account exists.
-        throw new Refusal(403, 'access_denied', `This token has no access to account ${accountId}`);
-      }
-      const parameters = readParameters(found.route.operation, search);
-      return found.route.answer({ caller, parameters, version, now: now(), calledExpired });
+    answersAt,
+    forget() {
+      servers.reset();
+      models.reset();
+      sandboxes.reset();
     },
   };
 }
 
-/** A path template as a pattern, with each `{parameter}` as a named group. */
-function patternOf(operation: Operation): RegExp {
-  return new RegExp(`^${operation.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+/** The account of a request: that of the token, or the one in the path. */
+function accountOf(accounts: readonly Account[], caller: Caller | undefined, accountId: string | undefined): Account {
+  const own = accounts.find(({ story }) => story === caller?.story) ?? accounts[0];
+  if (own === undefined) throw new TypeError('a platform has an account');
+  if (accountId === undefined || accountId === own.story.account.id) return own;
+  const other = accounts.find(({ story }) => story.account.id === accountId);
+  // 403 rather than 404: only its owner may learn whether an account exists.
+  if (other === undefined || own !== accounts[0] || caller?.isAdmin !== true) {
+    throw denied(`This token has no access to account ${accountId}`);
+  }
+  return other;
 }
 
-/** The caller (5.1): a bearer token in either header. If both are sent, one valid token is enough. */
-function callerOf(story: Story, headers: PlatformRequest['headers']): Caller {
-  const sent = [headers.authorization, headers['x-service-authorization']].flat();
-  if (sent.includes(`Bearer ${story.tokens.admin}`)) return { isAdmin: true, workspace: undefined };
-  if (sent.includes(`Bearer ${story.tokens.member}`)) return { isAdmin: false, workspace: workspaceOfMember };
-  for (const [workspace, token] of story.workspaceTokens) {
-    if (sent.includes(`Bearer ${token}`)) return { isAdmin: false, workspace };
+/** The caller, or undefined for somebody without a valid token. */
+function tryCaller(stories: readonly Story[], headers: Headers, names: HeaderNames): Caller | undefined {
+  try {
+    return callerOf(stories, headers, names);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
   }
-  throw new Refusal(401, 'unauthorized', 'Invalid or missing credentials');
+}
+
+function answerListing(kind: ResourceKind): (call: Call) => Reply {
+  return ({ account, caller, faults, parameters, version, now, calledExpired, surroundings }) => {
+    if (faults.forbidsListing(kind)) throw denied('Insufficient permissions');
+    const isPaged = version >= pagedListingsVersion;
+    const workspace = caller?.workspace;
+    return json(account.shelves.answer(kind, parameters, { workspace, isPaged, now, calledExpired, surroundings }));
+  };
+}
+
+/** The scope of a token that has one only (5.4) allows one operation. */
+function demandScope(caller: Caller | undefined, { name }: Operation): void {
+  if (caller?.scope === undefined || (caller.scope === functionsScope && name === 'functions')) return;
+  throw new Refusal(403, 'insufficient_scope', `This token has the scope ${caller.scope} only`);
 }
 
 function versionOf(header: string | string[] | undefined, versions: readonly string[]): string {

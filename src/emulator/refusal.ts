@@ -11,3 +11,21 @@ export class Refusal extends Error {
     this.headers = headers;
   }
 }
+
+/** A refusal whose body is `{error: <message>}` alone, as the sandboxes' own API has it (4.8). */
+export class BareRefusal extends Refusal {}
+
+/** 404. */
+export function notFound(message: string): Refusal {
+  return new Refusal(404, 'not_found', message);
+}
+
+/** 400 for a parameter or a body. */
+export function invalid(code: 'invalid_parameter' | 'invalid_body', message: string): Refusal {
+  return new Refusal(400, code, message);
+}
+
+/** 403. */
+export function denied(message: string): Refusal {
+  return new Refusal(403, 'access_denied', message);
+}

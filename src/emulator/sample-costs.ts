@@ -46,6 +46,8 @@ export interface Story {
   readonly tokens: { readonly admin: string; readonly member: string };
   /** Tokens by workspace, which list its contents and nothing else. */
   readonly workspaceTokens: ReadonlyMap<string, string>;
+  /** Tokens by the only OAuth scope that they have. */
+  readonly scopedTokens: { readonly 'functions:list': string };
   readonly seed: number;
   /** The history's first instant. */
   readonly since: Instant;
@@ -130,11 +132,17 @@ export function inventStory(options: StoryOptions): Story {
     account: accountOfStory,
     tokens: { admin: tokenOf(seed, 'admin'), member: tokenOf(seed, 'member') },
     workspaceTokens: new Map(workspaces.map((name) => [name, tokenOf(seed, `workspace-${name}`)])),
+    scopedTokens: { 'functions:list': tokenOf(seed, 'scoped') },
     seed,
     since: options.since,
     priceChangeHour: addCalendarMonths(options.since, priceChangeMonths) / hourMs,
     series,
   };
+}
+
+/** The ID of the instance that runs a resource with this UUID. */
+export function instanceOf(uuid: string): string {
+  return `vm-${uuid.replaceAll('-', '').slice(0, 12)}`;
 }
 
 function tokenOf(seed: number, role: string): string {

@@ -14,6 +14,35 @@ export interface Traits {
   readonly isEnabled?: boolean;
   readonly createdBy?: string;
   readonly integrationConnections?: readonly string[];
+  readonly mounts?: readonly Mount[];
+  /** Instances that are always warm. */
+  readonly minScale?: number;
+  /** Reachable without a token; functions only. */
+  readonly isPublic?: boolean;
+  /** Share of requests that a canary revision gets. */
+  readonly canaryPercent?: number;
+  /** When a job starts by itself: a cron expression. */
+  readonly schedule?: string;
+  /** Where an HTTP trigger listens. */
+  readonly httpPath?: string;
+  readonly policies?: readonly string[];
+  /** Is archived every Saturday; sandboxes only. */
+  readonly isArchived?: boolean;
+  /** Expires when nobody has used it for this long; sandboxes only. */
+  readonly idleTtl?: string;
+  /** The day of the history on which it was last used; otherwise it is used all the time. Sandboxes only. */
+  readonly lastUsedDay?: number;
+  /** This deployment fails once, and a second attempt succeeds. */
+  readonly failsOnce?: boolean;
+}
+
+/** A volume in a resource; persistent ones have costs of their own. */
+export interface Mount {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly sizeMb: number;
+  readonly readOnly?: true;
+  readonly type: 'persistent' | 'ephemeral';
 }
 
 /** A change at an instant; a label that is undefined is removed. */
@@ -39,6 +68,12 @@ const bo = 'bo@harborlabs.example';
 const kim = '김민지@harborlabs.example';
 const deployer = 'svc-deploy';
 
+function persistent(name: string, mountPath: string, gigabytes: number): Mount {
+  return { name, mountPath, sizeMb: gigabytes * 1024, type: 'persistent' };
+}
+
+const scratch: Mount = { name: 'scratch', mountPath: '/scratch', sizeMb: 20_480, type: 'ephemeral' };
+
 /** By `workspace/name` of the cast. */
 export const traits: Readonly<Record<string, Traits>> = {
   'production/checkout-assistant': {
@@ -49,6 +84,8 @@ export const traits: Readonly<Record<string, Traits>> = {
     memoryMb: 4096,
     generation: 'mk3',
     integrationConnections: ['stripe', 'crm'],
+    mounts: [persistent('model-cache', '/models', 260)],
+    httpPath: '/checkout-assistant',
   },
   'production/code-runner': {
     displayName: 'Code Runner',
@@ -72,6 +109,8 @@ export const traits: Readonly<Record<string, Traits>> = {
     memoryMb: 16_384,
     generation: 'mk2',
     createdBy: deployer,
+    mounts: [scratch],
+    schedule: '0 2 * * *',
   },
   'production/crm-tools': {
     displayName: 'CRM-Werkzeuge (geprüft)',
@@ -87,9 +126,15 @@ export const traits: Readonly<Record<string, Traits>> = {
     region: 'eu-fra-1',
     memoryMb: 8192,
     createdBy: kim,
+    mounts: [persistent('training-data', '/data', 320), persistent('model-cache', '/models', 190)],
   },
   // Nobody who knew about it is still there.
-  'research/legacy-embeddings-lab': { memoryMb: 8192, region: 'us-pdx-1', createdBy: 'jo@harborlabs.example' },
+  'research/legacy-embeddings-lab': {
+    memoryMb: 8192,
+    region: 'us-pdx-1',
+    createdBy: 'jo@harborlabs.example',
+    mounts: [persistent('legacy-embeddings', '/data', 480)],
+  },
   'production/support-triage': {
     displayName: 'فرز طلبات الدعم',
     externalId: 'HL-SUP-001',
@@ -98,6 +143,7 @@ export const traits: Readonly<Record<string, Traits>> = {
     memoryMb: 4096,
     generation: 'mk3',
     integrationConnections: ['helpdesk'],
+    mounts: [{ ...persistent('model-cache', '/models', 260), readOnly: true }, scratch],
   },
   'staging/checkout-assistant': {
     displayName: 'Checkout Assistant (staging)',
@@ -113,6 +159,7 @@ export const traits: Readonly<Record<string, Traits>> = {
     memoryMb: 16_384,
     generation: 'mk2',
     createdBy: kim,
+    schedule: '0 4 * * 1',
   },
   'production/github-tools': {
     displayName: 'GitHub tools 🛠️',
@@ -130,6 +177,7 @@ export const traits: Readonly<Record<string, Traits>> = {
     region: 'eu-fra-1',
     memoryMb: 4096,
     generation: 'mk3',
+    mounts: [persistent('customer-uploads', '/uploads', 140)],
   },
   'research/paper-scout': {
     displayName: '論文さがし',
@@ -137,6 +185,7 @@ export const traits: Readonly<Record<string, Traits>> = {
     memoryMb: 2048,
     generation: 'mk3',
     createdBy: kim,
+    minScale: 1,
   },
   'production/invoice-export': {
     displayName: 'Invoice export',
@@ -146,6 +195,7 @@ export const traits: Readonly<Record<string, Traits>> = {
     memoryMb: 4096,
     generation: 'mk2',
     createdBy: bo,
+    schedule: '0 1,7,13,19 * * *',
   },
   'production/search-concierge': {
     displayName: 'Search Concierge',
@@ -154,6 +204,7 @@ export const traits: Readonly<Record<string, Traits>> = {
     region: 'eu-lon-1',
     memoryMb: 4096,
     generation: 'mk3',
+    canaryPercent: 10,
   },
   'production/warehouse-sql': {
     displayName: 'Warehouse SQL',
@@ -169,13 +220,20 @@ export const traits: Readonly<Record<string, Traits>> = {
     memoryMb: 2048,
     generation: 'mk3',
   },
-  'staging/dev-bo': { memoryMb: 4096, createdBy: bo },
+  'staging/dev-bo': {
+    memoryMb: 4096,
+    createdBy: bo,
+    isArchived: true,
+    idleTtl: '336h',
+  },
   'research/dataset-refresh': {
     displayName: 'Dataset refresh',
     labels: { team: 'Research', product: 'datasets', 'cost-center': '5000' },
     memoryMb: 8192,
     generation: 'mk2',
     createdBy: deployer,
+    mounts: [persistent('training-data', '/data', 320), scratch],
+    schedule: '0 2 * * *',
   },
   'production/fraud-watch': {
     displayName: 'Fraud Watch',
@@ -185,9 +243,21 @@ export const traits: Readonly<Record<string, Traits>> = {
     memoryMb: 4096,
     generation: 'mk3',
     integrationConnections: ['stripe'],
+    minScale: 2,
   },
-  'production/calendar-tools': { displayName: 'कैलेंडर उपकरण', labels: { env: 'production' }, memoryMb: 1024 },
-  'staging/preview-main': { displayName: 'main', labels: { team: 'Platform', env: 'staging' }, memoryMb: 4096 },
+  'production/calendar-tools': {
+    displayName: 'कैलेंडर उपकरण',
+    labels: { env: 'production' },
+    memoryMb: 1024,
+    isPublic: true,
+  },
+  'staging/preview-main': {
+    displayName: 'main',
+    labels: { team: 'Platform', env: 'staging' },
+    memoryMb: 4096,
+    mounts: [persistent('staging-database', '/var/lib/postgresql', 60)],
+    lastUsedDay: 341.3,
+  },
   'research/eval-runner': {
     displayName: 'Eval runner',
     labels: { team: 'reserch', product: 'evals' },
@@ -199,26 +269,35 @@ export const traits: Readonly<Record<string, Traits>> = {
     displayName: 'CRM tools (staging)',
     labels: { team: 'Sales', env: 'staging' },
     memoryMb: 1024,
+    minScale: 1,
   },
-  'production/log-compaction': { memoryMb: 4096, generation: 'mk2', createdBy: deployer },
+  'production/log-compaction': {
+    memoryMb: 4096,
+    generation: 'mk2',
+    createdBy: deployer,
+    schedule: '0 2 * * *',
+  },
   'customer-demos/demo-concierge': {
     displayName: 'Demo Concierge — הדגמה',
     labels: { team: 'Sales', env: 'demo' },
     region: 'us-pdx-1',
     memoryMb: 2048,
     generation: 'mk3',
+    minScale: 1,
   },
   'research/browser-tools': {
     displayName: 'Browser tools',
     labels: { team: 'Research', product: 'evals' },
     memoryMb: 2048,
     generation: 'mk3',
+    minScale: 1,
   },
   'research/notebook-kim': {
     displayName: '김민지의 노트북',
     labels: { owner: '김민지' },
     memoryMb: 8192,
     createdBy: kim,
+    isArchived: true,
   },
   'production/code-reviewer': {
     displayName: 'Code Reviewer',
@@ -227,12 +306,19 @@ export const traits: Readonly<Record<string, Traits>> = {
     memoryMb: 4096,
     generation: 'mk3',
     integrationConnections: ['github'],
+    httpPath: '/code-reviewer',
   },
-  'customer-demos/demo-data-reset': { displayName: 'Demo data reset', labels: { team: 'sales' }, memoryMb: 2048 },
+  'customer-demos/demo-data-reset': {
+    displayName: 'Demo data reset',
+    labels: { team: 'sales' },
+    memoryMb: 2048,
+    schedule: '0 4 * * 1',
+  },
   'production/gpt-gateway': {
     displayName: 'Chat gateway',
     labels: { team: 'Platform', product: 'assistants' },
     integrationConnections: ['openai'],
+    policies: ['token-budget'],
   },
   'production/embedding-gateway': {
     displayName: 'Embedding gateway',
@@ -254,7 +340,7 @@ export const edits: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'production/warehouse-sql': [
     { day: 231.6, by: bo, change: { labels: { team: 'Analytics', 'cost-center': '4500' } } },
-    { day: 318.5, by: deployer, change: { generation: 'mk3' } },
+    { day: 318.5, by: deployer, change: { generation: 'mk3', failsOnce: true } },
   ],
   'production/support-triage': [{ day: 252.5, by: deployer, change: { memoryMb: 8192 } }],
   'production/github-tools': [{ day: 246.4, by: deployer, change: { generation: 'mk3' } }],

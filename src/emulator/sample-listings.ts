@@ -1,14 +1,14 @@
-import type { DeploymentStatus, Listing } from '../platform/index.ts';
-import { dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
-import { hashText, mix, toUnit } from './random.ts';
-import { appearances, type StoryOptions } from './sample-costs.ts';
-import { type Edit, edits, type Traits, traits, traitsOfPassing, unbilled } from './sample-labels.ts';
+import type { Listing } from '../platform/index.ts';
+import { dayMs, hourMs, type Instant } from '../time.ts';
+import { hashText, mix, toUnit, uuidOf } from './random.ts';
+import { appearances, instanceOf, type StoryOptions } from './sample-costs.ts';
+import { type Edit, edits, type Mount, type Traits, traits, traitsOfPassing, unbilled } from './sample-labels.ts';
 import type { Part } from './sample-resources.ts';
 
 export type ResourceKind = Listing['kind'];
 
 /** The state of a resource from an instant until its next state. */
-interface Look extends Traits {
+export interface Look extends Traits {
   readonly from: Instant;
   readonly by: string;
 }
@@ -20,6 +20,8 @@ export interface Resource {
   readonly name: string;
   /** Its key for random numbers. */
   readonly key: number;
+  /** The ID of the instance that runs it; metrics can be filtered by it. */
+  readonly instance: string;
   readonly createdAt: Instant;
   /** When it was terminated; infinite if it is alive. Only sandboxes are terminated. */
   readonly terminatedAt: Instant;
@@ -30,9 +32,6 @@ export interface Resource {
   /** The part of its spec that differs within its kind. */
   readonly spec: Readonly<Record<string, unknown>>;
 }
-
-/** Every secret in a listing contains this text, so that a test can find stored secrets. */
-export const secretMarker = 'emulated-secret-';
 
 const kindOfType = {
   sandbox: 'sandbox',
@@ -47,11 +46,6 @@ const kindOfType = {
 const retentionDays = 30;
 /** A sandbox with traits of its own was meant to stay: nobody has cleaned up after it. */
 const legacyRetentionDays = 400;
-const minuteMs = 60_000;
-/** A new resource is built, then deployed. */
-const builtAfterMs = 4 * minuteMs;
-const deployedAfterMs = 10 * minuteMs;
-const domain = 'harborlabs.example';
 
 /** Everything in the listings, over all time; costs of the story use the same names. */
 export function inventFleet(options: StoryOptions): Resource[] {
@@ -71,6 +65,7 @@ export function inventFleet(options: StoryOptions): Resource[] {
       workspace: part.workspace,
       name,
       key,
+      instance: instanceOf(uuidOf(seed, `resource ${identity}`)),
       createdAt,
       terminatedAt,
       goneAt: terminatedAt + retainedDays * dayMs,
@@ -86,6 +81,7 @@ export function inventFleet(options: StoryOptions): Resource[] {
       workspace,
       name,
       key: hashText(seed, `listed ${kind} ${place}`),
+      instance: instanceOf(uuidOf(seed, `instance ${kind} ${place}`)),
       createdAt,
       terminatedAt: Number.POSITIVE_INFINITY,
       goneAt: Number.POSITIVE_INFINITY,
@@ -138,6 +134,7 @@ function asOwnedBy(own: Traits, copy: number, key: number): Traits {
     ...rest,
     ...(own.displayName === undefined ? {} : { displayName: `${own.displayName} ${copy + 1}` }),
     ...(own.externalId === undefined ? {} : { externalId: `${own.externalId}-${copy + 1}` }),
+    ...(own.mounts === undefined ? {} : { mounts: own.mounts.map((mount) => twinOf(mount, copy)) }),
   };
   const chance = toUnit(mix(key, 0x1abe1));
   if (labels === undefined || chance < 0.1) return twin;
@@ -145,6 +142,11 @@ function asOwnedBy(own: Traits, copy: number, key: number): Traits {
   if (team === undefined || chance < 0.18) return { ...twin, labels: others };
   const spelt = chance < 0.26 ? misspelt(team) : chance < 0.36 ? team.toLowerCase() : team;
   return { ...twin, labels: { team: spelt, ...others } };
+}
+
+/** A twin mounts the twin of the volume. */
+function twinOf(mount: Mount, copy: number): Mount {
+  return mount.type === 'persistent' ? { ...mount, name: `${mount.name}-${copy + 1}` } : mount;
 }
 
 /** Swaps two letters: Payments, Paymnets. */
@@ -164,217 +166,4 @@ function misspelt(text: string): string {
 /** The state of a resource at an instant; undefined before its creation and after its end. */
 export function lookAt({ createdAt, goneAt, looks }: Resource, at: Instant): Look | undefined {
   return at < createdAt || at >= goneAt ? undefined : looks.findLast(({ from }) => from <= at);
-}
-
-/** The deployment status (3) of a resource that is listed at an instant; policies have none. */
-export function statusAt({ kind, createdAt, terminatedAt }: Resource, look: Look, at: Instant): DeploymentStatus {
-  if (at >= terminatedAt) return 'TERMINATED';
-  const ageMs = at - createdAt;
-  if (ageMs < builtAfterMs && kind !== 'sandbox') return 'BUILDING';
-  if (ageMs < deployedAfterMs) return 'DEPLOYING';
-  return look.isEnabled === false ? 'DEACTIVATED' : 'DEPLOYED';
-}
-
-/** A listing's item (2.1 to 2.10) as seen at an instant. */
-export function itemAt(resource: Resource, look: Look, at: Instant): unknown {
-  const { kind, workspace, name, createdAt, terminatedAt } = resource;
-  const changedAt = at >= terminatedAt ? terminatedAt : look.from;
-  const metadata = {
-    name,
-    ...given('displayName', look.displayName),
-    ...given('externalId', look.externalId),
-    ...given('labels', look.labels),
-    createdAt: formatInstant(createdAt),
-    updatedAt: formatInstant(changedAt),
-    createdBy: look.createdBy ?? 'svc-deploy',
-    updatedBy: look.by,
-    plan: 'tier-2',
-    ...given('url', urlOf(resource, look)),
-    workspace,
-  };
-  const status = statusAt(resource, look, at);
-  switch (kind) {
-    case 'sandbox':
-      return { metadata, spec: sandboxSpec(resource, look, at), status, ...lifeOf(resource, at) };
-    case 'policy':
-      return { metadata, spec: resource.spec, usage: { agents: 2, functions: 1, jobs: 0, models: 2, sandboxes: 0 } };
-    default:
-      return { metadata, spec: specOf(resource, look, at), events: eventsOf(resource, at), status };
-  }
-}
-
-function given<Name extends string, Value>(name: Name, value: Value | undefined): Partial<Record<Name, Value>> {
-  return value === undefined ? {} : ({ [name]: value } as Record<Name, Value>);
-}
-
-function urlOf({ kind, workspace, name }: Resource, look: Look): string | undefined {
-  switch (kind) {
-    case 'sandbox':
-      return `https://sbx-${name}-${workspace}.${look.region ?? 'us-pdx-1'}.${domain}`;
-    case 'agent':
-    case 'function':
-    case 'model':
-      return `https://run.${domain}/${workspace}/${kind}s/${name}`;
-    default:
-      return undefined;
-  }
-}
-
-/** What only sandboxes have outside of their spec (2.9); much of it changes with every state. */
-function lifeOf({ terminatedAt, createdAt, key }: Resource, at: Instant): Readonly<Record<string, unknown>> {
-  const usedAt = Math.max(
-    createdAt,
-    Math.min(at, terminatedAt) - (mix(key, Math.floor(at / hourMs)) % (90 * minuteMs)),
-  );
-  const isAlive = at < terminatedAt;
-  return {
-    ...(isAlive ? { state: 'RUNNING' } : {}),
-    lastUsedAt: formatInstant(usedAt),
-    nodeGeneration: 'mk3',
-    ...(isAlive && terminatedAt < Number.POSITIVE_INFINITY
-      ? { expiresIn: Math.floor((terminatedAt - at) / 1_000) }
-      : {}),
-    ...(key % 17 === 0
-      ? {
-          errors: [
-            {
-              code: 'VM_NETWORK_FAILURE',
-              fatal: false,
-              instance: `vm-${key % 1000}`,
-              message: 'no route for 3 s',
-              time: formatInstant(createdAt + hourMs),
-            },
-          ],
-        }
-      : {}),
-  };
-}
-
-/** A secret of a resource; it is replaced every month, which must not count as a change. */
-function secretOf({ key }: Resource, what: string, at: Instant): string {
-  return `${secretMarker}${hashText(mix(key, Math.floor(at / (30 * dayMs))), what).toString(16)}`;
-}
-
-function environment(resource: Resource, at: Instant): readonly unknown[] {
-  return [
-    { name: 'LOG_LEVEL', value: 'info', secret: false },
-    { name: 'API_TOKEN', value: secretOf(resource, 'token', at), secret: true },
-    // Not marked as secret, but one nevertheless.
-    {
-      name: 'DATABASE_URL',
-      value: `postgres://app:${secretOf(resource, 'database', at)}@db.${domain}/app`,
-      secret: false,
-    },
-  ];
-}
-
-function sandboxSpec(resource: Resource, look: Look, at: Instant): unknown {
-  const { terminatedAt, goneAt, name } = resource;
-  const isPassing = terminatedAt < Number.POSITIVE_INFINITY;
-  return {
-    enabled: look.isEnabled ?? true,
-    ...given('region', look.region),
-    volumes: [],
-    ...(isPassing
-      ? {
-          lifecycle: {
-            expirationPolicies: [{ action: 'delete', type: 'ttl-idle', value: '72h' }],
-            terminatedRetention: `${(goneAt - terminatedAt) / hourMs}h`,
-          },
-        }
-      : {}),
-    runtime: {
-      image: `sandboxes/${name}:latest`,
-      memory: look.memoryMb ?? 4096,
-      envs: environment(resource, at),
-      ports: [{ target: 8080, name: 'http', protocol: 'HTTP' }],
-      ...(isPassing ? { expires: formatInstant(terminatedAt) } : {}),
-    },
-    network: {
-      allowedDomains: [`*.${domain}`],
-      proxy: {
-        routing: [
-          {
-            destinations: ['api.stripe.example'],
-            headers: { authorization: 'Bearer {{SECRET:stripe}}' },
-            secrets: { stripe: secretOf(resource, 'proxy', at) },
-          },
-        ],
-      },
-    },
-  };
-}
-
-function specOf(resource: Resource, look: Look, at: Instant): unknown {
-  const { kind, name, key, spec } = resource;
-  const common = {
-    enabled: look.isEnabled ?? true,
-    policies: look.region === undefined && kind !== 'model' ? ['eu-only'] : [],
-    ...given(
-      'integrationConnections',
-      kind === 'function' || kind === 'model' ? look.integrationConnections : undefined,
-    ),
-  };
-  if (kind === 'model') return { ...common, ...spec };
-  const runtime = {
-    generation: look.generation ?? 'mk3',
-    image: `${kind}s/${name}:${(mix(key, look.from) % 900) + 100}`,
-    memory: look.memoryMb ?? 2048,
-    envs: environment(resource, at),
-  };
-  return {
-    ...common,
-    ...given('region', look.region),
-    revision: {
-      active: `rev-${mix(key, look.from) % 100_000}`,
-      canary: '',
-      canaryPercent: 0,
-      stickySessionTtl: 0,
-      traffic: 100,
-    },
-    triggers: [
-      {
-        id: 'async',
-        type: 'http-async',
-        enabled: true,
-        configuration: {
-          path: `/${name}/async`,
-          timeout: 600,
-          callbackUrl: `https://hooks.${domain}/${name}`,
-          callbackSecret: secretOf(resource, 'callback', at),
-        },
-      },
-    ],
-    runtime:
-      kind === 'job'
-        ? { ...runtime, diskPercent: 50, maxRetries: 2, timeout: 3600 }
-        : { ...runtime, minScale: 0, maxScale: 10, ...(kind === 'function' ? { transport: 'http-stream' } : {}) },
-    ...(kind === 'agent'
-      ? {
-          repository: {
-            type: 'git',
-            url: `https://x-access-token:${secretOf(resource, 'clone', at)}@github.example/harbor-labs/${name}`,
-          },
-        }
-      : {}),
-  };
-}
-
-/** Deployments so far (2.3), oldest first: at the creation, and at every change. */
-function eventsOf({ looks, key, createdAt }: Resource, at: Instant): unknown[] {
-  return looks
-    .filter(({ from }) => from <= at)
-    .flatMap(({ from }) => [
-      { from, status: 'BUILDING', time: from },
-      { from, status: 'DEPLOYING', time: from + builtAfterMs },
-      { from, status: 'DEPLOYED', time: from + deployedAfterMs },
-    ])
-    .filter(({ time }) => time <= at)
-    .map(({ from, status, time }) => ({
-      type: 'deployment',
-      status,
-      message: from === createdAt ? 'created' : 'updated',
-      revision: `rev-${mix(key, from) % 100_000}`,
-      time: formatInstant(time),
-    }));
 }

@@ -102,7 +102,8 @@ function agent(name: string, place: Place, gigabytes: number, shape: ShapeName, 
     habits: [
       compute('agent_compute_runtime_gbs', gigabytes, shape, growth),
       storage('agent_image_storage_gbs', 3, 0.01),
-      ...(requestsPerHour > 0 ? [requests] : []),
+      // Without requests of its own it still has those that clients send.
+      requests,
     ],
   };
 }

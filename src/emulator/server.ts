@@ -4,10 +4,12 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { MachineError, messageOf } from '../errors.ts';
 import type { Instant } from '../time.ts';
-import { pause, refuseAs, resetConnection, writeBody } from './fault-answers.ts';
+import { maxBodyBytes } from './bodies.ts';
+import { explosive, loginPage, pause, refuseAs, resetConnection, writeBody } from './fault-answers.ts';
 import type { FaultName, FaultPlan } from './fault-plan.ts';
-import type { Platform } from './platform.ts';
-import { Refusal } from './refusal.ts';
+import type { Platform, PlatformRequest } from './platform.ts';
+import { BareRefusal, Refusal } from './refusal.ts';
+import { json, type Reply } from './reply.ts';
 
 /** One request to the emulator, for tests and for debugging. */
 export interface SeenRequest {
@@ -27,29 +29,28 @@ export interface ServerOptions {
   readonly now: () => Instant;
   /** 0 for any free port. */
   readonly port: number;
+  /** Where requests are recorded. */
+  readonly requests: SeenRequest[];
+  /** The address to listen on. */
+  readonly host: string;
   /** Real delay before each answer. */
   readonly latencyMs: number;
+  /** Answers what is not the platform's own interface: the description and the control path. Faults do not hit it. */
+  readonly aside: (request: PlatformRequest) => Reply | undefined;
 }
 
-/** A platform served over HTTP, on this machine only. */
+/** A platform served over HTTP. */
 export interface Serving {
   readonly url: string;
-  readonly requests: readonly SeenRequest[];
   close(): Promise<void>;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly body: unknown;
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 const compress = promisify(gzip);
 const maxSeenRequests = 10_000;
 
-/** Listens on 127.0.0.1 until closed. Throws MachineError if the port is not available. */
+/** Listens until closed. Throws MachineError if the port is not available. */
 export async function serve(platform: Platform, faults: FaultPlan, options: ServerOptions): Promise<Serving> {
-  const requests: SeenRequest[] = [];
+  const { requests } = options;
   const server = createServer((request, response) => {
     // A client may hang up at any time; that is not our error.
     response.on('error', () => {});
@@ -59,8 +60,15 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const method = request.method ?? 'GET';
     const target = request.url ?? '/';
+    const body = await bodyOf(request);
+    const given = { method, target, headers: request.headers, body };
+    const beside = answerWith(given, options.aside);
+    if (beside !== undefined) {
+      await send(request, response, beside, { fault: undefined, now: options.now() });
+      return;
+    }
     const fault = faults.strike(`${method} ${target}`);
-    const answer = fault === 'reset' ? undefined : answerWith(fault, { method, target, headers: request.headers });
+    const answer = fault === 'reset' ? undefined : answerWith(given, (whole) => answerOf(whole, fault));
     requests.push({
       at: options.now(),
       method,
@@ -74,30 +82,16 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
     else await send(request, response, answer, { fault, now: options.now() });
   }
 
-  function answerWith(
-    fault: FaultName | undefined,
-    request: { method: string; target: string; headers: IncomingMessage['headers'] },
-  ): Answer {
-    try {
-      refuseAs(fault, options.now());
-      return { status: 200, body: platform.answer(request, fault === 'expired-cursor'), headers: {} };
-    } catch (error) {
-      // Anything except a Refusal is a bug of the emulator; its client sees a broken platform.
-      const refusal = error instanceof Refusal ? error : new Refusal(500, 'internal_error', messageOf(error));
-      return {
-        status: refusal.status,
-        body: { error: refusal.code, code: refusal.status, message: refusal.message },
-        headers: refusal.headers,
-      };
-    }
+  function answerOf(request: PlatformRequest, fault: FaultName | undefined): Reply {
+    refuseAs(fault, options.now());
+    return fault === 'html' ? loginPage : platform.answer(request, fault === 'expired-cursor');
   }
 
-  await listen(server, options.port);
+  await listen(server, options);
   const address = server.address();
   if (address === null || typeof address === 'string') throw new MachineError('the emulator has no port to listen on');
   return {
-    url: `http://127.0.0.1:${address.port}`,
-    requests,
+    url: `http://${reachable(options.host)}:${address.port}`,
     async close() {
       const closed = once(server, 'close');
       server.close();
@@ -107,18 +101,41 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
   };
 }
 
-async function listen(server: Server, port: number): Promise<void> {
+/** An address that a client on this machine can use: a wildcard is none. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** The answer, or the refusal as an answer. */
+function answerWith<Answer extends Reply | undefined>(
+  { body, ...request }: Omit<PlatformRequest, 'body'> & { readonly body: Buffer | undefined },
+  answer: (request: PlatformRequest) => Answer,
+): Answer | Reply {
   try {
-    server.listen(port, '127.0.0.1');
+    if (body === undefined) throw new Refusal(413, 'body_too_large', `A body has at most ${maxBodyBytes} bytes`);
+    return answer({ ...request, body });
+  } catch (error) {
+    // Anything except a Refusal is a bug of the emulator; its client sees a broken platform.
+    const refusal = error instanceof Refusal ? error : new Refusal(500, 'internal_error', messageOf(error));
+    const { status, code, message, headers } = refusal;
+    const refused = refusal instanceof BareRefusal ? { error: message } : { error: code, code: status, message };
+    return json(refused, status, headers);
+  }
+}
+
+async function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
+  try {
+    server.listen(port, host);
     await once(server, 'listening');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EADDRINUSE') {
-      throw new MachineError(`port ${port} of 127.0.0.1 is in use; choose another one, or 0 for any free port`, {
+      throw new MachineError(`port ${port} of ${host} is in use; choose another one, or 0 for any free port`, {
         cause: error,
       });
     }
-    throw new MachineError(`the emulator cannot listen on port ${port} of 127.0.0.1: ${messageOf(error)}`, {
+    throw new MachineError(`the emulator cannot listen on port ${port} of ${host}: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -127,22 +144,41 @@ async function listen(server: Server, port: number): Promise<void> {
 async function send(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: Answer,
+  answer: Reply,
   { fault, now }: { fault: FaultName | undefined; now: Instant },
 ): Promise<void> {
-  const plain = Buffer.from(JSON.stringify(answer.body));
-  const isGzip = acceptsGzip(request.headers['accept-encoding']);
+  const { content } = answer;
+  const isGzip = content.kind === 'json' && acceptsGzip(request.headers['accept-encoding']);
+  const plain = bytesOf(answer);
   // The fastest level: compression must not slow clients down.
-  const body = isGzip ? await compress(plain, { level: 1 }) : plain;
+  const body =
+    fault === 'gzip-bomb' && isGzip ? explosive(plain) : isGzip ? await compress(plain, { level: 1 }) : plain;
+  const type = content.kind === 'text' ? content.type : 'application/json';
   response.writeHead(answer.status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': body.length,
+    ...(content.kind === 'nothing' ? {} : { 'content-type': `${type}; charset=utf-8` }),
+    ...(answer.status === 204 ? {} : { 'content-length': body.length }),
     vary: 'accept-encoding',
     date: new Date(now).toUTCString(),
     ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
     ...answer.headers,
   });
   await writeBody(response, body, fault);
+}
+
+function bytesOf({ content }: Reply): Buffer {
+  if (content.kind === 'nothing') return Buffer.alloc(0);
+  return Buffer.from(content.kind === 'json' ? JSON.stringify(content.value) : content.text);
+}
+
+/** The body of a request; undefined if it is too long. Reads it to its end, so that the client gets an answer. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of request) {
+    length += (part as Buffer).length;
+    if (length <= maxBodyBytes) parts.push(part as Buffer);
+  }
+  return length > maxBodyBytes ? undefined : Buffer.concat(parts);
 }
 
 /** Whether a client accepts gzip: it names it, or `*`, without the weight 0. */

@@ -16,7 +16,16 @@ import { countingClient, type IngestRequest, type IngestTools } from './tools.ts
 /** The outcome of one listing. */
 export type ListingSummary = Pick<
   ListingFacts,
-  'tokenWorkspace' | 'resourceType' | 'outcome' | 'reason' | 'next' | 'resources' | 'opened' | 'ended' | 'requests'
+  | 'tokenWorkspace'
+  | 'resourceType'
+  | 'outcome'
+  | 'reason'
+  | 'next'
+  | 'shortfall'
+  | 'resources'
+  | 'opened'
+  | 'ended'
+  | 'requests'
 >;
 
 /** The token that reads listings, and the workspaces that it speaks for. */
@@ -30,6 +39,11 @@ interface Reading {
 /** How many fields and workspaces a warning names before it counts the rest. */
 const namesShown = 5;
 const nameLength = 100;
+
+/** A listing that is short of its own total by as much on so many nights is whole: the total counts something else. */
+const nightsUntilTrusted = 3;
+const shortfallWords =
+  'The platform counts more items than it lists, by as many on three nights. The listing counts as complete from now on';
 
 /**
  * Brings the inventory of an account up to date: every listing, with the token of each workspace that has its own and
@@ -91,10 +105,10 @@ export async function readInventory(
   return summaries;
 }
 
-const nothing = { resources: 0, opened: 0, ended: 0 };
+const nothing = { shortfall: undefined, resources: 0, opened: 0, ended: 0 };
 
 /** The outcome of a listing; `isHopeless` if every other listing would fail the same way. */
-type Found = Pick<ListingFacts, 'outcome' | 'reason' | 'next' | 'resources' | 'opened' | 'ended'> & {
+type Found = Pick<ListingFacts, 'outcome' | 'reason' | 'next' | 'shortfall' | 'resources' | 'opened' | 'ended'> & {
   readonly isHopeless: boolean;
 };
 
@@ -112,6 +126,7 @@ async function readListing(
   const strange = new Set<string>();
   const homeless = new Set<string>();
   let doubt: string | undefined;
+  let shortfall: number | undefined;
   try {
     for await (const page of reader.pages(listing, about, tools.signal)) {
       if (page.number === 1) await stage.begin();
@@ -124,7 +139,7 @@ async function readListing(
         else if (isOfInterest(workspace)) resources.push({ ...state, workspace });
       }
       await stage.add(resources);
-      if (page.isLast) doubt = page.doubt;
+      if (page.isLast) ({ doubt, shortfall } = page);
     }
   } catch (error) {
     const failure = failureOf(error);
@@ -133,6 +148,14 @@ async function readListing(
     if (!errors.includes(messageOf(error))) await warnOfListing(failure.outcome, failure.reason, key, tools);
     const { step, ...found } = failure;
     return { ...nothing, ...found, reason: tools.redact(failure.reason), next: tools.redact(nextWords(step)) };
+  }
+  const now = tools.effects.now();
+  const nights = shortfall === undefined ? 0 : 1 + (await tools.warehouse.nightsWithShortfall(key, shortfall, now));
+  const isTrusted = nights >= nightsUntilTrusted;
+  if (isTrusted) {
+    const before = await tools.warehouse.lastListingOutcome(key);
+    if (before !== 'read') log.warn('listing.count_ignored', shortfallWords, { ...key, reason: doubt });
+    doubt = undefined;
   }
   const subject = { about, resourceType: listing.resourceType };
   if (strange.size > 0) {
@@ -163,7 +186,7 @@ async function readListing(
     : doubt;
   if (reason !== undefined) await warnOfListing(outcome, reason, key, tools);
   const words = { reason: reason && tools.redact(reason), next: next && nextWords(next) };
-  return { outcome, ...words, resources, opened, ended, isHopeless: false };
+  return { outcome, ...words, shortfall, resources, opened, ended, isHopeless: false };
 }
 
 /** What a failure means for a listing; undefined if the platform did not cause it. */

@@ -47,6 +47,8 @@ export interface ListingPage {
    * On the last page: why the listing may be incomplete although it was read to its end; undefined if it is complete.
    */
   readonly doubt: string | undefined;
+  /** On the last page: how many items fewer came than the platform counts; undefined if none, or if it does not count. */
+  readonly shortfall: number | undefined;
   /** The API version of query and answer. */
   readonly apiVersion: string;
 }
@@ -136,9 +138,11 @@ async function* turnPages(
   for await (const { items, hasMore, total, doubt } of chain) {
     number += 1;
     count += items.length;
-    const counted =
-      total !== undefined && count < total ? `the platform counts ${total} items and listed ${count}` : undefined;
-    yield { number, items, isLast: !hasMore, doubt: hasMore ? undefined : (doubt ?? counted), apiVersion };
+    const shortfall =
+      !hasMore && doubt === undefined && total !== undefined && count < total ? total - count : undefined;
+    const counted = shortfall === undefined ? undefined : `the platform counts ${total} items and listed ${count}`;
+    const isLast = !hasMore;
+    yield { number, items, isLast, doubt: hasMore ? undefined : (doubt ?? counted), shortfall, apiVersion };
   }
 }
 

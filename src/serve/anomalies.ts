@@ -39,7 +39,7 @@ export async function anomaliesPage({ view }: PageRequest): Promise<Page> {
         ? 'No anomaly is open.'
         : html`<b>${money(total)} USD</b> more than usual so far: ${open.length} ${open.length === 1 ? 'anomaly is' : 'anomalies are'} open.`
     }</p>
-<section>${table(
+<section class="alerts">${table(
       'Open first, then by money',
       listColumns,
       rows,

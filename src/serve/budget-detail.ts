@@ -168,7 +168,7 @@ function thresholdsTable({ budget, spend, forecast }: BudgetWithStored): Markup 
           return isReached(budget, threshold, period, value) ? html`<span class="state bad">reached</span>` : 'no';
         },
       },
-      { head: 'Notifies', cell: ({ notify }) => notify.map((sink) => named(sink, '')).join(', ') },
+      { head: 'Notifies', cell: ({ notify }) => notify.map((sink) => named(sink, '')).join(', ') || 'no sink' },
     ],
     budget.thresholds,
     'It has no threshold.',

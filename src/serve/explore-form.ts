@@ -38,7 +38,7 @@ export function exploreForm(asked: Asked, choices: Choices): Markup {
   const time = (name: string, value: string) =>
     html`<input type="${value.length === 10 ? 'date' : 'datetime-local'}" step="${value.length === 10 ? '1' : '3600'}" name="${name}" value="${value}">`;
   return html`${rangeLinks(asked)}
-<form class="filters" method="get" action="/explore">
+<details class="controls" open><summary>Group, filter, compare</summary><form class="filters" method="get" action="/explore">
 <label>From ${time('from', from)}</label>
 <label>To ${time('to', to)}</label>
 <label>By <select name="step">${options(steps, step)}</select></label>
@@ -58,7 +58,7 @@ ${Object.entries(filters)
   .filter(([name]) => !(listed as readonly string[]).includes(name) && name !== 'resource_name')
   .map(([name, value]) => html`<input type="hidden" name="${name}" value="${encodeValue(value)}">`)}
 <button>Show</button>
-</form>
+</form></details>
 ${valueList(choices)}
 ${chips(asked)}`;
 }

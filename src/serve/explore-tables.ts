@@ -213,11 +213,11 @@ function bucketName(label: string, step: Asked['step']): string {
   return step === 'hour' ? label.slice(0, 16).replace('T', ' ') : label.slice(0, 10);
 }
 
-/** The numbers of the chart, closed until somebody opens them; a link to them if there are many. */
+/** The numbers of a chart, closed until somebody opens them; a link to them if there are many. */
 export function longDetails(asked: Asked, explored: Explored): Markup {
   if (explored.series.length === 0) return html``;
   if (explored.labels.length > maxDetails) {
-    return html`<p><a href="${addressOf(asked, { shape: 'table' })}">All numbers by ${asked.step} as a table</a></p>`;
+    return html`<p class="numbers"><a href="${addressOf(asked, { shape: 'table' })}">All numbers by ${asked.step} as a table</a></p>`;
   }
-  return html`<section><details><summary>Numbers by ${asked.step}</summary>${bucketsTable(asked, explored)}</details></section>`;
+  return html`<details><summary>Numbers by ${asked.step}</summary>${bucketsTable(asked, explored)}</details>`;
 }

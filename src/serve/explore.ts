@@ -53,15 +53,14 @@ ${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}${unitWor
 ${
   isTable
     ? html`<section><p class="finding">${finding(asked, explored)}</p>${bucketsTable(asked, explored)}</section>`
-    : html`${figure(chartOf(asked, explored, unusual, state.completeThrough), { height: 340, actions: actionsOf(asked, explored) })}${unusualList(unusual)}`
+    : html`${figure(chartOf(asked, explored, unusual, state.completeThrough), { height: 340, actions: actionsOf(asked, explored), details: longDetails(asked, explored) })}${unusualList(unusual)}`
 }
 <section>${groupsTable(asked, explored, { isBeforeKnown: isBeforeKnown(asked, state) })}
 <p class="empty">${windowWords(asked, state)}</p>
 <p class="actions">Download these numbers: ${(['csv', 'xlsx', 'parquet'] as const).map(
       (format) =>
         html`<a href="${addressOf(asked, { top: fewer ?? asked.top }, `/explore.${format}`)}" download>${format === 'parquet' ? 'Parquet' : format.toUpperCase()}</a> `,
-    )}</p></section>
-${isTable ? '' : longDetails(asked, explored)}`,
+    )}</p></section>`,
   };
 }
 

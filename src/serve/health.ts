@@ -45,7 +45,7 @@ ${calendar}
 <section>${table(
       'Compared with the platform’s totals, by day of the comparison',
       [
-        { head: 'Day', cell: (row) => String(row['day']) },
+        { head: 'Day', cell: (row) => time(row['day']) },
         { head: 'Comparisons', isNumber: true, cell: (row) => Number(row['comparisons']) },
         {
           head: 'Did not match',
@@ -63,8 +63,8 @@ ${calendar}
       [
         { head: 'Run', isNumber: true, cell: (row) => String(row['run_number']) },
         { head: 'Command', cell: (row) => String(row['command']) },
-        { head: 'Started', cell: (row) => String(row['started_at']) },
-        { head: 'Ended', cell: (row) => String(row['ended_at'] ?? '') },
+        { head: 'Started', cell: (row) => time(row['started_at']) },
+        { head: 'Ended', cell: (row) => time(row['ended_at']) },
         {
           head: 'Outcome',
           cell: (row) => html`<span class="state ${row['outcome'] === 'failed' ? 'bad' : ''}">${row['outcome']}</span>`,
@@ -79,7 +79,7 @@ ${calendar}
       [
         { head: 'Run', isNumber: true, cell: (row) => String(row['run_number']) },
         { head: 'Step', cell: (row) => String(row['step']) },
-        { head: 'Started', cell: (row) => String(row['started_at'] ?? '') },
+        { head: 'Started', cell: (row) => time(row['started_at']) },
         { head: 'Seconds', isNumber: true, cell: (row) => String(row['seconds'] ?? '') },
         { head: 'Outcome', cell: (row) => outcomeCell(row, 'done') },
         { head: 'Error and next step', cell: errorCell },
@@ -93,7 +93,7 @@ ${calendar}
         { head: 'Account', cell: (row) => named(String(row['account']), '') },
         { head: 'Token of', cell: (row) => named(textOf(row, 'token_workspace'), 'the account') },
         { head: 'Type', cell: (row) => named(String(row['resource_type']), '') },
-        { head: 'Read', cell: (row) => String(row['read_at'] ?? '') },
+        { head: 'Read', cell: (row) => time(row['read_at']) },
         { head: 'Outcome', cell: (row) => outcomeCell(row, 'read') },
         { head: 'Resources', isNumber: true, cell: (row) => String(row['resources'] ?? '') },
         { head: 'Reason and next step', cell: errorCell },
@@ -106,7 +106,7 @@ ${calendar}
       [
         { head: 'Sink', cell: (row) => named(String(row['sink']), '') },
         { head: 'Message', cell: (row) => named(textOf(row, 'summary'), '') },
-        { head: 'Queued', cell: (row) => String(row['queued_at'] ?? '') },
+        { head: 'Queued', cell: (row) => time(row['queued_at']) },
         { head: 'Outcome', cell: (row) => outcomeCell(row, 'sent') },
         { head: 'Tries', isNumber: true, cell: (row) => String(row['tries'] ?? '') },
         { head: 'Reason', cell: errorCell },
@@ -129,4 +129,9 @@ function errorCell(row: SqlRow): Markup {
   const error = textOf(row, 'error') ?? textOf(row, 'reason') ?? '';
   const next = textOf(row, 'next_step');
   return html`${named(error, '')}${next === null ? '' : html`<br>${named(next, '')}`}`;
+}
+
+/** A time in a cell, on one line. */
+function time(value: SqlRow[string]): Markup | string {
+  return value === null || value === undefined ? '' : html`<span class="state">${String(value)}</span>`;
 }

@@ -122,7 +122,7 @@ export interface FigureOptions {
   readonly numbers?: ExactNumbers;
   /** The page of each place on the axis. */
   readonly pages?: readonly (string | null)[];
-  /** Another table of its numbers. */
+  /** Its numbers in another form. */
   readonly details?: Markup;
 }
 
@@ -138,7 +138,7 @@ export function figure(
 <script type="application/json" id="${id}-option">${raw(json(chart.option))}</script>
 ${actions === undefined ? '' : html`<script type="application/json" id="${id}-actions">${raw(json(actions))}</script>`}
 ${keys.length < 2 ? '' : html`<ul class="keys">${keys.map(({ name, look }, place) => html`<li class="key-${look}">${keyLink(name, actions?.links?.[place])}</li>`)}</ul>`}
-${numbers === undefined ? '' : numbersTable(chart, numbers, pages)}${details === undefined ? '' : html`<details><summary>Numbers</summary>${details}</details>`}
+${numbers === undefined ? '' : numbersTable(chart, numbers, pages)}${details ?? ''}
 <details><summary>Source</summary><p>${completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(completeThrough)}.`}</p><pre>${sql}</pre></details>
 </figure>`;
 }

@@ -48,13 +48,15 @@ export async function monthsPage({ view }: PageRequest): Promise<Page> {
       [
         {
           head: 'Month',
-          cell: (row) => html`<a href="${monthAddress(String(row['month']))}">${row['month']}</a>`,
+          cell: (row) =>
+            html`<a href="${monthAddress(String(row['month']))}"><span class="state">${row['month']}</span></a>`,
         },
         { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
         {
           head: 'Change',
           isNumber: true,
-          cell: (row) => (row['change'] === null ? '' : money(String(row['change']), { isSigned: true })),
+          cell: (row) =>
+            row['change'] === null || row['state'] === 'open' ? '' : money(String(row['change']), { isSigned: true }),
         },
         { head: 'State', cell: (row) => stateOf(row, isDiffering(row)) },
         {

@@ -23,7 +23,7 @@ import {
 import { mostUrgentBudgets } from './budgets.ts';
 import { actionsOf } from './explore-actions.ts';
 import { costsAddress } from './explore-question.ts';
-import { bucketsTable } from './explore-tables.ts';
+import { longDetails } from './explore-tables.ts';
 import { readExplored } from './explored.ts';
 import { amount, money, quantity, relative } from './format.ts';
 import { figure, named, table } from './layout.ts';
@@ -75,7 +75,7 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
     body: html`${tiles(month, state, trust, differing)}
 <div class="grid">
 ${figure(monthChart(month, state), { numbers: exactMonth(month), pages: pagesOfDays(month) })}
-${figure(trendChart(trend, state), { actions: actionsOf(trend.asked, trend.explored), details: bucketsTable(trend.asked, trend.explored) })}
+${figure(trendChart(trend, state), { actions: actionsOf(trend.asked, trend.explored), details: longDetails(trend.asked, trend.explored) })}
 </div>
 ${isAll ? alertsSection(alerts) : ''}
 <div class="grid">

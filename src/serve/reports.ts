@@ -182,7 +182,7 @@ async function answered(
     return {
       status: 200,
       body: html`${answer.warnings.length === 0 ? '' : html`<section role="status"><ul class="plain">${answer.warnings.map((words) => html`<li class="state-line">${words}</li>`)}</ul></section>`}
-<section>${answerTable(`Answer: ${countWords(answer)}`, answer)}
+<section class="answer">${answerTable(`Answer: ${countWords(answer)}`, answer)}
 <p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`} "costbook report ${named(report.name, '')}" writes all rows as files.</p></section>`,
     };
   } catch (error) {

@@ -74,8 +74,7 @@ ${tiles(explored, states, owners, use[0], view.scope)}
       ([key, { name }]) =>
         html`<a href="?range=${key}"${key === (range ?? '90d') ? raw(' aria-current="true"') : ''}>${name}</a> `,
     )}</nav>
-${figure(chartOf(question, explored, { states, completeThrough: state.completeThrough, names }), { height: 300, actions: actionsOf(asked, explored) })}
-${longDetails(asked, explored)}
+${figure(chartOf(question, explored, { states, completeThrough: state.completeThrough, names }), { height: 300, actions: actionsOf(asked, explored), details: longDetails(asked, explored) })}
 <section>${dimensionsTable(asked, explored)}</section>
 <section>${statesTable(states)}</section>
 ${isOwner ? '' : html`<section>${ownersTable(owners)}</section>`}`,

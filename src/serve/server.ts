@@ -246,10 +246,12 @@ function answerError(error: Error, context: Context<Env>, { isGuarded }: Access,
     return context.text(`${words}\n`, 503);
   }
   if (error instanceof BusyError || error instanceof PageTimeError) return context.text(`${messageOf(error)}\n`, 503);
-  if (error instanceof CostbookError) {
-    return context.text(`${messageOf(error)}\n`, error.exitCode === exitCodes.usage ? 400 : 500);
+  if (error instanceof CostbookError && error.exitCode === exitCodes.usage) {
+    return context.text(`${messageOf(error)}\n`, 400);
   }
   log.warn('page.failed', 'A page failed', { path: context.req.path, reason: messageOf(error) });
+  // The reason may name folders of this machine.
+  if (error instanceof CostbookError && !isGuarded) return context.text(`${messageOf(error)}\n`, 500);
   return context.text('This page failed. The log of the server has the reason.\n', 500);
 }
 

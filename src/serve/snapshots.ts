@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { stat } from 'node:fs/promises';
 import type { Log } from '../effects.ts';
 import { messageOf } from '../errors.ts';
+import { dashboardMemoryMb } from '../memory.ts';
 import {
   type Books,
   type Connection,
@@ -208,7 +209,7 @@ function giveBack(open: OpenSnapshot): void {
 async function openSnapshot(dir: string, reader: string): Promise<OpenSnapshot> {
   // The version before opening: a snapshot that is published meanwhile is then seen as newer.
   const version = await versionOf(dir);
-  const books = await openBooks(dir, { lockedDown: true, reader });
+  const books = await openBooks(dir, { lockedDown: true, reader, memoryMb: dashboardMemoryMb() });
   try {
     const connection = await books.connect();
     await connection.run(await readSql('serve', 'prepare'));

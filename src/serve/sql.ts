@@ -69,7 +69,7 @@ async function answered(
     return {
       status: 200,
       body: html`${drawn === undefined ? '' : figure(drawn.chart, { actions: drawn.actions })}
-<section>${answerTable(`Answer: ${countWords(answer)}`, answer)}
+<section class="answer">${answerTable(`Answer: ${countWords(answer)}`, answer)}
 <p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`}</p></section>`,
     };
   } catch (error) {

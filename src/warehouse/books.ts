@@ -48,6 +48,7 @@ export async function openBooks(
     asOf,
     draft,
     reader,
+    memoryMb,
     signal,
   }: {
     lockedDown: boolean;
@@ -55,6 +56,7 @@ export async function openBooks(
     asOf?: Instant | undefined;
     draft?: string | undefined;
     reader?: string | undefined;
+    memoryMb?: number;
     signal?: AbortSignal;
   },
 ): Promise<Books> {
@@ -63,6 +65,7 @@ export async function openBooks(
   const { database, published } = await openSealed(snapshotFile(dir), {
     lockedDown,
     reader,
+    memoryMb,
     catalog,
     writable,
     async prepare(connection: Connection) {

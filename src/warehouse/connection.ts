@@ -122,6 +122,8 @@ export interface OpenOptions {
   readonly catalog?: string;
   /** Attaches the file by a path of its choice; by default its own path is used. */
   readonly attachThrough?: (attach: (path: string) => Promise<void>) => Promise<void>;
+  /** DuckDB's memory limit; that of a reader or a writer by default. */
+  readonly memoryMb?: number | undefined;
   /** Name of this reader's spill folder; random by default. */
   readonly reader?: string | undefined;
   /** What to do if the file is damaged, as the end of a sentence. */

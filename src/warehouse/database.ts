@@ -64,7 +64,7 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
   const instance = await DuckDBInstance.create(':memory:', {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
-    memory_limit: `${memoryLimitMb(readOnly)}MB`,
+    memory_limit: `${options.memoryMb ?? memoryLimitMb(readOnly)}MB`,
     threads: String(threadsFor(readOnly)),
     temp_directory: spill,
     max_temp_directory_size: `${await maxSpillMb(dirname(spill))}MB`,

@@ -27,7 +27,11 @@ const nonsense = /^(INTERNAL|FATAL|Serialization) Error/;
  */
 export function asOurError(
   file: string,
-  { readOnly, whenDamaged = 'restore it from a backup, or move it away' }: OpenOptions,
+  {
+    readOnly,
+    memoryMb = memoryLimitMb(readOnly),
+    whenDamaged = 'restore it from a backup, or move it away',
+  }: OpenOptions,
   state: { readonly isOpening: boolean; readonly path: string } = { isOpening: false, path: file },
 ): Fail {
   return (error) => {
@@ -49,7 +53,7 @@ export function asOurError(
     }
     if (/^Out of Memory Error/.test(message)) {
       throw new MachineError(
-        `this needs more than the ${memoryLimitMb(readOnly)} MB of memory, and the disk space below ${dirname(file)}, that one ` +
+        `this needs more than the ${memoryMb} MB of memory, and the disk space below ${dirname(file)}, that one ` +
           `command may use. Query less at once (fewer rows or columns, sums instead of rows), or free memory and disk ` +
           `(${firstLine})`,
         { cause: error },

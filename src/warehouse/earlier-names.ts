@@ -34,7 +34,7 @@ const added: Readonly<Record<string, Values>> = {
   window_read: { cost_difference: null },
   run_ended: noFailure,
   step_ended: noFailure,
-  listing_read: { next_step: null },
+  listing_read: { next_step: null, shortfall: null },
 };
 
 /** Values that are names of a command or step, by their keys. */

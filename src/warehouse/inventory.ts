@@ -43,6 +43,8 @@ export interface ListingFacts extends ListingKey {
   readonly reason: string | undefined;
   /** What to do, as `nextWords` writes it; undefined if the listing was read. */
   readonly next: string | undefined;
+  /** How many items fewer it has than its total says; undefined if none, or if that is not known. */
+  readonly shortfall: number | undefined;
   readonly resources: number;
   readonly opened: number;
   readonly ended: number;
@@ -185,6 +187,7 @@ export async function recordListing(recorder: Recorder, facts: ListingFacts): Pr
       outcome: facts.outcome,
       reason: facts.reason ?? null,
       next_step: facts.next ?? null,
+      shortfall: facts.shortfall ?? null,
       resources: facts.resources,
       opened: facts.opened,
       ended: facts.ended,
@@ -198,6 +201,23 @@ export async function recordListing(recorder: Recorder, facts: ListingFacts): Pr
 export async function lastListingOutcome(connection: Connection, key: ListingKey): Promise<ListingOutcome | undefined> {
   const row = await lastListing(connection, key, ['read', 'partial', 'shrunk', 'refused', 'failed']);
   return row?.['outcome'] as ListingOutcome | undefined;
+}
+
+/** On how many days before `now` a listing had this shortfall, since it last had another one or none. */
+export async function nightsWithShortfall(
+  connection: Connection,
+  { account, tokenWorkspace, resourceType }: ListingKey,
+  shortfall: number,
+  now: Instant,
+): Promise<number> {
+  const [row] = await connection.rows(await readSql('inventory', 'nights_with_shortfall'), {
+    account,
+    token_workspace: tokenWorkspace ?? null,
+    resource_type: resourceType,
+    shortfall,
+    now: formatInstant(now),
+  });
+  return Number(row?.['days'] ?? 0);
 }
 
 /** When a listing was last read to its end. */

@@ -6,6 +6,7 @@ import {
   type ListingKey,
   type ListingOutcome,
   lastListingOutcome,
+  nightsWithShortfall,
   openInventoryStage,
   recordListing,
 } from './inventory.ts';
@@ -24,6 +25,8 @@ export interface LoadRecords {
   openInventory(): Promise<InventoryStage>;
   /** The outcome of a listing at its last attempt; undefined if there was none. */
   lastListingOutcome(key: ListingKey): Promise<ListingOutcome | undefined>;
+  /** On how many days before `now` a listing had this shortfall, since it last had another one or none. */
+  nightsWithShortfall(key: ListingKey, shortfall: number, now: Instant): Promise<number>;
   recordListing(facts: ListingFacts): Promise<void>;
   openVerification(account: string, known: TotalsKnown): Promise<Verification>;
 }
@@ -48,6 +51,7 @@ export function loadRecords(
     openStage: async () => openStage(await connect(), recorder),
     openInventory: async () => openInventoryStage(await connect(), recorder),
     lastListingOutcome: (key) => lastListingOutcome(connection, key),
+    nightsWithShortfall: (key, shortfall, now) => nightsWithShortfall(connection, key, shortfall, now),
     recordListing: (facts) => recordListing(recorder, facts),
     openVerification: async (account, known) => openVerification(await connect(), recorder, account, known),
   };

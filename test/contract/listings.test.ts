@@ -81,7 +81,9 @@ describe('the response (4.1, 9.6)', () => {
     const [agent] = data.filter(({ metadata }) => metadata.workspace === 'production');
     const events = agent?.events ?? [];
     expect(events.map(({ type, status }) => `${type} ${status}`)).toEqual(
-      [1, 2].flatMap(() => ['deployment BUILDING', 'deployment DEPLOYING', 'deployment DEPLOYED']),
+      [1, 2].flatMap(() =>
+        ['UPLOADING', 'BUILDING', 'BUILT', 'DEPLOYING', 'DEPLOYED'].map((status) => `deployment ${status}`),
+      ),
     );
     expect(events.map(({ time }) => time)).toEqual(events.map(({ time }) => time).sort());
     expect(agent?.spec.revision.active).toBe(events.at(-1)?.revision);
@@ -190,6 +192,15 @@ describe('meta (2.13)', () => {
     }
   });
 
+  test('total counts terminated sandboxes also where they are hidden', async () => {
+    const all = await listed(platform.current, '/v0/sandboxes?showTerminated=true');
+    const running = await listed(platform.current, '/v0/sandboxes');
+    expect(running.data.length).toBeLessThan(all.data.length);
+    for (const { meta } of [running, all, await listed(platform.current, '/v0/sandboxes?status=FAILED')]) {
+      expect(meta.total).toBe(all.data.length);
+    }
+  });
+
   test('an exactly full last page has no next page', async () => {
     const { meta } = await listed(platform.current, '/v0/agents');
     const full = await listed(platform.current, `/v0/agents?limit=${meta.total}`);
@@ -225,7 +236,9 @@ describe('sort (4.1)', () => {
     expect((await askIn(platform.current, '2026-04-28', `/v0/agents?sort=${sort}`)).status).toBe(400);
   });
 
-  test.each(early)('is not honoured in version %s', async (version) => {
+  test.each(early)('is neither honoured nor checked in version %s', async (version) => {
+    expect((await askIn(platform.current, version, '/v0/agents?sort=loudest')).status).toBe(200);
+    expect((await askIn(platform.current, version, `/v0/agents?q=${'x'.repeat(201)}`)).status).toBe(200);
     const { body } = await askIn(platform.current, version, '/v0/agents?sort=name:asc');
     expect(body).toEqual((await askIn(platform.current, version, '/v0/agents')).body);
   });
@@ -475,6 +488,14 @@ describe('versions (9)', () => {
       for (const named of [version, '2026-04-16', '2026-04-28']) expect(body.message).toContain(named);
     },
   );
+
+  test('a preview version is valid and has pages (9.2)', async () => {
+    const { message } = (await askIn(platform.current, 'latest', '/v0/agents')).body;
+    const preview = /\d{4}-\d{2}-\d{2}\.preview/.exec(message)?.[0];
+    const { status, body } = await askIn(platform.current, preview, '/v0/agents?limit=1');
+    expect(status).toBe(200);
+    expect(body.data).toHaveLength(1);
+  });
 
   describe('if only the earliest one is supported (9.5, 9.7)', () => {
     const old = useEmulator({ faults: parseFaults('earliest-version') });

@@ -267,15 +267,43 @@ test('an incomplete listing ends no state and fails no ingest', async () => {
   expect(await askSnapshot(dir, 'select count(*) as n from resources where valid_to is null')).toEqual([{ n: '5' }]);
 });
 
-test('a listing with a wrong count does not affect the costs', async () => {
+test('a listing that is short of its own count by as much on three nights counts as complete, until that changes', async () => {
+  let extra = 1;
   platform.edit = ({ path }, body) =>
-    path === '/v0/agents' ? body.replace(/"total":(\d+)/, (_, total: string) => `"total":${Number(total) + 1}`) : body;
-  for (const day of ['04', '05']) {
+    path === '/v0/agents'
+      ? body.replace(/"total":(\d+)/, (_, total: string) => `"total":${Number(total) + extra}`)
+      : body;
+  async function nightOf(day: string): Promise<{ told: string[]; agents: unknown }> {
     const ended = await night(`2026-09-${day}T02:00:00Z`);
     expect(ended.exitCode, ended.stderr).toBe(0);
     expect(ended.account).toMatchObject({ completeThrough: `2026-09-${day}T00:00:00Z`, errors: [] });
-    expect(toldOf(ended)).toEqual([expect.stringContaining('warn | listing.partial | agent')]);
+    const [row] = await askSnapshot(
+      dir,
+      "select outcome, shortfall from listings where is_last and resource_type = 'agent'",
+    );
+    return { told: toldOf(ended), agents: row };
   }
+  const isPartial = { told: [expect.stringContaining('warn | listing.partial | agent')] };
+  for (const day of ['04', '05']) {
+    expect(await nightOf(day)).toMatchObject({ ...isPartial, agents: { outcome: 'partial', shortfall: '1' } });
+  }
+  // A second reading on the same day is no other night.
+  expect(toldOf(await night('2026-09-05T03:00:00Z'))).toEqual(isPartial.told);
+  fleet['/v0/agents'] = [agent('a1'), agent('a2'), agent('a3'), agent('a4')];
+  expect(await nightOf('06')).toMatchObject({
+    told: [expect.stringContaining('warn | listing.count_ignored | agent')],
+    agents: { outcome: 'read', shortfall: '1' },
+  });
+  expect(await askSnapshot(dir, 'select distinct resource_name from resources where valid_to is not null')).toEqual([
+    { resource_name: 'a5' },
+  ]);
+  expect(await nightOf('07')).toMatchObject({ told: [], agents: { outcome: 'read', shortfall: '1' } });
+  extra = 2;
+  expect(await nightOf('08')).toMatchObject({ ...isPartial, agents: { outcome: 'partial', shortfall: '2' } });
+  extra = 0;
+  expect(await nightOf('09')).toMatchObject({ told: [], agents: { outcome: 'read', shortfall: null } });
+  extra = 1;
+  expect(await nightOf('10')).toMatchObject({ ...isPartial, agents: { outcome: 'partial', shortfall: '1' } });
 });
 
 test('each workspace with a token of its own is read with it, the others with the token of the account', async () => {

@@ -113,7 +113,7 @@ test('for any listing, states of a resource do not overlap, the last one is as l
           await recordListing(recorder, {
             ...key,
             ...written,
-            ...{ runNumber: 1, requests: 1, readAt: now, reason: undefined, next: undefined },
+            ...{ runNumber: 1, requests: 1, readAt: now, reason: undefined, next: undefined, shortfall: undefined },
             outcome: night.isWhole ? 'read' : 'partial',
           });
           const last = new Map(
