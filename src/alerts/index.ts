@@ -25,7 +25,7 @@ export type { SendMessage } from './sinks/sink.ts';
 export { readInSlack, slackMessage } from './sinks/slack-message.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
 export { type AlertEntry, parseFact, type Transitions, transitionsOf } from './transitions.ts';
-export { differWords, largestDifference, monthsTouched, unprovenWords } from './unproven-words.ts';
+export { firstComparison, largestDifference, monthsTouched, unprovenWords } from './unproven-words.ts';
 export {
   alertWithoutBooks,
   asKnown,

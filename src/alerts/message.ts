@@ -26,7 +26,7 @@ import { dashboardLink } from './dashboard-link.ts';
 import { alertKey, diskKey, nextStepOf } from './next-step.ts';
 import type { CostSummary } from './summary.ts';
 import type { AlertEntry, Transitions } from './transitions.ts';
-import { differenceWords, monthWords } from './unproven-words.ts';
+import { differenceWords, firstComparison, monthWords } from './unproven-words.ts';
 
 /** The content of a message, before a sink formats it. Stored in the outbox as JSON. */
 export interface Message {
@@ -352,7 +352,7 @@ function heldWords(fact: AlertFact): Words {
         list: {
           label: 'Windows',
           items: [
-            ...fact.windows.map(({ start, end, reason }) => `${start}/${end}: ${reason}`),
+            ...fact.windows.map(({ start, end, reason }) => `${start}/${end}: ${firstComparison(reason)}`),
             ...(fact.count > fact.windows.length ? [`and ${fact.count - fact.windows.length} more`] : []),
           ],
         },
@@ -422,7 +422,10 @@ function listingsWords({ account, listings, ...fact }: ListingsFact): Words {
   return {
     title: `${counted(listings.length, 'resource listing')} of ${account} ${listings.length === 1 ? 'is' : 'are'} not up to date`,
     sentences: [
-      ...(reason === undefined ? [] : [asSentence(`${first?.resourceType}: ${reason}`)]),
+      // The title names the account.
+      ...(reason === undefined
+        ? []
+        : [asSentence(`${first?.resourceType}: ${reason.replace(/^account [^,:]+[:,] /, '')}`)]),
       'Names, owners and states of resources may be out of date. Costs are complete.',
       ...changeWords(fact),
     ],

@@ -43,9 +43,10 @@ export function largestDifference(windows: readonly Difference[]): string | unde
   return largestMagnitude(windows.flatMap(({ costDifference }) => costDifference ?? []));
 }
 
-/** `differ by 0.25 USD from the platform's totals in 2025-01 to 2025-12`. */
-export function differWords(windows: readonly Difference[], months: readonly string[]): string {
-  return differenceWords(largestDifference(windows), windows.length, months);
+/** The first comparison of a reason, without its rounding; `…` stands for the others, which the books have. Pure. */
+export function firstComparison(reason: string): string {
+  const [first = '', ...others] = reason.split('; ');
+  return `${first.replace(/, rounding explains [\d.]+$/, '')}${others.length > 0 ? ' …' : ''}`;
 }
 
 /** `up to 0.25 USD: costs of acc_one in 2025-01 to 2025-12 differ from the platform's totals (3 windows)`. */
@@ -57,7 +58,7 @@ export function unprovenWords(account: string, windows: readonly (Difference & W
   return `${amount}costs of ${account} in ${months} differ from the platform's totals (${counted(windows.length, 'window')})`;
 }
 
-/** Like `differWords`, with a known amount: the largest of all windows. */
+/** `differ by 0.25 USD from the platform's totals in 2025-01 to 2025-12`: with the largest amount of all windows. */
 export function differenceWords(difference: string | undefined, windows: number, months: readonly string[]): string {
   const amount =
     difference === undefined ? '' : `by ${windows > 1 ? 'up to ' : ''}${usd(roundDecimal(difference, 12))} `;

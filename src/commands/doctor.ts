@@ -310,7 +310,8 @@ async function sqlFiles({ dir, signal }: CommandContext): Promise<readonly Found
   if (problems.length > 0) {
     return problems.map((words) => fail(exitCodes.usage, words, 'correct it, or move it away; the others work'));
   }
-  const depth = tried === undefined ? ' (only headers checked: there are no books yet to run their SQL on)' : '';
+  const depth =
+    tried === undefined ? ' (only headers checked: there are no books of this version to run their SQL on)' : '';
   return [ok(`${reports.length} reports and ${checks.length} checks are valid${depth}`)];
 }
 

@@ -321,7 +321,7 @@ function unreadListings(listings: AccountSummary['listings'], errors: readonly s
     groups.set(`${outcome} ${next}`, group);
   }
   return [...groups.values()].map(({ names, reason, outcome }) => {
-    const shown = errors.includes(String(reason)) ? 'for the reason below' : reason;
+    const shown = errors.includes(String(reason)) ? 'for the reason above' : reason;
     return `  ${outcome.toUpperCase()} listing ${names.join(', ')}: ${shown}`;
   });
 }

@@ -59,7 +59,7 @@ const typesDays = 30;
 
 /** A person waits for it. */
 const limitMs = 30_000;
-const maxAttempts = 3;
+const maxAttempts = 5;
 
 /**
  * Queries what an ingest needs from the platform: the account that the token sees, its first month with costs, its role;

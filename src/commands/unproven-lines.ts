@@ -1,4 +1,4 @@
-import { largestDifference } from '../alerts/index.ts';
+import { firstComparison, largestDifference } from '../alerts/index.ts';
 import { roundDecimal } from '../decimals.ts';
 import { usd, usdDecimals } from '../money.ts';
 import { forTerminal } from '../safe-text.ts';
@@ -27,8 +27,7 @@ export function unprovenLines(windows: readonly UnprovenText[], label: string): 
 
 function words(group: readonly UnprovenText[]): string {
   const difference = largestDifference(group);
-  const comparisons = group.flatMap(({ reason }) => reason.split('; '));
-  const first = comparisons[0] ?? '';
   const amount = difference === undefined ? '' : `${usd(roundDecimal(difference, usdDecimals))}, `;
-  return `${amount}${forTerminal(first.replace(/, difference -?[\d.]+, rounding explains [\d.]+$/, ''))}${comparisons.length > 1 ? ' …' : ''}`;
+  const first = firstComparison(group.map(({ reason }) => reason).join('; '));
+  return `${amount}${forTerminal(first.replace(/, difference -?[\d.]+(?= …$|$)/, ''))}`;
 }

@@ -376,7 +376,7 @@ describe.concurrent('a full disk that only an empty file recorded', () => {
   test('is named by status until something is stored again', async () => {
     const { run } = await afterFullDisk();
     const full = await run('status');
-    expect(full.stdout).toMatch(/^YES.*\n {2}- The disk is full.*\n.*free space.*"costbook ingest"/);
+    expect(full.stdout).toMatch(/^YES.*\n {2}- The disk is full.*\n.*free some space.*"costbook ingest"/);
     expect((await run('ingest')).exitCode).toBe(0);
     expect((await run('status')).stdout).not.toContain('disk');
   });

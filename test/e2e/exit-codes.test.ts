@@ -251,7 +251,7 @@ describe.concurrent('exit 3', () => {
     expect(exitCode).toBe(2);
     expect(stderr.match(/found no such file/g)).toHaveLength(1);
     expect(stdout).toContain('no complete hour yet');
-    expect(stdout).toContain('FAILED listing sandbox: for the reason below');
+    expect(stdout).toContain('FAILED listing sandbox: for the reason above');
   });
 
   test('comes if Retry-After is longer than a run may wait', async () => {

@@ -110,7 +110,12 @@ describe('without a terminal', () => {
 
 test('only commands that serve until stopped have no progress', async () => {
   const commands = await allCommands();
-  expect(commands.filter(({ staysUp }) => staysUp).map(({ name }) => name)).toEqual(['schedule', 'serve', 'emulator']);
+  expect(commands.filter(({ staysUp }) => staysUp).map(({ name }) => name)).toEqual([
+    'schedule',
+    'serve',
+    'mcp',
+    'emulator',
+  ]);
 });
 
 test('the live line is cut to the terminal, hides secrets, and waits while output has an unfinished line', () => {

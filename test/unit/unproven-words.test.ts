@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { cardOf } from '../../src/alerts/message.ts';
-import { differWords, largestDifference, monthsTouched, monthWords } from '../../src/alerts/unproven-words.ts';
+import {
+  firstComparison,
+  largestDifference,
+  monthsTouched,
+  monthWords,
+  unprovenWords,
+} from '../../src/alerts/unproven-words.ts';
 import { entryOf, exampleFacts } from '../support/example-alerts.ts';
 
 const year = { start: '2025-01-01T00:00:00Z', end: '2026-01-01T00:00:00Z' };
@@ -22,11 +28,23 @@ describe('windows that differ from the totals of the platform', () => {
   });
 
   test('the text starts with the amount and ends with the months', () => {
-    expect(differWords([ofDay], monthsTouched([year]))).toBe(
-      "differ by 0.50 USD from the platform's totals in 2025-01 to 2025-12",
+    expect(unprovenWords('acc_one', [{ ...year, ...ofDay }])).toBe(
+      "0.50 USD: costs of acc_one in 2025-01 to 2025-12 differ from the platform's totals (1 window)",
     );
-    expect(differWords([ofDay, ofMonth], ['2025-03'])).toContain('by up to 3.00 USD');
-    expect(differWords([ofUsage], ['2025-03'])).toBe("differ from the platform's totals in 2025-03");
+    const march = { start: '2025-03-01T00:00:00Z', end: '2025-03-02T00:00:00Z' };
+    expect(
+      unprovenWords('acc_one', [
+        { ...march, ...ofDay },
+        { ...march, ...ofMonth },
+      ]),
+    ).toMatch(/^up to 3\.00 USD: .* \(2 windows\)$/);
+    expect(unprovenWords('acc_one', [{ ...march, ...ofUsage }])).toMatch(/^costs of acc_one in 2025-03 differ/);
+  });
+
+  test('a reason is shortened to its first comparison', () => {
+    const first = 'check "days" (cost): found 2, expected 1, difference 1';
+    expect(firstComparison(`${first}, rounding explains 0.0001; check "names" (cost): found 3`)).toBe(`${first} …`);
+    expect(firstComparison('rows')).toBe('rows');
   });
 
   test('the first line of their alert has the amount and the range', () => {
