@@ -1,6 +1,7 @@
 import { hourMs, type Instant } from '../time.ts';
 import { emptySums, type HourlyCosts, type Hours } from './hourly-costs.ts';
-import { type AddedGroup, type Bucket, bucketsOf, type Group, type MetricsQuery } from './metrics.ts';
+import { type AddedGroup, type Bucket, bucketsOf, type Group } from './metrics.ts';
+import type { MetricsQuery } from './metrics-query.ts';
 import { mix, toUnit } from './random.ts';
 import { costScale, usageScale } from './sample-costs.ts';
 

@@ -9,15 +9,13 @@ import {
   type Entry,
   type Grouped,
   groupSeries,
-  type MetricsQuery,
-  readMetricsQuery,
   resourceTypesIn,
-  showsUsage,
   toEntries,
   toUnits,
   toUsd,
   withLie,
 } from './metrics.ts';
+import { type MetricsQuery, readMetricsQuery, showsUsage } from './metrics-query.ts';
 import { instantText, numberOf } from './parameters.ts';
 import { json, type Reply } from './reply.ts';
 import { costScale, type Story } from './sample-costs.ts';

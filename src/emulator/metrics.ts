@@ -1,10 +1,4 @@
-import {
-  defaultResolutions,
-  type GroupByDimension,
-  maxWindowDays,
-  populatedBy,
-  type Resolution,
-} from '../platform/index.ts';
+import { populatedBy, type Resolution } from '../platform/index.ts';
 import {
   addCalendarMonths,
   dayMs,
@@ -19,38 +13,8 @@ import {
 import { hourOfWeek } from './activity-shapes.ts';
 import type { RowLie } from './fault-plan.ts';
 import { emptySums, type HourlyCosts, type Hours, type Sums } from './hourly-costs.ts';
-import { numberOf, type Parameters } from './parameters.ts';
-import { Refusal } from './refusal.ts';
-import { costScale, type Dimensions, instanceOf, type Series, type Story, usageScale } from './sample-costs.ts';
-
-/** The filters by parameter name, each with its field of a series. */
-const filterFields = {
-  workspace: 'workspace',
-  resourceType: 'resourceType',
-  resourceName: 'resourceName',
-  resourceUuid: 'resourceUuid',
-  billingDimension: 'billingDimension',
-} as const satisfies Record<string, keyof Dimensions>;
-
-type Field = keyof typeof filterFields;
-
-const fieldOf: Readonly<Record<GroupByDimension, Field>> = {
-  workspace: 'workspace',
-  resource_type: 'resourceType',
-  resource_name: 'resourceName',
-  resource_uuid: 'resourceUuid',
-  billing_dimension: 'billingDimension',
-};
-
-/** A valid metrics query, with its defaults filled in. */
-export interface MetricsQuery {
-  readonly window: Window;
-  readonly resolution: Resolution;
-  readonly groupBy: readonly GroupByDimension[];
-  readonly filters: readonly { readonly field: Field; readonly value: string }[];
-  /** Equal for equal queries with parameters in any order; the page size is not part of it. */
-  readonly key: string;
-}
+import { fieldOf, filterFields, type MetricsQuery, showsUsage } from './metrics-query.ts';
+import { costScale, instanceOf, type Series, type Story, usageScale } from './sample-costs.ts';
 
 /** One group of a query's answer. */
 export interface Group {
@@ -95,62 +59,6 @@ interface Point {
 /** One bucket of a query, as an answer names it. */
 export interface Bucket extends Hours {
   readonly timestamp: string;
-}
-
-/**
- * Parses the parameters of a metrics request. Refuses with 400 a window beyond the cap of an explicit resolution, and
- * with 403 what only account admins may query.
- */
-export function readMetricsQuery(parameters: Parameters, isAdmin: boolean): MetricsQuery {
-  const window = { start: numberOf(parameters, 'startTime'), end: numberOf(parameters, 'endTime') };
-  const days = (window.end - window.start) / dayMs;
-  const asked = parameters.get('resolution');
-  const resolution = isResolution(asked) ? asked : defaultResolution(days);
-  if (days > maxWindowDays[resolution]) {
-    throw new Refusal(
-      400,
-      'window_too_long',
-      `A window of ${days} days is beyond the ${maxWindowDays[resolution]} days that resolution ${resolution} allows`,
-    );
-  }
-  const groupBy = groupByOf(parameters);
-  if (!isAdmin && (groupBy.includes('workspace') || parameters.has('workspace'))) {
-    throw new Refusal(403, 'access_denied', 'Access denied');
-  }
-  const filters = Object.entries(filterFields).flatMap(([name, field]) => {
-    const value = parameters.get(name);
-    return typeof value === 'string' ? [{ field, value }] : [];
-  });
-  refuseUnsupported(filters);
-  return {
-    window,
-    resolution,
-    groupBy,
-    filters,
-    key: JSON.stringify([window, resolution, groupBy, filters]),
-  };
-}
-
-/** Volumes and domains have no UUID (4.6: not every resource type carries one), so they cannot be filtered by one. */
-function refuseUnsupported(filters: MetricsQuery['filters']): void {
-  const given = (name: Field) => filters.find(({ field }) => field === name)?.value;
-  const type = given('resourceType');
-  if (given('resourceUuid') === undefined || (type !== 'volume' && type !== 'custom_domain')) return;
-  throw new Refusal(400, 'unsupported_feature', `Resources of type ${type} have no UUID to filter by`);
-}
-
-function isResolution(value: unknown): value is Resolution {
-  return typeof value === 'string' && Object.hasOwn(maxWindowDays, value);
-}
-
-function groupByOf(parameters: Parameters): readonly GroupByDimension[] {
-  const value = parameters.get('groupBy');
-  const given: readonly string[] = Array.isArray(value) ? value : [];
-  return given.filter((name): name is GroupByDimension => Object.hasOwn(fieldOf, name));
-}
-
-function defaultResolution(days: number): Resolution {
-  return defaultResolutions.find(({ underDays }) => days < underDays)?.resolution ?? 'monthly';
 }
 
 /** Hours in a window. A cost belongs to the start of its hour, also if the window cuts the hour. */
@@ -261,11 +169,6 @@ function orderOf(series: Series): string {
   return [sortable(series.workspace), series.resourceName, series.resourceType, sortable(series.resourceUuid)].join(
     '\u0000',
   );
-}
-
-/** Whether usage is shown: only if units cannot mix (2.15). */
-export function showsUsage(query: MetricsQuery): boolean {
-  return query.groupBy.includes('billing_dimension');
 }
 
 /** The entries (2.15) of some of a query's groups; without groupBy one entry for everything, even if it is nothing. */

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { createServer, request as httpRequest } from 'node:http';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allOperations, openPlatform } from '../../src/platform/library.ts';
 import { allItems, askIn, billionths, type Item, listed, metrics, now, placesOf, useEmulator } from './platform.ts';
@@ -326,6 +327,34 @@ describe('MCP servers over streamable HTTP (4.7, 4.8)', () => {
     expect(only.text).toBe('event: message\ndata: {"jsonrpc":"2.0","id":5,"result":{}}\n\n');
   });
 
+  test("work with the protocol's own client, and report progress to it", async () => {
+    const { sandboxUrl, inferenceUrl, tokens } = platform.current;
+    const own = sandboxUrl.replace('{sandbox}', 'code-runner').replace('{workspace}', 'production');
+    const servers = [
+      `${inferenceUrl}/production/functions/crm-tools/mcp`,
+      `${own.replace('{region}', 'us-pdx-1')}/mcp`,
+    ];
+    for (const server of servers) {
+      const transport = new StreamableHTTPClientTransport(new URL(server), {
+        requestInit: { headers: { authorization: `Bearer ${tokens.admin}` } },
+      });
+      const client = new Client({ name: 'test', version: '1' });
+      await client.connect(transport);
+      const { tools } = await client.listTools();
+      const [first] = tools;
+      const progress: number[] = [];
+      const given = first?.name === 'list_files' ? { path: '/app' } : { query: 'record 3' };
+      const { content } = await client.callTool(
+        { name: first?.name ?? '', arguments: given },
+        { onprogress: (each) => progress.push(each.progress) },
+      );
+      expect(JSON.stringify(content)).toMatch(/rec-3|main\.py/);
+      expect(progress).toEqual([1, 2]);
+      await transport.terminateSession();
+      await client.close();
+    }
+  });
+
   test('refuse a missing session, an unknown tool, wrong arguments and a foreign origin', async () => {
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     expect((await send('POST', crm, { body: list })).status).toBe(400);
@@ -511,6 +540,73 @@ describe('what resources show over time (2.3, 2.4, 2.9, 3)', () => {
 });
 
 describe('tokens (5)', () => {
+  const chat = { messages: [{ role: 'user', content: 'x' }] };
+  const opening = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18' } };
+  const preview = '/_sandboxes/preview-main/staging/us-pdx-1';
+  const metricsPath = '/v0/accounts/acc-harbor-labs/metrics';
+  const window = 'startTime=2026-10-20T00:00:00Z&endTime=2026-10-21T00:00:00Z';
+
+  // The member and the workspace's token see production; the admin sees everything, here staging.
+  test.each<[string, string, unknown, { member: number; workspace: number; admin: number }]>([
+    ['GET', '/v0/accounts', undefined, { member: 200, workspace: 200, admin: 200 }],
+    ['GET', `${metricsPath}?${window}`, undefined, { member: 200, workspace: 200, admin: 200 }],
+    ['GET', `${metricsPath}?${window}&groupBy=workspace`, undefined, { member: 403, workspace: 403, admin: 200 }],
+    ['GET', `${metricsPath}/enums/group-by`, undefined, { member: 200, workspace: 200, admin: 200 }],
+    ['GET', `${metricsPath}/enums/resource-types?${window}`, undefined, { member: 200, workspace: 200, admin: 200 }],
+    ...['sandboxes', 'agents', 'functions', 'jobs', 'models', 'policies'].map(
+      (kind): [string, string, unknown, { member: number; workspace: number; admin: number }] => [
+        'GET',
+        `/v0/${kind}`,
+        undefined,
+        { member: 200, workspace: 200, admin: 200 },
+      ],
+    ),
+    ['GET', '/v0/integrations/openai', undefined, { member: 200, workspace: 200, admin: 200 }],
+    ['GET', '/v0/templates/mcp-starter', undefined, { member: 200, workspace: 200, admin: 200 }],
+    ['GET', '/v0/templates/mcp-starter/contents', undefined, { member: 200, workspace: 200, admin: 200 }],
+    [
+      'POST',
+      '/v0/sandboxes/dev-ana/snapshots/nightly-2026-10-20/restore',
+      undefined,
+      { member: 403, workspace: 404, admin: 200 },
+    ],
+    ['DELETE', '/v0/models/long-context-gateway', undefined, { member: 403, workspace: 404, admin: 200 }],
+    ['POST', '/_inference/staging/agents/support-triage', { inputs: 'x' }, { member: 403, workspace: 403, admin: 200 }],
+    ['POST', '/_inference/production/models/gpt-gateway', chat, { member: 200, workspace: 200, admin: 200 }],
+    [
+      'POST',
+      '/_inference/staging/models/gpt-gateway/chat/completions',
+      chat,
+      { member: 403, workspace: 403, admin: 403 },
+    ],
+    ['POST', '/_inference/staging/functions/crm-tools/mcp', opening, { member: 403, workspace: 403, admin: 200 }],
+    [
+      'POST',
+      '/customer-demos/jobs/demo-data-reset/executions',
+      { tasks: [{}] },
+      { member: 403, workspace: 403, admin: 200 },
+    ],
+    ['GET', `${preview}/`, undefined, { member: 403, workspace: 403, admin: 200 }],
+    ['GET', `${preview}/filesystem/tree/app`, undefined, { member: 403, workspace: 403, admin: 200 }],
+    ['POST', `${preview}/mcp`, opening, { member: 403, workspace: 403, admin: 200 }],
+    ['POST', `${preview}/upgrade`, { version: 'latest' }, { member: 403, workspace: 403, admin: 200 }],
+  ])(
+    '%s %s: a member, a workspace and an admin get what they may, nobody else anything',
+    async (method, path, body, may) => {
+      clock = now;
+      const { tokens, workspaceTokens } = platform.current;
+      const options = { ...(body === undefined ? {} : { body }), headers: { 'content-type': 'application/json' } };
+      const statusOf = async (token: string) => (await send(method, path, { ...options, token })).status;
+      expect([await statusOf(''), await statusOf('wrong')]).toEqual([401, 401]);
+      const found = {
+        member: await statusOf(tokens.member),
+        workspace: await statusOf(workspaceTokens['production'] ?? ''),
+        admin: await statusOf(tokens.admin),
+      };
+      expect(found).toEqual(may);
+    },
+  );
+
   test('one with the scope functions:list lists functions and nothing else', async () => {
     const token = platform.current.scopedTokens['functions:list'] ?? '';
     expect((await askIn(platform.current, '2026-04-28', '/v0/functions', token)).status).toBe(200);

@@ -81,6 +81,29 @@ describe('costbook emulator', () => {
     );
   });
 
+  test('serves accounts and header names that its flags set', async () => {
+    const interrupt = new AbortController();
+    let seen: unknown;
+    const context = contextOf(interrupt.signal, async (data) => {
+      const first = JSON.parse(String(data)) as { url: string; otherAccounts: { tokens: { admin: string } }[] };
+      const response = await fetch(`${first.url}/v0/accounts`, {
+        headers: { 'x-acme-authorization': `Bearer ${first.otherAccounts[0]?.tokens.admin}` },
+      });
+      seen = await response.json();
+      interrupt.abort();
+    });
+    const headerNames = 'authorization=X-Acme-Authorization, version=Acme-Version';
+    const options = { resources: '12', accounts: '2', headerNames, host: '127.0.0.1' };
+    expect(await emulatorCommand.run({ arguments: [], options }, context)).toBe(0);
+    expect(seen).toMatchObject([{ id: 'acc-harbor-labs-2' }]);
+  });
+
+  test('refuses to call back another machine', async () => {
+    const context = contextOf(AbortSignal.abort(), () => Promise.resolve());
+    const options = { resources: '12', callbackUrl: 'https://hooks.example.com' };
+    await expect(emulatorCommand.run({ arguments: [], options }, context)).rejects.toThrow('https://hooks.example.com');
+  });
+
   test('lists every wrong flag', async () => {
     const context = contextOf(AbortSignal.abort(), () => Promise.resolve());
     const options = {
