@@ -44,7 +44,7 @@ import { act, clockStep, type NextStep, nextWords, wait, waitForPlatform } from 
 import { textOrNull } from '../optional-text.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
+import { forTerminal, shorten } from '../safe-text.ts';
 import { folded } from '../terminal/index.ts';
 import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
@@ -68,7 +68,7 @@ import { futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { expectJobs } from './job-mistakes.ts';
-import { askPlatform } from './platform-access.ts';
+import { askPlatform, type PlatformDifferences } from './platform-access.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -377,7 +377,7 @@ async function platform(
   const { url, token: source, tokenSetting } = account;
   if (url === undefined || source === undefined) return []; // reported already
   const asked = { ...config, url, token: source, tokenSetting, account: account.id };
-  const seen = await askPlatform(asked, context).catch((error: unknown) => {
+  const seen = await askPlatform(asked, context, { compares: true }).catch((error: unknown) => {
     known.seen.platformFaults.push(messageOf(error));
     // The token is reported as expired: that is the step to take.
     if (error instanceof PlatformError && error.status === 401 && known.seen.expired.has(account.id)) return undefined;
@@ -406,7 +406,43 @@ async function platform(
     // An instant in the past is on purpose.
     known.wrongNow.set(only, givenNow === undefined ? aheadMs : Math.max(0, aheadMs));
   }
-  return [...found, clock];
+  return [...found, clock, ...differencesFound(seen.differences)];
+}
+
+/** What the platform lists and Costbook does not know, or the other way round. */
+function differencesFound({
+  newDimensions,
+  missingDimensions,
+  newResourceTypes,
+}: PlatformDifferences): readonly Found[] {
+  const names = (list: readonly string[]) => shorten(list.join(', '), 200);
+  const found: Found[] = [];
+  if (missingDimensions.length > 0) {
+    found.push(
+      fail(
+        exitCodes.platform,
+        `the platform does not list ${names(missingDimensions)} among the dimensions of costs`,
+        'ask the platform whether it still groups costs by them: Costbook needs all five',
+      ),
+    );
+  }
+  if (newDimensions.length > 0) {
+    found.push(
+      warn(
+        `the platform also groups costs by ${names(newDimensions)}, which this version of Costbook does not store`,
+        'nothing is missing from the costs; look for a newer version',
+      ),
+    );
+  }
+  if (newResourceTypes.length > 0) {
+    found.push(
+      warn(
+        `the platform has costs of ${names(newResourceTypes)}, which its interface does not name`,
+        'they are stored like all others; check that budgets and allocation rules cover them',
+      ),
+    );
+  }
+  return found;
 }
 
 /** Compares the clock in use (`--now`, or else this machine's) with the platform's. */

@@ -3,6 +3,7 @@ import {
   type EmulatorOptions,
   type Fault,
   faultNames,
+  type HeaderNames,
   parseFaults,
   startEmulator,
 } from '../emulator/index.ts';
@@ -12,13 +13,28 @@ import { aborted } from './aborted.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 
 const maxResources = 20_000;
+const maxAccounts = 20;
+const headerKinds = ['authorization', 'version', 'thread', 'workspace'] as const;
 
 /** Serves an invented platform until interrupted. Prints its address and tokens: as text on a terminal, otherwise as one JSON line. */
 export const emulatorCommand: Command = {
   name: 'emulator',
   summary: 'Run an invented platform on this machine, to try Costbook or to test against.',
   options: [
-    { flags: '--port <port>', summary: 'port on 127.0.0.1; 0 takes a free one (default 0)' },
+    { flags: '--port <port>', summary: 'port; 0 takes a free one (default 0)' },
+    {
+      flags: '--host <address>',
+      summary: 'address to listen on (default 127.0.0.1, which only this machine reaches)',
+    },
+    { flags: '--accounts <number>', summary: `accounts, up to ${maxAccounts} (default 1)` },
+    {
+      flags: '--header-names <list>',
+      summary: `names of headers, such as version=Acme-Version: ${headerKinds.join(', ')}`,
+    },
+    {
+      flags: '--callback-url <url>',
+      summary: 'where asynchronous triggers call back: an http address of this machine',
+    },
     { flags: '--seed <number>', summary: 'seed of the invented costs (default 1)' },
     { flags: '--resources <number>', summary: `resources in the account, up to ${maxResources} (default 60)` },
     { flags: '--latency-ms <ms>', summary: 'delay before each response, in milliseconds (default 0)' },
@@ -49,10 +65,13 @@ async function runEmulator(input: CommandInput, context: CommandContext): Promis
   const emulator = await startEmulator(options);
   try {
     const { url, inferenceUrl, sandboxUrl, account, tokens, workspaceTokens, scopedTokens } = emulator;
+    const control = { url: `${url}/_control`, token: emulator.controlToken };
+    const others = emulator.otherAccounts.length > 0 ? { otherAccounts: emulator.otherAccounts } : {};
     const { faults, faultSeed } = options;
     const seed = faults?.length ? { faultSeed } : {};
     const isForPerson = context.isTerminal && !context.json;
-    const facts = { url, inferenceUrl, sandboxUrl, account, tokens, workspaceTokens, scopedTokens, ...seed };
+    const access = { account, tokens, workspaceTokens, scopedTokens };
+    const facts = { url, inferenceUrl, sandboxUrl, control, ...access, ...others, ...seed };
     await context.write(isForPerson ? words(emulator) : `${JSON.stringify(facts)}\n`);
     await aborted(context.signal);
   } finally {
@@ -62,7 +81,7 @@ async function runEmulator(input: CommandInput, context: CommandContext): Promis
 }
 
 /** Instructions for a person. */
-function words({ url, inferenceUrl, sandboxUrl, account, tokens }: Emulator): string {
+function words({ url, inferenceUrl, sandboxUrl, account, tokens, controlToken }: Emulator): string {
   return `An invented platform is running at ${url}. Press Ctrl-C to stop it.
 In another terminal:
   export COSTBOOK_URL=${url}
@@ -71,6 +90,7 @@ In another terminal:
   export COSTBOOK_INFERENCE_URL=${inferenceUrl}
   export COSTBOOK_SANDBOX_URL='${sandboxUrl}'
   costbook ingest
+Its interface is described at ${url}/openapi.json. To control it, see docs/emulator.md; the token is ${controlToken}.
 The token ${tokens.member} is a member's and sees less. --json prints all tokens.
 `;
 }
@@ -118,8 +138,25 @@ function readOptions({ options }: CommandInput, { effects }: CommandContext): Em
     (text) => parseInstant(text, '--story-end', effects.now()),
     effects.now(),
   );
+  const accounts = integer('--accounts', options.accounts, 1, 1, maxAccounts);
+  const headerNames = read<Partial<HeaderNames>>(options.headerNames, readHeaderNames, {});
+  const callback = read<{ callbackUrl?: string }>(options.callbackUrl, (callbackUrl) => ({ callbackUrl }), {});
+  const host = typeof options.host === 'string' ? { host: options.host } : {};
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
-  return { now: () => effects.now(), port, seed, resources, latencyMs, faults, faultSeed, storyEnd };
+  const reach = { port, ...host, accounts, headerNames, ...callback };
+  return { now: () => effects.now(), ...reach, seed, resources, latencyMs, faults, faultSeed, storyEnd };
+}
+
+/** `version=Acme-Version,workspace=Acme-Workspace`. Throws UsageError that lists every mistake. */
+function readHeaderNames(text: string): Partial<HeaderNames> {
+  const entries = text.split(',').map((item) => item.split('=').map((part) => part.trim()));
+  const wrong = entries.filter(
+    ([kind = '', name = '', ...rest]) =>
+      !headerKinds.some((known) => known === kind) || !/^[\w-]+$/.test(name) || rest.length > 0,
+  );
+  if (wrong.length === 0) return Object.fromEntries(entries) as Partial<HeaderNames>;
+  const found = wrong.map((parts) => `"${parts.join('=')}"`).join(', ');
+  throw new UsageError(`--header-names: ${found}: expected ${headerKinds.join(', ')}, each with = and a header's name`);
 }
 
 function readFaults(text: string): Fault[] {

@@ -2,8 +2,18 @@ import { readToken, type TokenSource } from '../config/index.ts';
 import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
 import { act } from '../next-step.ts';
-import { discoverAccounts, discoverHistoryStart, openClient, operations } from '../platform/index.ts';
-import { floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
+import {
+  type Client,
+  callOnce,
+  discoverAccounts,
+  discoverHistoryStart,
+  groupByDimensions,
+  type Operation,
+  openClient,
+  operations,
+  resourceTypes,
+} from '../platform/index.ts';
+import { dayMs, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './command.ts';
 
@@ -29,18 +39,39 @@ export interface PlatformSeen {
   readonly historyStart: Instant | undefined;
   /** How far this machine's clock is ahead of the platform's; undefined if the platform sends no time. */
   readonly clockAheadMs: number | undefined;
+  /** What its lists of values differ in from the documented ones; nothing if it does not serve these lists. */
+  readonly differences: PlatformDifferences;
 }
+
+/** Differences between the values that the platform lists and the documented ones (4.6). */
+export interface PlatformDifferences {
+  /** Dimensions that costs can be grouped by, and Costbook does not use. */
+  readonly newDimensions: readonly string[];
+  /** Dimensions that Costbook needs, and the platform does not list. */
+  readonly missingDimensions: readonly string[];
+  /** Types of resources that have costs, and no document names. */
+  readonly newResourceTypes: readonly string[];
+}
+
+const noDifferences: PlatformDifferences = { newDimensions: [], missingDimensions: [], newResourceTypes: [] };
+/** How far back types of resources are looked for. */
+const typesDays = 30;
 
 /** A person waits for it. */
 const limitMs = 30_000;
 const maxAttempts = 3;
 
 /**
- * Queries what an ingest needs from the platform: the account that the token sees, its first month with costs, its role.
+ * Queries what an ingest needs from the platform: the account that the token sees, its first month with costs, its role;
+ * with `compares` also its lists of values.
  * Throws what the client throws, PlatformError if the platform does not answer in time, and UsageError if the token
  * cannot be read. Does not retry an unreachable platform.
  */
-export async function askPlatform(asked: PlatformAsked, context: CommandContext): Promise<PlatformSeen> {
+export async function askPlatform(
+  asked: PlatformAsked,
+  context: CommandContext,
+  { compares = false }: { readonly compares?: boolean } = {},
+): Promise<PlatformSeen> {
   const { dir, keepSecret, effects } = context;
   const limit = AbortSignal.timeout(limitMs);
   const signal = AbortSignal.any([context.signal, limit]);
@@ -67,7 +98,7 @@ export async function askPlatform(asked: PlatformAsked, context: CommandContext)
     const accounts = asked.account === undefined ? await discoverAccounts(client, signal) : [asked.account];
     const [account] = accounts;
     if (account === undefined || accounts.length > 1) {
-      return { accounts, role: undefined, historyStart: undefined, clockAheadMs };
+      return { accounts, role: undefined, historyStart: undefined, clockAheadMs, differences: noDifferences };
     }
     const now = floorHour(effects.now());
     const historyStart = await discoverHistoryStart(client, account, now, signal);
@@ -84,7 +115,8 @@ export async function askPlatform(asked: PlatformAsked, context: CommandContext)
         if (error instanceof PlatformError && error.status === 403) return 'member' as const;
         throw error;
       });
-    return { accounts, role, historyStart, clockAheadMs };
+    const differences = compares ? await differencesOf(client, account, now, signal) : noDifferences;
+    return { accounts, role, historyStart, clockAheadMs, differences };
   } catch (error) {
     if (!limit.aborted || context.signal.aborted) throw error;
     throw new PlatformError(
@@ -95,6 +127,40 @@ export async function askPlatform(asked: PlatformAsked, context: CommandContext)
         cause: error,
       },
     );
+  }
+}
+
+/** Compares the platform's lists of values with the documented ones. A list that it does not serve is left out. */
+async function differencesOf(
+  client: Client,
+  accountId: string,
+  now: Instant,
+  signal: AbortSignal,
+): Promise<PlatformDifferences> {
+  const window = { startTime: formatInstant(now - typesDays * dayMs), endTime: formatInstant(now) };
+  const dimensions = await valuesOf(client, operations.groupByEnum, { accountId }, signal);
+  const types = await valuesOf(client, operations.resourceTypesEnum, { accountId, ...window }, signal);
+  const known: readonly string[] = groupByDimensions;
+  return {
+    newDimensions: (dimensions ?? []).filter((name) => !known.includes(name)),
+    missingDimensions: dimensions === undefined ? [] : known.filter((name) => !dimensions.includes(name)),
+    newResourceTypes: (types ?? []).filter((name) => !resourceTypes.includes(name)),
+  };
+}
+
+async function valuesOf(
+  client: Client,
+  operation: Operation,
+  values: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  try {
+    const { value, deviation } = await callOnce(client, { operation, values }, signal);
+    return deviation === undefined ? (value as { readonly values: readonly string[] }).values : undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof PlatformError) return undefined;
+    throw error;
   }
 }
 

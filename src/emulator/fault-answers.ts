@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import type { Instant } from '../time.ts';
 import type { FaultName } from './fault-plan.ts';
 import { Refusal } from './refusal.ts';
+import type { Reply } from './reply.ts';
 
 // What each passing fault does to one request; fault-plan.ts decides which request it hits.
 
@@ -19,12 +21,33 @@ export function refuseAs(fault: FaultName | undefined, now: Instant): void {
       const at = new Date((Math.floor(now / 1_000) + retryAfterSeconds) * 1_000);
       throw new Refusal(429, 'rate_limited', 'Too many requests', { 'retry-after': at.toUTCString() });
     }
+    case 'expired-token':
+      throw new Refusal(401, 'unauthorized', 'The token has expired');
+    case 'redirect':
+      throw new Refusal(302, 'redirected', 'Log in first', { location: '/login' });
     case '500':
       throw new Refusal(500, 'internal_error', 'Internal error');
     case '503':
       throw new Refusal(503, 'unavailable', 'Unavailable for a moment');
     default:
   }
+}
+
+/** `html`: what a proxy in front of the platform may send instead of an answer. */
+export const loginPage: Reply = {
+  status: 200,
+  headers: {},
+  content: { kind: 'text', type: 'text/html', text: '<!doctype html><title>Log in</title><h1>Log in</h1>' },
+};
+
+const mebibyte = 2 ** 20;
+const bombMembers = 8;
+let spaces: Buffer | undefined;
+
+/** `gzip-bomb`: 128 MiB of white space before the body, 130 KB on the wire. A gzip stream may have several members. */
+export function explosive(body: Uint8Array): Buffer {
+  spaces ??= gzipSync(Buffer.alloc(16 * mebibyte, ' '));
+  return Buffer.concat([...Array.from({ length: bombMembers }, () => spaces ?? Buffer.alloc(0)), gzipSync(body)]);
 }
 
 /** `reset`: ends the connection without any answer. */

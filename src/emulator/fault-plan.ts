@@ -6,6 +6,8 @@ interface FaultDescription {
   readonly about: string;
   /** Passing faults hit single requests, lasting ones change the data. */
   readonly kind: 'passing' | 'lasting';
+  /** Whether a client may give up on it: trying the same request again is not a remedy. */
+  readonly isFinal?: true;
   /** What a rate counts, and its default. */
   readonly rateOf: string;
   readonly defaultRate: number;
@@ -23,6 +25,31 @@ export const faultDescriptions = {
   truncated: { ...passing, about: 'the body ends before content-length is reached' },
   'slow-body': { ...passing, about: 'the body arrives slowly, over a second' },
   'expired-cursor': { ...passing, rateOf: 'pages fetched by cursor', about: 'a valid cursor is refused as expired' },
+  'expired-token': { ...passing, isFinal: true, about: 'the token is refused with 401 as expired' },
+  redirect: { ...passing, isFinal: true, about: 'a redirection to a login page' },
+  html: { ...passing, isFinal: true, about: 'a login page in HTML with status 200' },
+  'gzip-bomb': { ...passing, isFinal: true, about: 'a small gzipped body that unpacks to 128 MiB' },
+  'missing-scope': {
+    kind: 'lasting',
+    isFinal: true,
+    rateOf: 'operations',
+    defaultRate: 1,
+    about: 'operations are refused with 403, because the token has no such scope',
+  },
+  'empty-texts': {
+    kind: 'lasting',
+    isFinal: true,
+    rateOf: 'resources',
+    defaultRate: 1,
+    about: 'texts that are missing otherwise are empty, in listings and in metrics',
+  },
+  'undercounted-listings': {
+    kind: 'lasting',
+    isFinal: true,
+    rateOf: 'listings',
+    defaultRate: 1,
+    about: 'meta.total counts one item fewer than the listing has',
+  },
   'totals-disagree': {
     kind: 'lasting',
     rateOf: 'windows',
@@ -144,8 +171,11 @@ export interface FaultPlan {
   /** The seed for summing doubles in this answer; undefined if it sums exactly. Each call is another answer. */
   addsDoubles(): number | undefined;
   readonly knowsOnlyEarliestVersion: boolean;
-  /** How many items too many `meta.total` of a listing counts. */
+  /** How many items too many `meta.total` of a listing counts; negative for too few. */
   overcounts(kind: string): number;
+  isOutOfScope(operation: string): boolean;
+  /** Whether missing texts of this resource are empty instead. */
+  emptiesTexts(resource: string): boolean;
   forbidsListing(kind: string): boolean;
   leavesUnlisted(resource: string): boolean;
   /** Share of series that arrive late; 0 without the fault. */
@@ -212,7 +242,9 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
       answers += 1;
       return hits('double-sums', 'answer', answers) ? mix(seed, answers, 0xadd) : undefined;
     },
-    overcounts: (kind) => (hits('overcounted-listings', kind) ? 1 : 0),
+    overcounts: (kind) => (hits('overcounted-listings', kind) ? 1 : 0) - (hits('undercounted-listings', kind) ? 1 : 0),
+    isOutOfScope: (operation) => hits('missing-scope', operation),
+    emptiesTexts: (resource) => hits('empty-texts', resource),
     knowsOnlyEarliestVersion: hits('earliest-version', 'platform'),
     forbidsListing: (kind) => hits('forbidden-listings', kind),
     leavesUnlisted: (resource) => hits('shrunken-listings', resource),

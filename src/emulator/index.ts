@@ -1,13 +1,22 @@
 import { UsageError } from '../errors.ts';
-import { floorDay, floorMonth, type Instant } from '../time.ts';
+import { floorDay, floorMonth, hourMs, type Instant } from '../time.ts';
 import { openAccount } from './account.ts';
+import type { Account } from './call.ts';
 import { isLoopback, openCallbacks, type SentCallback } from './callbacks.ts';
-import { documentedHeaders } from './callers.ts';
-import { type Fault, planFaults } from './fault-plan.ts';
+import { documentedHeaders, type HeaderNames } from './callers.ts';
+import { answerControl, type Control, controlPath } from './control.ts';
+import type { Fault, FaultPlan } from './fault-plan.ts';
+import { describeInterface, openApiPath } from './openapi.ts';
 import { hostUrls, openPlatform } from './platform.ts';
+import { uuidOf } from './random.ts';
+import { openFaults } from './replaceable-faults.ts';
+import { json } from './reply.ts';
 import { sinceFor } from './sample-costs.ts';
 import { type SeenRequest, serve } from './server.ts';
 
+export type { SentCallback } from './callbacks.ts';
+export type { HeaderNames } from './callers.ts';
+export type { Control, Restated } from './control.ts';
 export { type Fault, type FaultName, faultDescriptions, faultNames, parseFaults } from './fault-plan.ts';
 export { secretMarker } from './listed-items.ts';
 export type { SeenRequest } from './server.ts';
@@ -16,8 +25,14 @@ export type { SeenRequest } from './server.ts';
 export interface EmulatorOptions {
   /** The clock: hours that have not ended are invisible. Read again for every request. */
   readonly now: () => Instant;
-  /** Port on 127.0.0.1. Default 0: any free port. */
+  /** Port. Default 0: any free port. */
   readonly port?: number;
+  /** The address to listen on. Default 127.0.0.1: this machine only. */
+  readonly host?: string;
+  /** Accounts. The admin of the first one sees all of them. Default 1. */
+  readonly accounts?: number;
+  /** The headers whose names contain the maker's name; those of the document by default. */
+  readonly headerNames?: Partial<HeaderNames>;
   /** Another seed gives other costs and UUIDs. Default 1. */
   readonly seed?: number;
   /** Resources in the story. Default 60. */
@@ -47,6 +62,14 @@ export interface EmulatorOptions {
   readonly callbackUrl?: string;
 }
 
+/** One account and the tokens for it. */
+export interface EmulatedAccount {
+  readonly account: string;
+  readonly tokens: { readonly admin: string; readonly member: string };
+  readonly workspaceTokens: Readonly<Record<string, string>>;
+  readonly scopedTokens: Readonly<Record<string, string>>;
+}
+
 /** A running emulator. */
 export interface Emulator {
   /** Base URL, without a trailing slash. */
@@ -64,6 +87,12 @@ export interface Emulator {
    * production.
    */
   readonly workspaceTokens: Readonly<Record<string, string>>;
+  /** The other accounts, in order. */
+  readonly otherAccounts: readonly EmulatedAccount[];
+  /** Moves the clock, plans faults, restates and resets. */
+  readonly control: Control;
+  /** The bearer token of the same over HTTP, below `/_control`. */
+  readonly controlToken: string;
   /** Requests, oldest first; the newest ten thousand. */
   readonly requests: readonly SeenRequest[];
   /** Tokens by the only OAuth scope that they have. */
@@ -75,36 +104,117 @@ export interface Emulator {
 }
 
 /**
- * Starts an emulated platform on this machine: real HTTP on 127.0.0.1, an invented account with thirteen months of
- * history, the document's rules enforced. Throws MachineError if the port is not available.
+ * Starts an emulated platform: real HTTP, an invented account with thirteen months of history, the document's rules
+ * enforced. Throws MachineError if the port is not available, and UsageError for a callback URL that is not loopback.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
-  const { now, port = 0, seed = 1, resources = 60, latencyMs = 0 } = options;
-  const storyEnd = floorDay(options.storyEnd ?? now());
-  const since = options.since === undefined ? sinceFor(storyEnd) : floorMonth(options.since);
-  const storyOptions = { seed, resources, since, storyEnd };
-  const faults = planFaults(options.faults ?? [], options.faultSeed ?? seed);
-  const account = openAccount(storyOptions, faults);
-  const callbacks = openCallbacks();
+  const { port = 0, host = '127.0.0.1', seed = 1, latencyMs = 0 } = options;
   const callbackUrl = options.callbackUrl?.replace(/\/+$/, '');
   if (callbackUrl !== undefined && !isLoopback(callbackUrl)) {
     throw new UsageError(`the callback URL ${callbackUrl} is not an http address of this machine`);
   }
-  const platform = openPlatform({ accounts: [account], faults, now, names: documentedHeaders, callbackUrl, callbacks });
-  const { url, requests, close } = await serve(platform, faults, { now, port, latencyMs });
-  const { story } = account;
+  const clock = openMovableClock(options.now);
+  const faults = openFaults(options.faults ?? [], options.faultSeed ?? seed);
+  const accounts = openAccounts(options, faults.plan);
+  const callbacks = openCallbacks();
+  const names = lowerCase({ ...documentedHeaders, ...options.headerNames });
+  const { now } = clock;
+  const platform = openPlatform({ accounts, faults: faults.plan, now, names, callbackUrl, callbacks });
+  const requests: SeenRequest[] = [];
+  const initial = faults.current();
+  const changeListings = () => accounts.forEach(({ world }) => void world.change());
+  const control: Control = {
+    ...clock,
+    planFaults(planned, otherSeed = faults.current().seed) {
+      faults.replace(planned, otherSeed);
+      changeListings();
+    },
+    restate({ start, end, factor, resourceName }) {
+      for (const { changes } of accounts) {
+        changes.restate({ fromHour: start / hourMs, toHour: end / hourMs, factor, resourceName });
+      }
+    },
+    reset() {
+      platform.reset();
+      clock.reset();
+      faults.replace(initial.faults, initial.seed);
+      requests.length = 0;
+    },
+  };
+  const controlToken = `emulator-control-${uuidOf(seed, 'token control').slice(0, 8)}`;
+  const parts = { control, token: controlToken, faults: faults.current, requests, callbacks: callbacks.sent };
+  const { url, close } = await serve(platform, faults.plan, {
+    now,
+    port,
+    host,
+    latencyMs,
+    requests,
+    aside({ method, target, headers, body }) {
+      const path = target.replace(/\?.*/, '');
+      const base = `http://${headers['host'] ?? 'localhost'}`;
+      if (path === openApiPath && method === 'GET') {
+        return json(describeInterface({ url: base, ...hostUrls(base), names }));
+      }
+      if (path !== controlPath && !path.startsWith(`${controlPath}/`)) return undefined;
+      return answerControl(parts, { method, target, authorization: [headers['authorization']].flat()[0], body });
+    },
+  });
+  const [first, ...others] = accounts.map(accessOf);
+  if (first === undefined) throw new TypeError('a platform has an account');
   return {
     url,
     ...hostUrls(url),
-    account: story.account.id,
-    tokens: story.tokens,
-    workspaceTokens: Object.fromEntries(story.workspaceTokens),
-    scopedTokens: story.scopedTokens,
+    ...first,
+    otherAccounts: others,
+    control,
+    controlToken,
     requests,
     callbacks: callbacks.sent,
     async close() {
       await callbacks.settle();
       await close();
+    },
+  };
+}
+
+/** The accounts; each one after the first has a seed of its own. */
+function openAccounts(options: EmulatorOptions, faults: FaultPlan): Account[] {
+  const { seed = 1, resources = 60, accounts = 1 } = options;
+  const storyEnd = floorDay(options.storyEnd ?? options.now());
+  const since = options.since === undefined ? sinceFor(storyEnd) : floorMonth(options.since);
+  return Array.from({ length: accounts }, (_, number) =>
+    openAccount({ seed: seed + number, resources, since, storyEnd }, number, faults),
+  );
+}
+
+function accessOf({ story }: Account): EmulatedAccount {
+  const { account, tokens, scopedTokens } = story;
+  return { account: account.id, tokens, workspaceTokens: Object.fromEntries(story.workspaceTokens), scopedTokens };
+}
+
+/** Headers arrive with names in lower case. */
+function lowerCase({ authorization, version, thread, workspace }: HeaderNames): HeaderNames {
+  return {
+    authorization: authorization.toLowerCase(),
+    version: version.toLowerCase(),
+    thread: thread.toLowerCase(),
+    workspace: workspace?.toLowerCase(),
+  };
+}
+
+/** A clock that can be moved, and runs on from there. */
+function openMovableClock(read: () => Instant): Pick<Control, 'now' | 'setNow' | 'advance' | 'reset'> {
+  let aheadMs = 0;
+  return {
+    now: () => read() + aheadMs,
+    setNow(instant) {
+      aheadMs = instant - read();
+    },
+    advance(ms) {
+      aheadMs += ms;
+    },
+    reset() {
+      aheadMs = 0;
     },
   };
 }

@@ -22,6 +22,8 @@ export interface Surroundings {
   usedAt(resource: Resource): Instant | undefined;
   /** The first instant of the history. */
   readonly since: Instant;
+  /** Whether missing texts of a resource are empty instead. */
+  emptiesTexts(resource: Resource): boolean;
 }
 
 /** A listing's item (2.1 to 2.10) as seen at an instant. */
@@ -30,6 +32,7 @@ export function itemAt(resource: Resource, look: Look, at: Instant, surroundings
   const restoredAt = surroundings.restoredAt(resource);
   const changedAt = at >= terminatedAt ? terminatedAt : Math.max(look.from, restoredAt ?? look.from);
   const metadata = {
+    ...(surroundings.emptiesTexts(resource) ? { displayName: '', externalId: '', url: '' } : {}),
     name,
     ...given('displayName', look.displayName),
     ...given('externalId', look.externalId),

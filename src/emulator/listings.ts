@@ -108,7 +108,7 @@ export function openShelves(world: World, { leavesOut, overcounts }: ListingFaul
         meta: {
           hasMore,
           nextCursor: hasMore ? writeCursor(key, { offset: end, seenAt: place.seenAt, issuedAt: now }) : '',
-          total: Math.min(total + overcounts(kind), countedUpTo),
+          total: Math.max(0, Math.min(total + overcounts(kind), countedUpTo)),
           totalIsPartial: total > countedUpTo,
         },
       };

@@ -6,6 +6,7 @@ import type { FaultPlan } from './fault-plan.ts';
 import type { HourlyCosts } from './hourly-costs.ts';
 import { remember } from './maps.ts';
 import {
+  type Entry,
   type Grouped,
   groupSeries,
   type MetricsQuery,
@@ -66,12 +67,29 @@ export function metricsAnswerer(
         totalCost: doubles === undefined ? toUsd(cost + BigInt(lie)) : doubles.cost + lie / costScale,
         ...(showsUsage(query) ? { totalUsage: doubles?.usage ?? toUnits(usage) } : {}),
       },
-      data: withLie(entries, isFirstByName ? faults.rowLie(window) : undefined),
+      data: withLie(
+        entries.map((entry) => withEmptyTexts(entry, query, faults)),
+        isFirstByName ? faults.rowLie(window) : undefined,
+      ),
       meta: {
         hasMore,
         nextCursor: hasMore ? writeCursor(query.key, { offset: end, seenAt: place.seenAt, issuedAt: at }) : '',
       },
     });
+  };
+}
+
+/** An entry whose missing fields are empty, if the fault hits its resource. */
+function withEmptyTexts(entry: Entry, { groupBy }: MetricsQuery, faults: FaultPlan): Entry {
+  const named = entry as Entry & { readonly resourceName?: string };
+  if (!faults.emptiesTexts(named.resourceName ?? 'account')) return entry;
+  return { ...emptyFields(groupBy), ...entry };
+}
+
+function emptyFields(groupBy: MetricsQuery['groupBy']): Readonly<Record<string, string>> {
+  return {
+    ...(groupBy.includes('workspace') ? { workspace: '' } : {}),
+    ...(groupBy.includes('resource_uuid') ? { resourceUuid: '' } : {}),
   };
 }
 

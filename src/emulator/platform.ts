@@ -99,6 +99,9 @@ export function openPlatform(parts: PlatformParts): Platform {
       const { name, operation, values } = trigger ?? { ...routeOf(address, method) };
       const account = accountOf(accounts, caller, values['accountId']);
       if (address.host === 'management') demandScope(caller, operation);
+      if (faults.isOutOfScope(operation.name)) {
+        throw new Refusal(403, 'insufficient_scope', `This token does not have the scope ${operation.name}`);
+      }
       const workspace = values['workspace'];
       if (workspace !== undefined && caller !== undefined && !isOpen) demandWorkspace(caller, workspace);
       const threadId = [headers[names.thread]].flat()[0];
@@ -122,6 +125,7 @@ export function openPlatform(parts: PlatformParts): Platform {
           restoredAt: (resource) => account.world.restoredAt(resource),
           usedAt: (resource) => account.world.usedAt(resource),
           since: account.story.since,
+          emptiesTexts: ({ workspace, kind, name: own }) => faults.emptiesTexts(`${workspace}/${kind}/${own}`),
         },
       };
       return name === 'async' ? answerAsync(call) : answersAt(address)[name](call);

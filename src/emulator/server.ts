@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import { MachineError, messageOf } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { maxBodyBytes } from './bodies.ts';
-import { pause, refuseAs, resetConnection, writeBody } from './fault-answers.ts';
+import { explosive, loginPage, pause, refuseAs, resetConnection, writeBody } from './fault-answers.ts';
 import type { FaultName, FaultPlan } from './fault-plan.ts';
 import type { Platform, PlatformRequest } from './platform.ts';
 import { BareRefusal, Refusal } from './refusal.ts';
@@ -29,23 +29,28 @@ export interface ServerOptions {
   readonly now: () => Instant;
   /** 0 for any free port. */
   readonly port: number;
+  /** Where requests are recorded. */
+  readonly requests: SeenRequest[];
+  /** The address to listen on. */
+  readonly host: string;
   /** Real delay before each answer. */
   readonly latencyMs: number;
+  /** Answers what is not the platform's own interface: the description and the control path. Faults do not hit it. */
+  readonly aside: (request: PlatformRequest) => Reply | undefined;
 }
 
-/** A platform served over HTTP, on this machine only. */
+/** A platform served over HTTP. */
 export interface Serving {
   readonly url: string;
-  readonly requests: readonly SeenRequest[];
   close(): Promise<void>;
 }
 
 const compress = promisify(gzip);
 const maxSeenRequests = 10_000;
 
-/** Listens on 127.0.0.1 until closed. Throws MachineError if the port is not available. */
+/** Listens until closed. Throws MachineError if the port is not available. */
 export async function serve(platform: Platform, faults: FaultPlan, options: ServerOptions): Promise<Serving> {
-  const requests: SeenRequest[] = [];
+  const { requests } = options;
   const server = createServer((request, response) => {
     // A client may hang up at any time; that is not our error.
     response.on('error', () => {});
@@ -55,10 +60,15 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const method = request.method ?? 'GET';
     const target = request.url ?? '/';
-    const fault = faults.strike(`${method} ${target}`);
     const body = await bodyOf(request);
-    const answer =
-      fault === 'reset' ? undefined : answerWith(fault, { method, target, headers: request.headers, body });
+    const given = { method, target, headers: request.headers, body };
+    const beside = answerWith(given, options.aside);
+    if (beside !== undefined) {
+      await send(request, response, beside, { fault: undefined, now: options.now() });
+      return;
+    }
+    const fault = faults.strike(`${method} ${target}`);
+    const answer = fault === 'reset' ? undefined : answerWith(given, (whole) => answerOf(whole, fault));
     requests.push({
       at: options.now(),
       method,
@@ -72,30 +82,16 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
     else await send(request, response, answer, { fault, now: options.now() });
   }
 
-  function answerWith(
-    fault: FaultName | undefined,
-    request: Omit<PlatformRequest, 'body'> & { readonly body: Buffer | undefined },
-  ): Reply {
-    try {
-      refuseAs(fault, options.now());
-      const { body } = request;
-      if (body === undefined) throw new Refusal(413, 'body_too_large', `A body has at most ${maxBodyBytes} bytes`);
-      return platform.answer({ ...request, body }, fault === 'expired-cursor');
-    } catch (error) {
-      // Anything except a Refusal is a bug of the emulator; its client sees a broken platform.
-      const refusal = error instanceof Refusal ? error : new Refusal(500, 'internal_error', messageOf(error));
-      const { status, code, message, headers } = refusal;
-      const body = refusal instanceof BareRefusal ? { error: message } : { error: code, code: status, message };
-      return json(body, status, headers);
-    }
+  function answerOf(request: PlatformRequest, fault: FaultName | undefined): Reply {
+    refuseAs(fault, options.now());
+    return fault === 'html' ? loginPage : platform.answer(request, fault === 'expired-cursor');
   }
 
-  await listen(server, options.port);
+  await listen(server, options);
   const address = server.address();
   if (address === null || typeof address === 'string') throw new MachineError('the emulator has no port to listen on');
   return {
-    url: `http://127.0.0.1:${address.port}`,
-    requests,
+    url: `http://${reachable(options.host)}:${address.port}`,
     async close() {
       const closed = once(server, 'close');
       server.close();
@@ -105,18 +101,41 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
   };
 }
 
-async function listen(server: Server, port: number): Promise<void> {
+/** An address that a client on this machine can use: a wildcard is none. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** The answer, or the refusal as an answer. */
+function answerWith<Answer extends Reply | undefined>(
+  { body, ...request }: Omit<PlatformRequest, 'body'> & { readonly body: Buffer | undefined },
+  answer: (request: PlatformRequest) => Answer,
+): Answer | Reply {
   try {
-    server.listen(port, '127.0.0.1');
+    if (body === undefined) throw new Refusal(413, 'body_too_large', `A body has at most ${maxBodyBytes} bytes`);
+    return answer({ ...request, body });
+  } catch (error) {
+    // Anything except a Refusal is a bug of the emulator; its client sees a broken platform.
+    const refusal = error instanceof Refusal ? error : new Refusal(500, 'internal_error', messageOf(error));
+    const { status, code, message, headers } = refusal;
+    const refused = refusal instanceof BareRefusal ? { error: message } : { error: code, code: status, message };
+    return json(refused, status, headers);
+  }
+}
+
+async function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
+  try {
+    server.listen(port, host);
     await once(server, 'listening');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EADDRINUSE') {
-      throw new MachineError(`port ${port} of 127.0.0.1 is in use; choose another one, or 0 for any free port`, {
+      throw new MachineError(`port ${port} of ${host} is in use; choose another one, or 0 for any free port`, {
         cause: error,
       });
     }
-    throw new MachineError(`the emulator cannot listen on port ${port} of 127.0.0.1: ${messageOf(error)}`, {
+    throw new MachineError(`the emulator cannot listen on port ${port} of ${host}: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -132,7 +151,8 @@ async function send(
   const isGzip = content.kind === 'json' && acceptsGzip(request.headers['accept-encoding']);
   const plain = bytesOf(answer);
   // The fastest level: compression must not slow clients down.
-  const body = isGzip ? await compress(plain, { level: 1 }) : plain;
+  const body =
+    fault === 'gzip-bomb' && isGzip ? explosive(plain) : isGzip ? await compress(plain, { level: 1 }) : plain;
   const type = content.kind === 'text' ? content.type : 'application/json';
   response.writeHead(answer.status, {
     ...(content.kind === 'nothing' ? {} : { 'content-type': `${type}; charset=utf-8` }),

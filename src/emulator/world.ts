@@ -34,6 +34,8 @@ export interface World {
   say(resource: Resource, thread: string, input: string): readonly string[];
   /** Another number after each change that a listing shows. */
   revision(): number;
+  /** Listings change for a reason outside of this world. */
+  change(): void;
   reset(): void;
 }
 
@@ -106,6 +108,9 @@ export function openWorld(fleet: readonly Resource[]): World {
       return said;
     },
     revision: () => revision,
+    change() {
+      revision += 1;
+    },
     reset() {
       for (const memory of [deleted, restored, used, changes, threads]) memory.clear();
       revision += 1;

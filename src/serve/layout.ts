@@ -64,13 +64,34 @@ ${body}
 
 /** The page on which a person signs in with an access token. */
 export function signInDocument(reason: string | undefined, assets: AssetUrls): Markup {
+  return smallDocument(
+    'Sign in',
+    html`${reason === undefined ? '' : html`<p class="state bad" role="alert">${reason}</p>`}
+<form class="filters" method="post" action="/sign-in">
+<label>Access token <input type="password" name="token" autocomplete="current-password" required></label>
+<button>Sign in</button>
+</form>`,
+    assets,
+  );
+}
+
+/** What a person reads where there is no page: why, and the way back. */
+export function problemDocument(words: string, assets: AssetUrls): Markup {
+  return smallDocument(
+    'No page',
+    html`<p class="finding" role="alert">${words}</p><p><a href="/">Overview</a></p>`,
+    assets,
+  );
+}
+
+function smallDocument(title: string, body: Markup, assets: AssetUrls): Markup {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Sign in · Costbook</title>
+<title>${title} · Costbook</title>
 <link rel="stylesheet" href="${assets.style}">
 <link rel="icon" href="${assets.icon}" type="image/svg+xml">
 </head>
@@ -78,11 +99,7 @@ export function signInDocument(reason: string | undefined, assets: AssetUrls): M
 <main id="main">
 <h1>Costbook</h1>
 <section>
-${reason === undefined ? '' : html`<p class="state bad" role="alert">${reason}</p>`}
-<form class="filters" method="post" action="/sign-in">
-<label>Access token <input type="password" name="token" autocomplete="current-password" required></label>
-<button>Sign in</button>
-</form>
+${body}
 </section>
 </main>
 </body>

@@ -35,7 +35,7 @@ export async function reportsPage({ project, view }: PageRequest): Promise<Page>
   );
   return {
     ...{ path: '/reports', title: 'Reports' },
-    body: html`<section>${table(
+    body: html`<section class="alerts">${table(
       'What each answers',
       [
         { head: 'Report', cell: ({ name }) => html`<a href="/reports/${encodePart(name)}">${named(name, '')}</a>` },

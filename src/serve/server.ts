@@ -17,7 +17,7 @@ import { hourMs, type Instant } from '../time.ts';
 import { type Access, openAccess, sessionCookie, sessionSeconds } from './access.ts';
 import { allocationPage } from './allocation.ts';
 import { anomaliesPage, anomalyPage } from './anomalies.ts';
-import { type Asset, loadAssets } from './assets.ts';
+import { type Asset, type AssetUrls, loadAssets } from './assets.ts';
 import { readBooksState } from './books-state.ts';
 import { budgetPage, budgetsPage } from './budgets.ts';
 import { childWork, childWorkMs, type ProjectCommands } from './child-work.ts';
@@ -25,7 +25,7 @@ import { explorePage } from './explore.ts';
 import { exploreFile, exploreFormats } from './explore-file.ts';
 import { openExportFile } from './export-files.ts';
 import { healthPage } from './health.ts';
-import { document, signInDocument } from './layout.ts';
+import { document, problemDocument, signInDocument } from './layout.ts';
 import { BusyError, openLimiter } from './limiter.ts';
 import { monthsPage } from './months.ts';
 import { overviewPage } from './overview.ts';
@@ -128,7 +128,7 @@ const maxHeaderSize = 32_768;
 /** How often connections that say nothing are ended, in milliseconds. */
 const connectionsCheckingInterval = 1000;
 
-type Env = { Variables: { viewer: Viewer } };
+type Env = { Variables: { viewer: Viewer; assets: AssetUrls } };
 
 /** Serves the dashboard over HTTP until closed. Throws MachineError if the port is not available. */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
@@ -146,6 +146,10 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const hosts = new Set(settings.hosts);
   const app = new Hono<Env>();
   app.use(secure(hosts));
+  app.use(async (context, next) => {
+    context.set('assets', urls);
+    await next();
+  });
   const { probes } = options;
   app.get('/healthz', (context) => {
     const problem = probes?.healthz();
@@ -163,7 +167,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   app.use(identify(access, settings));
   app.get('/metrics', async (context) => {
     // They name workspaces and what they cost.
-    if (context.get('viewer').scope.kind !== 'all') return context.text('There is no such page. Start at /\n', 404);
+    if (context.get('viewer').scope.kind !== 'all') return say(context, noPage, 404);
     context.header('content-type', 'text/plain; version=0.0.4; charset=utf-8');
     return context.body(await (probes?.metrics() ?? metricsText(dir)));
   });
@@ -186,7 +190,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     );
   }
   app.get('/exports', (context) => answerExport(context, dir));
-  app.notFound((context) => context.text('There is no such page. Start at /\n', 404));
+  app.notFound((context) => say(context, noPage, 404));
   app.onError((error, context) => answerError(error, context, access, options.log));
   const server = createAdaptorServer({
     fetch: app.fetch,
@@ -235,24 +239,39 @@ function limitersByScope(): <T>(context: Context<Env>, job: () => Promise<T>) =>
   };
 }
 
+const noPage = 'There is no such page. Start at /';
+
+/** Says why there is no page: to people on a small page, to programs as text. */
+function say(context: Context<Env>, words: string, status: 400 | 404 | 500 | 503): Response | Promise<Response> {
+  const isPerson = (context.req.header('accept') ?? '').includes('text/html');
+  const assets = context.get('assets') as AssetUrls | undefined;
+  if (isPerson && assets !== undefined) return context.html(problemDocument(words, assets), status);
+  return context.text(`${words}\n`, status);
+}
+
 /** What a failed request is answered with. */
-function answerError(error: Error, context: Context<Env>, { isGuarded }: Access, log: Log): Response {
+function answerError(
+  error: Error,
+  context: Context<Env>,
+  { isGuarded }: Access,
+  log: Log,
+): Response | Promise<Response> {
   if (error instanceof HTTPException) return error.getResponse();
   context.header('cache-control', 'no-store');
   if (error instanceof ViewerLeftError) return context.text('The viewer left.\n', 503);
   if (error instanceof BooksUnavailableError) {
     // The reason names folders of this machine.
     const words = isGuarded ? 'The books cannot be read. The log of the server has the reason.' : error.message;
-    return context.text(`${words}\n`, 503);
+    return say(context, words, 503);
   }
-  if (error instanceof BusyError || error instanceof PageTimeError) return context.text(`${messageOf(error)}\n`, 503);
+  if (error instanceof BusyError || error instanceof PageTimeError) return say(context, messageOf(error), 503);
   if (error instanceof CostbookError && error.exitCode === exitCodes.usage) {
-    return context.text(`${messageOf(error)}\n`, 400);
+    return say(context, messageOf(error), 400);
   }
   log.warn('page.failed', 'A page failed', { path: context.req.path, reason: messageOf(error) });
   // The reason may name folders of this machine.
-  if (error instanceof CostbookError && !isGuarded) return context.text(`${messageOf(error)}\n`, 500);
-  return context.text('This page failed. The log of the server has the reason.\n', 500);
+  if (error instanceof CostbookError && !isGuarded) return say(context, messageOf(error), 500);
+  return say(context, 'This page failed. The log of the server has the reason.', 500);
 }
 
 /** What pages say while a newer snapshot cannot be opened. */
@@ -337,11 +356,7 @@ function isForeign(context: Context<Env>): boolean {
   return !URL.canParse(origin) || new URL(origin).host !== context.req.header('host');
 }
 
-async function signIn(
-  context: Context<Env>,
-  access: Access,
-  urls: Parameters<typeof signInDocument>[1],
-): Promise<Response> {
+async function signIn(context: Context<Env>, access: Access, urls: AssetUrls): Promise<Response> {
   if (isForeign(context)) return context.text('Expected a request of the page of this server itself.\n', 403);
   const body = await context.req.parseBody().catch(() => undefined);
   if (body === undefined) return context.text('Expected the fields of a form.\n', 400);
@@ -387,16 +402,16 @@ async function answerPage(
     options: DashboardOptions;
     snapshots: Snapshots;
     project: Project;
-    urls: Parameters<typeof signInDocument>[1];
+    urls: AssetUrls;
   },
 ): Promise<Response> {
   const { name, scope } = context.get('viewer');
   const isAll = scope.kind === 'all';
   // As if the page did not exist: not even its name is told.
-  if (!isAll && !isScoped) return context.text('There is no such page. Start at /\n', 404);
+  if (!isAll && !isScoped) return say(context, noPage, 404);
   const { searchParams: query, pathname } = new URL(context.req.url);
   const parts = partsAfter(path, pathname);
-  if (parts === undefined) return context.text('There is no such page: its address is not readable.\n', 404);
+  if (parts === undefined) return say(context, 'There is no such page: its address is not readable.', 404);
   return withinTime(context, childMs + (options.pageMs ?? usualPageMs), async (signal) => {
     const made = await snapshots.read(
       scope,
@@ -472,7 +487,7 @@ async function answerExport(context: Context<Env>, dir: string): Promise<Respons
   const query = new URL(context.req.url).searchParams;
   const isAll = context.get('viewer').scope.kind === 'all';
   const file = isAll ? await openExportFile(dir, query.get('folder') ?? '', query.get('file') ?? '') : undefined;
-  if (file === undefined) return context.text('There is no such page. Start at /\n', 404);
+  if (file === undefined) return say(context, noPage, 404);
   context.header('content-type', file.type);
   context.header('content-length', String(file.bytes));
   context.header('content-disposition', `attachment; filename="${file.name}"`);

@@ -197,6 +197,52 @@ describe('costbook doctor', () => {
     });
   }
 
+  test.each([
+    [{ groupBy: ['project'] }, 'warn', 0, /also groups costs by project/],
+    [{ without: 'resource_uuid' }, 'fail', 3, /does not list resource_uuid/],
+    [{ types: ['gpu_pool', 'x'.repeat(5000)] }, 'warn', 0, /has costs of gpu_pool, x{100,200}…/],
+    [{ status: 404 }, 'ok', 0, /works with API version/],
+    [{ values: 7 }, 'ok', 0, /works with API version/],
+  ] as const)(
+    'compares the platform\u2019s lists of values with the interface: %j',
+    async (change, state, code, words) => {
+      const {
+        groupBy = [],
+        without = '',
+        types = [],
+        status = 200,
+        values,
+      } = { ...change } as Partial<
+        Record<'groupBy' | 'types', readonly string[]> & { without: string; status: number; values: number }
+      >;
+      const dimensions = [
+        'workspace',
+        'resource_type',
+        'resource_name',
+        'resource_uuid',
+        'billing_dimension',
+        ...groupBy,
+      ];
+      const url = await serve((asked, answer) => {
+        const list = asked.url?.includes('/enums/group-by') ? dimensions.filter((name) => name !== without) : types;
+        if (asked.url?.includes('/enums/')) {
+          answer.writeHead(status, { 'content-type': 'application/json' });
+          answer.end(JSON.stringify({ values: values ?? list }));
+          return;
+        }
+        request(`${platform.url}${asked.url}`, { headers: asked.headers }, (response) => {
+          answer.writeHead(response.statusCode ?? 500, response.headers);
+          response.pipe(answer);
+        }).end();
+      });
+      const { exitCode, findings, bad } = await doctor({ env: { COSTBOOK_URL: url } });
+      expect(exitCode).toBe(code);
+      const ofPlatform = (state === 'ok' ? findings : bad).filter(({ subject }) => subject === 'platform acc_one');
+      expect(ofPlatform).toContainEqual(expect.objectContaining({ state, found: expect.stringMatching(words) }));
+      if (state === 'ok') expect(bad).toEqual([]);
+    },
+  );
+
   test('says of a clock that is days ahead only that, and finds no fault in the books', async () => {
     const url = await platformAt(() => Date.parse(now));
     const { exitCode, bad } = await doctor({ env: { COSTBOOK_URL: url }, now: '2026-11-06T13:00:00Z' });

@@ -93,7 +93,9 @@ async function rowsOf(sql: string): Promise<Record<string, string>[]> {
 
 /** The cells of the table of groups: its exact amounts or texts, row by row. */
 function groupsOf(text: string): string[][] {
-  const [, body = ''] = /<caption>By [^<]*<\/caption>[\s\S]*?<tbody>([\s\S]*?)<\/tbody>/.exec(text) ?? [];
+  // The numbers of the chart are in another table, closed.
+  const open = text.replace(/<details[\s\S]*?<\/details>/g, '');
+  const [, body = ''] = /<caption>By [^<]*<\/caption>[\s\S]*?<tbody>([\s\S]*?)<\/tbody>/.exec(open) ?? [];
   return body
     .split('</tr>')
     .filter((row) => row.includes('<td'))

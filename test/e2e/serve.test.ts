@@ -122,6 +122,16 @@ describe('costbook serve', () => {
     expect((await served.get('/assets/..%2f..%2fpackage.json')).status).toBe(404);
   });
 
+  test('leads people from an address without a page back to the overview, and answers programs in one line', async () => {
+    const person = await served.get('/nowhere', { accept: 'text/html' });
+    expect([person.status, person.headers.get('content-type')]).toEqual([404, 'text/html; charset=UTF-8']);
+    expect(person.text).toContain('<a href="/">Overview</a>');
+    const program = await served.get('/nowhere');
+    expect([program.status, program.text]).toEqual([404, 'There is no such page. Start at /\n']);
+    const file = await served.get('/explore.csv?step=year', { accept: 'text/html' });
+    expect([file.status, file.text.includes('step: expected')]).toEqual([400, true]);
+  });
+
   test('answers with a policy that admits no foreign content', async () => {
     const { headers, text } = await served.get('/');
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);

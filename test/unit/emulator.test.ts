@@ -77,13 +77,22 @@ describe('costbook emulator', () => {
     expect(status).toBe(200);
     expect(written).toHaveLength(1);
     expect(written[0]).toMatch(
-      /^\{"url":"http:\/\/127\.0\.0\.1:\d+","inferenceUrl":"http:[^"]+\/_inference","sandboxUrl":"http:[^"]+\{region\}","account":"[^"]+","tokens":\{"admin":"[^"]+","member":"[^"]+"\},"workspaceTokens":\{"production":"[^"]+",.*\}\}\n$/,
+      /^\{"url":"http:\/\/127\.0\.0\.1:\d+","inferenceUrl":"http:[^"]+\/_inference","sandboxUrl":"http:[^"]+\{region\}","control":\{"url":"http:[^"]+\/_control","token":"[^"]+"\},"account":"[^"]+","tokens":\{"admin":"[^"]+","member":"[^"]+"\},"workspaceTokens":\{"production":"[^"]+",.*\}\}\n$/,
     );
   });
 
   test('lists every wrong flag', async () => {
     const context = contextOf(AbortSignal.abort(), () => Promise.resolve());
-    const options = { port: '70000', seed: '-1', resources: '0', latencyMs: 'long', storyEnd: 'never', faults: 'tea' };
+    const options = {
+      port: '70000',
+      seed: '-1',
+      resources: '0',
+      latencyMs: 'long',
+      storyEnd: 'never',
+      faults: 'tea',
+      accounts: '0',
+      headerNames: 'colour=red',
+    };
     const refused = emulatorCommand.run({ arguments: [], options }, context);
     await expect(refused).rejects.toThrow(UsageError);
     for (const flag of [
@@ -92,6 +101,8 @@ describe('costbook emulator', () => {
       '--resources',
       '--latency-ms',
       '--story-end',
+      '--accounts',
+      '--header-names: "colour=red"',
       '--faults: unknown fault "tea"',
     ]) {
       await expect(refused).rejects.toThrow(flag);
