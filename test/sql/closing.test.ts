@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { expectClosesHold } from '../../src/reports/as-of.ts';
+import { differingCloses } from '../../src/warehouse/closes.ts';
 import { answer, givenBooks } from '../support/given-books.ts';
 
 /** September closed after load 1, October after load 3; loads 2 and 3 came between, load 4 after both. */
@@ -219,6 +220,19 @@ describe('expectClosesHold', () => {
       await expectClosesHold(books.connection, undefined, { periods: [november], sql: plain });
       await expectClosesHold(books.connection, 'now', { periods: [september], sql: plain });
     } finally {
+      books.close();
+    }
+  });
+
+  test('asks only for an ingest while hours of the close are missing', async () => {
+    const window = { window_start: '2026-09-01 00:00:00', window_end: '2026-10-01 00:00:00', load_number: 1 };
+    const lost = { closes: [{ row_count: 2, cost: '7', covered: JSON.stringify([window]) }] };
+    for (const [end, reopen] of [
+      ['2026-09-20', []],
+      ['2026-10-01', ['2026-09']],
+    ] as const) {
+      const books = await givenBooks({ ...lost, covered: [{ window_end: end }] });
+      expect(await differingCloses(books.connection)).toMatchObject([{ month: '2026-09', reopen }]);
       books.close();
     }
   });
