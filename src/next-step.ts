@@ -92,8 +92,12 @@ export function checkSqlStep(names: readonly string[]): NextStep {
 /** The next step for a check that did not finish on this machine. */
 export const checkMachineStep: NextStep = act('read the error, then run "costbook check" again.');
 
-/** The next step for a closed month that no longer has its closing total. The months to reopen, oldest first. */
+/**
+ * The next step for a closed month that no longer has its closing total. The months to reopen, oldest first; none if
+ * only hours are missing.
+ */
 export function closeAgainStep(months: readonly string[]): NextStep {
+  if (months.length === 0) return act('run "costbook ingest", which fetches the missing hours of the month again.');
   const reopen = months.toReversed().map((month) => `"costbook reopen ${month} --reason …"`);
   const close = months.map((month) => `"costbook close ${month}"`);
   return act(`run "costbook ingest", then ${[...reopen, ...close].join(', then ')}.`);

@@ -1,4 +1,4 @@
---! about: The covered windows of a month by account, as JSON: a close stores them.
+--! about: The covered windows of a month by account, each with its load, as JSON: a close stores them.
 select
   account,
   cast(
@@ -6,7 +6,8 @@ select
       list(
         {
           'window_start': cast(greatest(window_start, cast($month as timestamp)) as varchar),
-          'window_end': cast(least(window_end, cast($month as timestamp) + interval 1 month) as varchar)
+          'window_end': cast(least(window_end, cast($month as timestamp) + interval 1 month) as varchar),
+          'load_number': load_number
         }
         order by window_start
       )

@@ -1,5 +1,6 @@
 --! about: Closed months that no longer have the rows and the cost of their close, by account, with every month that must be
---! about: reopened to close them again. Only hours from $start until $end are read.
+--! about: reopened to close them again: none while hours of the close are missing, which an ingest fetches again. Only
+--! about: hours from $start until $end are read.
 --! grain: account, month
 with own as (
   select series.account, billed.billing_month, count(*) as row_count, sum(billed.cost) as cost
@@ -17,6 +18,40 @@ closed as (
   select billing_month, account, row_count, cost, corrections, correction_cost
   from closes
   where is_closed and billing_month >= cast($start as timestamp) and billing_month < cast($end as timestamp)
+),
+hours_at_close as (
+  select billing_month, account, sum(epoch(window_end) - epoch(window_start)) as seconds
+  from (
+    select
+      billing_month,
+      account,
+      unnest(from_json(covered, '[{"window_start": "TIMESTAMP", "window_end": "TIMESTAMP"}]'), recursive := true)
+    from ledger.closes
+    where reopened_at is null and covered is not null
+  )
+  group by billing_month, account
+),
+hours_now as (
+  select
+    hours_at_close.billing_month,
+    hours_at_close.account,
+    sum(
+      epoch(least(covered.window_end, hours_at_close.billing_month + interval 1 month))
+      - epoch(greatest(covered.window_start, hours_at_close.billing_month))
+    ) as seconds
+  from hours_at_close
+  join ledger.covered as covered
+    on covered.account = hours_at_close.account
+    and covered.replaced_by is null
+    and covered.window_start < hours_at_close.billing_month + interval 1 month
+    and covered.window_end > hours_at_close.billing_month
+  group by hours_at_close.billing_month, hours_at_close.account
+),
+missing as (
+  select hours_at_close.billing_month, hours_at_close.account
+  from hours_at_close
+  left join hours_now using (billing_month, account)
+  where hours_at_close.seconds > coalesce(hours_now.seconds, 0)
 ),
 expected as (
   select billing_month, account, row_count, cost, corrections, correction_cost from closed
@@ -36,12 +71,16 @@ select
       coalesce(own.cost, 0) + coalesce(delivered.cost, 0) - expected.cost - expected.correction_cost as decimal(38, 12)
     ) as varchar
   ) as difference,
-  (
-    select string_agg(strftime(billing_month, '%Y-%m'), ',' order by billing_month)
-    from ledger.closed_months
-    where closed_months.billing_month >= expected.billing_month
-  ) as reopen
+  case
+    when missing.account is null
+      then (
+        select string_agg(strftime(billing_month, '%Y-%m'), ',' order by billing_month)
+        from ledger.closed_months
+        where closed_months.billing_month >= expected.billing_month
+      )
+  end as reopen
 from expected
+left join missing on missing.billing_month = expected.billing_month and missing.account = expected.account
 left join own on own.billing_month = expected.billing_month and own.account = expected.account
 left join delivered on delivered.billing_month = expected.billing_month and delivered.account = expected.account
 where expected.row_count <> coalesce(own.row_count, 0)

@@ -41,11 +41,14 @@ lost_by_load as (
     and lost_loads.load_number > missing.last_load
   group by missing.bucket_start
 ),
--- The description of a lost load may be lost, too: then no load says which hours it had.
+-- The description of a lost load may be lost, too: then only a close knows which hours it had.
 closed as (
   select
-    load_number,
-    unnest(from_json(covered, '[{"window_start": "TIMESTAMP", "window_end": "TIMESTAMP"}]'), recursive := true)
+    load_number as close_load,
+    unnest(
+      from_json(covered, '[{"window_start": "TIMESTAMP", "window_end": "TIMESTAMP", "load_number": "BIGINT"}]'),
+      recursive := true
+    )
   from ledger.closes
   where account = $account and covered is not null and load_number < cast($load_number as bigint)
 ),
@@ -55,7 +58,7 @@ lost_by_close as (
   join closed
     on missing.bucket_start >= closed.window_start
     and missing.bucket_start < closed.window_end
-    and missing.last_load = 0
+    and missing.last_load < closed.load_number
   group by missing.bucket_start
 ),
 lost as (

@@ -396,7 +396,9 @@ function closedMonthWords({ differs, ...fact }: ClosedMonthFact): Words {
   if (differs !== undefined) {
     return {
       title: `${fact.month} of ${fact.account} no longer matches its close: closed with ${usd(differs.closedCost)}, now ${usd(differs.cost)}`,
-      sentences: ['Do not use its costs, or corrections in later months, until the month is closed again.'],
+      sentences: [
+        `Do not use its costs, or corrections in later months, until ${differs.reopen.length === 0 ? 'its missing hours are fetched' : 'the month is closed'} again.`,
+      ],
     };
   }
   return {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { prepareDecoding } from '../fetch/index.ts';
+import { prepareDecoding, readStoredLoads } from '../fetch/index.ts';
 import { rebuildLoads, withLandingLosses } from '../ingest/index.ts';
 import {
   JournalLossError,
@@ -45,7 +45,12 @@ export async function makeWarehouse(
 ): Promise<{ loads: number }> {
   prepareDecoding();
   const landingRoot = join(dir, 'data', 'landing');
-  const opening = openRebuildingWarehouse(dir, file, { throughEvent, base, inBooks, acceptsGaps, signal });
+  const stored = await readStoredLoads(landingRoot);
+  const lastLoad = stored.loads
+    .map(({ record }) => record)
+    .findLast(({ loadNumber }) => throughLoad === undefined || loadNumber <= throughLoad);
+  const asked = { throughEvent, base, inBooks, lastLoad, acceptsGaps, signal };
+  const opening = openRebuildingWarehouse(dir, file, asked);
   const warehouse = await opening.catch(async (error: unknown) => {
     if (!(error instanceof JournalLossError) || base !== undefined) throw error;
     throw await withLandingLosses(error, { landingRoot, afterLoad: 0, throughLoad, loadsInBooks });

@@ -163,8 +163,13 @@ async function publishWhole(waitMs: number, context: CommandContext): Promise<re
 }
 
 /** Closes the gaps of a damaged journal. */
-async function closeJournal(losses: Losses, inBooks: number, { dir }: CommandContext): Promise<void> {
-  const closed = await closeGaps(journalFolder(dir), { inBooks, acceptLoss: losses.isAccepted });
+async function closeJournal(
+  losses: Losses,
+  inBooks: number,
+  { dir }: CommandContext,
+  { isEndLost = false } = {},
+): Promise<void> {
+  const closed = await closeGaps(journalFolder(dir), { inBooks, acceptLoss: losses.isAccepted, isEndLost });
   losses.events = [...losses.events, ...closed.lost];
   losses.journalFiles = [...losses.journalFiles, ...closed.movedAside];
 }
@@ -182,7 +187,7 @@ async function makeWithout(losses: Losses, asked: WarehouseAsked, context: Comma
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof JournalLossError ? error.cause : error;
     if (cause instanceof JournalLossError) {
-      await closeJournal(losses, asked.inBooks ?? 0, context).catch((lost: unknown) => {
+      await closeJournal(losses, asked.inBooks ?? 0, context, cause).catch((lost: unknown) => {
         if (!(lost instanceof JournalLossError) || asked.base !== undefined) throw lost;
         // The error has what the landing folder lost, too.
         const found = messageOf(error).replace(cause.message, cause.found);
@@ -243,7 +248,9 @@ function describeLoss({ loadNumber, account, window, problem }: AcceptedLoss): s
 }
 
 /** Events for people: `event 5 of the journal (run_ended)`. */
-function describeEvents({ from, through, kinds }: LostEvents): string {
+function describeEvents({ from, through, kinds, isEnd }: LostEvents): string {
+  if (isEnd)
+    return `the journal from event ${from} on, with every close, alert and run since then: close those months again`;
   const range = from === through ? `event ${from}` : `events ${from} to ${through}`;
   const known = [...new Set(kinds)];
   const named =

@@ -76,7 +76,10 @@ export interface DifferingClose {
   /** What the month bills now. */
   readonly cost: string;
   readonly difference: string;
-  /** The months to reopen, oldest first: this one and all that were closed after it. */
+  /**
+   * The months to reopen, oldest first: this one and all that were closed after it. Empty while hours of the close are
+   * missing, because fetching them again may be enough.
+   */
   readonly reopen: readonly string[];
 }
 
@@ -92,7 +95,7 @@ export async function differingCloses(connection: Connection, within?: Window): 
     closedCost: String(row['closed_cost']),
     cost: String(row['cost']),
     difference: String(row['difference']),
-    reopen: String(row['reopen']).split(','),
+    reopen: textOrUndefined(row['reopen'])?.split(',') ?? [],
   }));
 }
 

@@ -11,6 +11,8 @@ export interface LostEvents {
   readonly kinds: readonly string[];
   /** Whether the books have them, so that nothing is lost. */
   readonly isInBooks: boolean;
+  /** Whether more events may be lost after these. */
+  readonly isEnd: boolean;
 }
 
 /** What closing the gaps of a journal did. */
@@ -48,16 +50,25 @@ interface Readable {
  */
 export async function closeGaps(
   folder: string,
-  { inBooks, acceptLoss }: { readonly inBooks: number; readonly acceptLoss: boolean },
+  {
+    inBooks,
+    acceptLoss,
+    isEndLost = false,
+  }: {
+    readonly inBooks: number;
+    readonly acceptLoss: boolean;
+    /** Whether the last events are missing; one event then stands for them. */
+    readonly isEndLost?: boolean;
+  },
 ): Promise<ClosedGaps> {
   const files = await journalFiles(folder);
   const readable = await readLines(folder, files, inBooks);
-  const last = Math.max(readable.last, inBooks);
+  const last = Math.max(readable.last, inBooks) + (isEndLost ? 1 : 0);
   const gaps = gapsIn(readable.lines, last);
   const isNew = (gap: { from: number; through: number }) =>
     !readable.recorded.some(({ from, through }) => from <= gap.from && gap.through <= through);
   const lost = gaps.filter(isNew).map(({ from, through }) => ({
-    ...{ from, through, isInBooks: through <= inBooks },
+    ...{ from, through, isInBooks: through <= inBooks, isEnd: isEndLost && through === last },
     kinds: [...readable.kinds].filter(([number]) => number >= from && number <= through).map(([, kind]) => kind),
   }));
   const really = lost.find(({ isInBooks }) => !isInBooks);

@@ -77,11 +77,41 @@ export class JournalLossError extends ChangedFileError {
   /** What was found, without the next step. */
   readonly found: string;
 
-  constructor(found: string, advice: string, inBooks: number) {
+  /** Whether the last events are missing, so that nobody knows how many. */
+  readonly isEndLost: boolean;
+
+  constructor(found: string, advice: string, inBooks: number, { isEndLost = false } = {}) {
     super(`${found}. ${advice}`);
     this.found = found;
     this.inBooks = inBooks;
+    this.isEndLost = isEndLost;
   }
+}
+
+/**
+ * The error of a journal that ends before the last load, or is missing: each load is of a run, and a run starts with an
+ * event. Undefined if it does not, or if a repair has recorded lost events. Pure.
+ */
+export function endFault(
+  folder: string,
+  events: readonly NumberedEvent[],
+  lastLoad: { readonly loadNumber: number; readonly runNumber: number } | undefined,
+): JournalLossError | undefined {
+  if (lastLoad === undefined || events.some(({ event }) => event === 'events_lost')) return undefined;
+  const runs = events.flatMap(({ values }) => (typeof values['run_number'] === 'number' ? [values['run_number']] : []));
+  const last = runs.reduce((most, run) => Math.max(most, run), 0);
+  if (last >= lastLoad.runNumber) return undefined;
+  const found =
+    events.length === 0
+      ? 'the journal has no event'
+      : `the journal ends with event ${events.at(-1)?.number} (run ${last})`;
+  return new JournalLossError(
+    `${folder}: ${found}, but data/landing has load ${lastLoad.loadNumber} of run ${lastLoad.runNumber}. Closed months, ` +
+      'alerts and runs since then are lost',
+    accepting,
+    0,
+    { isEndLost: true },
+  );
 }
 
 /**

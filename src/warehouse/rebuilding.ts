@@ -2,7 +2,7 @@ import { chmod, copyFile, link, open, readdir, rename, rm, stat, truncate, unlin
 import { basename, dirname, join } from 'node:path';
 import { LockedError, UsageError } from '../errors.ts';
 import { openDatabase } from './database.ts';
-import { eventWriter, journalFolder, lastApplied, missing, readJournal } from './journal.ts';
+import { endFault, eventWriter, journalFolder, lastApplied, missing, readJournal } from './journal.ts';
 import { lastNumberOf } from './journal-events.ts';
 import { migrateTables } from './migrate.ts';
 import { appliedInRebuild, firstUnrestored } from './restored-rows.ts';
@@ -45,6 +45,8 @@ export async function openRebuildingWarehouse(
     readonly base?: RebuildingBase | undefined;
     /** The last journal event that present books have: a repair can restore it. 0 for none. */
     readonly inBooks: number;
+    /** The last load in the landing folder: the journal must have its run, unless there is a base. */
+    readonly lastLoad?: { readonly loadNumber: number; readonly runNumber: number } | undefined;
     /** Whether to continue without events that a repair recorded as lost, if it did not restore their rows. */
     readonly acceptsGaps: boolean;
     readonly signal: AbortSignal;
@@ -90,6 +92,8 @@ export async function openRebuildingWarehouse(
     const events = await readJournal(folder, after, options.throughEvent, inBooks);
     const gap = options.acceptsGaps ? undefined : firstUnrestored(events);
     if (gap !== undefined) throw missing(folder, gap.number, lastNumberOf(gap), inBooks);
+    const end = options.base === undefined ? endFault(folder, events, options.lastLoad) : undefined;
+    if (end !== undefined) throw end;
     const write = await eventWriter(connection, appliedInRebuild(events));
     for (let from = 0; from < events.length; from += eventsAtOnce) {
       await write(events.slice(from, from + eventsAtOnce));

@@ -80,7 +80,7 @@ export function decimalsSeen(state: StageState): TotalDecimals {
 
 /** A window of the state's account as SQL parameters. */
 export function windowParameters(
-  { account }: StageState,
+  { account }: Pick<StageState, 'account'>,
   window: Window,
 ): { account: string; window_start: string; window_end: string } {
   return { account, window_start: formatInstant(window.start), window_end: formatInstant(window.end) };

@@ -168,8 +168,14 @@ async function repeatLost(
   written: LoadWritten,
   place: string | undefined,
 ): Promise<void> {
+  const { connection, sql } = state;
   const numbers = { load_number: facts.loadNumber, seen_at: formatInstant(facts.seenAt) };
-  await state.connection.run(state.sql('remove_rows'), { ...windowParameters(state, state.window), ...numbers });
+  const known = await connection.rows(sql('windows_of_lost'), { load_number: facts.loadNumber });
+  const others = known.map((row) => windowParameters({ account: String(row['account']) }, windowOf(row)));
+  for (const window of [windowParameters(state, state.window), ...others]) {
+    await connection.run(sql('remove_rows'), { ...window, ...numbers });
+    await connection.run(sql('supersede_coverage'), { ...window, load_number: facts.loadNumber });
+  }
   await recordLoad(state, facts, written, place, { wasCovered: true, lost: [] });
 }
 

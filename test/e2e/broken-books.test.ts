@@ -609,6 +609,37 @@ describe.concurrent('repair --accept-loss', () => {
     expect(rebuilt.exitCode, rebuilt.stderr).toBe(0);
   });
 
+  test.each([
+    ['the whole journal', async (dir: string) => rm(join(dir, 'data', 'journal'), { recursive: true }), 'has no event'],
+    [
+      'the end of the journal',
+      async (dir: string) => {
+        const [name = ''] = await readdir(join(dir, 'data', 'journal'));
+        const path = join(dir, 'data', 'journal', name);
+        const second = (await readFile(path, 'utf8'))
+          .split('\n')
+          .findIndex((line, at) => at > 0 && /"run_began"/.test(line));
+        await writeFile(path, `${(await readFile(path, 'utf8')).split('\n').slice(0, second).join('\n')}\n`);
+      },
+      'ends with event',
+    ],
+  ])('is needed if %s is lost with warehouse and snapshot', async (_, damage, found) => {
+    const dir = await onlyLanding();
+    await damage(dir);
+    const refused = await run(dir, 'repair');
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr).toContain(found);
+    expect(refused.stderr).toContain('costbook repair --accept-loss');
+    const accepted = await run(dir, 'repair', '--accept-loss');
+    expect(accepted, accepted.stderr).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('Lost: the journal from event'),
+    });
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    await expectWhole(dir);
+    expect((await run(dir, 'rebuild', '--into', join(dir, 'rebuilt.duckdb'))).exitCode).toBe(0);
+  });
+
   test('without warehouse and snapshot loses only the damaged lines of the journal, and names them', async () => {
     const dir = await onlyLanding();
     const { lines, replace } = await journalOf(dir);

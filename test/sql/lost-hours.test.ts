@@ -177,6 +177,12 @@ describe('hours of a closed month that were lost and fetched again', () => {
       [{ ...whole, micros: 7 }],
     ],
     [
+      'have the value of the lost load at the close, if only the close knows which hours it had',
+      [{ ...whole, end: 30 }, { ...whole, micros: 7 }, rest, 'close June', 'close July'],
+      ['answers', 'nothing'],
+      [{ ...whole, micros: 7 }],
+    ],
+    [
       'have no correction, if the lost load had found no change',
       [whole, rest, 'close June', whole, 'close July'],
       ['answers', 'answers', 'lost'],
