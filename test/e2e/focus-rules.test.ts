@@ -258,7 +258,7 @@ describe.skipIf(!hasModels)(
       const books = await givenBooks(nastyGiven(), join(odd, 'data', 'costbook.duckdb'));
       await books.connection.run(`
         insert into ledger.closes values
-          ('2026-09-01', '${digitAccount}', 1, 1, '2026-10-05', 1, 2, 0, 0, '', null, null, null)
+          ('2026-09-01', '${digitAccount}', 1, 1, '2026-10-05', 1, 2, 0, 0, '', null, null, null, null)
       `);
       books.close();
       for (const version of modelled) {
