@@ -265,6 +265,10 @@ function answerError(
     return say(context, words, 503);
   }
   if (error instanceof BusyError || error instanceof PageTimeError) return say(context, messageOf(error), 503);
+  if (error instanceof MachineError && error.failureCode === 'out_of_memory') {
+    log.warn('page.too_large', 'A page needs more memory than it may use', { path: context.req.path });
+    return say(context, 'This needs more memory than a page may use. Choose a shorter range or fewer groups.', 503);
+  }
   if (error instanceof CostbookError && error.exitCode === exitCodes.usage) {
     return say(context, messageOf(error), 400);
   }

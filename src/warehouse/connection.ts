@@ -59,7 +59,7 @@ export interface Connection {
    * when no statement of it is running any longer.
    */
   during<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
-  /** From here on the connection is read-only, including temporary objects. */
+  /** From here on the connection cannot change the attached file. `admit` refuses statements that make temporary objects. */
   seal(): Promise<void>;
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
   transaction<T>(work: () => Promise<T>): Promise<T>;

@@ -56,7 +56,7 @@ export function asOurError(
         `this needs more than the ${memoryMb} MB of memory, and the disk space below ${dirname(file)}, that one ` +
           `command may use. Query less at once (fewer rows or columns, sums instead of rows), or free memory and disk ` +
           `(${firstLine})`,
-        { cause: error },
+        { cause: error, code: 'out_of_memory' },
       );
     }
     const isCut = message.includes(`Could not read enough bytes from file "${file}"`);

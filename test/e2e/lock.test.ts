@@ -184,6 +184,8 @@ describe('while the warehouse is locked', () => {
     rebuild: ['--into', 'rebuilt.duckdb'],
     repair: [],
     plan: [],
+    mcp: [],
+    platform: ['--list'],
     statement: ['--month', '2026-09', '--format', 'html'],
     run: ['nightly'],
     schedule: ['--list'],
