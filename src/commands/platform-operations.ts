@@ -1,5 +1,5 @@
 import { allOperations, type Operation, type Parameter, schemaOf } from '../platform/index.ts';
-import { formatTable, type TableLayout, wrapped } from '../terminal/index.ts';
+import { formatTable, type TableLayout, wrapped, wrapWords } from '../terminal/index.ts';
 
 /** `resourceUuid` as a flag: `resource-uuid`. The account is named as everywhere else. */
 export function flagOf(name: string): string {
@@ -49,26 +49,32 @@ export function describedOperation(operation: Operation, json: boolean, layout: 
       ...{ paging: operation.paging, pagedSince: operation.pagedSince, response: schemaOf(response) },
     })}\n`;
   }
-  const rows = parameters.map((parameter) => [
-    `--${flagOf(parameter.name)}`,
-    parameter.required ? 'yes' : '',
-    `${parameter.rule}${choicesOf(parameter)}`,
-  ]);
-  const columns = ['flag', 'required', 'rule'].map((column) => ({ name: column, type: 'VARCHAR' }));
   return [
     `${name}: ${summary}`,
     `${method} {${hostNames[host]}}${path} (section ${section} of the interface)`,
     '',
-    ...(rows.length === 0 ? [] : [formatTable(columns, rows, { ...layout, isExact: true }), '']),
+    ...parameters.flatMap((parameter) => describedParameter(parameter, layout)),
+    ...(parameters.length === 0 ? [] : ['']),
     ...(body === undefined ? [] : [`Body${body.required ? '' : ' (optional)'}: ${body.rule}`]),
     ...(operation.answer === 'any' ? ['The interface does not show the answer.'] : []),
     ...(operation.paging === undefined ? [] : ['The answer has pages; --all follows them.']),
     ...(changes && effect !== undefined ? [`It ${effect}. It needs --yes.`] : []),
     `Errors: ${errors.map(({ status, when }) => (status === undefined ? when : `${status} ${when}`)).join('; ')}.`,
   ]
-    .map((line) => (line.includes('\n') ? line : wrapped(line, layout)))
+    .map((line) => (line.startsWith(indent) ? line : wrapped(line, layout)))
     .join('\n')
     .concat('\n');
+}
+
+const indent = '  ';
+
+/** A flag, and its rule below it. */
+function describedParameter(parameter: Parameter, { width = Number.POSITIVE_INFINITY }: TableLayout): string[] {
+  const rule = wrapWords(`${parameter.rule}${choicesOf(parameter)}`, width - 3 * indent.length);
+  return [
+    `${indent}--${flagOf(parameter.name)}${parameter.required ? ' (required)' : ''}`,
+    ...rule.map((line) => `${indent}${indent}${indent}${line}`),
+  ];
 }
 
 function choicesOf({ type }: Parameter): string {
