@@ -49,6 +49,7 @@ export async function startDashboard(
       `--host ${host}: other machines can reach this address, so expected access tokens (serve.tokens in costbook.yaml) or the header of an authenticating proxy (serve.userHeader)`,
     );
   }
+  let answerer: Promise<(request: Request) => Promise<Response>> | undefined;
   const { serveDashboard } = await import('../serve/index.ts');
   return serveDashboard({
     ...{ dir, host, port, settings, probes },
@@ -57,5 +58,10 @@ export async function startDashboard(
     ...{ now: effects.now, log: effects.log, signal },
     config: () => loadConfig({ dir, env, now: effects.now(), requireAccounts: false }),
     commands: dashboardCommands(context),
+    mcp: async (request) => {
+      // It takes a while to load, and most dashboards have no agent.
+      answerer ??= import('./mcp.ts').then(({ mcpAnswerer }) => mcpAnswerer(context));
+      return (await answerer)(request);
+    },
   });
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { BooksReader } from '../mcp/index.ts';
-import { openMcpServer, serveOnStdio } from '../mcp/index.ts';
+import { openMcpHttp, openMcpServer, serveOnStdio } from '../mcp/index.ts';
 import { expectProject } from '../project-folder.ts';
 import { completenessOf, readReports } from '../reports/index.ts';
 import { childWork } from '../serve/index.ts';
@@ -34,6 +34,15 @@ export const mcpCommand: Command = {
     return 0;
   },
 };
+
+/** Answers agents over HTTP, for the dashboard. */
+export function mcpAnswerer(context: CommandContext): (request: Request) => Promise<Response> {
+  const books = booksReader(context);
+  const open = () => openMcpServer(books, { version, redact: context.redact });
+  return openMcpHttp(open, (words) =>
+    context.effects.log.warn('mcp.failed', 'A request of an agent failed', { reason: words }),
+  );
+}
 
 /** What the tools of an agent read. */
 function booksReader(context: CommandContext): BooksReader {

@@ -1,3 +1,4 @@
+export { openMcpHttp } from './http.ts';
 export { openMcpServer } from './server.ts';
 export { serveOnStdio } from './stdio.ts';
 export type { BooksReader, RowsAnswer } from './tools.ts';

@@ -61,6 +61,8 @@ export interface DashboardOptions {
   readonly commands: ProjectCommands;
   /** How long the queries of a page may take together, in milliseconds; 30 seconds by default. */
   readonly pageMs?: number;
+  /** Answers an agent at /mcp; undefined if there is no such address. */
+  readonly mcp?: ((request: Request) => Promise<Response>) | undefined;
   /** What another service in this process adds to the answers for monitors. */
   readonly probes?: DashboardProbes | undefined;
 }
@@ -122,6 +124,10 @@ const maxWaiting = 100;
 const maxAtOnceLimited = 2;
 const maxWaitingLimited = 20;
 const maxBodyBytes = 4096;
+/** Where agents ask: a query may have 100 kB. */
+const mcpPath = '/mcp';
+const maxMcpBytes = 256 * 1024;
+const mcpLimits = { atOnce: 4, maxWaiting: 20 } as const;
 const maxConnections = 512;
 /** An address holds a query of 8 kB, with three bytes for each of its signs. */
 const maxHeaderSize = 32_768;
@@ -145,7 +151,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const access = openAccess(settings, now);
   const hosts = new Set(settings.hosts);
   const app = new Hono<Env>();
-  app.use(secure(hosts));
+  app.use(secure(hosts, options.mcp !== undefined));
   app.use(async (context, next) => {
     context.set('assets', urls);
     await next();
@@ -171,6 +177,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     context.header('content-type', 'text/plain; version=0.0.4; charset=utf-8');
     return context.body(await (probes?.metrics() ?? metricsText(dir)));
   });
+  addAgents(app, options, hosts);
   app.get('/api/snapshot', (context) =>
     snapshots.read({ kind: 'all' }, async ({ version }) => context.json({ version })),
   );
@@ -220,6 +227,15 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
       snapshots.close();
     },
   };
+}
+
+/** Adds the address at which agents ask. */
+function addAgents(app: Hono<Env>, { mcp }: DashboardOptions, hosts: ReadonlySet<string>): void {
+  if (mcp === undefined) return;
+  const inTurn = openLimiter({ ...mcpLimits, busy: 'Too many requests of agents at once. Try again in a moment.' });
+  app.all(mcpPath, bodyLimit({ maxSize: maxMcpBytes }), (context) =>
+    inTurn(() => answerAgent(context, hosts, mcp), viewerSignal(context)),
+  );
 }
 
 /** Limits how many pages are made at once; viewers of one scope wait for each other only. */
@@ -310,7 +326,7 @@ function warmEveryHour(snapshots: Snapshots, project: Project, options: Dashboar
 }
 
 /** Answers only for our own names, which defeats DNS rebinding, and changes nothing whatever is asked. */
-function secure(hosts: ReadonlySet<string>): MiddlewareHandler<Env> {
+function secure(hosts: ReadonlySet<string>, hasMcp: boolean): MiddlewareHandler<Env> {
   return async (context, next) => {
     for (const [name, value] of Object.entries(securityHeaders)) context.header(name, value);
     if (!hosts.has((context.req.header('host') ?? '').toLowerCase())) {
@@ -320,12 +336,28 @@ function secure(hosts: ReadonlySet<string>): MiddlewareHandler<Env> {
       );
     }
     const isSignIn = context.req.method === 'POST' && context.req.path === '/sign-in';
-    if (context.req.method !== 'GET' && context.req.method !== 'HEAD' && !isSignIn) {
+    const isAgent = hasMcp && context.req.path === mcpPath;
+    if (context.req.method !== 'GET' && context.req.method !== 'HEAD' && !isSignIn && !isAgent) {
       return context.text('Expected GET: nothing can be changed here.\n', 405);
     }
     await next();
     return undefined;
   };
+}
+
+/** Answers an agent that may see everything: its SQL reads all costs. A page of another site is no agent. */
+async function answerAgent(
+  context: Context<Env>,
+  hosts: ReadonlySet<string>,
+  answer: (request: Request) => Promise<Response>,
+): Promise<Response> {
+  const origin = context.req.header('origin');
+  const isForeign = origin !== undefined && !(URL.canParse(origin) && hosts.has(new URL(origin).host));
+  if (isForeign) return context.text('This address is not for pages of other sites.\n', 403);
+  if (context.get('viewer').scope.kind !== 'all') {
+    return context.text('An agent needs a token that may see everything. This one sees only some costs.\n', 403);
+  }
+  return answer(context.req.raw);
 }
 
 /** Lets in whom the settings name, and sends people without a session to the page on which they sign in. */

@@ -1,11 +1,14 @@
-import { readFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
+import { createInterface } from 'node:readline';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { tools } from '../../src/mcp/tools.ts';
-import { askSnapshot, cli, newProject, runCli } from '../support/project.ts';
+import { askSnapshot, cli, newProject, runCli, startCli } from '../support/project.ts';
 
 const now = '2026-11-03T06:30:00Z';
 let dir = '';
@@ -168,6 +171,71 @@ describe('an agent that asks the books', () => {
     expect((await readFile(join(dir, 'data', 'costbook.duckdb'))).equals(before)).toBe(true);
     await expect(readFile(join(dir, 'exports'))).rejects.toThrow('ENOENT');
     expect(stderr).not.toContain('emulator-admin');
+  });
+});
+
+describe('an agent at /mcp of the dashboard', () => {
+  const all = 'agent-token-of-finance-0001';
+  const some = 'agent-token-of-research-0001';
+  let url = '';
+  beforeAll(async () => {
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      `serve: { tokens: { finance: { token: ${all} }, research: { token: ${some}, workspaces: [research] } } }\n`,
+    );
+    const { process: server } = startCli(['serve', '--port', '0', '--json', '--dir', dir, '--now', now]);
+    const [line] = (await once(createInterface({ input: server.stdout as NodeJS.ReadableStream }), 'line')) as [string];
+    url = (JSON.parse(line) as { url: string }).url;
+    closing.push(async () => void server.kill('SIGTERM'));
+  }, 60_000);
+
+  test('gets the answers that it gets on stdin', async () => {
+    const agent = new Client({ name: 'test', version: '1.0.0' });
+    const headers = { authorization: `Bearer ${all}` };
+    await agent.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }));
+    expect((await agent.listTools()).tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
+    const sql = 'select workspace, sum(cost) as cost from costs_monthly group by all order by all';
+    const { structuredContent } = await agent.callTool({ name: 'query', arguments: { sql } });
+    expect(structuredContent).toEqual((await call('query', { sql })).answer);
+    await agent.close();
+  });
+
+  const hello = JSON.stringify({
+    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+  });
+  const accept = 'application/json, text/event-stream';
+  const right = { authorization: `Bearer ${all}`, 'content-type': 'application/json', accept };
+
+  /** Sends a request with exactly these headers. */
+  async function post(headers: Record<string, string>, body = hello): Promise<{ status: number; text: string }> {
+    const asked = request(`${url}/mcp`, { method: 'POST', headers });
+    asked.end(body);
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const chunk of response) text += String(chunk);
+    return { status: response.statusCode ?? 0, text };
+  }
+
+  test.each([
+    ['the right token', {}, 200],
+    ['no token', { authorization: '' }, 401],
+    ['a wrong token', { authorization: 'Bearer agent-token-of-nobody-0001' }, 401],
+    ['a token that sees only some costs', { authorization: `Bearer ${some}` }, 403],
+    ['another host', { host: 'evil.example' }, 421],
+    ['a page of another site', { origin: 'https://evil.example' }, 403],
+    ['a body that a form of another site could send', { 'content-type': 'text/plain' }, 415],
+  ])('with %s', async (_, change, status) => {
+    const { status: found, text } = await post({ ...right, ...change });
+    expect(found, text).toBe(status);
+    if (status !== 200) expect(text).not.toContain('completeThrough');
+  });
+
+  test('cannot send more than a query needs, and pages still only read', async () => {
+    expect((await post(right, `{"x":"${'y'.repeat(300_000)}"}`)).status).toBe(413);
+    const headers = { authorization: `Bearer ${all}` };
+    expect((await fetch(`${url}/explore`, { method: 'POST', headers })).status).toBe(405);
+    expect((await fetch(`${url}/`, { headers })).status).toBe(200);
   });
 });
 
