@@ -561,7 +561,7 @@ describe.concurrent('doctor', () => {
     ['damaged description', /load\.json is not JSON/, (folder) => writeFile(join(folder, 'load.json'), '{')],
     [
       'copied load',
-      /mv .*load-000000099/,
+      /1 copy of load folders[\s\S]*costbook repair/,
       (folder) => cp(folder, join(folder, '..', 'load-000000099'), { recursive: true }),
     ],
   ])('finds a %s in the landing folder', async (_, found, damage) => {
