@@ -166,7 +166,7 @@ test('wrong arguments of allocation are refused with what is expected', async ()
   for (const [args, words] of [
     [['tset'], 'did you mean test?'],
     [['explain'], 'name a resource'],
-    [['test', '--file', 'none.yaml'], 'found no allocation rules in'],
+    [['test', '--file', 'none.yaml'], 'none.yaml does not exist'],
     [['apply', '--file', 'draft.yaml'], 'move your file there'],
   ] as const) {
     const { exitCode, stderr } = await runCli(['allocation', ...args, '--dir', dir]);
