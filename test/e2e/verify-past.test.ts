@@ -326,7 +326,9 @@ describe.concurrent('a platform whose totals of the past contradict its hours', 
       expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
       const status = await runCli(['status', '--dir', dir, '--now', nextNight, '--exit-code']);
       expect(status.exitCode).toBe(4);
-      expect(status.stdout).toMatch(/- (up to )?0\.50 USD: costs of account acc_one in 2026-07 differ from the platform's totals/);
+      expect(status.stdout).toMatch(
+        /- (up to )?0\.50 USD: costs of account acc_one in 2026-07 differ from the platform's totals/,
+      );
 
       platform.tells = (_, truth) => truth;
       const healed = await ingest(dir, platform, { now: '2026-09-12T02:15:00Z', env: since });
