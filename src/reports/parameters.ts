@@ -362,7 +362,7 @@ export function settleParameters(read: ReadParameters, state: CompletenessState)
       if (month === undefined) {
         throw new UsageError(
           state.completeThrough === null
-            ? 'the books have no complete hour yet: run "costbook ingest"; "costbook status" shows why they have none'
+            ? 'no month is complete in every account: one has no complete hour yet. Run "costbook ingest"; "costbook status" shows why'
             : `no month is complete in every account yet: the books are complete through ${state.completeThrough}; choose a month with --month`,
         );
       }

@@ -1,5 +1,5 @@
 import { readdir, rename, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { ChangedFileError, DamagedFileError } from '../errors.ts';
 import { formatSecond, type Instant } from '../time.ts';
 import { type Connection, SqlError } from './connection.ts';
@@ -43,7 +43,7 @@ export async function refuseMissing(warehouse: string, traces: Traces): Promise<
   if (traces.seal === undefined && traces.newestStored === 0 && !traces.hasJournal) return;
   throw new ChangedFileError(
     `${warehouse} is missing, and there were books: ${describeTraces(traces)}. Nothing was changed. ${repairs}, which ` +
-      `rebuilds the warehouse from these. To start without them, move ${join(traces.dir, 'data')} away`,
+      'rebuilds the warehouse from the landing folder and the journal',
   );
 }
 
@@ -62,7 +62,7 @@ export async function refuseOlder(connection: Connection, warehouse: string, tra
   const knows = isHollow ? `${loads} of the loads up to ${last}` : `loads up to ${last}`;
   throw new ChangedFileError(
     `${warehouse} is an older copy: it has ${knows}, and there were more: ${describeTraces(traces)}. Nothing was ` +
-      `changed. ${repairs}, which moves it aside and rebuilds the warehouse from these`,
+      `changed. ${repairs}, which moves it aside and rebuilds the warehouse from the landing folder and the journal`,
   );
 }
 

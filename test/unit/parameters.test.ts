@@ -197,7 +197,7 @@ describe('readParameters and settleParameters', () => {
   test('report that no month is complete instead of choosing one', async () => {
     const empty = { ...state, completeThrough: null };
     await expect(values('month month = last-complete', {}, { state: empty })).rejects.toThrow(
-      'the books have no complete hour yet: run "costbook ingest"',
+      'no month is complete in every account: one has no complete hour yet',
     );
     const young = { ...state, completeThrough: '2026-09-02T00:00:00Z', completeFrom: '2026-09-01T00:00:00Z' };
     await expect(values('month month = last-complete', {}, { state: young })).rejects.toThrow(
