@@ -247,10 +247,10 @@ const systemFaults: Readonly<Record<string, string>> = {
 
 /** An error of the operating system in words: `cannot create the folder /srv/exports: permission denied (EACCES)`. */
 export function systemWords(error: unknown): string {
-  const { code = '', syscall = '', path } = (error ?? {}) as NodeJS.ErrnoException;
+  const { code = '', syscall = '', path, dest } = (error ?? {}) as NodeJS.ErrnoException & { readonly dest?: string };
   const [action, fault] = [systemActions[syscall], systemFaults[code]];
   if (action === undefined || fault === undefined || path === undefined) return messageOf(error);
-  return `${action} ${path}: ${fault} (${code})`;
+  return `${action} ${path}${dest === undefined ? '' : ` to ${dest}`}: ${fault} (${code})`;
 }
 
 /** What to do about an error of the operating system, as far as it is always the same. */
@@ -263,12 +263,18 @@ export function adviceOf(error: unknown): string | undefined {
   const { code, path, syscall } = error;
   if (code === 'EROFS') return `${path ?? 'the disk'} is read-only: make it writable`;
   if ((code === 'EACCES' || code === 'EPERM') && path !== undefined) {
-    return `give the user that runs Costbook access to ${syscall === 'mkdir' ? dirname(path) : path}`;
+    return `give the user that runs Costbook access to ${accessTo(error)}`;
   }
   const where = path === undefined ? 'is in the place of' : `at or above ${path} is in the place of`;
   if (code === 'ENOTDIR' || (code === 'EEXIST' && syscall === 'mkdir'))
     return `a file ${where} a folder: move it away, then ${repairing}`;
   return code === 'EISDIR' ? `a folder ${where} a file: move it away, then ${repairing}` : undefined;
+}
+
+/** What must be writable: for a new name, the folders that have or get it. */
+function accessTo({ path = '', syscall, dest }: NodeJS.ErrnoException & { readonly dest?: string }): string {
+  if (dest !== undefined) return [...new Set([dirname(path), dirname(dest)])].join(' and ');
+  return syscall === 'mkdir' ? dirname(path) : path;
 }
 
 const repairing = 'run "costbook repair"';

@@ -236,6 +236,7 @@ const rest: Readonly<Record<string, readonly string[]>> = {
   statement: ['--month', '2026-09', '--format', 'html'],
   serve: ['--port', '0'],
   completion: ['bash'],
+  platform: ['metrics', '--start-time', '2026-09-01', '--end-time', '2026-09-02', '--resolution', 'daily'],
   run: ['nightly'],
 };
 /** The exit codes of commands that find nothing to do in these correct books. */
