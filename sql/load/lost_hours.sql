@@ -32,15 +32,6 @@ lost_loads as (
     and loads.window_start < cast($window_end as timestamp)
     and loads.window_end > cast($window_start as timestamp)
 ),
-lost_by_load as (
-  select missing.bucket_start, min(lost_loads.load_number) as load_number
-  from missing
-  join lost_loads
-    on missing.bucket_start >= lost_loads.window_start
-    and missing.bucket_start < lost_loads.window_end
-    and lost_loads.load_number > missing.last_load
-  group by missing.bucket_start
-),
 -- The description of a lost load may be lost, too: then only a close knows which hours it had.
 closed as (
   select
@@ -52,19 +43,19 @@ closed as (
   from ledger.closes
   where account = $account and covered is not null and load_number < cast($load_number as bigint)
 ),
-lost_by_close as (
-  select missing.bucket_start, min(closed.load_number) as load_number
-  from missing
-  join closed
-    on missing.bucket_start >= closed.window_start
-    and missing.bucket_start < closed.window_end
-    and missing.last_load < closed.load_number
-  group by missing.bucket_start
+stored as (
+  select window_start, window_end, load_number from lost_loads
+  union all
+  select window_start, window_end, load_number from closed
 ),
 lost as (
-  select bucket_start, min(load_number) as load_number
-  from (select * from lost_by_load union all select * from lost_by_close)
-  group by bucket_start
+  select missing.bucket_start, min(stored.load_number) as load_number
+  from missing
+  join stored
+    on missing.bucket_start >= stored.window_start
+    and missing.bucket_start < stored.window_end
+    and stored.load_number > missing.last_load
+  group by missing.bucket_start
 )
 select
   lost.bucket_start,

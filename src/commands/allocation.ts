@@ -61,16 +61,13 @@ export const allocationCommand: Command = {
     if (action !== undefined && action !== 'explain' && resource !== undefined) {
       options.problem(`${action} takes no resource: found "${resource}"`);
     }
-    const from = options.hour('from');
-    const to = options.hour('to');
+    const { from, to } = options.range();
     if (from !== undefined && from > context.effects.now()) {
       options.problem(`--from: ${formatInstant(from)} is in the future; expected a date before now`);
     }
     if (action !== undefined && action !== 'test' && (from ?? to) !== undefined) {
       options.problem(`--from and --to apply only to test, not to ${action}`);
     }
-    if (from !== undefined && to !== undefined && from >= to)
-      options.problem(`--from must be before --to: found ${formatInstant(from)} and ${formatInstant(to)}`);
     const file = options.text('file');
     if (action === 'apply' && file !== undefined) {
       options.problem('apply always uses jobs/allocation.yaml: move your file there and leave out --file');

@@ -42,6 +42,7 @@ import { memoryLimitMb } from '../memory.ts';
 import { causeInMisplaced, describeMisplaced, misplacedFiles } from '../misplaced.ts';
 import { act, clockStep, type NextStep, nextWords, wait, waitForPlatform } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
+import { expiryOf } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
 import { forTerminal, shorten } from '../safe-text.ts';
@@ -352,18 +353,6 @@ async function token(
     return [warn(`${from}, expires at ${at}`, 'replace it before then, or use tokenCommand')];
   }
   return [ok(`${from}, valid until ${at}`)];
-}
-
-/** The expiry of a JWT; undefined for any other token. */
-export function expiryOf(text: string): Instant | undefined {
-  const [, payload, signature, more] = text.split('.');
-  if (payload === undefined || signature === undefined || more !== undefined) return undefined;
-  try {
-    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { exp?: unknown };
-    return typeof exp === 'number' && Number.isFinite(exp) && Math.abs(exp) < 8e12 ? Math.floor(exp * 1000) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Beyond this, an hour may be over here but not on the platform. */

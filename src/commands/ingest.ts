@@ -123,10 +123,7 @@ export const ingestCommand: Command = {
 
 /** The range of `--from` and `--to`. */
 function readRange(options: ReturnType<typeof optionReader>, now: Instant) {
-  const from = options.hour('from');
-  const to = options.hour('to');
-  if (from !== undefined && to !== undefined && from >= to)
-    options.problem(`--from must be before --to: found ${formatInstant(from)} and ${formatInstant(to)}`);
+  const { from, to } = options.range();
   if (from !== undefined && from > now) {
     options.problem(`--from: ${formatInstant(from)} is in the future; expected a date before now`);
   }

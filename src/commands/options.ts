@@ -24,6 +24,8 @@ export function optionReader(
   flag(name: string): boolean;
   /** An instant written by a person, at a whole hour. */
   hour(name: string): Instant | undefined;
+  /** The hours from `--from` until before `--to`; both may be missing. */
+  range(): { readonly from: Instant | undefined; readonly to: Instant | undefined };
   month(name: string): Window | undefined;
   /** `--as-of`: an instant written by a person, not after now, or `now`. */
   asOf(): AsOf | undefined;
@@ -55,6 +57,15 @@ export function optionReader(
       return undefined;
     }
   }
+  function hour(name: string): Instant | undefined {
+    const value = text(name);
+    if (value === undefined) return undefined;
+    return attempt(() => {
+      const instant = parseInstant(value, `--${name}`, now);
+      if (floorHour(instant) !== instant) throw new UsageError(`--${name}: "${value}" is not a whole hour`);
+      return instant;
+    });
+  }
   return {
     text,
     texts(name) {
@@ -62,14 +73,13 @@ export function optionReader(
       return Array.isArray(value) ? value : [];
     },
     flag: (name) => input.options[name] === true,
-    hour(name) {
-      const value = text(name);
-      if (value === undefined) return undefined;
-      return attempt(() => {
-        const instant = parseInstant(value, `--${name}`, now);
-        if (floorHour(instant) !== instant) throw new UsageError(`--${name}: "${value}" is not a whole hour`);
-        return instant;
-      });
+    hour,
+    range() {
+      const [from, to] = [hour('from'), hour('to')];
+      if (from !== undefined && to !== undefined && from >= to) {
+        problems.push(`--from must be before --to: found ${formatInstant(from)} and ${formatInstant(to)}`);
+      }
+      return { from, to };
     },
     month(name) {
       const value = text(name);

@@ -52,10 +52,7 @@ export const planCommand: Command = {
   async run(input, context) {
     const now = context.effects.now();
     const options = optionReader(input, now);
-    const from = options.hour('from');
-    const to = options.hour('to');
-    if (from !== undefined && to !== undefined && from >= to)
-      options.problem(`--from must be before --to: found ${formatInstant(from)} and ${formatInstant(to)}`);
+    const { from, to } = options.range();
     options.check();
     const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
     const isPublished = await stat(snapshotFile(context.dir)).then(

@@ -14,6 +14,7 @@ import {
   callStreamed,
   checkParameter,
   discoverAccounts,
+  firstDifference,
   type Operation,
   pagedListingsVersion,
   requestPath,
@@ -236,10 +237,7 @@ async function bodyOf(
   }
   const checked = body.type.safeParse(value);
   if (!checked.success) {
-    const [issue] = checked.error.issues;
-    throw new UsageError(
-      `${from}: ${(issue?.path ?? []).join('.') || 'the body'}: ${issue?.message}; expected ${body.rule}`,
-    );
+    throw new UsageError(`${from}: ${firstDifference(checked.error, 'the body')}; expected ${body.rule}`);
   }
   return text;
 }

@@ -1,6 +1,7 @@
 import { quoted } from '../choices.ts';
+import { usualHeaders } from '../platform/index.ts';
 import { type Layer, type Reading, read } from './environment-and-file.ts';
-import { parseHeaderName, parseHeaderValue } from './values.ts';
+import { isHeaderName, parseHeaderName, parseHeaderValue } from './values.ts';
 import { entriesOf, type Given } from './yaml.ts';
 
 /** The names of the headers that a platform may choose. */
@@ -12,10 +13,10 @@ export interface HeaderNames {
 }
 
 const usualNames = {
-  authorizationHeader: 'Authorization',
-  versionHeader: 'Service-Version',
+  authorizationHeader: usualHeaders.authorization,
+  versionHeader: usualHeaders.version,
   workspaceHeader: undefined,
-  threadHeader: 'X-Service-Thread-Id',
+  threadHeader: usualHeaders.thread,
 } as const satisfies HeaderNames;
 const keys = ['authorizationHeader', 'versionHeader', 'workspaceHeader', 'threadHeader'] as const;
 
@@ -60,7 +61,7 @@ export function readHeaders(
   const entries = entriesOf(given, 'headers by name, such as X-Team: finops', problems) ?? new Map<string, Given>();
   return Object.fromEntries(
     [...entries].flatMap(([name, value]): [string, string][] => {
-      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
+      if (!isHeaderName(name)) {
         problems.report(value, `found ${quoted(name)}, expected the name of an HTTP header: letters, digits and -`);
         return [];
       }

@@ -55,10 +55,12 @@ export const parseAccountId: Parse<string> = (value) => {
   return id;
 };
 
-export const parseHeaderName = textParser(
-  (text) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text),
-  'the name of an HTTP header: letters, digits and -',
-);
+/** Whether a text can be the name of an HTTP header (RFC 9110 5.6.2). */
+export function isHeaderName(text: string): boolean {
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text);
+}
+
+export const parseHeaderName = textParser(isHeaderName, 'the name of an HTTP header: letters, digits and -');
 
 export const parseApiVersion = textParser(
   (text) => parseRfc3339(`${text.replace(/\.preview$/, '')}T00:00:00Z`) !== undefined,

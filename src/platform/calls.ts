@@ -5,6 +5,7 @@ import { readListingPage } from './listings.ts';
 import type { Operation } from './operations.ts';
 import { type Page, pages } from './paging.ts';
 import type { Texts } from './request.ts';
+import { firstDifference } from './schema.ts';
 
 /** The answer of a call. */
 export interface Answer {
@@ -69,12 +70,7 @@ function jsonOrText(bytes: Buffer): unknown {
 /** `metadata.name: expected string`: the first place where an answer differs from the documented shape. Pure. */
 function deviationOf({ response }: Operation, value: unknown): string | undefined {
   const checked = response.safeParse(value);
-  if (checked.success) return undefined;
-  const [issue] = checked.error.issues;
-  const place = (issue?.path ?? [])
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-    .join('');
-  return `${place.replace(/^\./, '') || 'the answer'}: ${issue?.message ?? 'another shape'}`;
+  return checked.success ? undefined : firstDifference(checked.error, 'the answer');
 }
 
 /** One page of an answer with pages. */

@@ -244,21 +244,22 @@ const renewBeforeMs = 60_000;
  * When a token expires, in milliseconds since 1970: the `exp` of a JWT (RFC 7519 4.1.4). Undefined for an API key, and
  * for a JWT that does not say. The signature is the platform's business. Pure.
  */
-export function expiryOf(token: string): number | undefined {
-  const [, payload = '', signature] = token.split('.');
-  if (signature === undefined) return undefined;
+export function expiryOf(token: string): Instant | undefined {
+  const [, payload, signature, more] = token.split('.');
+  if (payload === undefined || signature === undefined || more !== undefined) return undefined;
   try {
     const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { exp?: unknown };
-    return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined;
+    return typeof exp === 'number' && Number.isFinite(exp) && Math.abs(exp) < 8e12 ? Math.floor(exp * 1000) : undefined;
   } catch {
     return undefined;
   }
 }
 
 /**
- * The token, fetched once for all requests, and again shortly before it expires. Requests that wait while the source fails share that failure; a later
- * request tries the source again, because the cause (a locked agent, a file being replaced) may have passed. Only one
- * request uses the source at a time. A failure is no PlatformError, so it ends the work that needs the token.
+ * The token, fetched once for all requests, and again shortly before it expires. Requests that wait while the source
+ * fails share that failure; a later request tries the source again, because the cause (a locked agent, a file being
+ * replaced) may have passed. Only one request uses the source at a time. A failure is no PlatformError, so it ends the
+ * work that needs the token.
  */
 function openToken(settings: Pick<ClientSettings, 'token' | 'canRefreshToken'>): {
   current(): Promise<string>;

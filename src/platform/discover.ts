@@ -6,6 +6,7 @@ import { answerLimits } from './limits.ts';
 import { operations } from './operations.ts';
 import { type Page, pages } from './paging.ts';
 import { monthlyTotals } from './responses.ts';
+import { firstDifference } from './schema.ts';
 
 const historyMonths = 120;
 
@@ -45,12 +46,8 @@ function readMonths(body: unknown, asked: Record<string, string>, about: string)
   }
   const answer = monthlyTotals.safeParse(body);
   if (!answer.success) {
-    // One is enough to act on, and a body can have millions.
-    const [issue] = answer.error.issues;
-    const place = (issue?.path ?? []).map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
-    throw new RefusedAnswerError(
-      `${about}: the answer is not a metrics response: ${place.join('').replace(/^\./, '') || 'the body'}: ${issue?.message}`,
-    );
+    const place = firstDifference(answer.error, 'the body');
+    throw new RefusedAnswerError(`${about}: the answer is not a metrics response: ${place}`);
   }
   const { data, meta, ...echo } = answer.data;
   const start = parseRfc3339(asked['startTime'] ?? '') ?? Number.NaN;

@@ -8,7 +8,7 @@ import { openHttp } from './http.ts';
 import { pagedListingsVersion } from './limits.ts';
 import { type Operation, type OperationName, operations } from './operations.ts';
 import { parameterText, type ValuesOf } from './parameters.ts';
-import type { Endpoint, Texts } from './request.ts';
+import { type Endpoint, type Texts, usualHeaders } from './request.ts';
 
 export { PlatformError, RefusedAnswerError } from '../errors.ts';
 export * from './limits.ts';
@@ -110,8 +110,8 @@ export function openPlatform(options: PlatformOptions): CloudPlatform {
       token: async () => (typeof token === 'function' ? await token() : token),
       tokenSetting: 'the token',
       canRefreshToken: typeof token === 'function',
-      authorizationHeader: options.authorizationHeader ?? 'Authorization',
-      versionHeader: options.versionHeader ?? 'Service-Version',
+      authorizationHeader: options.authorizationHeader ?? usualHeaders.authorization,
+      versionHeader: options.versionHeader ?? usualHeaders.version,
       maxRequestsPerMinute: options.maxRequestsPerMinute,
       userAgent: options.userAgent ?? 'costbook-platform',
     },

@@ -16,7 +16,12 @@ export interface Endpoint {
   readonly threadHeader?: string | undefined;
 }
 
-const defaultThreadHeader = 'X-Service-Thread-Id';
+/** The names of headers on a platform that names them as the document does (4.7, 5.1, 9.1). */
+export const usualHeaders = {
+  authorization: 'Authorization',
+  version: 'Service-Version',
+  thread: 'X-Service-Thread-Id',
+} as const;
 
 /**
  * The path and query of one request, without the base URL. Query parameters are in the operation's order, so that equal
@@ -59,7 +64,7 @@ export function requestHeaders(operation: Operation, values: Texts, { threadHead
   const ofParameters = operation.parameters.flatMap(({ name, in: place }): [string, string][] => {
     const value = values[name];
     if (place !== 'header' || value === undefined) return [];
-    return [[headerOfParameter[name] ?? (threadHeader ?? defaultThreadHeader).toLowerCase(), value]];
+    return [[headerOfParameter[name] ?? (threadHeader ?? usualHeaders.thread).toLowerCase(), value]];
   });
   return { ...operation.headers, ...Object.fromEntries(ofParameters) };
 }

@@ -1,5 +1,5 @@
 /** What a secret is shown as. */
-export const hidden = '***';
+const hidden = '***';
 
 /** Lists of objects whose `value` may be a secret, marked as one or not (2.4, 2.8). */
 const listsOfValues = new Set(['envs']);
