@@ -16,7 +16,7 @@ import { openBooks } from '../warehouse/index.ts';
 import { budgetsAsked, fileAsked } from './budgets-asked.ts';
 import type { CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
-import type { ChildContext } from './run-in-child.ts';
+import type { BooksContext } from './run-in-child.ts';
 
 const usualDays = 400;
 
@@ -54,14 +54,8 @@ function overAsked(options: ReturnType<typeof optionReader>): number {
   return overMs;
 }
 
-/** What a back-test needs; a child process has all of it. */
-type BacktestContext = Pick<
-  ChildContext,
-  'dir' | 'env' | 'json' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'effects'
->;
-
 /** Shows which notifications a budget's thresholds would have sent, and when. */
-export async function backtestOne(input: CommandInput, context: BacktestContext): Promise<number> {
+export async function backtestOne(input: CommandInput, context: BooksContext): Promise<number> {
   const now = context.effects.now();
   const options = optionReader(input, now);
   const overMs = overAsked(options);

@@ -22,8 +22,9 @@ import { formatInstant } from '../time.ts';
 import { openBooks } from '../warehouse/index.ts';
 import { budgetsAsked, exampleBudget, fileAsked } from './budgets-asked.ts';
 import { backtestAnomalyRules, backtestOne } from './budgets-backtest.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
+import type { Command, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
+import type { BooksContext } from './run-in-child.ts';
 
 export const budgetsCommand: Command = {
   name: 'budgets',
@@ -47,7 +48,7 @@ export const budgetsCommand: Command = {
   ],
   async run(input, context) {
     const [action] = input.arguments;
-    if (action === undefined) return showAll(input, context);
+    if (action === undefined) return showBudgets(input, context);
     if (action === 'backtest')
       return input.options['anomalies'] === true ? backtestAnomalyRules(input, context) : backtestOne(input, context);
     throw new UsageError(
@@ -56,7 +57,8 @@ export const budgetsCommand: Command = {
   },
 };
 
-async function showAll(input: CommandInput, context: CommandContext): Promise<number> {
+/** Shows every budget: spent, forecast, state. Returns the exit code of --exit-code. Throws UsageError for mistakes. */
+export async function showBudgets(input: CommandInput, context: BooksContext): Promise<number> {
   const now = context.effects.now();
   const options = optionReader(input, now);
   if (options.text('lookback') !== undefined)
@@ -107,7 +109,7 @@ async function showAll(input: CommandInput, context: CommandContext): Promise<nu
 }
 
 /** A project without budgets is not an error: explains how to write the first one. */
-async function sayHowToBegin(context: CommandContext): Promise<number> {
+async function sayHowToBegin(context: BooksContext): Promise<number> {
   expectProject(context);
   if (context.json) {
     const nothing = { now: formatInstant(context.effects.now()), completeThrough: null, settledThrough: null };

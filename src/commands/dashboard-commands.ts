@@ -11,6 +11,9 @@ export function dashboardCommands(context: CommandContext): ProjectCommands {
       const input = { arguments: [name], options: { param, maxRows: String(maxRows) } };
       await runInChild('report-rows', input, quiet, { subject: `the report ${name}`, ...limits });
     },
+    async show(name, options, limits) {
+      await runInChild(name, { arguments: [], options }, quiet, { subject: `"costbook ${name}"`, ...limits });
+    },
     async budgetBacktest({ name, days }, limits) {
       const input = { arguments: ['backtest', name], options: { lookback: `${days}d` } };
       await runInChild('budget-backtest', input, quiet, { subject: `the back-test of ${name}`, ...limits });

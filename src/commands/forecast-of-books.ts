@@ -13,8 +13,9 @@ import { UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness, instantOf } from '../reports/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { openBooks } from '../warehouse/index.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
+import type { Command, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
+import type { BooksContext } from './run-in-child.ts';
 
 /** The options of a forecast from the books. */
 export const forecastOfBooksOptions: Command['options'] = [
@@ -28,7 +29,7 @@ export const forecastOfBooksOptions: Command['options'] = [
 ];
 
 /** Forecasts budgets, and resource types of workspaces, to the end of the period, from the published snapshot. */
-export async function forecastOfBooks(input: CommandInput, context: CommandContext): Promise<number> {
+export async function forecastOfBooks(input: CommandInput, context: BooksContext): Promise<number> {
   const options = optionReader(input, context.effects.now());
   const names = options.texts('budget');
   const workspaces = options.texts('workspace');

@@ -9,11 +9,9 @@ import { openBooks, readSql } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { dashboardCommands } from './dashboard-commands.ts';
 
-/** Commands whose answer as JSON an agent may read. */
+/** Commands whose answer as JSON an agent may read, quick enough to run in this process. */
 const readers = {
   status: async () => (await import('./status.ts')).statusCommand,
-  budgets: async () => (await import('./budgets.ts')).budgetsCommand,
-  forecast: async () => (await import('./forecast.ts')).forecastCommand,
   alerts: async () => (await import('./alerts.ts')).alertsCommand,
   report: async () => (await import('./report.ts')).reportCommand,
 } as const;
@@ -49,7 +47,10 @@ function booksReader(context: CommandContext): BooksReader {
   const { dir, signal } = context;
   const work = childWork(dir, dashboardCommands(context), signal);
   return {
-    command: (name, options, request) => answerOf(name, options, context, request),
+    command: (name, options, request) =>
+      name === 'budgets' || name === 'forecast'
+        ? work.show(name, options, request)
+        : answerOf(name, options, context, request),
     reports: (request) => answerOf('report', { list: true }, context, request),
     report: (name, parameters, maxRows, request) => work.reportRows(name, parameters, maxRows, request),
     sql: (query, maxRows, request) => work.sql(query, maxRows, request),

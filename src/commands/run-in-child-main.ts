@@ -9,6 +9,8 @@ type Answer = (input: CommandInput, context: ChildContext) => Promise<number>;
 const answers: Readonly<Record<ChildName, () => Promise<Answer>>> = {
   report: async () => (await import('./report-answer.ts')).answerReport,
   'report-rows': async () => (await import('./report-rows.ts')).writeReportRows,
+  budgets: async () => (await import('./budgets.ts')).showBudgets,
+  forecast: async () => (await import('./forecast-of-books.ts')).forecastOfBooks,
   'budget-backtest': async () => (await import('./budgets-backtest.ts')).backtestOne,
   verify: async () => (await import('./verify-answer.ts')).answerVerify,
 };

@@ -9,7 +9,7 @@ import { optionReader, timeoutOf } from './options.ts';
 const program = fileURLToPath(new URL('run-in-child-main.js', import.meta.url));
 
 /** What runs in a child process, because it runs the project's SQL or calculates for long. */
-export type ChildName = 'report' | 'verify' | 'report-rows' | 'budget-backtest';
+export type ChildName = 'report' | 'verify' | 'report-rows' | 'budgets' | 'forecast' | 'budget-backtest';
 
 /** The context of such a command: no secrets, and from the environment only Costbook's settings. */
 export type ChildContext = Pick<
@@ -22,6 +22,12 @@ export type ChildContext = Pick<
   /** Whether the command is a step of a job: it then prints the names of its files, not their rows. */
   readonly isStep: boolean;
 };
+
+/** What a command over the books needs; a child process has all of it. */
+export type BooksContext = Pick<
+  ChildContext,
+  'dir' | 'env' | 'json' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'effects'
+>;
 
 /** What the child receives: the command, and the parts of its context that are data. */
 export interface ChildRequest extends Pick<ChildContext, 'dir' | 'env' | 'json' | 'isTerminal' | 'layout' | 'isStep'> {

@@ -23,13 +23,14 @@ export function readBody({ name, body: rule, headers: wanted }: Operation, heade
   if (type !== '' && !/\bjson\b/.test(type)) {
     throw new Refusal(415, 'unsupported_media_type', `The body is ${type}; expected application/json`);
   }
-  const checked = rule.type.safeParse(parse(bytes));
+  const checked = rule.type.safeParse(parseJson(bytes));
   if (checked.success) return checked.data;
   const problems = checked.error.issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`);
   throw invalid('invalid_body', `${problems.join('; ')}; expected ${rule.rule}`);
 }
 
-function parse(bytes: Buffer): unknown {
+/** The JSON of a body. Refuses with 400 what is none. */
+export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {

@@ -1,5 +1,6 @@
 import { messageOf, UsageError } from '../errors.ts';
 import { formatInstant, hourMs, type Instant, parseDuration, parseRfc3339 } from '../time.ts';
+import { parseJson } from './bodies.ts';
 import type { SentCallback } from './callbacks.ts';
 import { type Fault, parseFaults } from './fault-plan.ts';
 import { invalid, notFound, Refusal } from './refusal.ts';
@@ -93,12 +94,7 @@ function newest<Entry>(entries: readonly Entry[], parameters: URLSearchParams): 
 type Fields = Readonly<Record<string, unknown>>;
 
 function fieldsOf(body: Buffer, known: readonly string[]): Fields {
-  let fields: unknown;
-  try {
-    fields = JSON.parse(body.toString('utf8'));
-  } catch {
-    throw invalid('invalid_body', 'The body is not JSON');
-  }
+  const fields = parseJson(body);
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     throw invalid('invalid_body', `The body is not an object with ${known.join(', ')}`);
   }

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../platform/index.ts';
 import type { Headers } from './callers.ts';
 import { remember } from './maps.ts';
 import { uuidOf } from './random.ts';
@@ -161,7 +162,7 @@ export function openMcpServers(): McpServers {
 function refuseForeignOrigin({ origin }: Headers): void {
   if (typeof origin !== 'string') return;
   const host = URL.canParse(origin) ? new URL(origin).hostname : '';
-  if (/^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(host)) return;
+  if (isLoopbackHost(host)) return;
   throw new Refusal(403, 'forbidden_origin', `Origin ${origin} is not allowed`);
 }
 

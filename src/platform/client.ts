@@ -325,13 +325,18 @@ function openPace(
 /** Names that lead to this machine itself, where nobody can listen in between. */
 const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
 
+/** Whether a host name leads to this machine itself. */
+export function isLoopbackHost(hostname: string): boolean {
+  return loopback.test(hostname);
+}
+
 /**
  * Anybody on the way can read a token over plain HTTP. Warn and continue: inside a private network, or in front of a
  * proxy that adds TLS, plain HTTP can be intended.
  */
 function warnAboutPlainHttp(url: string, { log }: Effects): void {
   const { protocol, hostname, host } = new URL(url);
-  if (protocol !== 'http:' || loopback.test(hostname)) return;
+  if (protocol !== 'http:' || isLoopbackHost(hostname)) return;
   log.warn(
     'token.sent_unencrypted',
     'The token is sent unencrypted: use https in the url, unless you own the network to this host',

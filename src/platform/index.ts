@@ -5,6 +5,7 @@ export {
   type ClientSettings,
   type Clocks,
   expiryOf,
+  isLoopbackHost,
   openClient,
   parseBody,
   parseBytes,

@@ -9,6 +9,10 @@ export interface WorkLimits {
   write(chunk: string | Uint8Array): Promise<void>;
 }
 
+/** The commands that forecast: seconds of calculation, in which their process does nothing else. */
+export type ForecastCommand = 'budgets' | 'forecast';
+export type CommandOptions = Readonly<Record<string, string | true | readonly string[]>>;
+
 /** The commands that run the project's SQL or calculate for long; each writes one JSON value. */
 export interface ProjectCommands {
   reportRows(
@@ -16,6 +20,8 @@ export interface ProjectCommands {
     limits: WorkLimits,
   ): Promise<void>;
   budgetBacktest(budget: { readonly name: string; readonly days: number }, limits: WorkLimits): Promise<void>;
+  /** `costbook budgets --json` or `costbook forecast --json`. */
+  show(name: ForecastCommand, options: CommandOptions, limits: WorkLimits): Promise<void>;
 }
 
 /**
@@ -32,6 +38,7 @@ export interface ChildWork {
     signal: AbortSignal,
   ): Promise<TableAnswer & { readonly warnings: readonly string[] }>;
   budgetBacktest(name: string, days: number, signal: AbortSignal): Promise<unknown>;
+  show(name: ForecastCommand, options: CommandOptions, signal: AbortSignal): Promise<unknown>;
 }
 
 /** Rows as JSON: decimals are text, so that they stay exact. */
@@ -90,6 +97,8 @@ export function childWork(dir: string, commands: ProjectCommands, signal: AbortS
       answer((limits) => commands.reportRows({ name, parameters, maxRows }, limits), { request }),
     budgetBacktest: (name, days, request) =>
       answer((limits) => commands.budgetBacktest({ name, days }, limits), { limitMs: backtestMs, request }),
+    show: (name, options, request) =>
+      answer((limits) => commands.show(name, options, limits), { limitMs: backtestMs, request }),
   };
 }
 

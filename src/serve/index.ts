@@ -1,2 +1,8 @@
-export { childWork, type ProjectCommands, type WorkLimits } from './child-work.ts';
+export {
+  type CommandOptions,
+  childWork,
+  type ForecastCommand,
+  type ProjectCommands,
+  type WorkLimits,
+} from './child-work.ts';
 export { type Dashboard, type DashboardOptions, type DashboardProbes, serveDashboard } from './server.ts';

@@ -83,6 +83,7 @@ describe('an agent that asks the books', () => {
     ['compare_periods', { month: '2026-10', base: '2026-09' }],
     ['explain_cost', { month: '2026-10' }],
     ['budgets', {}],
+    ['forecast', {}],
     ['anomalies', {}],
     ['alerts', {}],
   ])('%s %j answers, and says through when it is complete and where it comes from', async (name, args) => {

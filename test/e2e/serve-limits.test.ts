@@ -105,6 +105,7 @@ test('a page that takes longer than its limit says so, is not stored, and works 
     commands: {
       reportRows: () => Promise.reject(new Error('not used')),
       budgetBacktest: () => Promise.reject(new Error('not used')),
+      show: () => Promise.reject(new Error('not used')),
     },
     pageMs: 250,
   });

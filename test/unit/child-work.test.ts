@@ -10,6 +10,7 @@ test('at most two processes work at once, the others wait in order, and too many
     '/nowhere',
     {
       reportRows: () => Promise.reject(new Error('not used')),
+      show: () => Promise.reject(new Error('not used')),
       async budgetBacktest({ days }, { write }: WorkLimits) {
         running += 1;
         most = Math.max(most, running);
@@ -37,6 +38,7 @@ test('an answer that is too large is refused', async () => {
     {
       reportRows: async (_, { write }: WorkLimits) => write('x'.repeat(9 * 1024 * 1024)),
       budgetBacktest: () => Promise.reject(new Error('not used')),
+      show: () => Promise.reject(new Error('not used')),
     },
     new AbortController().signal,
   );

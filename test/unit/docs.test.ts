@@ -61,8 +61,8 @@ function operationTable(): string {
         return `| ${section} | \`${method} ${hosts[host]}${path}\` | \`${call}('${name}', …)\` | \`costbook platform ${command}\` | ${changes ? 'yes' : ''} |`;
       }),
     '',
-    'The [emulator](emulator.md) answers all of them. A test sends each one with library and command, as an admin, a member and a',
-    'workspace.',
+    'The [emulator](emulator.md) answers all of them. Tests send each one with the library, and with the command as an admin, a',
+    'member and a workspace.',
     '',
   ].join('\n');
 }
