@@ -34,12 +34,10 @@ lost_loads as (
 ),
 -- The description of a lost load may be lost, too: then only a close knows which hours it had.
 closed as (
-  select
-    load_number as close_load,
-    unnest(
-      from_json(covered, '[{"window_start": "TIMESTAMP", "window_end": "TIMESTAMP", "load_number": "BIGINT"}]'),
-      recursive := true
-    )
+  select unnest(
+    from_json(covered, '[{"window_start": "TIMESTAMP", "window_end": "TIMESTAMP", "load_number": "BIGINT"}]'),
+    recursive := true
+  )
   from ledger.closes
   where account = $account and covered is not null and load_number < cast($load_number as bigint)
 ),
