@@ -189,7 +189,7 @@ export interface DataState {
   readonly listings: readonly (ListingsFact['listings'][number] & { readonly account: string })[];
   readonly closedMonths: readonly (Pick<
     ClosedMonthFact,
-    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'drivers' | 'differs'
+    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'reopen' | 'drivers' | 'differs'
   > & {
     readonly account: string;
   })[];
