@@ -122,5 +122,7 @@ select
   cast(correction_cost as decimal(38, 12)) as correction_cost,
   closed_at,
   invoiced,
-  invoice_difference
+  invoice_difference,
+  -- As in closes; while the month is open, what it bills so far.
+  cast(coalesce(invoiced, cost + coalesce(correction_cost, 0)) as decimal(38, 12)) as billed_cost
 from summed

@@ -1,8 +1,10 @@
+import { isAsClosed, readClosedMonth } from '../closing/index.ts';
 import { UsageError } from '../errors.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, formatMonth, type Instant } from '../time.ts';
 import {
   type Books,
   type Connection,
+  closedMonths,
   figuresByPartition,
   lastSeen,
   openBooks,
@@ -64,6 +66,14 @@ export async function openExportVerifier(
     return open.books.connection;
   }
 
+  // Months whose SHA-256 was compared, by the instant of their close: several exports show the same close.
+  const closesSeen = new Map<string, ExportDifferences>();
+  async function closeFactsOf(connection: Connection, closedAt: string): Promise<ExportDifferences> {
+    const seen = closesSeen.get(closedAt) ?? (await changedClose(connection, closedAt));
+    closesSeen.set(closedAt, seen);
+    return seen;
+  }
+
   async function query(manifest: Manifest): Promise<BooksAnswer> {
     if (reason !== undefined) return notCompared(reason);
     if (end === undefined || end < Date.parse(manifest.asOf)) {
@@ -84,6 +94,7 @@ export async function openExportVerifier(
       notCompared: undefined,
       facts: [
         ...(await completenessFacts(connection, manifest)),
+        ...(manifest.closedAt == null ? [] : await closeFactsOf(connection, manifest.closedAt)),
         ...(await blamingReport(report, () =>
           manifest.basis === undefined
             ? answerFacts(connection, report, manifest, values)
@@ -124,6 +135,19 @@ function differing(what: string, found: string | number | null, expected: string
 function closeFacts({ closedAt }: Manifest, revoked: ReadonlySet<string>): ExportDifferences {
   if (closedAt == null || !revoked.has(closedAt)) return [];
   return [{ what: 'close', found: closedAt, expected: 'a close that was not revoked, by the books' }];
+}
+
+/** A close that no longer has its SHA-256, which covers the invoice too: something other than Costbook changed the books. */
+async function changedClose(connection: Connection, closedAt: string): Promise<ExportDifferences> {
+  const close = (await closedMonths(connection)).find((candidate) => formatInstant(candidate.closedAt) === closedAt);
+  if (close === undefined) return [];
+  const billed = await readClosedMonth(connection, close);
+  return billed.flatMap((now, index) => {
+    const then = close.accounts[index];
+    if (then === undefined || isAsClosed(now, then)) return [];
+    const what = `SHA-256 of the close of ${formatMonth(close.month)}, account ${now.account}`;
+    return [{ what, found: now.sha256, expected: `${then.sha256}, by its close` }];
+  });
 }
 
 async function completenessFacts(connection: Connection, manifest: Manifest): Promise<ExportDifferences> {

@@ -1,4 +1,4 @@
-import { type BilledMonth, nothingBilled, readBilledMonth } from '../closing/index.ts';
+import { type BilledMonth, isAsClosed, readBilledMonth, readClosedMonth } from '../closing/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { UnprovenError } from '../errors.ts';
 import { usdDecimals } from '../money.ts';
@@ -42,15 +42,15 @@ export async function readStatementMonth(
   const month = dayOf(asked.month);
   await connection.run(await readSql('statement', 'collect'), { month, dimension });
   const reconciled = await connection.rows(await builtInReport('reconciliation_summary'), { month });
-  const closes = (await closedMonths(connection)).find((close) => close.month === asked.month);
-  const found = await readBilledMonth(connection, asked.month);
-  const accounts = [
-    ...new Set([...reconciled.map((row) => String(row['account'])), ...found.map((one) => one.account)]),
-  ];
-  const billed = accounts.sort().map((account) => {
-    const one = found.find((candidate) => candidate.account === account) ?? nothingBilled(account);
-    const close = closes?.accounts.find((candidate) => candidate.account === account);
-    return { ...one, isAsClosed: close === undefined ? null : close.sha256 === one.sha256 };
+  const close = (await closedMonths(connection)).find((candidate) => candidate.month === asked.month);
+  const accounts = reconciled.map((row) => String(row['account']));
+  const found =
+    close === undefined
+      ? await readBilledMonth(connection, asked.month, accounts, new Map())
+      : await readClosedMonth(connection, close);
+  const billed = found.map((one, index) => {
+    const closed = close?.accounts[index];
+    return { ...one, isAsClosed: closed === undefined ? null : isAsClosed(one, closed) };
   });
   return { ...asked, billed, reconciled };
 }
