@@ -47,7 +47,7 @@ late_loads as (
 ),
 written_late as (
   select hourly_costs.series_id, hourly_costs.bucket_start, hourly_costs.load_number, hourly_costs.cost, hourly_costs.usage
-  from ledger.hourly_costs as hourly_costs
+  from ledger.hourly_costs_loaded as hourly_costs
   join late_loads
     on late_loads.load_number = hourly_costs.load_number
     and late_loads.billing_month = date_trunc('month', hourly_costs.bucket_start)

@@ -53,13 +53,15 @@ export async function openExportVerifier(
     reason = error.message;
   }
   // Most exports of a night share one instant.
-  let open: { readonly asOf: string; readonly books: Books; readonly files: readonly string[] } | undefined;
-  async function booksAsOf(asOf: string, files: readonly string[]): Promise<Connection> {
-    if (open?.asOf !== asOf || files.some((file) => !open?.files.includes(file))) {
+  let open: { readonly key: string; readonly books: Books; readonly files: readonly string[] } | undefined;
+  async function booksOf({ asOf, closedAt }: Manifest, files: readonly string[]): Promise<Connection> {
+    const isClose = closedAt != null;
+    const key = `${asOf} ${isClose}`;
+    if (open?.key !== key || files.some((file) => !open?.files.includes(file))) {
       open?.books.close();
       open = undefined;
-      const books = await openBooks(dir, { lockedDown: false, asOf: Date.parse(asOf), reader, signal });
-      open = { asOf, books, files };
+      const books = await openBooks(dir, { lockedDown: false, asOf: Date.parse(asOf), isClose, reader, signal });
+      open = { key, books, files };
       // Reports may be the user's SQL.
       await books.lockDown({ files });
     }
@@ -89,7 +91,7 @@ export async function openExportVerifier(
     }
     const values = await bindAgain(report, manifest, dir);
     if (typeof values === 'string') return notCompared(values);
-    const connection = await booksAsOf(manifest.asOf, filesOfParameters(report, values));
+    const connection = await booksOf(manifest, filesOfParameters(report, values));
     return {
       notCompared: undefined,
       facts: [

@@ -5,7 +5,7 @@ import { formatMonth } from '../time.ts';
 import { amount, relative, signed } from '../usd-format.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { statementCharts } from './charts.ts';
-import { minus, type StatementData, sumOf } from './data.ts';
+import { billedOf, minus, type StatementData, sumOf } from './data.ts';
 import { style } from './style.ts';
 import { shownName, shownOwner, stateOf, titleOf } from './words.ts';
 
@@ -58,7 +58,7 @@ ${foot(data, largest)}
 function tiles(data: StatementData): Markup {
   const { cost, costBefore, month, owner, lines, reconciled } = data;
   const change = costBefore === null ? undefined : relative(cost, costBefore);
-  const billed = owner === undefined ? sumOf(lines, 'cost') : cost;
+  const billed = billedOf(data) ?? cost;
   const others = minus(billed, cost);
   const direct = owner === undefined ? undefined : sumOf(lines, 'direct_cost');
   const note =

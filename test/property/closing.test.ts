@@ -95,8 +95,9 @@ async function asked<T>(
   dir: string,
   asOf: Instant | undefined,
   ask: (connection: Connection) => Promise<T>,
+  isClose = false,
 ): Promise<T> {
-  const books = await openBooks(dir, { lockedDown: true, asOf });
+  const books = await openBooks(dir, { lockedDown: true, asOf, isClose });
   try {
     return await ask(books.connection);
   } finally {
@@ -249,17 +250,33 @@ test('closed months plus corrections always equal the current numbers, and bille
       const standing = await asked(dir, undefined, closedMonths);
       for (const [closedAt, { month, rows }] of billed) {
         const then = await asked(dir, closedAt, async (connection) => ({
-          close: (await closedMonths(connection)).at(-1),
+          closed: await closedMonths(connection),
           billed: await connection.rows('select * from costs_billed order by all'),
           costs: await connection.rows('select * from costs'),
         }));
         expect(inMonth(then.billed, 'billing_month', month)).toEqual(rows);
-        const { close } = then;
+        const close = then.closed.at(-1);
         expect([close?.month, close?.closedAt]).toEqual([month, closedAt]);
         if (close === undefined) continue;
         const again = await asked(dir, closedAt, (connection) => readClosedMonth(connection, close));
         expect(again.map((one, index) => isAsClosed(one, close.accounts[index] ?? one))).toEqual([true, true]);
         expect(again.map(({ sha256 }) => sha256)).toEqual(close.accounts.map(({ sha256 }) => sha256));
+        // A report of this month compares it with earlier ones as they were signed.
+        const asSigned = await asked(
+          dir,
+          closedAt,
+          async (connection) => ({
+            costs: await connection.rows('select * from costs'),
+            billed: await connection.rows('select * from costs_billed order by all'),
+          }),
+          true,
+        );
+        expect(asSigned.billed).toEqual(then.billed);
+        for (const earlier of then.closed) {
+          const signed = await asked(dir, earlier.closedAt, (connection) => connection.rows('select * from costs'));
+          const [now, before] = [asSigned.costs, signed].map((rows) => inMonth(rows, 'bucket_start', earlier.month));
+          expect(sums(now ?? [])).toEqual(sums(before ?? []));
+        }
         if (!standing.some((candidate) => candidate.closedAt === closedAt)) continue; // reopened since
         expect(inMonth(present['costs_billed'], 'billing_month', month)).toEqual(rows);
         const closed = inMonth(then.costs, 'bucket_start', month);
