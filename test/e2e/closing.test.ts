@@ -166,7 +166,7 @@ test('a closed month stays as it was closed; later changes are delivered in the 
   const status = await run('2026-10-12T13:00:00Z', 'status');
   expect(status.stdout).toContain('closed through 2026-09, last close at 2026-10-05T13:00:00Z');
   expect(status.stdout).toContain(
-    '2026-09 changed by -1.000000000000 USD since its close: 2 corrections, delivered in 2026-10',
+    '2026-09 changed by -1.000000000000 USD since its close: 2 corrections, billed in 2026-10',
   );
 
   await night('2026-11-05T12:30:00Z');
