@@ -16,7 +16,15 @@ import {
   waitForPlatform,
 } from '../next-step.ts';
 import { hourMs } from '../time.ts';
-import type { BooksFact, CheckFact, ClosedMonthFact, DataFact, ListingsFact, RunFact } from './alert-fact.ts';
+import type {
+  BooksFact,
+  CheckFact,
+  ClosedMonthFact,
+  DataFact,
+  InterfaceFact,
+  ListingsFact,
+  RunFact,
+} from './alert-fact.ts';
 import { codesOf, failuresIn, isForPerson } from './failure-codes.ts';
 
 /** The key of the alert about a full disk. It names no command because it affects every run. */
@@ -53,6 +61,8 @@ export function nextStepOf(fact: DataFact): NextStep {
     case 'closed_month':
       if (fact.differs !== undefined) return closeAgainStep(fact.differs.reopen);
       return stepAfterCorrections(fact);
+    case 'interface':
+      return interfaceStep(fact);
     case 'dimension':
       return { who: 'No action needed', words: 'all totals include it. A newer Costbook may know its unit.' };
   }
@@ -74,6 +84,14 @@ function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
   ];
   const words = `${parts.join(' and ')} the difference. To bill it in ${month} instead, run ${reopenAndClose(reopen)}.`;
   return { who: 'No action needed', words };
+}
+
+function interfaceStep({ list, isMissing }: InterfaceFact): NextStep {
+  if (isMissing)
+    return act('ask the platform whether it still groups costs by it: Costbook needs all five dimensions.');
+  if (list === 'dimensions')
+    return { who: 'No action needed', words: 'no cost is missing. Look for a newer Costbook.' };
+  return act('check that budgets and allocation rules cover it. Its costs are stored like all others.');
 }
 
 function stepAfterCheck(fact: CheckFact): NextStep {
