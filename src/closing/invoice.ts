@@ -27,14 +27,14 @@ export function invoiceWords(close: Billed): string | undefined {
   const difference = invoiceDifference(close);
   if (close.invoiced === undefined || difference === undefined) return undefined;
   const { account, cost, correctionCost, invoiced } = close;
-  const parts = `${amount(cost)} USD of its own and ${amount(correctionCost)} USD of corrections`;
+  const parts = `${amount(cost)} USD of the month itself and ${amount(correctionCost)} USD of corrections`;
   if (absolute(wholeOf(difference)) < cent) {
-    return `The invoice of account ${account} matches what the month bills: ${parts}.`;
+    return `The invoice of account ${account} matches the books: ${parts}.`;
   }
   const how = difference.startsWith('-') ? 'less' : 'more';
   return (
-    `The invoice of account ${account}, ${amount(invoiced)} USD, is ${amount(difference.replace('-', ''))} USD ${how} than what the ` +
-    `month bills by the books (${parts}). Invoice lines, statement and FOCUS show the difference as a line of its own.`
+    `The invoice of account ${account}, ${amount(invoiced)} USD, is ${amount(difference.replace('-', ''))} USD ${how} than the books: ` +
+    `${parts}. Invoice lines, statement and FOCUS show the difference as a line of its own.`
   );
 }
 

@@ -255,16 +255,15 @@ async function answer(
     await context.write(`${JSON.stringify(value)}\n`);
     return;
   }
-  const columns = ['account', 'rows', 'USD', 'corrections', 'USD of corrections', 'invoiced', 'billed', 'sha256'];
+  const columns = ['account', 'rows', 'cost', 'corrections', 'invoiced', 'billed', 'sha256'];
   const table = formatTable(
     columns.map((name) => ({ name, type: ['account', 'sha256'].includes(name) ? 'VARCHAR' : 'DECIMAL' })),
     accounts.map((close) => {
-      const { account, rowCount, cost, corrections, correctionCost, invoiced, sha256 } = close;
+      const { account, rowCount, cost, correctionCost, invoiced, sha256 } = close;
       return [
         account,
         String(rowCount),
         trimmed(cost),
-        String(corrections),
         trimmed(correctionCost),
         invoiced === undefined ? 'not given' : trimmed(invoiced),
         trimmed(billedCost(close)),

@@ -210,9 +210,9 @@ describe('the invoice of a close', () => {
   });
 
   test.each([
-    ['2663.55', 'matches what the month bills: 2,578.02 USD of its own and 85.53 USD of corrections'],
-    ['2700', '2,700.00 USD, is 36.45 USD more than what the month bills'],
-    ['2578.02', '2,578.02 USD, is 85.53 USD less than what the month bills'],
+    ['2663.55', 'matches the books: 2,578.02 USD of the month itself and 85.53 USD of corrections'],
+    ['2700', '2,700.00 USD, is 36.45 USD more than the books'],
+    ['2578.02', '2,578.02 USD, is 85.53 USD less than the books'],
   ])('of %s USD is compared with own cost and corrections', (invoiced, words) => {
     expect(invoiceWords(close(invoiced))).toContain(words);
   });
