@@ -283,8 +283,10 @@ async function fetchAndVerify(
     covered: start.covered,
     again: [...(await warehouse.unproven(account)).map(({ window }) => window), ...(changed ?? [])],
   });
+  progress.role = past?.revealedRole();
   const result = await fetchWindows(ingest, start, planned);
   progress.role = result.role;
+  if (result.role !== undefined) past?.useRole(result.role);
   progress.isPlatformClockWrong = result.isPlatformClockWrong;
   if (result.role !== undefined) await start.save(result.role, result.decimals, effects.now());
 

@@ -70,6 +70,10 @@ export interface PastVerification {
    * they still differ. Remaining differences are recorded: there the platform contradicts itself.
    */
   confirm(): Promise<void>;
+  /** The token's role, if a refused query has revealed it; undefined otherwise. */
+  revealedRole(): Role | undefined;
+  /** Sends later queries with this role of the token. */
+  useRole(role: Role): void;
   close(): void;
 }
 
@@ -95,7 +99,10 @@ export interface PastOptions {
 }
 
 /** State that all parts of a verification share. */
-interface Past extends PastOptions {
+interface Past extends Omit<PastOptions, 'role'> {
+  /** The role that queries are sent with: the earlier token's, until an answer reveals another one. */
+  role: Role | undefined;
+  revealedRole: Role | undefined;
   readonly verification: Verification;
   readonly lastHour: Instant;
   /** Days that end by then are settled. */
@@ -118,6 +125,7 @@ export async function openPast(options: PastOptions): Promise<PastVerification> 
     verification,
     lastHour,
     until: settledUntil(lastHour, request.config.settleDays),
+    revealedRole: undefined,
     asked: [],
     questions: 0,
     oneAtATime: pLimit(1),
@@ -127,24 +135,21 @@ export async function openPast(options: PastOptions): Promise<PastVerification> 
     series: () => verifySeries(past),
     months: (complete) => verifyMonths(past, complete),
     confirm: () => confirm(past),
+    revealedRole: () => past.revealedRole,
+    useRole: (role) => {
+      past.role = role;
+    },
     close: () => verification.close(),
   };
 }
 
 /** Compares the daily totals of the newest settled days. */
 async function verifyDays(past: Past): Promise<Window[]> {
-  const { account, request, role, verification } = past;
+  const { account, request, verification } = past;
   const days = settledDaysOf(past, request.config.verifyDays);
   if (days.length === 0) return [];
   const groups = await groupsByWorkspace(verification.connection, account, days);
-  const { queries, byWorkspace } = daysQueries(days, role, groups);
-  const found = await askAll(past, queries).catch(async (error: unknown) => {
-    if (!(byWorkspace && error instanceof PlatformError && error.status === 403)) throw error;
-    // Was only grouping by workspace refused, or everything? Only the first means another role.
-    const asMember = await askAll(past, daysQueries(days, 'member', groups).queries);
-    checkRoleChange(account, 'admin', 'member', request.acceptReducedAccess);
-    return asMember;
-  });
+  const found = await askAllByRole(past, (role) => daysQueries(days, role, groups).queries);
   if (!request.acceptReducedAccess) refuseReducedTotals(account, await verification.totals(accessDays));
   past.asked.push(...found);
   return differingDays(past, found);
@@ -156,8 +161,9 @@ async function verifySeries(past: Past): Promise<Window[]> {
   const everything = settledDaysOf(past, everyDay);
   const isAsked = everything.length > 0 && deepVerifyPages > 0;
   const { connection } = past.verification;
-  const queries = isAsked ? await tonightsSeries(connection, past.account, everything, deepVerifyPages, past.role) : [];
-  const found = await askAll(past, queries);
+  const found = await askAllByRole(past, (role) =>
+    isAsked ? tonightsSeries(connection, past.account, everything, deepVerifyPages, role) : [],
+  );
   past.asked.push(...found);
   found.push(...(await askRecorded(past)));
   const differing = found.filter(({ comparison }) => comparison.differences.length > 0);
@@ -268,17 +274,44 @@ async function askAll(past: Past, queries: readonly Query[]): Promise<Asked[]> {
 }
 
 /**
+ * Sends the queries of the token's role. If the platform refuses to group by workspace, and answers a member's queries,
+ * the token is a member's: later queries follow. Throws UnprovenError if that was not confirmed.
+ */
+async function askAllByRole(
+  past: Past,
+  queriesAs: (role: Role | undefined) => readonly Query[] | Promise<readonly Query[]>,
+): Promise<Asked[]> {
+  const queries = await queriesAs(past.role);
+  try {
+    return await askAll(past, queries);
+  } catch (error) {
+    const byWorkspace = queries.some(({ groupBy }) => groupBy.includes('workspace'));
+    if (!(byWorkspace && error instanceof PlatformError && error.status === 403)) throw error;
+    // Only grouping by workspace may be refused; if everything is, this throws as well.
+    const found = await askAll(past, await queriesAs('member'));
+    checkRoleChange(past.account, past.role, 'member', past.request.acceptReducedAccess);
+    past.role = 'member';
+    past.revealedRole = 'member';
+    return found;
+  }
+}
+
+/**
  * Fetches recorded contradictions again that no query of tonight includes, such as a month that was fetched by day
  * because its total differed: otherwise the record would stay although the platform agrees by now.
  */
 async function askRecorded(past: Past): Promise<Asked[]> {
-  const { account, role, verification } = past;
+  const { account, verification } = past;
   const onRecord = await contradictedQuestions(verification.connection, account);
   const open = onRecord.filter((one) => !past.asked.some(({ question }) => includesQuestion(question, one)));
   const days = open.filter(({ purpose }) => purpose === 'days').map(({ window }) => window);
   const groups = days.length === 0 ? 0 : await groupsByWorkspace(verification.connection, account, days);
-  const queries = [...daysQueries(unionWindows(days), role, groups).queries, ...recordedSeriesQueries(open, role)];
-  const found = await askAll(past, queries.slice(0, Math.max(1, past.request.config.deepVerifyPages)));
+  const found = await askAllByRole(past, (role) =>
+    [...daysQueries(unionWindows(days), role, groups).queries, ...recordedSeriesQueries(open, role)].slice(
+      0,
+      Math.max(1, past.request.config.deepVerifyPages),
+    ),
+  );
   past.asked.push(...found);
   return found;
 }
