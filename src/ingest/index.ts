@@ -29,6 +29,8 @@ export {
   rebuildLoads,
   withLandingLosses,
 } from './rebuild.ts';
+export type { ReducedAccess } from './reduced-access.ts';
+export { reducedAccessOf, refusedListings } from './token-access.ts';
 export type { IngestProgress, IngestRequest, IngestTools, RequestCounts } from './tools.ts';
 export { tonightsSeries } from './verify-past.ts';
 

@@ -1,6 +1,6 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { largestMagnitude, plainDecimal } from '../decimals.ts';
-import { PlatformError, UnprovenError } from '../errors.ts';
+import { PlatformError } from '../errors.ts';
 import {
   askQuery,
   bucketsOf,
@@ -21,11 +21,9 @@ import {
   splitAtMidnight,
   wholeMonths,
 } from '../fetch/index.ts';
-import { reducedTotalsStep } from '../next-step.ts';
 import type { Client, GroupByDimension } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time.ts';
 import {
-  type ComparedTotals,
   type Connection,
   type ContradictedQuestion,
   type Contradiction,
@@ -40,16 +38,8 @@ import {
   type TotalsKnown,
   type Verification,
 } from '../warehouse/index.ts';
-import { checkRoleChange } from './ingest-windows.ts';
+import { accessDays, checkRoleChange, refuseReducedTotals } from './reduced-access.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
-
-/**
- * If the platform reports less than the books on this many days, or by this share of their cost, suspect reduced
- * access.
- */
-const accessDays = 3;
-const accessShareOfDays = 0.8;
-const accessShareOfCost = 0.7;
 
 /** Compares the settled past with the platform's totals; the caller fetches again what differs. */
 export interface PastVerification {
@@ -236,7 +226,8 @@ async function ask(past: Past, query: Query, attempt: number): Promise<Asked> {
   return ask(past, query, attempt + 1);
 }
 
-function questionOf(query: Query, number: number): PastQuery {
+/** A query about the past as the comparison needs it. */
+export function questionOf(query: Query, number: number): PastQuery {
   const has = (dimension: GroupByDimension) => query.groupBy.includes(dimension);
   return {
     number,
@@ -348,21 +339,6 @@ async function narrow(past: Past, { query, comparison }: Asked): Promise<Asked[]
   return askAll(past, narrower);
 }
 
-/** Throws UnprovenError if the platform shows only a part of what it showed before. */
-function refuseReducedTotals(account: string, totals: ComparedTotals): void {
-  const { ours, theirs, days, lowerDays, workspacesGone } = totals;
-  const isLess = days >= accessDays && lowerDays >= days * accessShareOfDays && theirs < ours * accessShareOfCost;
-  if (!isLess && workspacesGone.length === 0) return;
-  const what = isLess
-    ? `over ${days} settled days with cost, the platform now reports ${theirs.toFixed(2)} USD, but the books have ` +
-      `${ours.toFixed(2)} USD for the same days`
-    : `the platform no longer reports any cost, on any settled day, for ${workspacesGone.join(', ')}`;
-  throw new UnprovenError(`account ${account}: ${what}. Nothing was changed.`, {
-    code: 'reduced_totals',
-    next: reducedTotalsStep,
-  });
-}
-
 /** The days in which answers differ from the books; warns of the largest differences of each. */
 function differingDays({ account, tools }: Past, found: readonly Asked[]): Window[] {
   for (const { question, comparison } of found) {
@@ -431,7 +407,7 @@ function contradictionsOf(question: PastQuery, query: Query, found: PastComparis
 }
 
 /** Answers that only verify are not loaded; only their comparisons are stored. */
-const withoutLanding = { page: async () => undefined, restart: async () => undefined };
+export const withoutLanding = { page: async () => undefined, restart: async () => undefined };
 
 function isPastPurpose(purpose: Purpose): purpose is PastQuery['purpose'] {
   return purpose === 'days' || purpose === 'names' || purpose === 'months';

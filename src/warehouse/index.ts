@@ -139,6 +139,7 @@ export {
   contradictedQuestions,
   dueMonths,
   groupsByWorkspace,
+  openPastReader,
   type PastComparison,
   type PastDifference,
   type PastQuery,

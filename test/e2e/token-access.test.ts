@@ -216,7 +216,7 @@ describe.concurrent('a window that was fetched as admin', () => {
     const asked = await ingest(dir, platform, { now: later, as: 'member' });
     expect(asked.exitCode).toBe(4);
     expect(asked.account.errors).toEqual([
-      expect.stringMatching(/acc_one was fetched with an admin token before.*--accept-reduced-access/),
+      expect.stringMatching(/acc_one: the books were fetched with an admin token.*--accept-reduced-access/),
     ]);
     expect(await askSnapshot(dir, 'select count(*) as loads from ledger.loads')).toEqual(before);
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
