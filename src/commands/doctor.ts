@@ -68,7 +68,7 @@ import {
 } from '../warehouse/index.ts';
 import { futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
-import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
+import { faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { expectJobs } from './job-mistakes.ts';
 import { type AccountSeen, askPlatform, type PlatformDifferences } from './platform-access.ts';
 
@@ -626,11 +626,7 @@ async function books(
         : fail(exitCodes.unproven, 'the books have hours that belong to no known load', 'run "costbook repair"'),
     );
     await readAllTables(snapshot.connection, 'wh');
-    const faults = await faultsOfFiles(dir, snapshot, { isWholeJournal: true });
-    // One fault per file is enough.
-    if (!faults.some(({ file }) => file === 'warehouse'))
-      faults.push(...(await compareWarehouse(dir, snapshot, signal)));
-    for (const { found: words, remedy } of faults) {
+    for (const { found: words, remedy } of await faultsOfFiles(dir, snapshot, signal, { isThorough: true })) {
       found.push(fail(exitCodes.unproven, words, remedy));
     }
     const unpublished = await unpublishedLoads(dir, snapshot);

@@ -52,7 +52,7 @@ export const statusCommand: Command = {
     const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
       const configured = config.accounts.flatMap(({ id }) => id ?? []);
-      const faults = await faultsOfFiles(context.dir, books);
+      const faults = await faultsOfFiles(context.dir, books, context.signal);
       const now = effects.now();
       const waiting = await unstoredStill(context.dir);
       const status = withFaults(await readStatus(books.connection, context, config.freshnessHours, configured), {

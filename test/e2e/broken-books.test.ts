@@ -83,6 +83,8 @@ test.concurrent.each([
   'an empty warehouse',
   'half a warehouse',
   'half a snapshot',
+  'a client killed while it deleted rows of the warehouse',
+  'a client that deleted rows of the warehouse and ended',
 ])('status says NO, or nothing, of %s, and names repair', async (name) => {
   const dir = await books.broken(name);
   const { exitCode, stdout, stderr } = await runCli(['status', '--exit-code', '--now', now, '--dir', dir]);
@@ -166,6 +168,36 @@ async function cutBlocks(file: string, blocks: number): Promise<void> {
   const { size } = await stat(file);
   await truncate(file, 12_288 + (Math.floor((size - 12_288) / 262_144) - blocks) * 262_144);
 }
+
+describe.concurrent('a log that another program left next to the warehouse', () => {
+  test.each([
+    ['deletes hourly costs', 'delete from ledger.hourly_costs where load_number % 2 = 1', 'warehouse.duckdb has'],
+    [
+      'changes usage only',
+      'update ledger.hourly_costs set usage = usage + 1',
+      'the rows of ledger.hourly_costs differ',
+    ],
+    ['only creates a table', 'create table mine as select 1 as one', 'the table main.mine is new'],
+  ])('and that %s is reported by status, doctor and ingest alike, and repair ends it', async (_, sql, words) => {
+    const dir = await books.broken();
+    writeAsForeigner(warehouseOf(dir), [sql], 'killed');
+    expect((await stat(`${warehouseOf(dir)}.wal`)).size).toBeGreaterThan(0);
+    const status = await runCli(['status', '--exit-code', '--now', now, '--dir', dir]);
+    expect({ exitCode: status.exitCode, stdout: status.stdout }).toEqual({
+      exitCode: 4,
+      stdout: expect.stringMatching(new RegExp(`^NO.*\n.*${words}.*costbook repair`)),
+    });
+    const doctor = await runCli(['doctor', '--offline', '--now', now, '--dir', dir]);
+    expect(doctor.stdout).toMatch(new RegExp(`FAIL  books: .*${words}`));
+    const refused = await ingest(dir, platform, { now });
+    expect(refused).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('another program has changed') });
+    // DuckDB may have applied the log meanwhile.
+    expect((await runCli(['status', '--exit-code', '--now', now, '--dir', dir])).exitCode).toBe(4);
+    expect((await runCli(['repair', '--dir', dir])).exitCode).toBe(0);
+    await expectWhole(dir);
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+  });
+});
 
 test.concurrent.each([1, 3])(
   'status and doctor report a warehouse without its last %i blocks as damaged',
