@@ -3,10 +3,11 @@ import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import {
   alertRows,
+  allOpenAlerts,
+  countWords,
   isRefusedClose,
   isSameCause,
   type OpenAlert,
-  openAlerts,
   sinkFault,
   stepAfterRun,
   unstoredStill,
@@ -696,7 +697,7 @@ async function lastRunFound(
   // A step of a job has the same next step as its alert.
   const failedStep = failures.find((row) => row['run_number'] === last['run_number']);
   if (failedStep?.['error_code'] === unprovenWindowCode) {
-    const open = await openAlerts(connection, now, { dir, signal });
+    const open = await allOpenAlerts(connection, now, { dir, signal });
     if (open.some(({ key }) => key.startsWith('unproven/'))) return [];
   }
   if (failedStep !== undefined) seen.alertKeys.add(`run/${encodeURIComponent(String(failedStep['command']))}`);
@@ -822,17 +823,17 @@ async function openAlertsOf(
 ): Promise<readonly Found[]> {
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   try {
-    const all = await openAlerts(snapshot.connection, now, { dir, signal });
+    const all = await allOpenAlerts(snapshot.connection, now, { dir, signal });
     if (all.length === 0) return [ok('no open alerts')];
-    const open = all.filter((alert) => !isReported(alert));
+    const unstored = (await unstoredStill(dir)).map(({ key }) => key);
+    const open = all.filter((alert) => !isReported(alert) && !unstored.includes(alert.key));
+    const shown = open.slice(0, alertsShown);
     const list = 'see "costbook alerts --open"';
     return [
-      ...open
-        .slice(0, alertsShown)
-        .map(({ title, detail, next }) => warn(detail === undefined ? title : `${title}. ${detail}`, next ?? list)),
-      ...(open.length > alertsShown
-        ? [warn(`${open.length - alertsShown} more ${open.length - alertsShown === 1 ? 'is' : 'are'} open`, list)]
-        : []),
+      ...shown.map(({ title, detail, next }) =>
+        warn(detail === undefined ? title : `${title}. ${detail}`, next ?? list),
+      ),
+      ...(shown.length < all.length ? [warn(`${countWords(all)}: ${shown.length} shown here`, list)] : []),
     ];
   } finally {
     snapshot.close();
