@@ -43,7 +43,7 @@ import { memoryLimitMb } from '../memory.ts';
 import { causeInMisplaced, describeMisplaced, misplacedFiles } from '../misplaced.ts';
 import { act, clockStep, type NextStep, nextWords, refusedListingStep, wait, waitForPlatform } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
-import { expiryOf, listings } from '../platform/index.ts';
+import { expiryOf, listings, type PlatformDifferences } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
 import { forTerminal, shorten } from '../safe-text.ts';
@@ -71,7 +71,7 @@ import { futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { expectJobs } from './job-mistakes.ts';
-import { type AccountSeen, askPlatform, type PlatformDifferences } from './platform-access.ts';
+import { type AccountSeen, askPlatform } from './platform-access.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
