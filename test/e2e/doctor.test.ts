@@ -256,7 +256,7 @@ describe('costbook doctor', () => {
   test.each([
     [{ groupBy: ['project'] }, 'warn', 0, /also groups costs by project/],
     [{ without: 'resource_uuid' }, 'fail', 3, /does not list resource_uuid/],
-    [{ types: ['gpu_pool', 'x'.repeat(5000)] }, 'warn', 0, /has costs of gpu_pool, x{100,200}…/],
+    [{ types: ['gpu_pool', 'x'.repeat(5000)] }, 'warn', 0, /has costs of gpu_pool, x{90,200}…?/],
     [{ status: 404 }, 'ok', 0, /works with API version/],
     [{ values: 7 }, 'ok', 0, /works with API version/],
   ] as const)(
