@@ -246,6 +246,7 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
     return fact.check === listingsCheck && (ingest !== undefined || state.listings.length > 0);
   }
   if (fact.kind !== 'run' || fact.exitCode !== exitCodes.unproven) return false;
+  if (['damaged_file', 'changed_file'].includes(fact.errorCode ?? '')) return false;
   if (fact.command !== 'ingest') return ingest !== undefined || windows.length > 0;
   return fact.errorCode == null
     ? windows.some(({ reason }) => fact.error?.includes(reason))
