@@ -23,22 +23,44 @@ export interface ResourceState {
   readonly createdBy: string | undefined;
   /** A sorted JSON array of names; undefined if there are none. */
   readonly integrationConnections: string | undefined;
+  /** A sorted JSON array of names; `[]` if it mounts none, undefined if its type mounts no volumes. */
+  readonly volumes: string | undefined;
+  /** The kind of provider behind a model. */
+  readonly provider: string | undefined;
+}
+
+/** What a listing says about the use of a resource. It changes often, so it is no part of the state. */
+export interface ResourceUse {
+  /** The runtime state of a sandbox. */
+  readonly runtimeState: string | undefined;
+  readonly lastUsedAt: string | undefined;
+  readonly expiresAt: string | undefined;
+  /** A duration, as the platform writes it. */
+  readonly timeToLive: string | undefined;
+  /** A JSON array of objects with the texts `action`, `type` and `value`; undefined if there are none. */
+  readonly expirationPolicies: string | undefined;
+  /** Instances that are always warm. */
+  readonly minScale: number | undefined;
 }
 
 /** A listed resource, decoded. */
 export interface DecodedResource {
   readonly state: ResourceState;
+  readonly use: ResourceUse;
   /** Fields with an unexpected type, which count as missing: `metadata.labels.team`. */
   readonly strange: readonly string[];
 }
 
-const maxMemoryMb = 2 ** 31 - 1;
+const maxInteger = 2 ** 31 - 1;
+
+/** The resource types that may mount volumes (2.4), as costs name them. */
+const mountingTypes: readonly string[] = ['agent', 'job', 'sandbox'];
 
 /**
- * Picks the stored fields out of a listed resource (2.2, 2.5 to 2.10). Pure. A field of an unexpected type counts as
+ * Picks the stored fields out of a listed resource of a type (2.2, 2.4 to 2.10). Pure. A field of an unexpected type counts as
  * missing and is named: one odd label must not cost the others. Its value never appears in messages.
  */
-export function decodeResource(item: RawResource): DecodedResource {
+export function decodeResource(item: RawResource, resourceType: string): DecodedResource {
   const strange: string[] = [];
   function at(object: unknown, key: string): unknown {
     return isObject(object) && Object.hasOwn(object, key) ? (object[key] ?? undefined) : undefined;
@@ -80,6 +102,33 @@ export function decodeResource(item: RawResource): DecodedResource {
     }
     return read.length === 0 ? undefined : JSON.stringify(Object.fromEntries(read));
   }
+  function count(object: unknown, key: string, place: string): number | undefined {
+    return take(at(object, key), place, (value) =>
+      Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= maxInteger ? Number(value) : undefined,
+    );
+  }
+  // An ephemeral volume belongs to its resource alone, even if another one mounts a volume of that name.
+  function volumes(value: unknown): string | undefined {
+    if (!mountingTypes.includes(resourceType)) return undefined;
+    const listed = take(value ?? [], 'spec.volumes', (found) =>
+      Array.isArray(found) && found.every((volume) => isObject(volume)) ? (found as readonly unknown[]) : undefined,
+    );
+    const mounted = (listed ?? []).flatMap((volume) => {
+      const name = text(volume, 'name', 'spec.volumes.name');
+      return name === undefined || text(volume, 'type', 'spec.volumes.type') === 'ephemeral' ? [] : [name];
+    });
+    return listed && JSON.stringify([...new Set(mounted)].sort());
+  }
+  function policies(value: unknown): string | undefined {
+    const place = 'spec.lifecycle.expirationPolicies';
+    const listed = take(value, place, (found) => (Array.isArray(found) ? (found as readonly unknown[]) : undefined));
+    const read = (listed ?? []).map((policy) => ({
+      action: text(policy, 'action', `${place}.action`),
+      type: text(policy, 'type', `${place}.type`),
+      value: text(policy, 'value', `${place}.value`),
+    }));
+    return read.length === 0 ? undefined : JSON.stringify(read);
+  }
   function names(value: unknown): string | undefined {
     if (value === undefined) return undefined;
     if (!Array.isArray(value) || value.some((name) => typeof name !== 'string')) {
@@ -103,17 +152,26 @@ export function decodeResource(item: RawResource): DecodedResource {
     externalId: text(metadata, 'externalId', 'metadata.externalId'),
     labels: labels(at(metadata, 'labels')),
     region: text(spec, 'region', 'spec.region'),
-    memoryMb: take(at(runtime, 'memory'), 'spec.runtime.memory', (value) =>
-      Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= maxMemoryMb ? Number(value) : undefined,
-    ),
+    memoryMb: count(runtime, 'memory', 'spec.runtime.memory'),
     generation: text(runtime, 'generation', 'spec.runtime.generation'),
     status: text(item, 'status', 'status'),
     isEnabled: take(at(spec, 'enabled'), 'spec.enabled', (value) => (typeof value === 'boolean' ? value : undefined)),
     plan: text(metadata, 'plan', 'metadata.plan'),
     createdBy: text(metadata, 'createdBy', 'metadata.createdBy'),
     integrationConnections: names(at(spec, 'integrationConnections')),
+    volumes: volumes(at(spec, 'volumes')),
+    provider: resourceType === 'model' ? text(runtime, 'type', 'spec.runtime.type') : undefined,
   };
-  return { state, strange };
+  const lifecycle = take(at(spec, 'lifecycle'), 'spec.lifecycle', (value) => (isObject(value) ? value : undefined));
+  const use: ResourceUse = {
+    runtimeState: text(item, 'state', 'state'),
+    lastUsedAt: instant(item, 'lastUsedAt', 'lastUsedAt'),
+    expiresAt: instant(runtime, 'expires', 'spec.runtime.expires'),
+    timeToLive: text(runtime, 'ttl', 'spec.runtime.ttl'),
+    expirationPolicies: policies(at(lifecycle, 'expirationPolicies')),
+    minScale: count(runtime, 'minScale', 'spec.runtime.minScale'),
+  };
+  return { state, use, strange };
 }
 
 /** Whether a JSON number lost no digits: an account number of twenty digits would have become another one. */
