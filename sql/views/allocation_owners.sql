@@ -33,7 +33,7 @@ steps as materialized (
   select series_id, open_from, to_time, rule_number, is_split, owner, -1 from mounts
 ),
 -- Between two of these instants, the same resources mount the volume.
-pieces as (
+windows as (
   select
     series_id,
     open_from,
@@ -51,19 +51,19 @@ pieces as (
 -- How many mounters have which owner, added up over the instants.
 counted as (
   select
-    pieces.series_id,
-    pieces.open_from,
-    pieces.from_time,
-    pieces.to_time,
+    windows.series_id,
+    windows.open_from,
+    windows.from_time,
+    windows.to_time,
     outcomes.rule_number,
     outcomes.is_split,
     outcomes.owner,
     sum(coalesce(changes.change, 0)) over (
       partition by
-        pieces.series_id, pieces.open_from, outcomes.rule_number, outcomes.is_split, outcomes.owner
-      order by pieces.from_time
+        windows.series_id, windows.open_from, outcomes.rule_number, outcomes.is_split, outcomes.owner
+      order by windows.from_time
     ) as mounters
-  from pieces
+  from windows
   join (select distinct series_id, open_from, rule_number, is_split, owner from steps) as outcomes
     using (series_id, open_from)
   left join (
@@ -71,9 +71,9 @@ counted as (
     from steps
     group by series_id, open_from, instant, rule_number, is_split, owner
   ) as changes
-    on changes.series_id = pieces.series_id
-    and changes.open_from = pieces.open_from
-    and changes.instant = pieces.from_time
+    on changes.series_id = windows.series_id
+    and changes.open_from = windows.open_from
+    and changes.instant = windows.from_time
     and changes.rule_number = outcomes.rule_number
     and changes.is_split = outcomes.is_split
     and changes.owner = outcomes.owner
@@ -101,23 +101,23 @@ shared as (
   from by_owner
   group by series_id, open_from, from_time, to_time
 ),
--- Every piece of the open times, also those in which nobody mounts the volume; equal neighbours are one.
+-- Every window of the open times, also those in which nobody mounts the volume; equal neighbours are one.
 parts as (
   select
-    pieces.series_id,
-    pieces.open_from,
-    pieces.from_time,
-    pieces.to_time,
+    windows.series_id,
+    windows.open_from,
+    windows.from_time,
+    windows.to_time,
     shared.rule_number,
     shared.owners,
     (shared.rule_number, shared.owners) is distinct from lag((shared.rule_number, shared.owners)) over in_time
-      or lag(pieces.series_id) over in_time is null as is_new
-  from pieces
+      or lag(windows.series_id) over in_time is null as is_new
+  from windows
   left join shared
-    on shared.series_id = pieces.series_id
-    and shared.open_from = pieces.open_from
-    and shared.from_time = pieces.from_time
-  window in_time as (partition by pieces.series_id, pieces.open_from order by pieces.from_time)
+    on shared.series_id = windows.series_id
+    and shared.open_from = windows.open_from
+    and shared.from_time = windows.from_time
+  window in_time as (partition by windows.series_id, windows.open_from order by windows.from_time)
 ),
 joined as (
   select

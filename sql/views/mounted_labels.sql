@@ -10,7 +10,7 @@ steps as materialized (
   union all
   select series_id, to_time, labels, -1 from mounts
 ),
-pieces as (
+windows as (
   select series_id, instant as from_time, lead(instant) over (partition by series_id order by instant) as to_time
   from (
     select series_id, instant from steps
@@ -23,20 +23,20 @@ pieces as (
 ),
 counted as (
   select
-    pieces.series_id,
-    pieces.from_time,
-    pieces.to_time,
+    windows.series_id,
+    windows.from_time,
+    windows.to_time,
     found.labels,
     sum(coalesce(changes.change, 0)) over (
-      partition by pieces.series_id, found.labels order by pieces.from_time
+      partition by windows.series_id, found.labels order by windows.from_time
     ) as parts
-  from pieces
+  from windows
   join (select distinct series_id, labels from steps) as found using (series_id)
   left join (
     select series_id, instant, labels, sum(step) as change from steps group by series_id, instant, labels
   ) as changes
-    on changes.series_id = pieces.series_id
-    and changes.instant = pieces.from_time
+    on changes.series_id = windows.series_id
+    and changes.instant = windows.from_time
     and changes.labels is not distinct from found.labels
 ),
 running as (
@@ -55,13 +55,13 @@ running as (
   )
 )
 select
-  pieces.series_id,
-  pieces.from_time,
-  pieces.to_time,
+  windows.series_id,
+  windows.from_time,
+  windows.to_time,
   running.labels,
   coalesce(running.parts_before, 0) as parts_before,
   coalesce(running.parts_through, 1) as parts_through,
   coalesce(running.all_parts, 1) as all_parts
-from pieces
-left join running on running.series_id = pieces.series_id and running.from_time = pieces.from_time;
+from windows
+left join running on running.series_id = windows.series_id and running.from_time = windows.from_time;
 comment on view ledger.mounted_labels is 'Labels of the resources that mount the volume behind a series, by time, with their parts';
