@@ -1,7 +1,6 @@
 import { oneOf, quoted } from '../choices.ts';
 import { UsageError } from '../errors.ts';
-import type { ReadText } from './sink-settings.ts';
-import { type Given, integerParser, type Parse, type Problems, parseText, readValue } from './yaml.ts';
+import { type Given, integerParser, type Parse, type Problems, parseText, type ReadText, readValue } from './yaml.ts';
 
 /** What a sink has that calls the platform. */
 interface OnPlatform {

@@ -19,6 +19,7 @@ import {
   type Problems,
   parseBoolean,
   parseText,
+  type ReadText,
   readValue,
 } from './yaml.ts';
 
@@ -113,9 +114,6 @@ export function urlSecrets(url: string): string[] {
 
 /** Keys whose values are secrets. */
 export const secretKeys = ['url', 'secret', 'password', 'botToken'] as const;
-
-/** Parses a value that may contain `${NAME}`, if it is given. */
-export type ReadText = <T>(given: Given | undefined, parse: Parse<T>) => T | undefined;
 
 /** A sink's settings; undefined if a required one is missing or wrong, which is reported. */
 type Reader = (keys: ReadonlyMap<string, Given>, read: ReadText) => Omit<SinkSettings, 'type'> | undefined;
