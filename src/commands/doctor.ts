@@ -45,7 +45,7 @@ import { memoryLimitMb } from '../memory.ts';
 import { causeInMisplaced, describeMisplaced, misplacedFiles } from '../misplaced.ts';
 import { act, clockStep, type NextStep, nextWords, wait, waitForPlatform } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
-import { expiryOf } from '../platform/index.ts';
+import { expiryOf, type PlatformDifferences } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
 import { forTerminal, shorten } from '../safe-text.ts';
@@ -73,7 +73,7 @@ import type { Command, CommandContext } from './command.ts';
 import { findOnPlatform } from './doctor-acting-sinks.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { expectJobs } from './job-mistakes.ts';
-import { askPlatform, type PlatformDifferences } from './platform-access.ts';
+import { askPlatform } from './platform-access.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
