@@ -107,7 +107,10 @@ describe('on the emulator', () => {
   });
 
   test('an unknown agent is called once, and its message is not sent again', async () => {
-    expect(await send({ ...agent, agent: 'nobody' })).toMatchObject({ outcome: 'unknown', isPassing: false });
+    expect(await send({ ...agent, agent: 'nobody' })).toMatchObject({
+      ...{ outcome: 'unknown', isPassing: false },
+      reason: expect.stringMatching(/answered 404.*Correct the sink in costbook\.yaml/),
+    });
   });
 });
 
@@ -190,7 +193,7 @@ describe('a paragraph of a model', () => {
       outcome: 'delivered',
       answer: 'Spent 1,234.50 USD, see this.',
     });
-    const { messages } = server.told[0]?.body as unknown as { messages: { content: string }[] };
+    const { messages } = JSON.parse(server.told[0]?.text ?? '{}') as { messages: { content: string }[] };
     expect(JSON.parse(messages[1]?.content ?? '')).toMatchObject({ spentUsd: '1234.50', changeUsd: '+56.20' });
   });
 

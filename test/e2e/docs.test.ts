@@ -55,7 +55,7 @@ const before: readonly {
     page: 'docs/alerts.md',
     line: 'costbook alerts preview analyst',
     script: [
-      'echo "inferenceUrl: $(sed -n "s/^url: *//p" costbook.yaml)/_inference" >> costbook.yaml',
+      `echo "inferenceUrl: $(sed -n 's/^url: *"*\\([^" ]*\\).*/\\1/p' costbook.yaml)/_inference" >> costbook.yaml`,
       'sed -i "s/^sinks: { /&analyst: { type: agent, workspace: production, agent: support-triage }, /" costbook.yaml',
     ].join('; '),
   },

@@ -1,5 +1,7 @@
 import type { ActingSettings } from '../../config/index.ts';
 import { CostbookError, messageOf, PlatformError } from '../../errors.ts';
+import { faultAndStep } from '../../failure.ts';
+import { sinkNameStep, stepSentence } from '../../next-step.ts';
 import { type Call, callStreamed, isCertainlyNotDone } from '../../platform/index.ts';
 import type { Attempt, SinkEffects } from './sink.ts';
 
@@ -48,6 +50,14 @@ export async function callPlatform(
   }
 }
 
+/** What failed, and what to do if a person must act. */
+function reasonOf(error: PlatformError): string {
+  const { found, next } = faultAndStep(error);
+  const step = error.status === 404 ? sinkNameStep : next;
+  const words = step?.who === 'Act' ? `${found} ${stepSentence(step)}` : found;
+  return words.replace(/\.$/, '');
+}
+
 /** What a failed call means for its message. A mistake in the configuration is found before anything is sent. */
 function outcomeOf(error: unknown): Exclude<Attempt, { outcome: 'delivered' }> {
   if (error instanceof PlatformError) {
@@ -55,7 +65,7 @@ function outcomeOf(error: unknown): Exclude<Attempt, { outcome: 'delivered' }> {
     const isUndone = isCertainlyNotDone(error) || error.status === 401;
     return {
       outcome: isUndone ? 'refused' : 'unknown',
-      reason: error.message,
+      reason: reasonOf(error),
       isPassing: error.retryable,
       retryAfterMs: error.retryAfterMs,
     };
