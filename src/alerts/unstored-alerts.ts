@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LocalConfig } from '../config/index.ts';
+import { isActing, type LocalConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import {
   CostbookError,
@@ -255,7 +255,11 @@ async function notifyOnce(
   const alert: UnstoredAlert = isSame
     ? before
     : { ...found, occurrence: Math.max(found.occurrence, (stored?.occurrence ?? 0) + 1), sinks: {} };
-  const sinks = config.alerts.notify.filter((sink) => !['delivered', 'dead'].includes(alert.sinks[sink] ?? ''));
+  // Without a receipt, an agent or a job could be called twice: it gets the alert from the books.
+  const acting = config.sinks.flatMap(({ name, settings }) => (isActing(settings) ? [name] : []));
+  const sinks = config.alerts.notify.filter(
+    (sink) => !acting.includes(sink) && !['delivered', 'dead'].includes(alert.sinks[sink] ?? ''),
+  );
   if (sinks.length === 0) return;
   const outcomes = await sendTo(sinks, name, alert, config, context);
   const delivered = [...outcomes.values()].filter((outcome) => outcome === 'delivered').length;
