@@ -1,5 +1,7 @@
 export { type AnomalyBacktest, backtestAnomalies } from './backtest.ts';
 export { daysAround } from './days-around.ts';
+export { eventWords, settingWords, whenWords } from './deployment-words.ts';
+export { type DeploymentBefore, deploymentsOf } from './deployments.ts';
 export { quietDays } from './detect.ts';
 export { type AnomalyState, evaluateAnomalies } from './evaluate-books.ts';
 export { evaluateScope, firstTimeDays } from './evaluate-scope.ts';

@@ -1,6 +1,6 @@
 import type { AccountConfig } from '../config/index.ts';
 import { CostbookError, excerpt, messageOf, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
-import { decodeResource } from '../fetch/index.ts';
+import { decodeDeployments, decodeResource } from '../fetch/index.ts';
 import {
   type NextStep,
   nextWords,
@@ -10,7 +10,15 @@ import {
   unreadListingStep,
 } from '../next-step.ts';
 import { type Client, type Listing, type ListingReader, listings, openListings } from '../platform/index.ts';
-import type { InventoryStage, ListedResource, ListingFacts, ListingKey, ListingOutcome } from '../warehouse/index.ts';
+import type {
+  DeploymentsStage,
+  InventoryStage,
+  ListedDeployments,
+  ListedResource,
+  ListingFacts,
+  ListingKey,
+  ListingOutcome,
+} from '../warehouse/index.ts';
 import { countingClient, type IngestRequest, type IngestTools } from './tools.ts';
 
 /** The outcome of one listing. */
@@ -77,6 +85,7 @@ export async function readInventory(
   ];
   const summaries: ListingSummary[] = [];
   const stage = await tools.warehouse.openInventory();
+  const deployments = await tools.warehouse.openDeployments();
   try {
     for (const reading of readings) {
       let requests = 0;
@@ -89,7 +98,7 @@ export async function readInventory(
         const before = requests;
         const found =
           gaveUp === undefined
-            ? await readListing(key, listing, reader, { ...reading, errors }, stage, request, tools)
+            ? await readListing(key, listing, reader, { ...reading, errors }, { stage, deployments }, request, tools)
             : { ...nothing, outcome: 'failed' as const, reason: gaveUp, next: undefined, isHopeless: true };
         if (found.isHopeless) gaveUp ??= 'not fetched, because an earlier listing failed';
         const { isHopeless: _, ...summary } = { ...key, ...found, requests: requests - before };
@@ -101,8 +110,15 @@ export async function readInventory(
     }
   } finally {
     stage.close();
+    deployments.close();
   }
   return summaries;
+}
+
+/** Where a listing goes before it is written: states, and deployments. */
+interface Stages {
+  readonly stage: InventoryStage;
+  readonly deployments: DeploymentsStage;
 }
 
 const nothing = { shortfall: undefined, resources: 0, opened: 0, ended: 0 };
@@ -117,7 +133,7 @@ async function readListing(
   listing: Listing,
   reader: ListingReader,
   { tokenWorkspace, workspacesElsewhere, isOfInterest, errors }: Reading & { readonly errors: readonly string[] },
-  stage: InventoryStage,
+  { stage, deployments }: Stages,
   request: IngestRequest,
   tools: IngestTools,
 ): Promise<Found> {
@@ -129,16 +145,23 @@ async function readListing(
   let shortfall: number | undefined;
   try {
     for await (const page of reader.pages(listing, about, tools.signal)) {
-      if (page.number === 1) await stage.begin();
+      if (page.number === 1) await Promise.all([stage.begin(), deployments.begin()]);
       const resources: ListedResource[] = [];
+      const deployed: ListedDeployments[] = [];
       for (const item of page.items) {
         const { state, strange: fields } = decodeResource(item);
-        for (const field of fields) strange.add(field);
+        const { events, runtime, strange: fieldsOfDeployments } = decodeDeployments(item);
+        for (const field of [...fields, ...fieldsOfDeployments]) strange.add(field);
         const workspace = state.workspace ?? tokenWorkspace;
         if (workspace === undefined) homeless.add(state.name);
-        else if (isOfInterest(workspace)) resources.push({ ...state, workspace });
+        else if (isOfInterest(workspace)) {
+          resources.push({ ...state, workspace });
+          const texts = events.map((event) => ({ ...event, message: event.message && tools.redact(event.message) }));
+          deployed.push({ ...state, workspace, events: texts, runtime });
+        }
       }
       await stage.add(resources);
+      await deployments.add(deployed);
       if (page.isLast) ({ doubt, shortfall } = page);
     }
   } catch (error) {
@@ -170,14 +193,15 @@ async function readListing(
       resources: someOf(homeless),
     });
   }
+  const seen = { runNumber: request.runNumber, seenAt: await tools.warehouse.seenAt(tools.effects.now()) };
   const written = await stage.write({
     ...key,
+    ...seen,
     workspacesElsewhere,
-    runNumber: request.runNumber,
-    seenAt: await tools.warehouse.seenAt(tools.effects.now()),
     isWhole: doubt === undefined,
     acceptShrunk: request.acceptReducedAccess,
   });
+  await deployments.write({ ...key, ...seen });
   const { resources, opened, ended } = written;
   const outcome = doubt !== undefined ? 'partial' : written.isShrunk ? 'shrunk' : 'read';
   const next = written.isShrunk ? shrunkListingStep : doubt === undefined ? undefined : unreadListingStep;

@@ -12,6 +12,7 @@ import {
 } from './inventory.ts';
 import type { Recorder } from './journal.ts';
 import type { TotalsKnown } from './reconciliation.ts';
+import { type DeploymentsStage, openDeploymentsStage } from './resource-events.ts';
 import { readSql } from './sql-files.ts';
 import { openStage, type Stage } from './stage.ts';
 import { openVerification, type Verification } from './verified-past.ts';
@@ -23,6 +24,7 @@ export interface LoadRecords {
   landingFoldersBefore(instant: Instant): Promise<string[]>;
   openStage(): Promise<Stage>;
   openInventory(): Promise<InventoryStage>;
+  openDeployments(): Promise<DeploymentsStage>;
   /** The outcome of a listing at its last attempt; undefined if there was none. */
   lastListingOutcome(key: ListingKey): Promise<ListingOutcome | undefined>;
   /** On how many days before `now` a listing had this shortfall, since it last had another one or none. */
@@ -50,6 +52,7 @@ export function loadRecords(
     },
     openStage: async () => openStage(await connect(), recorder),
     openInventory: async () => openInventoryStage(await connect(), recorder),
+    openDeployments: async () => openDeploymentsStage(await connect(), recorder),
     lastListingOutcome: (key) => lastListingOutcome(connection, key),
     nightsWithShortfall: (key, shortfall, now) => nightsWithShortfall(connection, key, shortfall, now),
     recordListing: (facts) => recordListing(recorder, facts),
