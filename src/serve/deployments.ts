@@ -45,10 +45,13 @@ function moreWords(more: number): Markup | string {
 
 const columns = [
   { head: 'When', cell: (row: Deployment) => html`<span class="state">${whenWords(row)}</span>` },
-  { head: 'What', cell: (row: Deployment) => named(eventWords(row), 'changed') },
   {
-    head: 'Settings',
-    cell: ({ settings }: Deployment) => settings.map((one) => named(settingWords([one]), '')).join('; '),
+    head: 'What',
+    // Each part is shortened on its own, so that a long name hides no setting.
+    cell: (row: Deployment) =>
+      [eventWords(row) ?? 'changed', ...row.settings.map((setting) => settingWords([setting]))]
+        .map((words) => named(words, ''))
+        .join('; '),
   },
   { head: 'Message', cell: ({ event }: Deployment) => named(event?.message, '') },
 ];
