@@ -85,22 +85,26 @@ function isPassing({ event, resourceName, revision }: Deployment, later: readonl
   );
 }
 
-/** The event with which settings changed: of the same revision, or else the last one in the time of the change. */
+/** The event with which settings changed: of the same revision, or else the only one that ended in the time of the change. */
 function eventOf(
   change: Deployment,
   final: readonly Deployment[],
   events: readonly Deployment[],
 ): Deployment | undefined {
-  const isIn = ({ resourceName, by }: Deployment) =>
-    resourceName === change.resourceName &&
-    Date.parse(by) > Date.parse(change.after) &&
-    Date.parse(by) <= Date.parse(change.by);
-  const own = events.filter(isIn);
-  // Without a revision in the change, nothing says more than the time.
-  const revision = change.revision ?? own[0]?.revision;
-  const ofRevision = (event: Deployment) =>
-    event.resourceName === change.resourceName && event.revision === revision && revision !== null;
-  return final.find((event) => ofRevision(event) && own.some(ofRevision)) ?? final.find(isIn);
+  const own = events.filter(
+    ({ resourceName, by }) =>
+      resourceName === change.resourceName &&
+      Date.parse(by) > Date.parse(change.after) &&
+      Date.parse(by) <= Date.parse(change.by),
+  );
+  const isOfChange = (event: Deployment) =>
+    event.resourceName === change.resourceName && event.revision === change.revision;
+  // A deployment may end after the platform's time of the update.
+  if (change.revision !== null && own.some(isOfChange)) {
+    return final.findLast((event) => isOfChange(event) && Date.parse(event.by) > Date.parse(change.after));
+  }
+  const ended = own.filter((event) => final.includes(event) && event.event?.status?.toUpperCase() !== 'FAILED');
+  return ended.length === 1 ? ended[0] : undefined;
 }
 
 /** A deployment before an anomaly, as it is stored with the anomaly. */
