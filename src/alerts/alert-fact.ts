@@ -145,6 +145,15 @@ export interface DimensionFact extends DataFactHead {
   readonly cost: string;
 }
 
+/** A name on the platform's lists that this version does not know, or one that it needs and is not on them. */
+export interface InterfaceFact extends DataFactHead {
+  readonly kind: 'interface';
+  readonly list: 'dimensions' | 'resource_types';
+  readonly name: string;
+  /** Whether the platform no longer lists it; otherwise it is new. */
+  readonly isMissing: boolean;
+}
+
 /** A threshold of a budget. */
 export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly state: BudgetFact['state'] | 'withdrawn';
@@ -160,6 +169,7 @@ export type DataFact =
   | BooksFact
   | ListingsFact
   | ClosedMonthFact
-  | DimensionFact;
+  | DimensionFact
+  | InterfaceFact;
 export type AlertFact = DataFact | BudgetAlertFact | AnomalyFact;
 export type AlertKind = AlertFact['kind'];

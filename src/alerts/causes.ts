@@ -51,6 +51,7 @@ function causesOf(fact: DataFact): readonly string[] {
     case 'stale':
     case 'clock':
     case 'dimension':
+    case 'interface':
       return [];
     // Its revision is the amount.
     case 'closed_month':

@@ -21,6 +21,7 @@ import {
 } from '../budgets/index.ts';
 import { exitCodes, MachineError, UsageError } from '../errors.ts';
 import { textOrNull } from '../optional-text.ts';
+import { listDifferences } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import { completenessOf } from '../reports/index.ts';
 import { formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
@@ -272,7 +273,7 @@ async function readListings(connection: Connection): Promise<DataState['listings
 
 /** Kinds whose facts follow from the books alone: without the configuration, without the SQL of checks. */
 const kindsOfBooks: readonly AlertFact['kind'][] = [
-  ...(['run', 'stale', 'clock', 'unproven', 'listings', 'closed_month', 'dimension', 'check'] as const),
+  ...(['run', 'stale', 'clock', 'unproven', 'listings', 'closed_month', 'dimension', 'interface', 'check'] as const),
 ];
 
 /** The project whose checks are run again: in a child process, as they may be the user's. */
@@ -320,6 +321,7 @@ export async function endedCauses(
     closedMonths: has('closed_month') ? await closedMonthsChanged(connection) : [],
     checks: project === undefined ? [] : await checkAgain(facts, project),
     dimensions: has('dimension') ? await readUnknownDimensions(connection) : [],
+    interfaces: has('interface') ? await readInterfaces(connection) : [],
     ...{ freshnessHours, completeThrough: null },
   });
   return new Set(facts.flatMap(({ key }) => (held.has(key) ? [] : [key])));
@@ -345,6 +347,7 @@ async function readDataState(
     listings: await readListings(connection),
     closedMonths: await closedMonthsChanged(connection),
     dimensions: await readUnknownDimensions(connection),
+    interfaces: await readInterfaces(connection),
   };
 }
 
@@ -360,6 +363,24 @@ async function readUnknownDimensions(connection: Connection): Promise<DataState[
     firstHour: String(row['first_hour']),
     cost: String(row['cost']),
   }));
+}
+
+/** How the platform's lists of values differ from the interface that this version knows. */
+async function readInterfaces(connection: Connection): Promise<DataState['interfaces']> {
+  return (await alertRows(connection, 'platform_lists')).flatMap((row) => {
+    const account = String(row['account']);
+    const [dimensions, resourceTypes] = [namesIn(row['dimensions']), namesIn(row['resource_types'])];
+    const { newDimensions, missingDimensions, newResourceTypes } = listDifferences({ dimensions, resourceTypes });
+    return [
+      ...missingDimensions.map((name) => ({ account, list: 'dimensions' as const, name, isMissing: true })),
+      ...newDimensions.map((name) => ({ account, list: 'dimensions' as const, name, isMissing: false })),
+      ...newResourceTypes.map((name) => ({ account, list: 'resource_types' as const, name, isMissing: false })),
+    ];
+  });
+}
+
+function namesIn(json: unknown): readonly string[] | undefined {
+  return json === null ? undefined : (JSON.parse(String(json)) as string[]);
 }
 
 /** Both clocks, if ours was more than an hour ahead. */

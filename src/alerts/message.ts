@@ -17,6 +17,7 @@ import type {
   CheckFact,
   ClosedMonthFact,
   DataFact,
+  InterfaceFact,
   ListingsFact,
   OutOfDate,
   RunFact,
@@ -389,7 +390,22 @@ function heldWords(fact: AlertFact): Words {
           `${fact.account} has been charged for it since ${fact.firstHour}. The platform does not list it, so its unit is unknown.`,
         ],
       };
+    case 'interface':
+      return interfaceWords(fact);
   }
+}
+
+function interfaceWords({ account, list, name, isMissing }: InterfaceFact): Words {
+  if (isMissing) return { title: `The platform no longer groups the costs of ${account} by ${name}`, sentences: [] };
+  return list === 'dimensions'
+    ? {
+        title: `New dimension ${name} in the costs of ${account}`,
+        sentences: ['This version of Costbook does not store it.'],
+      }
+    : {
+        title: `New resource type ${name} in the costs of ${account}`,
+        sentences: ['This version of Costbook does not know it.'],
+      };
 }
 
 function closedMonthWords({ differs, ...fact }: ClosedMonthFact): Words {
@@ -519,6 +535,11 @@ function overWords(fact: AlertFact): Words {
       return { title: `${fact.month} of ${fact.account} matches its closing total again`, sentences: [] };
     case 'dimension':
       return { title: `the platform now lists the billing dimension ${fact.dimension}`, sentences: [] };
+    case 'interface':
+      return {
+        title: `the platform's lists of ${fact.account} match its interface again: ${fact.name}`,
+        sentences: [],
+      };
   }
 }
 

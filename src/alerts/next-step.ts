@@ -15,7 +15,7 @@ import {
   waitForPlatform,
 } from '../next-step.ts';
 import { hourMs } from '../time.ts';
-import type { BooksFact, CheckFact, DataFact, ListingsFact, RunFact } from './alert-fact.ts';
+import type { BooksFact, CheckFact, DataFact, InterfaceFact, ListingsFact, RunFact } from './alert-fact.ts';
 import { codesOf, failuresIn, isForPerson } from './failure-codes.ts';
 
 /** The key of the alert about a full disk. It names no command because it affects every run. */
@@ -55,9 +55,19 @@ export function nextStepOf(fact: DataFact): NextStep {
         who: 'No action needed',
         words: `the next delivery includes the difference. To deliver ${fact.month} again, run "costbook reopen ${fact.month} --reason …", then close it.`,
       };
+    case 'interface':
+      return interfaceStep(fact);
     case 'dimension':
       return { who: 'No action needed', words: 'all totals include it. A newer Costbook may know its unit.' };
   }
+}
+
+function interfaceStep({ list, isMissing }: InterfaceFact): NextStep {
+  if (isMissing)
+    return act('ask the platform whether it still groups costs by it: Costbook needs all five dimensions.');
+  if (list === 'dimensions')
+    return { who: 'No action needed', words: 'no cost is missing. Look for a newer Costbook.' };
+  return act('check that budgets and allocation rules cover it. Its costs are stored like all others.');
 }
 
 function stepAfterCheck(fact: CheckFact): NextStep {

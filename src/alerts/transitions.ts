@@ -11,6 +11,7 @@ import type {
   ClosedMonthFact,
   DataFact,
   DimensionFact,
+  InterfaceFact,
   ListingsFact,
   RunFact,
 } from './alert-fact.ts';
@@ -196,6 +197,7 @@ export interface DataState {
   readonly dimensions: readonly (Pick<DimensionFact, 'dimension' | 'firstHour' | 'cost'> & {
     readonly account: string;
   })[];
+  readonly interfaces: readonly (Pick<InterfaceFact, 'list' | 'name' | 'isMissing'> & { readonly account: string })[];
 }
 
 /** The check of listings; its rows have an alert of their own, which names the next step. */
@@ -263,6 +265,7 @@ function heldFacts(state: DataState): DataFact[] {
     ...listingsFacts(state),
     ...state.closedMonths.map((moved) => closedMonthFact(moved, throughOf(state, moved.account))),
     ...state.dimensions.map((dimension) => dimensionFact(dimension, throughOf(state, dimension.account))),
+    ...state.interfaces.map((named) => interfaceFact(named, throughOf(state, named.account))),
   ];
 }
 
@@ -409,6 +412,23 @@ function dimensionFact(
     state: 'raised',
     completeThrough,
     ...dimension,
+  };
+}
+
+function interfaceFact(
+  { account, ...named }: DataState['interfaces'][number],
+  completeThrough: string | null,
+): InterfaceFact {
+  return {
+    key: keyOf('interface', account, named.list, named.name),
+    kind: 'interface',
+    account,
+    // Without a dimension that Costbook groups by, the next windows cannot be fetched.
+    severity: named.isMissing ? 'critical' : 'info',
+    notify: [],
+    state: 'raised',
+    completeThrough,
+    ...named,
   };
 }
 

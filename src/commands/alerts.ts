@@ -230,6 +230,8 @@ function overWords(fact: AlertFact): string {
       return `check ${fact.check} passes again, or no longer exists`;
     case 'dimension':
       return 'the platform now lists the billing dimension';
+    case 'interface':
+      return "the platform's list matches its interface again";
     default:
       return 'its cause is gone';
   }

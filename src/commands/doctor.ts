@@ -42,7 +42,7 @@ import { memoryLimitMb } from '../memory.ts';
 import { causeInMisplaced, describeMisplaced, misplacedFiles } from '../misplaced.ts';
 import { act, clockStep, type NextStep, nextWords, wait, waitForPlatform } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
-import { expiryOf } from '../platform/index.ts';
+import { expiryOf, type PlatformDifferences } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
 import { forTerminal, shorten } from '../safe-text.ts';
@@ -69,7 +69,7 @@ import { futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { expectJobs } from './job-mistakes.ts';
-import { askPlatform, type PlatformDifferences } from './platform-access.ts';
+import { askPlatform } from './platform-access.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',

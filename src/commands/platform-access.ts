@@ -3,17 +3,15 @@ import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
 import { act } from '../next-step.ts';
 import {
-  type Client,
-  callOnce,
   discoverAccounts,
   discoverHistoryStart,
-  groupByDimensions,
-  type Operation,
+  listDifferences,
   openClient,
   operations,
-  resourceTypes,
+  type PlatformDifferences,
+  readPlatformLists,
 } from '../platform/index.ts';
-import { dayMs, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
+import { floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './command.ts';
 
@@ -43,19 +41,7 @@ export interface PlatformSeen {
   readonly differences: PlatformDifferences;
 }
 
-/** Differences between the values that the platform lists and the documented ones (4.6). */
-export interface PlatformDifferences {
-  /** Dimensions that costs can be grouped by, and Costbook does not use. */
-  readonly newDimensions: readonly string[];
-  /** Dimensions that Costbook needs, and the platform does not list. */
-  readonly missingDimensions: readonly string[];
-  /** Types of resources that have costs, and no document names. */
-  readonly newResourceTypes: readonly string[];
-}
-
 const noDifferences: PlatformDifferences = { newDimensions: [], missingDimensions: [], newResourceTypes: [] };
-/** How far back types of resources are looked for. */
-const typesDays = 30;
 
 /** A person waits for it. */
 const limitMs = 30_000;
@@ -115,7 +101,9 @@ export async function askPlatform(
         if (error instanceof PlatformError && error.status === 403) return 'member' as const;
         throw error;
       });
-    const differences = compares ? await differencesOf(client, account, now, signal) : noDifferences;
+    const differences = compares
+      ? listDifferences(await readPlatformLists(client, account, now, signal))
+      : noDifferences;
     return { accounts, role, historyStart, clockAheadMs, differences };
   } catch (error) {
     if (!limit.aborted || context.signal.aborted) throw error;
@@ -127,40 +115,6 @@ export async function askPlatform(
         cause: error,
       },
     );
-  }
-}
-
-/** Compares the platform's lists of values with the documented ones. A list that it does not serve is left out. */
-async function differencesOf(
-  client: Client,
-  accountId: string,
-  now: Instant,
-  signal: AbortSignal,
-): Promise<PlatformDifferences> {
-  const window = { startTime: formatInstant(now - typesDays * dayMs), endTime: formatInstant(now) };
-  const dimensions = await valuesOf(client, operations.groupByEnum, { accountId }, signal);
-  const types = await valuesOf(client, operations.resourceTypesEnum, { accountId, ...window }, signal);
-  const known: readonly string[] = groupByDimensions;
-  return {
-    newDimensions: (dimensions ?? []).filter((name) => !known.includes(name)),
-    missingDimensions: dimensions === undefined ? [] : known.filter((name) => !dimensions.includes(name)),
-    newResourceTypes: (types ?? []).filter((name) => !resourceTypes.includes(name)),
-  };
-}
-
-async function valuesOf(
-  client: Client,
-  operation: Operation,
-  values: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<readonly string[] | undefined> {
-  try {
-    const { value, deviation } = await callOnce(client, { operation, values }, signal);
-    return deviation === undefined ? (value as { readonly values: readonly string[] }).values : undefined;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof PlatformError) return undefined;
-    throw error;
   }
 }
 

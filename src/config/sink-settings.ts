@@ -359,6 +359,7 @@ export const severityKinds = [
   'listings',
   'closed_month',
   'dimension',
+  'interface',
 ] as const;
 export const alertSeverities = ['info', 'warning', 'critical'] as const;
 export type AlertSeverities = Readonly<

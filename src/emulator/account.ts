@@ -18,7 +18,7 @@ export function openAccount(options: StoryOptions, number: number, faults: Fault
     story,
     world,
     changes,
-    shelves: openShelves(world, {
+    shelves: openShelves(story.account.id, world, {
       leavesOut: ({ workspace, kind, name }) => faults.leavesUnlisted(`${workspace}/${kind}/${name}`),
       overcounts: (kind) => faults.overcounts(kind),
     }),

@@ -69,7 +69,7 @@ export interface ListingFaults {
 }
 
 /** The listings of a fleet, without what clients deleted. */
-export function openShelves(world: World, { leavesOut, overcounts }: ListingFaults): Shelves {
+export function openShelves(account: string, world: World, { leavesOut, overcounts }: ListingFaults): Shelves {
   const kept = new Map<string, Listed>();
 
   function listed(query: ListingQuery, key: string, seenAt: Instant): Listed {
@@ -87,7 +87,7 @@ export function openShelves(world: World, { leavesOut, overcounts }: ListingFaul
   return {
     answer(kind, parameters, { workspace, isPaged, now, calledExpired, surroundings }) {
       const query = readListingQuery(kind, workspace, isPaged, parameters);
-      const key = JSON.stringify({ ...query, statuses: [...(query.statuses ?? [])] });
+      const key = JSON.stringify({ account, ...query, statuses: [...(query.statuses ?? [])] });
       if (!isPaged) return itemsOf(listed(query, key, now).sightings, now, surroundings);
 
       const cursor = parameters.get('cursor');
@@ -139,7 +139,7 @@ function readListingQuery(
     workspace,
     isPaged,
     sort: sort as ListingSort,
-    search: search.length < listingLimits.minSearchLength ? undefined : search,
+    search: [...search].length < listingLimits.minSearchLength ? undefined : search,
     externalId: textOf(parameters, 'externalId') || undefined,
     statuses: isPaged || kind === 'sandbox' ? statuses : undefined,
     showTerminated: parameters.get('showTerminated') === true,

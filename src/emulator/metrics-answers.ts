@@ -42,10 +42,11 @@ export function metricsAnswerer(
 
   return ({ caller, parameters, now: at, calledExpired }) => {
     const query = readMetricsQuery(parameters, caller?.isAdmin === true);
+    const cursorKey = `${story.account.id} ${query.key}`;
     const cursor = parameters.get('cursor');
     const limit = numberOf(parameters, 'limit');
     const place =
-      typeof cursor === 'string' ? readCursor(query.key, cursor, at) : { offset: 0, seenAt: at, issuedAt: at };
+      typeof cursor === 'string' ? readCursor(cursorKey, cursor, at) : { offset: 0, seenAt: at, issuedAt: at };
     if (calledExpired && typeof cursor === 'string') throw expiredCursor();
     const window = `${query.window.start}/${query.window.end}`;
     const { groups, cost, usage } = groupsOf(query, place.seenAt, faults.leavesOutUnnamed(window));
@@ -71,7 +72,7 @@ export function metricsAnswerer(
       ),
       meta: {
         hasMore,
-        nextCursor: hasMore ? writeCursor(query.key, { offset: end, seenAt: place.seenAt, issuedAt: at }) : '',
+        nextCursor: hasMore ? writeCursor(cursorKey, { offset: end, seenAt: place.seenAt, issuedAt: at }) : '',
       },
     });
   };

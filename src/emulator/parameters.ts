@@ -32,8 +32,8 @@ export function readParameters(operation: Operation, query: URLSearchParams, ver
     } else {
       const value = readValue(parameter, parameter.type, text, problems);
       if (value !== undefined) values.set(parameter.name, value);
-      const isFiner = parameter.type.kind === 'instant' && /\.\d{3}\d*[1-9]/.test(text);
-      if (isFiner) values.set(textName(parameter.name), text.toUpperCase().replace('+00:00', 'Z'));
+      if (parameter.type.kind === 'instant' && finerThanMs.test(text))
+        values.set(textName(parameter.name), text.toUpperCase().replace('+00:00', 'Z'));
     }
   }
   for (const name of new Set(query.keys())) {
@@ -100,8 +100,8 @@ function readValue(
       problems.push(`${parameter.name} "${text}" is none of ${type.choices.join(', ')}`);
       return undefined;
     case 'text':
-      if (text.length > type.maxLength) {
-        problems.push(`${parameter.name} has ${text.length} characters, at most ${type.maxLength} are allowed`);
+      if ([...text].length > type.maxLength) {
+        problems.push(`${parameter.name} has ${[...text].length} characters, at most ${type.maxLength} are allowed`);
       } else if (type.pattern?.test(text) === false) {
         problems.push(`${parameter.name} "${text}" does not match ${type.pattern.source}`);
       }
@@ -116,9 +116,16 @@ function readValue(
   }
 }
 
-/** UTC only: `Z` or `+00:00`. RFC 3339 gives `-00:00` another meaning (the local offset is unknown). */
+/** An instant between two milliseconds. */
+const finerThanMs = /\.\d{3}\d*[1-9]/;
+
+/**
+ * UTC only: `Z` or `+00:00`. RFC 3339 gives `-00:00` another meaning (the local offset is unknown). What is between two
+ * milliseconds counts as the later one: costs are on whole hours, so no query tells the two apart.
+ */
 function readInstant(text: string): Instant | undefined {
-  return /T.*(Z|\+00:00)$/i.test(text) ? parseRfc3339(text) : undefined;
+  const instant = /T.*(Z|\+00:00)$/i.test(text) ? parseRfc3339(text) : undefined;
+  return instant !== undefined && finerThanMs.test(text) ? instant + 1 : instant;
 }
 
 /** Any case, any order; duplicates count once. */

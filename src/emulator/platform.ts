@@ -23,7 +23,7 @@ import {
 import { openMcpServers } from './mcp.ts';
 import { openModels } from './models.ts';
 import { readParameters } from './parameters.ts';
-import { denied, Refusal } from './refusal.ts';
+import { bareOf, denied, Refusal } from './refusal.ts';
 import { json, type Reply } from './reply.ts';
 import { type Address, addressOf, inferencePrefix, routeOf, sandboxPrefix } from './routes.ts';
 import type { Story } from './sample-costs.ts';
@@ -85,52 +85,64 @@ export function openPlatform(parts: PlatformParts): Platform {
       }
     },
     answer(request, calledExpired) {
-      const { method, target, headers, body } = request;
-      const now = parts.now();
+      const { target, headers } = request;
       const mark = target.indexOf('?');
-      const hostHeader = [headers['host']].flat()[0];
-      const address = addressOf(hostHeader, mark < 0 ? target : target.slice(0, mark));
-      const isOpen = address.host === 'inference' && address.path.includes('/functions/');
-      // Without a valid token, only a public function answers; everything else is 401, also what does not exist.
-      const caller = isOpen ? tryCaller(stories, headers, names) : callerOf(stories, headers, names);
-      const versions = faults.knowsOnlyEarliestVersion ? [earliestVersion] : allVersions;
-      const version = address.host === 'management' ? versionOf(headers[names.version], versions) : earliestVersion;
-      const trigger = address.host === 'inference' && method === 'POST' ? asyncTrigger(address.path) : undefined;
-      const { name, operation, values } = trigger ?? { ...routeOf(address, method) };
-      const account = accountOf(accounts, caller, values['accountId']);
-      if (address.host === 'management') demandScope(caller, operation);
-      if (faults.isOutOfScope(operation.name)) {
-        throw new Refusal(403, 'insufficient_scope', `This token does not have the scope ${operation.name}`);
+      const path = mark < 0 ? target : target.slice(0, mark);
+      const address = addressOf([headers['host']].flat()[0], path);
+      try {
+        return answerAt(address, request, mark < 0 ? '' : target.slice(mark), calledExpired);
+      } catch (error) {
+        // Every error of an upgrade has the sandboxes' own shape (4.8).
+        const isUpgrade = address.host === 'sandbox' && address.path === '/upgrade';
+        throw isUpgrade && error instanceof Refusal ? bareOf(error) : error;
       }
-      const workspace = values['workspace'];
-      if (workspace !== undefined && caller !== undefined && !isOpen) demandWorkspace(caller, workspace);
-      const threadId = [headers[names.thread]].flat()[0];
-      const call: Call = {
-        account,
-        caller,
-        operation,
-        method,
-        values: { ...values, ...(threadId === undefined ? {} : { threadId }) },
-        parameters: readParameters(operation, new URLSearchParams(mark < 0 ? '' : target.slice(mark)), version),
-        body: readBody(operation, headers, body),
-        headers,
-        version,
-        now,
-        calledExpired,
-        faults,
-        callbacks: parts.callbacks,
-        surroundings: {
-          ...hostUrls(`http://${hostHeader ?? 'localhost'}`),
-          callbackUrl: parts.callbackUrl,
-          restoredAt: (resource) => account.world.restoredAt(resource),
-          usedAt: (resource) => account.world.usedAt(resource),
-          since: account.story.since,
-          emptiesTexts: ({ workspace, kind, name: own }) => faults.emptiesTexts(`${workspace}/${kind}/${own}`),
-        },
-      };
-      return name === 'async' ? answerAsync(call) : answersAt(address)[name](call);
     },
   };
+
+  function answerAt(address: Address, request: PlatformRequest, query: string, calledExpired: boolean): Reply {
+    const { method, headers, body } = request;
+    const now = parts.now();
+    const hostHeader = [headers['host']].flat()[0];
+    const isOpen = address.host === 'inference' && address.path.includes('/functions/');
+    // Without a valid token, only a public function answers; everything else is 401, also what does not exist.
+    const caller = isOpen ? tryCaller(stories, headers, names) : callerOf(stories, headers, names);
+    const versions = faults.knowsOnlyEarliestVersion ? [earliestVersion] : allVersions;
+    const version = address.host === 'management' ? versionOf(headers[names.version], versions) : earliestVersion;
+    const trigger = address.host === 'inference' && method === 'POST' ? asyncTrigger(address.path) : undefined;
+    const { name, operation, values } = trigger ?? { ...routeOf(address, method) };
+    const account = accountOf(accounts, caller, values['accountId']);
+    if (address.host === 'management') demandScope(caller, operation);
+    if (faults.isOutOfScope(operation.name)) {
+      throw new Refusal(403, 'insufficient_scope', `This token does not have the scope ${operation.name}`);
+    }
+    const workspace = values['workspace'];
+    if (workspace !== undefined && caller !== undefined && !isOpen) demandWorkspace(caller, workspace);
+    const threadId = [headers[names.thread]].flat()[0];
+    const call: Call = {
+      account,
+      caller,
+      operation,
+      method,
+      values: { ...values, ...(threadId === undefined ? {} : { threadId }) },
+      parameters: readParameters(operation, new URLSearchParams(query), version),
+      body: readBody(operation, headers, body),
+      headers,
+      version,
+      now,
+      calledExpired,
+      faults,
+      callbacks: parts.callbacks,
+      surroundings: {
+        ...hostUrls(`http://${hostHeader ?? 'localhost'}`),
+        callbackUrl: parts.callbackUrl,
+        restoredAt: (resource) => account.world.restoredAt(resource),
+        usedAt: (resource) => account.world.usedAt(resource),
+        since: account.story.since,
+        emptiesTexts: ({ workspace, kind, name: own }) => faults.emptiesTexts(`${workspace}/${kind}/${own}`),
+      },
+    };
+    return name === 'async' ? answerAsync(call) : answersAt(address)[name](call);
+  }
 }
 
 /** What answers each operation at an address, and how to forget what clients did. */

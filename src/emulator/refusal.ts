@@ -15,6 +15,11 @@ export class Refusal extends Error {
 /** A refusal whose body is `{error: <message>}` alone, as the sandboxes' own API has it (4.8). */
 export class BareRefusal extends Refusal {}
 
+/** A refusal with the body of the sandboxes' own API. */
+export function bareOf({ status, code, message, headers }: Refusal): BareRefusal {
+  return new BareRefusal(status, code, message, headers);
+}
+
 /** 404. */
 export function notFound(message: string): Refusal {
   return new Refusal(404, 'not_found', message);

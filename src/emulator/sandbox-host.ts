@@ -3,7 +3,7 @@ import { type Call, pathValue } from './call.ts';
 import { demandWorkspace } from './callers.ts';
 import { regionOf } from './listed-items.ts';
 import { type McpServers, type Tool, ToolError } from './mcp.ts';
-import { BareRefusal, denied, notFound, Refusal } from './refusal.ts';
+import { denied, invalid, notFound, Refusal } from './refusal.ts';
 import { json, type Reply } from './reply.ts';
 import { restoreMs, stateOf, statusAt } from './resource-states.ts';
 import type { SandboxAddress } from './routes.ts';
@@ -33,10 +33,10 @@ export function openSandboxHosts(servers: McpServers): SandboxHosts {
   function upgrade({ body, now, operation }: Call, resource: Resource): Reply {
     const { version = 'latest', baseUrl } = (body ?? {}) as { version?: string; baseUrl?: string };
     if (!/^(latest|develop|main|v\d+\.\d+\.\d+)$/.test(version)) {
-      throw invalidBody(`version: found ${JSON.stringify(version)}, expected ${operation.body?.rule}`);
+      throw invalid('invalid_body', `version: found ${JSON.stringify(version)}, expected ${operation.body?.rule}`);
     }
     if (baseUrl !== undefined && !/^https?:\/\//.test(baseUrl)) {
-      throw invalidBody(`baseUrl: found ${JSON.stringify(baseUrl)}, expected an http or https URL`);
+      throw invalid('invalid_body', `baseUrl: found ${JSON.stringify(baseUrl)}, expected an http or https URL`);
     }
     const after = version === 'latest' ? 'v0.2.15' : version;
     upgrades.set(resource, [...(upgrades.get(resource) ?? []), { version: after, at: now }]);
@@ -82,10 +82,6 @@ function overview({ account, now }: Call, { resource, look }: Present, version: 
       takenAt: formatInstant(takenAt),
     })),
   };
-}
-
-function invalidBody(message: string): Refusal {
-  return new BareRefusal(400, 'invalid_body', message);
 }
 
 /** The running sandbox at an address. Refuses with 401, 403, 404, and with 503 one that does not run now. */

@@ -17,6 +17,7 @@ import type { CoveredWindow, TotalDecimals, TotalsKnown, UnprovenWindow } from '
 import { correctFalseClaims, openRunClock, type RunClock, reportClock } from './clocks.ts';
 import { ingestWindows, isHopeless } from './ingest-windows.ts';
 import { type ListingSummary, readInventory } from './inventory.ts';
+import { checkPlatformLists } from './platform-lists.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openPast, type PastVerification } from './verify-past.ts';
 
@@ -76,6 +77,7 @@ export async function ingest(request: IngestRequest, tools: IngestTools): Promis
     const hasLostAccess = costs.failures.some(({ code }) => lostAccessCodes.includes(code));
     const mayAsk = costs.account !== '' && !costs.exitCodes.includes(exitCodes.platform) && !hasLostAccess;
     const listings = mayAsk ? await readInventory(account, costs, client, request, tools) : [];
+    if (mayAsk) await checkPlatformLists(costs.account, client, request, tools);
     const summary = { ...costs, listings };
     summaries.push(summary);
     if (summary.account === '') continue;

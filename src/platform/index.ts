@@ -14,6 +14,12 @@ export {
   unpackBody,
   unpackingOf,
 } from './client.ts';
+export {
+  listDifferences,
+  type PlatformDifferences,
+  type PlatformLists,
+  readPlatformLists,
+} from './compare-lists.ts';
 export { accountIds, discoverAccounts, discoverHistoryStart, historyParameters } from './discover.ts';
 export { openHttp } from './http.ts';
 export * from './limits.ts';

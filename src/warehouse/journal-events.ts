@@ -47,6 +47,8 @@ export type EventName =
   | 'resource_runtimes_changed'
   /** The outcome of fetching a listing. */
   | 'listing_read'
+  /** The dimensions and resource types that the platform lists. */
+  | 'platform_lists_read'
   /** Alerts that ended or were raised, acknowledgements that ended, and the messages about them. */
   | 'alerts_evaluated'
   /** Anomalies as they are now, and through when each account was evaluated. */

@@ -45,6 +45,7 @@ export const ledgerTables: readonly LedgerTable[] = [
   written('deliveries', 'began_at', 'ended_at', ['tries', 'outcome', 'reason']),
   written('forecasts', 'made_at'),
   written('listings', 'read_at'),
+  written('platform_lists', 'read_at'),
   written('outbox', 'queued_at', 'ended_at', ['outcome']),
   {
     ...written('resources', 'recorded_at', 'ended_at', ['valid_to']),

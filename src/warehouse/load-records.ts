@@ -11,6 +11,7 @@ import {
   recordListing,
 } from './inventory.ts';
 import type { Recorder } from './journal.ts';
+import { arePlatformListsDue, type PlatformListsFacts, recordPlatformLists } from './platform-lists.ts';
 import type { TotalsKnown } from './reconciliation.ts';
 import { type DeploymentsStage, openDeploymentsStage } from './resource-events.ts';
 import { readSql } from './sql-files.ts';
@@ -30,6 +31,9 @@ export interface LoadRecords {
   /** On how many days before `now` a listing had this shortfall, since it last had another one or none. */
   nightsWithShortfall(key: ListingKey, shortfall: number, now: Instant): Promise<number>;
   recordListing(facts: ListingFacts): Promise<void>;
+  /** Whether the platform's lists of values are due for an account. */
+  arePlatformListsDue(account: string, now: Instant): Promise<boolean>;
+  recordPlatformLists(facts: PlatformListsFacts): Promise<void>;
   openVerification(account: string, known: TotalsKnown): Promise<Verification>;
 }
 
@@ -56,6 +60,8 @@ export function loadRecords(
     lastListingOutcome: (key) => lastListingOutcome(connection, key),
     nightsWithShortfall: (key, shortfall, now) => nightsWithShortfall(connection, key, shortfall, now),
     recordListing: (facts) => recordListing(recorder, facts),
+    arePlatformListsDue: (account, now) => arePlatformListsDue(connection, account, now),
+    recordPlatformLists: (facts) => recordPlatformLists(recorder, facts),
     openVerification: async (account, known) => openVerification(await connect(), recorder, account, known),
   };
 }

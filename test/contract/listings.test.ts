@@ -261,13 +261,15 @@ describe('q (4.1, 8)', () => {
     expect(await found(q)).toEqual(places);
   });
 
-  test.each(['', 'x', ' x ', '   '])('"%s" has under 2 characters and filters nothing', async (q) => {
+  test.each(['', 'x', ' x ', '   ', '😀'])('"%s" has under 2 characters and filters nothing', async (q) => {
     expect(await found(q)).toEqual(placesOf(await allItems(platform.current, '/v0/agents')).sort());
   });
 
   test('of more than 200 characters is refused', async () => {
-    const ask = (length: number) => askIn(platform.current, '2026-04-28', `/v0/agents?q=${'x'.repeat(length)}`);
+    const ask = (length: number, letter = 'x') =>
+      askIn(platform.current, '2026-04-28', `/v0/agents?q=${encodeURIComponent(letter.repeat(length))}`);
     expect((await ask(200)).status).toBe(200);
+    expect((await ask(200, '😀')).status).toBe(200);
     const { status, body } = await ask(201);
     expect(status).toBe(400);
     expect(body.message).toContain('q');

@@ -90,6 +90,20 @@ describe('the window (4.6)', () => {
   });
 });
 
+test.each([
+  ['startTime=2026-10-20T05:00:00.0000001Z&endTime=2026-10-20T07:00:00Z', [6]],
+  ['startTime=2026-10-20T05:00:00Z&endTime=2026-10-20T06:00:00.0000001Z', [5, 6]],
+  ['startTime=2026-10-20T05:00:00.000000Z&endTime=2026-10-20T06:00:00.000000Z', [5]],
+])('a window with a fraction of a millisecond has exactly its hours: %s', async (query, hours) => {
+  const body = await metrics(platform.current, `${query}&resolution=hourly`);
+  const whole = await metrics(platform.current, 'startTime=2026-10-20T00:00:00Z&endTime=2026-10-21T00:00:00Z');
+  const costs = first(whole.data).timeseries.map(({ cost }) => cost);
+  expect(body.summary.totalCost).toBeCloseTo(
+    hours.reduce((sum, hour) => sum + (costs[hour] ?? 0), 0),
+    9,
+  );
+});
+
 describe('the resolution (4.6)', () => {
   test.each([
     ['2026-10-11T23:00:00Z', 'hourly', 'just under 7 days'],
@@ -108,6 +122,7 @@ describe('the resolution (4.6)', () => {
     ['hourly', '2026-10-12T00:00:00Z', '2026-10-12T01:00:00Z'],
     ['daily', '2027-01-03T00:00:00Z', '2027-01-04T00:00:00Z'],
     ['weekly', '2027-10-05T00:00:00Z', '2027-10-06T00:00:00Z'],
+    ['hourly', '2026-10-12T00:00:00Z', '2026-10-12T00:00:00.000001Z'],
   ])('%s may be requested up to %s exactly, and not up to %s', async (resolution, legal, illegal) => {
     const query = `startTime=2026-10-05T00:00:00Z&resolution=${resolution}&endTime=`;
     const within = await askMetrics(platform.current, query + legal);

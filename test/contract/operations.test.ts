@@ -401,6 +401,14 @@ describe("a sandbox's own host (4.8)", () => {
     expect(wrong.status).toBe(400);
     expect(Object.keys(wrong.body)).toEqual(['error']);
     expect(wrong.body.error).toContain('newest');
+    for (const refused of [
+      await send('POST', `${runner}/upgrade`, { body: [] }),
+      await send('POST', `${runner}/upgrade`, { body: { version: 'v0.3.0' }, token: 'nobody' }),
+      await send('GET', `${runner}/upgrade`),
+    ]) {
+      expect(refused.status).toBeGreaterThanOrEqual(400);
+      expect(Object.keys(refused.body)).toEqual(['error']);
+    }
   });
 
   test('is lastUsedAt now after a call', async () => {

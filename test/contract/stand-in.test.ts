@@ -162,6 +162,22 @@ describe('several accounts', () => {
   });
 });
 
+test('a cursor of one account is rejected by another', async () => {
+  const emulator = await start({ accounts: 2 });
+  const [second] = emulator.otherAccounts;
+  const headers = { authorization: `Bearer ${emulator.tokens.admin}` };
+  const query = `${day}&groupBy=resource_type&limit=2`;
+  const { meta } = await metrics(emulator, query);
+  const path = `/v0/accounts/${second?.account}/metrics?${query}&cursor=${meta.nextCursor}`;
+  expect((await ask(emulator, path, headers)).status).toBe(400);
+  const listing = '/v0/agents?limit=2';
+  const paged = { 'x-service-version': '2026-04-28' };
+  const { body } = await rawJson(`${emulator.url}${listing}`, { headers: { ...headers, ...paged } });
+  const theirs = { authorization: `Bearer ${second?.tokens.admin}`, ...paged };
+  const next = await rawJson(`${emulator.url}${listing}&cursor=${body.meta.nextCursor}`, { headers: theirs });
+  expect(next.status).toBe(400);
+});
+
 describe('header names', () => {
   test('are settings; a workspace header narrows the listings of an admin', async () => {
     const emulator = await start({

@@ -441,3 +441,48 @@ describe('a closed month', () => {
     expect(await focus('2026-10-07T04:00:00Z')).toBe(before);
   });
 });
+
+describe("the platform's lists of dimensions and resource types", () => {
+  const dimensions = ['workspace', 'resource_type', 'resource_name', 'resource_uuid', 'billing_dimension'];
+  const readsOfLists = () => platform.requests.filter(({ path }) => path.includes('/enums/')).length;
+
+  async function raised(now: string): Promise<unknown[]> {
+    expect((await runCli(['alert', '--dir', dir, '--now', now])).exitCode).toBe(0);
+    return askSnapshot(
+      dir,
+      "select alert_key, severity, is_open from alerts where kind = 'interface' order by alert_key",
+    );
+  }
+
+  test('are read once a week, and a new or missing name is an alert until the lists match again', async () => {
+    platform.lists = { 'group-by': dimensions, 'resource-types': ['agent'] };
+    await night('2026-10-01T12:30:00Z');
+    await night('2026-10-07T12:30:00Z');
+    expect(readsOfLists()).toBe(0);
+    platform.lists = {
+      'group-by': [...dimensions.slice(1), 'project'],
+      'resource-types': ['agent', 'gpu_pool', platform.tokens.admin],
+    };
+    const { stderr } = await night('2026-10-08T12:30:00Z');
+    expect(readsOfLists()).toBe(2);
+    expect(stderr).toContain('platform.lists_differ');
+    expect(await raised('2026-10-08T12:40:00Z')).toEqual([
+      { alert_key: 'interface/acc_one/dimensions/project', severity: 'info', is_open: true },
+      { alert_key: 'interface/acc_one/dimensions/workspace', severity: 'critical', is_open: true },
+      { alert_key: 'interface/acc_one/resource_types/***', severity: 'info', is_open: true },
+      { alert_key: 'interface/acc_one/resource_types/gpu_pool', severity: 'info', is_open: true },
+    ]);
+    await night('2026-10-09T12:30:00Z');
+    expect(readsOfLists()).toBe(2);
+    platform.lists = { 'group-by': dimensions, 'resource-types': ['agent'] };
+    await night('2026-10-16T12:30:00Z');
+    expect(await raised('2026-10-16T12:40:00Z')).toMatchObject(Array(4).fill({ is_open: false }));
+  });
+
+  test('that the platform does not serve are no fault', async () => {
+    await night('2026-10-01T12:30:00Z');
+    const { exitCode, stderr } = await night('2026-10-09T12:30:00Z');
+    expect(exitCode, stderr).toBe(0);
+    expect(await raised('2026-10-09T12:40:00Z')).toEqual([]);
+  });
+});

@@ -139,6 +139,15 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     firstHour: '2026-10-20T07:00:00Z',
     cost: '3.210000000000',
   },
+  interface: {
+    ...head,
+    key: 'interface/acc_main/resource_types/gpu_pool',
+    kind: 'interface',
+    severity: 'info',
+    list: 'resource_types',
+    name: 'gpu_pool',
+    isMissing: false,
+  },
   anomaly: {
     ...head,
     key: 'anomaly/acc_main/customer-demos/agent/agent_compute_runtime_gbs/2026-10-20',

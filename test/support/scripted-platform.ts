@@ -77,6 +77,8 @@ export interface ScriptedPlatform {
   echo: (request: Seen) => { startTime: string; endTime: string };
   /** The items of a listing such as `/v0/agents`; undefined is a 404. */
   listed: (request: Seen) => readonly Item[] | undefined;
+  /** The platform's lists of values, by the last part of their path: `group-by`. Without one the answer is 404. */
+  lists: Readonly<Record<string, readonly string[]>>;
   failures: Failure[];
   /** Called when a request has come in; it is answered when this resolves. */
   onRequest: (request: Seen) => unknown;
@@ -152,6 +154,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     lie: () => 0,
     echo: ({ start, end }) => ({ startTime: instantText(start), endTime: instantText(end) }),
     listed: () => undefined,
+    lists: {},
     failures: [],
     onRequest: () => undefined,
     edit: (_, body) => body,
@@ -222,6 +225,10 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
       return { status: 401, error: 'unauthorized', message: 'Invalid credentials' };
     }
     if (seen.path === '/v0/accounts') return { data: platform.accounts.map((id) => ({ id })) };
+    if (seen.path.includes('/metrics/enums/')) {
+      const values = platform.lists[seen.path.slice(seen.path.lastIndexOf('/') + 1)];
+      return values === undefined ? { status: 404, error: 'not_found', message: 'No such list' } : { values };
+    }
     if (seen.account === undefined || !platform.accounts.includes(seen.account)) {
       return { status: 404, error: 'not_found', message: 'No such account' };
     }

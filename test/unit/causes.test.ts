@@ -40,6 +40,7 @@ const whole: DataState = {
   listings: [],
   closedMonths: [],
   dimensions: [],
+  interfaces: [],
 };
 const down =
   'Cost API failed with no answer from api.example.com:443: connection refused (ECONNREFUSED) after 5 attempts (account acc_one, 2026-10-01/2026-10-02, page 3). Check the URL.';

@@ -83,6 +83,7 @@ test('every kind of alert has an example', () => {
     'listings',
     'closed_month',
     'dimension',
+    'interface',
     'anomaly',
   ]);
 });

@@ -79,7 +79,14 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         ...{ notify: ['finops', 'mail'], giveUpDays: 7, project: 'acme' },
         severity: {
           ...{ stale: 'critical', clock: 'info', unproven: 'warning', check: 'info' },
-          ...{ run: 'critical', books: 'critical', listings: 'warning', closed_month: 'warning', dimension: 'info' },
+          ...{
+            run: 'critical',
+            books: 'critical',
+            listings: 'warning',
+            closed_month: 'warning',
+            dimension: 'info',
+            interface: 'info',
+          },
         },
       },
       sinks: {
