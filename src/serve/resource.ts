@@ -4,6 +4,7 @@ import { shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
+import { deploymentsTable } from './deployments.ts';
 import { actionsOf } from './explore-actions.ts';
 import { type Asked, addressOf, narrowed } from './explore-question.ts';
 import { longDetails } from './explore-tables.ts';
@@ -55,9 +56,10 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
   const isOwner = view.scope.kind === 'owner';
   const question = questionOf(names, range ?? '90d', through);
   const asked = { ...question, shape: 'bars', measure: 'cost', compare: 'before', through } as const;
-  const [explored, states, owners, use] = await Promise.all([
+  const [explored, states, deployments, owners, use] = await Promise.all([
     readExplored(view, question),
     view.rows('resource_states', { ...names, is_owner: isOwner }),
+    view.rows('resource_deployments', { ...names, is_owner: isOwner }),
     // Other owners had it before, or will.
     isOwner ? [] : view.rows('resource_owners', names),
     readUse(view, names),
@@ -76,6 +78,7 @@ ${tiles(explored, states, owners, use[0], view.scope)}
     )}</nav>
 ${figure(chartOf(question, explored, { states, completeThrough: state.completeThrough, names }), { height: 300, actions: actionsOf(asked, explored), details: longDetails(asked, explored) })}
 <section>${dimensionsTable(asked, explored)}</section>
+<section>${deploymentsTable(deployments)}</section>
 <section>${statesTable(states)}</section>
 ${isOwner ? '' : html`<section>${ownersTable(owners)}</section>`}`,
   };

@@ -245,7 +245,7 @@ export async function nightsWithShortfall(
 }
 
 /** When a listing was last read to its end. */
-async function lastReading(connection: Connection, key: ListingKey): Promise<Instant | undefined> {
+export async function lastReading(connection: Connection, key: ListingKey): Promise<Instant | undefined> {
   const row = await lastListing(connection, key, ['read', 'shrunk']);
   return row === undefined ? undefined : Number(row['read_at']);
 }

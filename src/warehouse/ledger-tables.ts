@@ -52,6 +52,8 @@ export const ledgerTables: readonly LedgerTable[] = [
     instants: { recorded_at: 'seen', ended_at: 'seen', valid_from: 'valid', valid_to: 'valid' },
   },
   written('resource_use', 'recorded_at'),
+  written('resource_events', 'recorded_at'),
+  written('resource_runtimes', 'recorded_at'),
   { name: 'clocks', instants: { platform_at: 'platform' }, asOf: { from: 'platform_at' } },
   { name: 'loads', instants: { seen_at: 'load' }, asOf: 'own' },
   { name: 'restatements', instants: { seen_at: 'load' }, asOf: 'own' },

@@ -185,6 +185,56 @@ test('mounts make states, the last use does not; a rebuild restores both', async
   for (const sql of [mounts, use]) expect(await askFile(rebuilt, sql)).toEqual(await askSnapshot(dir, sql));
 });
 
+test('deployments are stored once, stay when the platform forgets them, and changes have a time range', async () => {
+  const event = (time: string, status: string, revision: string) => ({ type: 'deployment', time, status, revision });
+  const scaled = (runtime: object, active: string, more: object = {}) => ({
+    ...agent('a1', { spec: { region: 'eu-1', revision: { active }, runtime: { generation: 'mk3', ...runtime } } }),
+    ...more,
+  });
+  const first = event('2026-09-03T10:00:00Z', 'DEPLOYED', 'r1');
+  fleet['/v0/agents'] = [
+    scaled({ memory: 2048, minScale: 0, image: 'https://me:S3CRET@registry.example/a1:1' }, 'r1', { events: [first] }),
+  ];
+  expect((await night('2026-09-04T02:00:00Z')).exitCode).toBe(0);
+  const again = await night('2026-09-04T03:00:00Z');
+  const [journal = ''] = await readdir(join(dir, 'data', 'journal'));
+  const lines = (await readFile(join(dir, 'data', 'journal', journal), 'utf8')).split('\n');
+  const written = lines.filter((line) => line.includes('"resource_events_listed"'));
+  expect({ exitCode: again.exitCode, written: written.length }).toEqual({ exitCode: 0, written: 1 });
+
+  // The old event is forgotten; one event is listed twice, one has no time, and one is no object.
+  const second = event('2026-09-04T15:00:00+02:00', 'FAILED', 'r2');
+  fleet['/v0/agents'] = [
+    scaled({ memory: 4096, minScale: 1, image: 'registry.example/a1:2' }, 'r2', {
+      events: [second, { ...second, message: 'no space' }, second, { type: 'deployment' }, 7],
+    }),
+  ];
+  const changed = await night('2026-09-05T02:00:00Z');
+  expect(changed.exitCode, changed.stderr).toBe(0);
+  expect(toldOf(changed)).toEqual(['warn | listing.fields_ignored | agent']);
+  const events = 'select event_time, status, message, revision, canary_revision from resource_events order by all';
+  const stored = [
+    ['2026-09-03 10:00:00', 'DEPLOYED', null, 'r1', null],
+    ['2026-09-04 13:00:00', 'FAILED', 'no space', 'r2', null],
+    ['2026-09-04 13:00:00', 'FAILED', null, 'r2', null],
+  ];
+  expect((await askSnapshot(dir, events)).map((row) => Object.values(row))).toEqual(stored);
+  const changes = 'select setting, old_value, new_value, changed_after, changed_by from resource_changes order by all';
+  const range = ['2026-09-04 03:00:00', '2026-09-05 02:00:00'];
+  expect((await askSnapshot(dir, changes)).map((row) => Object.values(row))).toEqual([
+    ['image', 'https://registry.example/a1:1', 'registry.example/a1:2', ...range],
+    ['memory_mb', '2048', '4096', ...range],
+    ['min_scale', '0', '1', ...range],
+    ['revision', 'r1', 'r2', ...range],
+  ]);
+
+  const rebuilt = await runCli(['rebuild', '--dir', dir, '--into', join(dir, 'rebuilt.duckdb'), '--json']);
+  expect(rebuilt.exitCode, rebuilt.stdout).toBe(0);
+  const tables = JSON.parse(rebuilt.stdout).tables as { table: string; rows: number }[];
+  expect(tables.find(({ table }) => table === 'resource_events')?.rows).toBe(3);
+  expect(tables.find(({ table }) => table === 'resource_runtimes')?.rows).toBe(2);
+});
+
 test('listings have requests of their own, and none if they are switched off', async () => {
   const on = await night('2026-09-04T02:00:00Z');
   const asked = platform.requests.filter(({ path }) => !path.includes('/metrics'));

@@ -110,19 +110,23 @@ describe('an agent that asks the books', () => {
     expect(sum).toBe(BigInt(String(truth?.['cost']).replace('.', '')));
   });
 
-  test('gets the costs and the states of a resource', async () => {
+  test('gets the costs, the states and the deployments of a resource', async () => {
     const [row] = await askSnapshot(
       dir,
       `select resource_name as name, workspace, cast(sum(cost) as varchar) as cost from costs_monthly
       where resource_type = 'agent' and usage_month = '2026-10-01' group by all order by sum(cost) desc limit 1`,
     );
     const { answer } = await call('resource', { name: row?.['name'], workspace: row?.['workspace'] });
-    const { costs, states } = answer.data as unknown as Record<'costs' | 'states', Record<string, string>[]>;
+    const { costs, states, deployments } = answer.data as unknown as Record<
+      'costs' | 'states' | 'deployments',
+      Record<string, string>[]
+    >;
     const october = costs
       .filter(({ month }) => month === '2026-10')
       .map(({ cost = '' }) => BigInt(cost.replace('.', '')));
     expect(october.reduce((sum, cost) => sum + cost, 0n)).toBe(BigInt(String(row?.['cost']).replace('.', '')));
     expect(states[0]).toMatchObject({ workspace: row?.['workspace'], resource_type: 'agent', valid_to: null });
+    expect(deployments[0]).toMatchObject({ is_event: true, status: 'DEPLOYED', resource_name: row?.['name'] });
     expect(answer).toMatchObject({ completeThrough: '2026-11-03T04:00:00Z', next: null });
   });
 

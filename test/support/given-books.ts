@@ -27,6 +27,8 @@ export interface Given {
   /** Runs of a job. */
   readonly job_runs?: readonly Readonly<Record<string, Cell>>[];
   readonly steps?: readonly Readonly<Record<string, Cell>>[];
+  readonly resource_events?: readonly Readonly<Record<string, Cell>>[];
+  readonly resource_runtimes?: readonly Readonly<Record<string, Cell>>[];
   /** States of resources. */
   readonly resources?: readonly Readonly<Record<string, Cell>>[];
   /** The newest values of resources. */
@@ -217,6 +219,34 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     recorded_at: '2026-09-01',
     run_number: 1,
   },
+  resource_events: {
+    account: 'acc_one',
+    workspace: 'north',
+    resource_type: 'sandbox',
+    resource_name: 'box',
+    event_time: '2026-09-06 12:00:00',
+    event_type: 'deployment',
+    status: 'DEPLOYED',
+    message: null,
+    revision: 'r1',
+    canary_revision: null,
+    run_number: 1,
+    recorded_at: '2026-09-07 02:00:00',
+  },
+  resource_runtimes: {
+    account: 'acc_one',
+    workspace: 'north',
+    resource_type: 'sandbox',
+    resource_name: 'box',
+    created_at: null,
+    image: null,
+    revision: null,
+    min_scale: null,
+    max_scale: null,
+    changed_by: '2026-09-01',
+    run_number: 1,
+    recorded_at: '2026-09-01',
+  },
   listings: {
     run_number: 1,
     account: 'acc_one',
@@ -400,6 +430,8 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     'steps',
     'resources',
     'resource_use',
+    'resource_events',
+    'resource_runtimes',
     'listings',
     'alerts',
     'acknowledgements',
