@@ -341,7 +341,9 @@ function volumesTable(rows: readonly SqlRow[]): Markup {
       {
         head: 'Decided by',
         cell: (row) =>
-          row['is_mounted'] === true ? `its mounts (${named(textOf(row, 'rule'), '')})` : named(textOf(row, 'rule'), ''),
+          row['is_mounted'] === true
+            ? `its mounts (${named(textOf(row, 'rule'), '')})`
+            : named(textOf(row, 'rule'), ''),
       },
     ],
     rows,
