@@ -13,6 +13,8 @@ select
   display_name,
   external_id,
   created_by,
+  volumes,
+  provider,
   labels
 from resources
 where coalesce(resource_type, '') = $type

@@ -13,6 +13,7 @@ import { amount, money } from './format.ts';
 import { type ChartActions, figure, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
+import { textOf } from './resource-states.ts';
 import { shownSql } from './shown-sql.ts';
 import type { BooksView } from './snapshots.ts';
 
@@ -45,7 +46,7 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
   const through = Date.parse(state.completeThrough);
   const { asked, problems } = readQuestion(query, { months, dimensions, through });
   const sqlMonth = `${asked.month}-01`;
-  const [owners, unallocated, labels] = await Promise.all([
+  const [owners, unallocated, labels, volumes] = await Promise.all([
     view.rows('charged_owners', {
       ...{ month: sqlMonth, account: null, dimension: asked.dimension },
       ...cutsOf(asked, through),
@@ -53,6 +54,7 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
     }),
     view.rows('unowned_resources', { month: sqlMonth, dimension: asked.dimension }),
     view.rows('labelled_costs', { month: sqlMonth }),
+    view.rows('volumes', { month: sqlMonth }),
   ]);
   const sorted = [...owners].sort((a, b) => Number(b['cost']) - Number(a['cost']));
   const total = sum(sorted.map((row) => String(row['cost'])));
@@ -70,7 +72,8 @@ ${figure(await chartOf(asked, sorted, total, state.completeThrough), {
 <div class="grid">
 <section>${unallocatedTable(unallocated)}</section>
 <section>${labelsTable(asked.month, labels)}</section>
-</div>`,
+</div>
+${volumes.length === 0 ? '' : html`<section>${volumesTable(volumes)}</section>`}`,
   };
 }
 
@@ -278,17 +281,16 @@ function ownersTable(asked: Asked, rows: readonly SqlRow[], total: string): Mark
 }
 
 function unallocatedTable(rows: readonly SqlRow[]): Markup {
-  const text = (row: SqlRow, name: string) => (row[name] === null ? null : String(row[name]));
   return html`${table(
     'Without an owner, largest first',
     [
       {
         head: 'Resource',
         cell: (row) =>
-          html`<a href="${resourceAddress(text(row, 'resource_type'), text(row, 'workspace'), text(row, 'resource_name'))}">${named(text(row, 'resource_name'), 'no name')}</a> <span class="empty">${named(text(row, 'workspace'), 'no workspace')}</span>`,
+          html`<a href="${resourceAddress(textOf(row, 'resource_type'), textOf(row, 'workspace'), textOf(row, 'resource_name'))}">${named(textOf(row, 'resource_name'), 'no name')}</a> <span class="empty">${named(textOf(row, 'workspace'), 'no workspace')}</span>`,
       },
       { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
-      { head: 'What would assign it', cell: (row) => named(text(row, 'fix'), '') },
+      { head: 'What would assign it', cell: (row) => named(textOf(row, 'fix'), '') },
     ],
     [...rows].sort((a, b) => Number(a['rank']) - Number(b['rank'])).slice(0, unallocatedShown),
     'Every cost of the month has an owner.',
@@ -321,4 +323,36 @@ function labelsTable(month: string, rows: readonly SqlRow[]): Markup {
     ofMonth,
     'No resource has labels, and no rule reads any.',
   );
+}
+
+/** Volumes have no labels: the resources that mount one say whose it is, unless a rule names it. */
+function volumesTable(rows: readonly SqlRow[]): Markup {
+  return table(
+    'Volumes',
+    [
+      {
+        head: 'Volume',
+        cell: (row) =>
+          html`<a href="${resourceAddress('volume', textOf(row, 'workspace'), textOf(row, 'resource_name'))}">${named(textOf(row, 'resource_name'), 'no name')}</a> <span class="empty">${named(textOf(row, 'workspace'), 'no workspace')}</span>`,
+      },
+      { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
+      { head: 'Mounted by', cell: (row) => named(textOf(row, 'mounters'), 'nobody') },
+      { head: 'Owner', cell: (row) => (row['is_split'] === true ? 'split over owners' : ownerWords(row)) },
+      {
+        head: 'Decided by',
+        cell: (row) =>
+          row['is_mounted'] === true
+            ? `its mounts (${named(textOf(row, 'rule'), '')})`
+            : named(textOf(row, 'rule'), ''),
+      },
+    ],
+    rows,
+    'No volume has costs.',
+  );
+}
+
+function ownerWords(row: SqlRow): string {
+  const owner = JSON.parse(textOf(row, 'owner') ?? '{}') as Record<string, string | null>;
+  const values = Object.values(owner).filter((value) => value !== null);
+  return values.length === 0 ? 'nobody' : values.map((value) => named(value, '')).join(', ');
 }

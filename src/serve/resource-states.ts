@@ -45,7 +45,7 @@ export function changeWords(state: SqlRow, before: SqlRow | undefined): string |
   const fields = [
     ...[['status', 'status'] as const, ['memory_mb', 'memory, MB'] as const, ['region', 'region'] as const],
     ...[['generation', 'generation'] as const, ['plan', 'plan'] as const, ['display_name', 'display name'] as const],
-    ['external_id', 'external ID'] as const,
+    ...[['external_id', 'external ID'] as const, ['provider', 'provider'] as const],
   ];
   const shown = (row: SqlRow, field: string) => named(textOf(row, field), 'none');
   const changes = fields.flatMap(([field, words]) =>
@@ -53,6 +53,12 @@ export function changeWords(state: SqlRow, before: SqlRow | undefined): string |
   );
   if (state['is_enabled'] !== before['is_enabled'])
     changes.push(state['is_enabled'] === false ? 'disabled' : 'enabled');
+  // States of earlier versions do not have their mounts.
+  const [mounts, mountsBefore] = [namesOf(state, 'volumes'), namesOf(before, 'volumes')];
+  if (mounts !== undefined && mountsBefore !== undefined) {
+    for (const name of mounts) if (!mountsBefore.includes(name)) changes.push(`mounts volume ${named(name, '')}`);
+    for (const name of mountsBefore) if (!mounts.includes(name)) changes.push(`no longer mounts ${named(name, '')}`);
+  } else if (mounts !== undefined) changes.push(`volumes ${named(mounts.join(', '), 'none')}, not stored before`);
   const [now, earlier] = [labelsOf(state), labelsOf(before)];
   for (const key of new Set([...Object.keys(earlier), ...Object.keys(now)])) {
     if (now[key] === earlier[key]) continue;
@@ -61,6 +67,11 @@ export function changeWords(state: SqlRow, before: SqlRow | undefined): string |
     changes.push(`label ${named(key, '')} ${value(earlier)} → ${value(now)}`);
   }
   return changes.slice(0, 8).join('; ') || 'listed again';
+}
+
+function namesOf(row: SqlRow, field: string): readonly string[] | undefined {
+  const names = textOf(row, field);
+  return names === null ? undefined : (JSON.parse(names) as string[]);
 }
 
 function labelsOf(row: SqlRow): Record<string, unknown> {

@@ -220,6 +220,26 @@ describe('the page of allocation', () => {
     for (const { cost } of owners) expect(amountsOf(text)).toContain(cost);
   });
 
+  test('names who mounts each volume, and who pays for it', async () => {
+    const mounter = { workspace: 'lab', resource_type: 'agent', resource_name: 'mounter', volumes: '["disk"]' };
+    const books = dashboardBooks({
+      allocation: 'rules: [{ name: label, owner: { team: { label: team } } }]',
+      costs: ['disk', 'free'].map((name) => ({
+        ...{ workspace: 'lab', resource_type: 'volume', resource_name: name, resource_uuid: null },
+        ...{ billing_dimension: 'volume_storage_gbs', bucket_start: '2026-10-02 06:00:00', cost: '0.50', usage: '1' },
+      })),
+      resources: [{ ...mounter, labels: '{"team":"Ada"}' }],
+    });
+    const { text } = await (await serve(await dashboardProject(books))).get('/allocation?month=2026-10');
+    const rows = [...text.matchAll(/<tr>.*?<\/tr>/gs)].map(([row]) =>
+      row.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' '),
+    );
+    expect(rows).toContainEqual(
+      expect.stringMatching(/ disk lab .*0\.50 .*agent mounter .*Ada .*its mounts \(label\)/),
+    );
+    expect(rows).toContainEqual(expect.stringMatching(/ free lab .*0\.50 .*nobody .*nobody .*default/));
+  });
+
   test('says what was expected', async () => {
     const { status, text } = await served.get('/allocation?month=2020-01&dimension=price');
     expect(status).toBe(400);

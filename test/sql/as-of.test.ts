@@ -3,6 +3,7 @@ import { openBooks } from '../../src/warehouse/books.ts';
 import { ledgerTables } from '../../src/warehouse/ledger-tables.ts';
 import { correctInstantsOf, lastInstantsOf, lastSeenOf } from '../../src/warehouse/statements.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
+import { dashboardBooks, dashboardProject } from '../support/dashboard.ts';
 import { newProject } from '../support/project.ts';
 
 /** What can be asked only of the present. */
@@ -30,6 +31,32 @@ test('the ledger as of an instant has every table and column of the current one,
   } finally {
     books.close();
   }
+});
+
+test('a volume has the owner that was known at the instant, even if mounts of earlier hours are learnt later', async () => {
+  const dir = await dashboardProject(
+    dashboardBooks({
+      allocation: 'rules: [{ name: label, owner: { team: { label: team } } }]',
+      costs: [{ resource_type: 'volume', resource_name: 'disk', bucket_start: '2026-09-20 00:00:00', cost: '1' }],
+      resources: [
+        { resource_name: 'box', labels: '{"team":"Ada"}', valid_to: '2026-10-02', ended_at: '2026-10-02' },
+        {
+          ...{ resource_name: 'box', labels: '{"team":"Ada"}', volumes: '["disk"]' },
+          ...{ valid_from: '2026-10-02', recorded_at: '2026-10-02' },
+        },
+      ],
+    }),
+  );
+  const teams = async (asOf?: number) => {
+    const books = await openBooks(dir, { lockedDown: true, ...(asOf === undefined ? {} : { asOf }) });
+    try {
+      return await books.connection.rows("select team from costs_allocated where resource_name = 'disk'");
+    } finally {
+      books.close();
+    }
+  };
+  expect(await teams()).toEqual([{ team: 'Ada' }]);
+  expect(await teams(Date.parse('2026-10-01T12:00:00Z'))).toEqual([{ team: null }]);
 });
 
 describe('the list of ledger tables', () => {
