@@ -149,13 +149,13 @@ async function readListing(
       const resources: ListedResource[] = [];
       const deployed: ListedDeployments[] = [];
       for (const item of page.items) {
-        const { state, strange: fields } = decodeResource(item);
+        const { state, use, strange: fields } = decodeResource(item, listing.resourceType);
         const { events, runtime, strange: fieldsOfDeployments } = decodeDeployments(item);
         for (const field of [...fields, ...fieldsOfDeployments]) strange.add(field);
         const workspace = state.workspace ?? tokenWorkspace;
         if (workspace === undefined) homeless.add(state.name);
         else if (isOfInterest(workspace)) {
-          resources.push({ ...state, workspace });
+          resources.push({ ...state, workspace, use });
           const texts = events.map((event) => ({ ...event, message: event.message && tools.redact(event.message) }));
           deployed.push({ ...state, workspace, events: texts, runtime });
         }

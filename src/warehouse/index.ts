@@ -15,6 +15,7 @@ export {
   unprovenWindows,
 } from './accounts.ts';
 export {
+  answerPrefix,
   type DeliveryEnd,
   type EndedAlert,
   type Evaluation,
@@ -23,6 +24,8 @@ export {
   type NewMessage,
   type PendingMessage,
   type RaisedAlert,
+  type StoredAnswer,
+  storedAnswers,
 } from './alerts.ts';
 export type { AnomalyEvaluation, AnomalyRow } from './anomalies.ts';
 export { lastSeen } from './as-of.ts';
@@ -140,6 +143,7 @@ export {
   contradictedQuestions,
   dueMonths,
   groupsByWorkspace,
+  openPastReader,
   type PastComparison,
   type PastDifference,
   type PastQuery,
@@ -148,5 +152,12 @@ export {
   type Verification,
 } from './verified-past.ts';
 export { openWarehouse, type Warehouse } from './warehouse.ts';
-export { isWarehouse, setWarehouseAside, warehouseBytes, warehouseFault, warehouseFile } from './warehouse-file.ts';
+export {
+  isWarehouse,
+  isWrittenSincePublished,
+  setWarehouseAside,
+  warehouseBytes,
+  warehouseFault,
+  warehouseFile,
+} from './warehouse-file.ts';
 export type { LoadedQuery, LoadFacts, LoadResult, LoadWritten } from './write-load.ts';

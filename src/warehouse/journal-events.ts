@@ -45,6 +45,8 @@ export type EventName =
   | 'resource_events_listed'
   /** What resources run from now on: image, revision and scale. */
   | 'resource_runtimes_changed'
+  /** The newest values of resources that changed without a new state. */
+  | 'resource_use_changed'
   /** The outcome of fetching a listing. */
   | 'listing_read'
   /** The dimensions and resource types that the platform lists. */

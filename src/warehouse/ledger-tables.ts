@@ -53,6 +53,7 @@ export const ledgerTables: readonly LedgerTable[] = [
   },
   written('resource_events', 'recorded_at'),
   written('resource_runtimes', 'recorded_at'),
+  written('resource_use', 'recorded_at'),
   { name: 'clocks', instants: { platform_at: 'platform' }, asOf: { from: 'platform_at' } },
   { name: 'loads', instants: { seen_at: 'load' }, asOf: 'own' },
   { name: 'restatements', instants: { seen_at: 'load' }, asOf: 'own' },

@@ -31,6 +31,8 @@ export interface Given {
   readonly resource_runtimes?: readonly Readonly<Record<string, Cell>>[];
   /** States of resources. */
   readonly resources?: readonly Readonly<Record<string, Cell>>[];
+  /** The newest values of resources. */
+  readonly resource_use?: readonly Readonly<Record<string, Cell>>[];
   readonly listings?: readonly Readonly<Record<string, Cell>>[];
   readonly alerts?: readonly Readonly<Record<string, Cell>>[];
   readonly acknowledgements?: readonly Readonly<Record<string, Cell>>[];
@@ -193,6 +195,8 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     plan: null,
     created_by: null,
     integration_connections: null,
+    volumes: null,
+    provider: null,
     valid_from: '2026-09-01',
     valid_to: null,
     recorded_at: '2026-09-01',
@@ -226,6 +230,22 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     changed_by: '2026-09-01',
     run_number: 1,
     recorded_at: '2026-09-01',
+  },
+  resource_use: {
+    account: 'acc_one',
+    resource_type: 'sandbox',
+    workspace: 'north',
+    resource_name: 'box',
+    resource_uuid: null,
+    created_at: null,
+    runtime_state: 'RUNNING',
+    last_used_at: null,
+    expires_at: null,
+    time_to_live: null,
+    expiration_policies: null,
+    min_scale: null,
+    recorded_at: '2026-09-01',
+    run_number: 1,
   },
   listings: {
     run_number: 1,
@@ -411,6 +431,7 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     'resources',
     'resource_events',
     'resource_runtimes',
+    'resource_use',
     'listings',
     'alerts',
     'acknowledgements',
