@@ -38,6 +38,10 @@ beforeAll(async () => {
           billing_dimension: 'agent_deployment_hours',
         },
       ],
+      resource_events: [
+        { resource_name: 'moved', event_time: '2026-10-01 10:00:00', revision: 'first-revision' },
+        { resource_name: 'moved', event_time: '2026-10-02 10:00:00', revision: 'later-revision' },
+      ],
       resources: [
         // The label of box changes on 2 October.
         {
@@ -284,6 +288,16 @@ describe('a download of Explore', () => {
 });
 
 describe('the page of a resource', () => {
+  test('shows deployments and changed settings, newest first', async () => {
+    const { text } = await served.get('/resource/sandbox/north/moved', as(tokens.ALL_TOKEN));
+    const table = text.slice(text.indexOf('<caption>Deployments and changes'));
+    expect(table.match(/(later|first)-revision|region eu → later-region/g)?.slice(0, 3)).toEqual([
+      'later-revision',
+      'region eu → later-region',
+      'first-revision',
+    ]);
+  });
+
   test('marks when its state changed, and what', async () => {
     const { status, text } = await served.get('/resource/sandbox/north/box', as(tokens.ALL_TOKEN));
     expect(status).toBe(200);
@@ -296,6 +310,7 @@ describe('the page of a resource', () => {
     const { status, text } = await served.get('/resource/sandbox/north/moved', as(tokens.OWNER_TOKEN));
     expect(status).toBe(200);
     expect(text).toContain('service: old');
+    expect(text).toContain('deployed revision first-revision');
     expect(text).not.toContain('later');
     for (const group of ['region', 'label:service']) {
       expect((await get({ group, top: '50' }, tokens.OWNER_TOKEN)).text).not.toContain('later');

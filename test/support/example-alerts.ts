@@ -178,6 +178,16 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     moved: 'usage',
     priceEffect: '0.460000000000',
     volumeEffect: '83.000000000000',
+    deployments: [
+      {
+        ...{ workspace: 'customer-demos', resourceType: 'agent', resourceName: 'demo-analyst' },
+        ...{ after: '2026-10-20T04:02:00Z', by: '2026-10-20T04:02:00Z', revision: '<!channel> & *7*' },
+        event: { type: 'deployment', status: 'DEPLOYED', message: 'updated' },
+        settings: [{ name: 'memory_mb', from: '2048', to: '4096' }],
+        hoursBefore: 3,
+      },
+    ],
+    deploymentCount: 5,
     drivers: [
       {
         resourceName: 'demo-analyst',

@@ -181,7 +181,9 @@ describe('the text of an anomaly', () => {
     expect(lines[0]).toContain('It has lasted 7 days. The last message reported 192 USD through 22 Oct.');
     expect(lines[1]).toContain('about 987 USD by the end of October');
     expect(lines[2]).toContain('Usage went up, not the price: agent_compute_runtime_gbs of agent demo-analyst');
-    expect(lines[3]).toContain('its schedule');
+    expect(lines[3]).toContain('In the 48 hours before: 2026-10-20 04:02 UTC deployed');
+    expect(lines[4]).toBe('And 4 more before it.');
+    expect(lines[5]).toContain('its schedule');
   });
 
   test('names the billing dimension if no single resource is responsible', () => {
