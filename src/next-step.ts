@@ -72,6 +72,11 @@ export const waitForPlatform: NextStep = wait(
   'the next run fetches what is missing. Act if it fails a second night: run "costbook doctor".',
 );
 
+/** The next step if the platform has no agent, job or model of the name that a sink has. */
+export const sinkNameStep: NextStep = act(
+  'correct the sink in costbook.yaml: "costbook doctor" shows whether its agent, job or model exists.',
+);
+
 /** The next step for windows that differ from the platform's totals. */
 export const unprovenStep: NextStep = wait(
   'the next "costbook ingest" fetches these hours again. Until then, their last proven numbers remain. ' +
@@ -98,7 +103,12 @@ export const checkMachineStep: NextStep = act('read the error, then run "costboo
  */
 export function closeAgainStep(months: readonly string[]): NextStep {
   if (months.length === 0) return act('run "costbook ingest", which fetches the missing hours of the month again.');
+  return act(`run "costbook ingest", then ${reopenAndClose(months)}.`);
+}
+
+/** The commands that reopen closed months, given oldest first, and close them again: the newest is reopened first. */
+export function reopenAndClose(months: readonly string[]): string {
   const reopen = months.toReversed().map((month) => `"costbook reopen ${month} --reason …"`);
   const close = months.map((month) => `"costbook close ${month}"`);
-  return act(`run "costbook ingest", then ${[...reopen, ...close].join(', then ')}.`);
+  return [...reopen, ...close].join(', then ');
 }

@@ -7,13 +7,22 @@ export { groupGaps } from './gap-words.ts';
 export {
   cardOf,
   type Message,
+  maxAlertsOfAgent,
   messagesOf,
   newMessage,
   type Origin,
   type OutgoingMessage,
 } from './message.ts';
 export { alertKey, diskKey, isRefusedClose, staleStep, stepAfterMistakes, stepAfterRun } from './next-step.ts';
-export { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
+export {
+  alertFactsOptions,
+  clientOf,
+  deliverAll,
+  exitCodeOf,
+  loadAlertingConfig,
+  originOf,
+  sinkEffects,
+} from './notify.ts';
 export { alertWords, type OpenAlert } from './open-alerts.ts';
 export { readPictures, readSummaryPicture, showsPictures } from './pictures.ts';
 export { alertRows } from './rows.ts';

@@ -29,6 +29,8 @@ export interface AlertEntry {
   readonly fact: AlertFact;
   /** When it was raised; only for `open`. */
   readonly since?: string | undefined;
+  /** What agents answered about it; only in a message on its way. */
+  readonly answers?: readonly { readonly sink: string; readonly text: string }[] | undefined;
 }
 
 /** The result of an evaluation: changes of the ledger, and notifications. */
@@ -190,7 +192,7 @@ export interface DataState {
   readonly listings: readonly (ListingsFact['listings'][number] & { readonly account: string })[];
   readonly closedMonths: readonly (Pick<
     ClosedMonthFact,
-    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'drivers' | 'differs'
+    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'reopen' | 'drivers' | 'differs'
   > & {
     readonly account: string;
   })[];

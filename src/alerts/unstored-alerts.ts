@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LocalConfig } from '../config/index.ts';
+import { isActing, type LocalConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import {
   CostbookError,
@@ -270,10 +270,14 @@ async function notifyOnce(
         sinks: {},
         since: before && sinceOf(before),
       };
-  const sinks = config.alerts.notify.filter((sink) => !['delivered', 'dead'].includes(alert.sinks[sink] ?? ''));
+  // Without a receipt, an agent or a job could be called twice: it gets the alert from the books.
+  const acting = config.sinks.flatMap(({ name, settings }) => (isActing(settings) ? [name] : []));
+  const sinks = config.alerts.notify.filter(
+    (sink) => !acting.includes(sink) && !['delivered', 'dead'].includes(alert.sinks[sink] ?? ''),
+  );
   if (sinks.length === 0) {
-    // Nobody to notify, but `status` shows it.
-    if (!isSame && !(await store(name, alert, context))) await touch(name, context);
+    // Nobody to notify, but `status` shows it. An empty file would claim that acting sinks were notified.
+    if (!isSame && !(await store(name, alert, context)) && acting.length === 0) await touch(name, context);
     return;
   }
   const outcomes = await sendTo(sinks, name, alert, config, context);

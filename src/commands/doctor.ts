@@ -15,6 +15,9 @@ import {
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { budgetsFile, loadBudgets } from '../budgets/index.ts';
 import {
+  type ActingSettings,
+  alertSinksOf,
+  isActing,
   isStandardSecret,
   type LocalAccount,
   type LocalConfig,
@@ -69,6 +72,7 @@ import {
 } from '../warehouse/index.ts';
 import { futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
+import { findOnPlatform } from './doctor-acting-sinks.ts';
 import { faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { expectJobs } from './job-mistakes.ts';
 import { type AccountSeen, askPlatform } from './platform-access.ts';
@@ -158,6 +162,7 @@ export const doctorCommand: Command = {
           const { settings } = sink;
           if (settings === undefined) return []; // reported with the configuration, with file and line
           if (isOffline) return [ok(`is of type ${settings.type}`)];
+          if (isActing(settings)) return actingSink(sink.name, settings, config, context);
           const fault = await sinkFault(settings, context.signal);
           return fault === undefined
             ? [ok(settings.type === 'log' ? 'writes to the log' : 'can be reached; nothing was sent')]
@@ -172,6 +177,27 @@ export const doctorCommand: Command = {
     return exitCode;
   },
 };
+
+/** Whether the agent, job or model of a sink exists. */
+async function actingSink(
+  name: string,
+  settings: ActingSettings,
+  config: LocalConfig,
+  context: CommandContext,
+): Promise<readonly Found[]> {
+  const found = await findOnPlatform(settings, config, context);
+  const test = `"costbook alerts test ${name}"`;
+  switch (found.state) {
+    case 'found':
+      return [ok('exists; it was not called')];
+    case 'unknown':
+      return [warn(`could not be looked up: ${found.reason}`, `run ${test}, which calls the ${settings.type}`)];
+    case 'disabled':
+      return [fail(exitCodes.undelivered, found.reason, `switch it on, then run ${test}`)];
+    case 'missing':
+      return [fail(exitCodes.undelivered, found.reason, `correct the sink in costbook.yaml, then run ${test}`)];
+  }
+}
 
 interface Found {
   readonly state: 'ok' | 'warn' | 'fail';
@@ -292,7 +318,7 @@ async function jobs(config: LocalConfig | undefined, context: CommandContext): P
     return `${all.map(({ name }) => name).join(', ')} are valid`;
   });
   await read(() => {
-    const sinks = (config?.sinks ?? []).map(({ name }) => name);
+    const sinks = alertSinksOf(config?.sinks ?? []);
     const count = (loadBudgets(budgetsFile(dir), { now, sinks }) ?? []).length;
     return count === 0 ? 'no budgets' : `${count} budget${count === 1 ? '' : 's'}`;
   });

@@ -162,9 +162,9 @@ interface MovedMonth {
   readonly month: string;
   /** USD, decimal text: positive if the month now costs more than at its close. */
   readonly cost: string;
-  /** Number of corrections: rows of hourly costs, counted once per month of delivery. */
+  /** Number of corrections: rows of hourly costs, counted once per month that bills them. */
   readonly corrections: number;
-  /** The months that deliver them. */
+  /** The months that bill them. */
   readonly deliveredIn: readonly string[];
 }
 
@@ -512,7 +512,7 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
   if (closed !== null) lines.push(`closed through ${closed.month}, last close at ${closed.closedAt}`);
   for (const { month, cost, corrections, deliveredIn } of moved) {
     const rows = `${corrections} correction${corrections === 1 ? '' : 's'}`;
-    lines.push(`  ${month} changed by ${cost} USD since its close: ${rows}, delivered in ${deliveredIn.join(', ')}`);
+    lines.push(`  ${month} changed by ${cost} USD since its close: ${rows}, billed in ${deliveredIn.join(', ')}`);
   }
   if (restated.hours > 0) {
     const hours = `${restated.hours} hourly cost${restated.hours === 1 ? '' : 's'}`;

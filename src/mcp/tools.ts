@@ -50,13 +50,13 @@ export interface Found {
 }
 
 /** One tool that an agent can use. */
-export interface Tool {
+export interface Tool<Books = BooksReader> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly input: ObjectSchema;
   /** Throws UsageError for an input that names nothing in the books, and what the reader throws. */
-  run(input: Input, books: BooksReader, signal: AbortSignal): Promise<Found>;
+  run(input: Input, books: Books, signal: AbortSignal): Promise<Found>;
 }
 
 const usualRows = 100;

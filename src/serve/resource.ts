@@ -46,8 +46,8 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
       body: html`<section><h2>There is no such resource</h2><p>No cost in the books belongs to it. <a href="/explore?group=resource_name">All resources</a></p></section>`,
     };
   }
-  const names = namesOf(found);
-  const others = new Set(matches.map((row) => JSON.stringify(namesOf(row))));
+  const names = resourceNamesOf(found);
+  const others = new Set(matches.map((row) => JSON.stringify(resourceNamesOf(row))));
   if (others.size > 1) return choicePage(matches);
   const askedRange = query.get('range') ?? '90d';
   const range = Object.hasOwn(ranges, askedRange) ? (askedRange as Range) : undefined;
@@ -90,7 +90,8 @@ async function readUse(view: BooksView, names: ResourceNames): Promise<readonly 
   });
 }
 
-function namesOf(row: SqlRow): ResourceNames {
+/** The names of a resource in a row. */
+export function resourceNamesOf(row: SqlRow): ResourceNames {
   return {
     type: textOf(row, 'resource_type') ?? '',
     workspace: textOf(row, 'workspace') ?? '',
@@ -108,7 +109,7 @@ function choicePage(matches: readonly SqlRow[]): Page {
         {
           head: 'Resource',
           cell: (row) => {
-            const { type, workspace, name } = namesOf(row);
+            const { type, workspace, name } = resourceNamesOf(row);
             return html`<a href="${resourceAddress(type, workspace, name)}">${named(name, 'no name')}</a>`;
           },
         },

@@ -15,6 +15,7 @@ export {
   unprovenWindows,
 } from './accounts.ts';
 export {
+  answerPrefix,
   type DeliveryEnd,
   type EndedAlert,
   type Evaluation,
@@ -23,6 +24,8 @@ export {
   type NewMessage,
   type PendingMessage,
   type RaisedAlert,
+  type StoredAnswer,
+  storedAnswers,
 } from './alerts.ts';
 export type { AnomalyEvaluation, AnomalyRow } from './anomalies.ts';
 export { lastSeen } from './as-of.ts';
