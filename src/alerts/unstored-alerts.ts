@@ -48,6 +48,8 @@ export interface UnstoredAlert {
   readonly fact: BooksFact | RunFact;
   readonly state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough'>;
   readonly sinks: Readonly<Record<string, SinkOutcome>>;
+  /** When the first failure of its story was found, if news was found since. */
+  readonly since?: string | undefined;
   /** Whether the books were written since; the next failure is then a new one. */
   readonly isMended?: boolean | undefined;
 }
@@ -104,7 +106,7 @@ export async function unstoredAlerts(
   return read.filter((alert) => alert !== undefined);
 }
 
-/** An empty file needs no space on a full disk. It only says that the sinks were notified. */
+/** An empty file needs no space on a full disk. It only says that the alert exists, and that the sinks were notified. */
 async function readUnstored(dir: string, name: Name, everybody: readonly string[]): Promise<UnstoredAlert | undefined> {
   const file = await storedFile(dir, name);
   const text = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
@@ -125,16 +127,24 @@ function parse(text: string): UnstoredAlert | undefined {
 }
 
 /** An alert that a run sent and that the ledger cannot have, in words. */
-export type WaitingAlert = Pick<OpenAlert, 'key' | 'title' | 'detail' | 'next'> & { readonly at: string };
+export type WaitingAlert = Pick<OpenAlert, 'key' | 'title' | 'detail' | 'next'> & {
+  /** When a run found it first. */
+  readonly at: string;
+};
 
 /** The alerts about a full disk, or books that cannot be written, that a run sent; those that ended are left out. */
 export async function unstoredStill(dir: string): Promise<readonly WaitingAlert[]> {
   return (await unstoredAlerts({ dir }, []))
     .filter(({ isMended }) => isMended !== true)
-    .map(({ fact, state }) => {
+    .map((alert) => {
+      const { fact } = alert;
       const { title, next } = alertWords({ key: fact.key, fact: JSON.stringify(fact) });
-      return { key: fact.key, title, detail: fact.kind === 'books' ? fact.error : undefined, next, at: state.at };
+      return { key: fact.key, title, detail: fact.kind === 'books' ? fact.error : undefined, next, at: sinceOf(alert) };
     });
+}
+
+function sinceOf({ since, state }: UnstoredAlert): string {
+  return since ?? state.at;
 }
 
 /**
@@ -254,13 +264,22 @@ async function notifyOnce(
   const isSame = before !== undefined && (before.fact.revision === found.fact.revision || name === 'disk');
   const alert: UnstoredAlert = isSame
     ? before
-    : { ...found, occurrence: Math.max(found.occurrence, (stored?.occurrence ?? 0) + 1), sinks: {} };
+    : {
+        ...found,
+        occurrence: Math.max(found.occurrence, (stored?.occurrence ?? 0) + 1),
+        sinks: {},
+        since: before && sinceOf(before),
+      };
   // Without a receipt, an agent or a job could be called twice: it gets the alert from the books.
   const acting = config.sinks.flatMap(({ name, settings }) => (isActing(settings) ? [name] : []));
   const sinks = config.alerts.notify.filter(
     (sink) => !acting.includes(sink) && !['delivered', 'dead'].includes(alert.sinks[sink] ?? ''),
   );
-  if (sinks.length === 0) return;
+  if (sinks.length === 0) {
+    // Nobody to notify, but `status` shows it. An empty file would claim that acting sinks were notified.
+    if (!isSame && !(await store(name, alert, context)) && acting.length === 0) await touch(name, context);
+    return;
+  }
   const outcomes = await sendTo(sinks, name, alert, config, context);
   const delivered = [...outcomes.values()].filter((outcome) => outcome === 'delivered').length;
   context.tell(`${what}: notified ${delivered} of ${sinks.length} sinks`);

@@ -584,7 +584,7 @@ function misplaced({ dir }: CommandContext): readonly Found[] {
   const remedy = 'run "costbook repair", which moves it aside';
   return misplacedFiles(dir).map((each) =>
     each.stopsRuns
-      ? fail(exitCodes.unproven, `${describeMisplaced(each)}: no ingest can load`, remedy)
+      ? fail(exitCodes.unproven, `${describeMisplaced(each)}, so no ingest can load`, remedy)
       : warn(describeMisplaced(each), remedy),
   );
 }
@@ -752,6 +752,7 @@ async function landing(
     { isDeep },
   );
   if (fault !== undefined) {
+    if (fault.isMovable) return [fail(exitCodes.unproven, fault.found, 'run "costbook repair", which moves them')];
     const { found, next } = faultAndStep(fault);
     return [
       fail(

@@ -39,7 +39,7 @@ export async function faultsOfFiles(
 ): Promise<FileFault[]> {
   const faults: FileFault[] = misplacedFiles(dir)
     .filter(({ stopsRuns }) => stopsRuns)
-    .map((each) => ({ file: 'other', found: `${describeMisplaced(each)}: no ingest can load`, remedy }));
+    .map((each) => ({ file: 'other', found: `${describeMisplaced(each)}, so no ingest can load`, remedy }));
   const journal =
     faults.length > 0
       ? undefined
@@ -75,7 +75,7 @@ async function faultsOfWarehouse(
 ): Promise<FileFault[]> {
   const fault = await warehouseFault(dir);
   if (fault !== undefined)
-    return [{ file: 'warehouse', found: `data/warehouse.duckdb ${fault}: no ingest can load`, remedy }];
+    return [{ file: 'warehouse', found: `data/warehouse.duckdb ${fault}, so no ingest can load`, remedy }];
   const isWritten = await isWrittenSincePublished(dir);
   if (!isWritten && !isThorough) return [];
   return compareWarehouse(dir, books, signal, isWritten).catch((error: unknown) => {
@@ -105,12 +105,12 @@ async function compareWarehouse(
     const differs = rowCount !== seal.rowCount || cost !== seal.cost;
     if (isLess || (isSame && differs)) {
       const has = describeFacts({ loadNumber, lastEvent, rowCount, cost });
-      const found = `data/warehouse.duckdb has ${has}; the snapshot has ${describeFacts(seal)}: no ingest can load`;
+      const found = `data/warehouse.duckdb has ${has}; the snapshot has ${describeFacts(seal)}, so no ingest can load`;
       return [{ file: 'warehouse', found, remedy }];
     }
     const changes = isWritten ? await present.changes() : [];
     if (changes.length === 0) return [];
-    const found = `another program has changed data/warehouse.duckdb: ${changes.join(', ')}: no ingest can load`;
+    const found = `another program has changed data/warehouse.duckdb: ${changes.join(', ')}, so no ingest can load`;
     return [{ file: 'warehouse', found, remedy }];
   } catch (error) {
     if (error instanceof LockedError) return []; // a run is active

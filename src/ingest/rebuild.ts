@@ -110,10 +110,16 @@ interface Answers {
 /** Answers in the landing folder are missing or damaged. */
 export class LandingLossError extends UnprovenError {
   readonly losses: readonly Loss[];
+  /** What was found, without the commands. */
+  readonly found: string;
+  /** Whether "costbook repair" mends it: every load is intact, and folders are only in wrong places. */
+  readonly isMovable: boolean;
 
-  constructor(message: string, losses: readonly Loss[]) {
-    super(message);
+  constructor(found: string, commands: readonly string[], losses: readonly Loss[]) {
+    super([found, ...commands].join('\n'));
     this.losses = losses;
+    this.found = found;
+    this.isMovable = losses.every(({ right }) => right !== undefined);
   }
 }
 
@@ -314,31 +320,31 @@ async function lossError(root: string, losses: readonly Loss[]): Promise<Landing
   const named = lines.slice(0, loadsNamed);
   const numbers = new Set(missing.map(({ loadNumber }) => loadNumber)).size;
   const firstCopy = sorted.find(({ isCopy }) => isCopy === true);
-  return new LandingLossError(
-    [
-      ...(numbers === 0 ? [] : [`${root} is missing answers of ${counted(numbers, 'load')}:`]),
-      ...named,
-      ...(lines.length > named.length ? [`and ${lines.length - named.length} more`] : []),
-      ...(firstCopy === undefined
-        ? []
-        : [
-            `${root} has ${counted(copies, 'copy', 'copies')} of load folders; no answer is missing because of them. The first: ${firstCopy.problem}`,
-          ]),
-      ...(lost.length === sorted.length
-        ? []
-        : [
-            `move ${copies === sorted.length - lost.length ? 'the copies aside' : 'them to their places'} with:`,
-            `  costbook repair --dir ${shellWord(dirname(dirname(root)))}`,
-          ]),
-      ...(lost.length === 0
-        ? []
-        : [
-            'restore the lost files from a backup, or fetch those hours again (with the numbers of today) into separate books:',
-            ...(await refetchCommands(dirname(dirname(root)), rangeOf(lost.map(({ window }) => window)))),
-          ]),
-    ].join('\n'),
-    sorted,
-  );
+  const found = [
+    ...(numbers === 0 ? [] : [`${root} is missing answers of ${counted(numbers, 'load')}:`]),
+    ...named,
+    ...(lines.length > named.length ? [`and ${lines.length - named.length} more`] : []),
+    ...(firstCopy === undefined
+      ? []
+      : [
+          `${root} has ${counted(copies, 'copy', 'copies')} of load folders; no answer is missing because of them. The first: ${firstCopy.problem}`,
+        ]),
+  ];
+  const commands = [
+    ...(lost.length === sorted.length
+      ? []
+      : [
+          `move ${copies === sorted.length - lost.length ? 'the copies aside' : 'them to their places'} with:`,
+          `  costbook repair --dir ${shellWord(dirname(dirname(root)))}`,
+        ]),
+    ...(lost.length === 0
+      ? []
+      : [
+          'restore the lost files from a backup, or fetch those hours again (with the numbers of today) into separate books:',
+          ...(await refetchCommands(dirname(dirname(root)), rangeOf(lost.map(({ window }) => window)))),
+        ]),
+  ];
+  return new LandingLossError(found.join('\n'), commands, sorted);
 }
 
 /** The ingest options for these windows; empty if one window is unknown, because it may be any. */

@@ -241,7 +241,8 @@ describe.concurrent('books that cannot be written', () => {
       `sinks: { hook: { type: webhook, url: "${sink.url}", secret: a-long-secret-of-a-test, allowPrivateNetwork: true } }\n`,
     );
     const [, env] = ingestCommandLine(dir, platform, { now });
-    return { dir, run: (...args: string[]) => startCli([...args, '--dir', dir, '--now', now], env).ended };
+    const at = (args: string[]) => (args.includes('--now') ? [] : ['--now', now]);
+    return { dir, run: (...args: string[]) => startCli([...args, '--dir', dir, ...at(args)], env).ended };
   }
   const transitions = (sink: SinkServer) =>
     sink.told.flatMap(({ body }) => body.alerts.map(({ key, transition }) => `${key} ${transition}`));
@@ -291,6 +292,22 @@ describe.concurrent('books that cannot be written', () => {
     expect(transitions(sink)).toEqual(['books raised', 'books raised']);
     expect(sink.told[1]?.body.text).not.toContain(total);
     expect(sink.told[1]?.body.alerts[0]?.fact).toMatchObject({ snapshot: null });
+  });
+
+  test('that fail with other news the next night are open since the first night', async () => {
+    const sink = await startSink();
+    const { dir, run } = await project('no warehouse', sink);
+    expect((await run('alert')).exitCode).toBe(4);
+    // Without a readable snapshot no number can be trusted: that is news.
+    const published = await readFile(snapshotOf(dir));
+    await chmod(snapshotOf(dir), 0o600);
+    await writeFile(snapshotOf(dir), 'junk');
+    const nextNight = ['--now', '2026-09-13T12:30:00Z'];
+    expect((await run('alert', ...nextNight)).exitCode).toBe(4);
+    expect(transitions(sink)).toEqual(['books raised', 'books raised']);
+    await writeFile(snapshotOf(dir), published);
+    const { stdout } = await run('alerts', '--open', ...nextNight);
+    expect(stdout).toContain(`open since ${now}`);
   });
 
   test('that are repaired and damaged again are reported again, also without an alert run in between', async () => {
@@ -717,6 +734,9 @@ test('repair moves copies of load folders aside, without losses, and a rebuild i
   expect(refused.stderr).toContain(`has ${copies} copies of load folders`);
   expect(refused.stderr).toContain(`costbook repair --dir ${dir}`);
   expect(refused.stderr).not.toContain('is missing answers');
+  const doctor = await runCli(['doctor', '--offline', '--now', now, '--dir', dir]);
+  expect(doctor.stdout).toMatch(/FAIL {2}landing: .*copies of load folders.*\n {6}→ Act: run "costbook repair"/);
+  expect(doctor.stdout).not.toContain('backup');
   const repaired = await runCli(['repair', '--json', '--dir', dir]);
   expect(JSON.parse(repaired.stdout)).toMatchObject({ reason: null, lost: { loads: [] } });
   expect((await runCli(['rebuild', '--into', into, '--dir', dir])).exitCode).toBe(0);

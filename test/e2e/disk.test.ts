@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, chown, cp, mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { costsIn, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
@@ -149,6 +149,14 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
     expect((await run()).exitCode).toBe(7);
     expect((await run()).exitCode).toBe(7);
     expect((await runCli(['alert', '--dir', dir, '--now', now])).exitCode).toBe(7);
+    const status = () => runCli(['status', '--dir', dir, '--now', now]);
+    expect((await status()).stdout).toContain('disk is full');
+    // Without a sink nobody is notified, and status names the full disk all the same.
+    const [sinks, memory] = [join(dir, 'costbook.yaml'), join(dir, 'data', '.unstored-disk.json')];
+    await Promise.all([rename(sinks, `${sinks}.away`), rename(memory, `${memory}.away`)]);
+    expect((await run()).exitCode).toBe(7);
+    expect((await status()).stdout).toContain('disk is full');
+    await Promise.all([rename(`${sinks}.away`, sinks), rename(`${memory}.away`, memory)]);
     const aboutDisk = () => sink.told.filter(({ body }) => body.alerts.some(({ key }) => key === 'run/disk'));
     expect(aboutDisk()).toHaveLength(1);
     expect(aboutDisk()[0]?.body).toMatchObject({ mayBeRepeat: true, text: expect.stringContaining('is full') });
