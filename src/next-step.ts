@@ -103,7 +103,12 @@ export const checkMachineStep: NextStep = act('read the error, then run "costboo
  */
 export function closeAgainStep(months: readonly string[]): NextStep {
   if (months.length === 0) return act('run "costbook ingest", which fetches the missing hours of the month again.');
+  return act(`run "costbook ingest", then ${reopenAndClose(months)}.`);
+}
+
+/** The commands that reopen closed months, given oldest first, and close them again: the newest is reopened first. */
+export function reopenAndClose(months: readonly string[]): string {
   const reopen = months.toReversed().map((month) => `"costbook reopen ${month} --reason …"`);
   const close = months.map((month) => `"costbook close ${month}"`);
-  return act(`run "costbook ingest", then ${[...reopen, ...close].join(', then ')}.`);
+  return [...reopen, ...close].join(', then ');
 }

@@ -1,4 +1,5 @@
---! about: The change of each closed month since its close, by account, with the resources that changed most.
+--! about: The change of each closed month since its close, by account, with the resources that changed most, and the
+--! about: closed months to reopen, so that the month itself can bill the change.
 --! grain: account, month
 with moved as (
   select
@@ -25,6 +26,11 @@ select
   cast(moved.cost as varchar) as cost,
   moved.corrections,
   moved.months,
+  (
+    select string_agg(strftime(billing_month, '%Y-%m'), ',' order by billing_month)
+    from ledger.closed_months
+    where closed_months.billing_month >= moved.usage_month
+  ) as reopen,
   to_json(
     list(
       {

@@ -1,15 +1,8 @@
 --! about: The ledger as of the instant in instant.sql, over the file attached as present: the tables of the migrations
 --! about: under their own names, so that the public views and reports work on it unchanged.
--- A row is written only when its value changes. So rows of later loads are excluded, and the values that they replaced
--- come from the restatements, with the load that had written them.
 create view ledger.hourly_costs as
-select series_id, bucket_start, cost, usage, load_number
-from present.ledger.hourly_costs
-where load_number <= getvariable('as_of_load')
-union all
-select series_id, bucket_start, old_cost, old_usage, old_load_number
-from present.ledger.restatements
-where load_number > getvariable('as_of_load') and old_load_number <= getvariable('as_of_load');
+--! include: hours_as_of
+;
 
 create view ledger.restatements as
 select

@@ -1,5 +1,5 @@
 --! about: Every row billed in a month as a line of JSON, sorted by these lines.
---! about: Their SHA-256 is stored at a close.
+--! about: A close stores the SHA-256 of these lines and the invoice.
 select
   account,
   cast(to_json([

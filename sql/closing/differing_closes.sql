@@ -9,7 +9,7 @@ with own as (
   where billed.bucket_start >= cast($start as timestamp) and billed.bucket_start < cast($end as timestamp)
   group by series.account, billed.billing_month
 ),
-delivered as (
+corrected as (
   select account, billing_month, count(*) as row_count, sum(cost) as cost
   from corrections
   group by account, billing_month
@@ -65,10 +65,10 @@ select
   expected.account,
   strftime(expected.billing_month, '%Y-%m') as month,
   cast(cast(expected.cost + expected.correction_cost as decimal(38, 12)) as varchar) as closed_cost,
-  cast(cast(coalesce(own.cost, 0) + coalesce(delivered.cost, 0) as decimal(38, 12)) as varchar) as cost,
+  cast(cast(coalesce(own.cost, 0) + coalesce(corrected.cost, 0) as decimal(38, 12)) as varchar) as cost,
   cast(
     cast(
-      coalesce(own.cost, 0) + coalesce(delivered.cost, 0) - expected.cost - expected.correction_cost as decimal(38, 12)
+      coalesce(own.cost, 0) + coalesce(corrected.cost, 0) - expected.cost - expected.correction_cost as decimal(38, 12)
     ) as varchar
   ) as difference,
   case
@@ -82,9 +82,9 @@ select
 from expected
 left join missing on missing.billing_month = expected.billing_month and missing.account = expected.account
 left join own on own.billing_month = expected.billing_month and own.account = expected.account
-left join delivered on delivered.billing_month = expected.billing_month and delivered.account = expected.account
+left join corrected on corrected.billing_month = expected.billing_month and corrected.account = expected.account
 where expected.row_count <> coalesce(own.row_count, 0)
   or expected.cost <> coalesce(own.cost, 0)
-  or expected.corrections <> coalesce(delivered.row_count, 0)
-  or expected.correction_cost <> coalesce(delivered.cost, 0)
+  or expected.corrections <> coalesce(corrected.row_count, 0)
+  or expected.correction_cost <> coalesce(corrected.cost, 0)
 order by expected.account, expected.billing_month

@@ -1,6 +1,6 @@
 --! about: What was billed for the month, by hour or day, in FOCUS columns for finance tools?
---! grain: BillingAccountId, ChargePeriodStart, ChargeClass, SubAccountId, x_ResourceTypeRaw, x_ResourceName,
---! grain: x_ResourceUuid, x_BillingDimension, Tags
+--! grain: BillingAccountId, ChargePeriodStart, ChargeClass, ChargeCategory, SubAccountId, x_ResourceTypeRaw,
+--! grain: x_ResourceName, x_ResourceUuid, x_BillingDimension, Tags
 --! params: month month = last-complete, focus_version text = 1.4, deprecated_columns boolean = false,
 --! params: grain text = hourly, provider text = Cloud Workload Platform, account_name text = *
 --! cost: BilledCost
@@ -64,8 +64,8 @@ charges as (
     hours.charge_class,
     case when $grain = 'daily' then date_trunc('day', hours.bucket_start) else hours.bucket_start end as period_start,
     states.state,
-    -- The type in which costs are stored, also for differences and for days.
-    cast(sum(hours.cost) as decimal(18, 12)) as cost,
+    -- Wider than an hour's cost: days and invoice differences can exceed a million USD.
+    cast(sum(hours.cost) as decimal(38, 12)) as cost,
     cast(sum(hours.usage) as decimal(18, 6)) as usage,
     arg_max(states.status, hours.bucket_start) as status
   from hours
@@ -78,6 +78,7 @@ charges as (
 described as (
   select
     charges.*,
+    'Usage' as charge_category,
     charges.period_start + case when $grain = 'daily' then interval 1 day else interval 1 hour end as period_end,
     series.account,
     series.workspace,
@@ -98,6 +99,17 @@ described as (
   from charges
   join series using (series_id)
   left join states on states.series_id = charges.series_id and states.from_time = charges.state
+  union all by name
+  -- What the platform's invoice bills beyond the usage and the corrections, so that the month adds up to the invoice.
+  select
+    account,
+    billing_month,
+    'Adjustment' as charge_category,
+    cast(billing_month as timestamp) as period_start,
+    billing_month + interval 1 month as period_end,
+    invoice_difference as cost
+  from closes
+  where is_closed and invoice_difference <> 0 and billing_month = cast($month as date)
 )
 select
   cast(null as varchar) as AllocatedMethodDetails,
@@ -115,12 +127,15 @@ select
   cast(described.billing_month as timestamp) as BillingPeriodStart,
   cast(null as varchar) as CapacityReservationId,
   cast(null as varchar) as CapacityReservationStatus,
-  'Usage' as ChargeCategory,
+  described.charge_category as ChargeCategory,
   described.charge_class as ChargeClass,
-  coalesce(focus_dimensions.meter, 'Other')
-    || coalesce(' - ' || described.resource_name, '')
-    || coalesce(' (' || described.workspace || ')', '') as ChargeDescription,
-  'Usage-Based' as ChargeFrequency,
+  case
+    when described.charge_category = 'Adjustment' then 'Invoice difference'
+    else coalesce(focus_dimensions.meter, 'Other')
+      || coalesce(' - ' || described.resource_name, '')
+      || coalesce(' (' || described.workspace || ')', '')
+  end as ChargeDescription,
+  case when described.charge_category = 'Adjustment' then 'One-Time' else 'Usage-Based' end as ChargeFrequency,
   described.period_end as ChargePeriodEnd,
   described.period_start as ChargePeriodStart,
   cast(null as varchar) as CommitmentDiscountCategory,
@@ -143,7 +158,7 @@ select
   cast($provider as varchar) as InvoiceIssuerName,
   described.cost as ListCost,
   cast(null as decimal(38, 18)) as ListUnitPrice,
-  'Standard' as PricingCategory,
+  case when described.charge_category = 'Usage' then 'Standard' end as PricingCategory,
   'USD' as PricingCurrency,
   cast(null as decimal(38, 18)) as PricingCurrencyContractedUnitPrice,
   described.cost as PricingCurrencyEffectiveCost,
@@ -183,7 +198,7 @@ select
   described.display_name as x_DisplayName,
   described.external_id as x_ExternalId,
   described.memory_mb as x_MemoryMb,
-  cast($grain as varchar) as x_Resolution,
+  case when described.charge_category = 'Usage' then cast($grain as varchar) end as x_Resolution,
   described.resource_name as x_ResourceName,
   described.status as x_ResourceStatus,
   described.resource_type as x_ResourceTypeRaw,

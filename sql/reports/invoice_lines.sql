@@ -1,4 +1,4 @@
---! about: Which lines make up the month's invoice, and do they add up to the platform's own monthly total?
+--! about: Which lines make up what the month bills, and do its own costs match the platform's monthly total?
 --! grain: account, month, charge_class, incurred_month, billing_dimension, unit
 --! params: month month = last-complete
 --! formats: csv, parquet
@@ -88,7 +88,7 @@ lines as (
   from billed
   where charge_class is not null
   union all
-  -- The platform's total beyond the month's own lines, if it was known when the month was closed.
+  -- What the platform's invoice bills beyond the month's own lines and corrections, if it was entered at the close.
   select
     account, billing_month, 'Invoice difference', billing_month, null, null, null, invoice_difference, null, null
   from closes

@@ -5,13 +5,14 @@
 --! cost: total
 --! formats: csv, parquet
 --! top: month
--- Every month with costs, up to now. An incomplete month has its cost so far; is_complete is false.
+-- Every month with costs, up to now. An incomplete month has its cost so far; is_complete is false. A closed month has the
+-- cost of its close; the view corrections has what changed later.
 with months as (
   select
     series_id,
-    cast(date_trunc('month', bucket_start) as date) as month,
+    billing_month as month,
     sum(cost) as cost
-  from hourly_costs
+  from hourly_costs_billed
   where ($from is null or bucket_start >= cast($from as timestamp))
     and ($to is null or bucket_start < cast($to as timestamp))
   group by all

@@ -2,6 +2,8 @@
 --! grain: account, month
 --! params: month month = last-complete
 --! formats: csv, parquet
+-- proven is about now. unproven_comparisons counts each comparison that ever failed, also if the hours matched after they
+-- were fetched again.
 with period as (
   select
     cast($month as date) as month,
@@ -117,10 +119,11 @@ select
     and coalesce(dimensions_proven and abs(cast(cost - platform_cost as double)) <= tolerance, false) as proven,
   compared_at,
   comparisons,
-  -- Includes comparisons that failed at first and passed after the hours were fetched again.
   unproven_comparisons,
   cast(correction_cost as decimal(38, 12)) as correction_cost,
   closed_at,
   invoiced,
-  invoice_difference
+  invoice_difference,
+  -- As in closes; while the month is open, what it bills so far.
+  cast(coalesce(invoiced, cost + coalesce(correction_cost, 0)) as decimal(38, 12)) as billed_cost
 from summed

@@ -3,10 +3,12 @@
 --! params: from date = none, to date = none, account text = *
 --! formats: csv, parquet
 --! top: month
---! important: month, cost, change, accrual, forecast_basis, forecast_of_rest, year_to_date, state, change_share,
+--! important: month, cost, change, billed_cost, accrual, forecast_basis, forecast_of_rest, year_to_date, state, change_share,
 --! important: forecast_through, account
--- An open month is not complete yet: its cost is what is in the books so far. The accrual is that cost plus a forecast of
--- the rest. forecast_basis names the source of the forecast: a monthly budget of the whole account (also shown by
+-- The cost of a closed month is that of its close, so change compares what was signed. billed_cost is what the month
+-- bills: its invoice if one was entered, otherwise its cost plus the corrections of earlier closed months that it bills.
+-- year_to_date adds up billed_cost. An open month is not complete yet: its cost is what is in the books so far. The
+-- accrual is its billed_cost so far plus a forecast of the rest. forecast_basis names the source of the forecast: a monthly budget of the whole account (also shown by
 -- "budgets"), or else the sum of the forecasts of the account's workspaces. Both come from the last "alert", at most three
 -- days ago. Otherwise, the rest is the mean of the last seven complete days.
 with books as (
@@ -27,11 +29,16 @@ added_up as (
     -- Costs of hours that are too young to be complete.
     sum(hourly_costs.cost) filter (hourly_costs.bucket_start >= books.complete_through) as young_cost
   from (
-    select series_id, cast(date_trunc('month', bucket_start) as date) as month, bucket_start, cost from hourly_costs
+    select series_id, billing_month as month, bucket_start, cost from hourly_costs_billed
   ) as hourly_costs
   join series using (series_id)
   join books on books.account = series.account
   group by all
+),
+corrected as (
+  select account, billing_month as month, sum(cost) as cost
+  from corrections
+  group by account, billing_month
 ),
 -- Complete months without costs are included with 0.
 calendar as (
@@ -46,10 +53,13 @@ costs_of_months as (
     calendar.month = books.open_month and books.hours_left > 0 as is_open,
     books.history_start <= calendar.month as is_whole,
     coalesce(added_up.cost, 0) as cost,
-    coalesce(added_up.young_cost, 0) as young_cost
+    coalesce(added_up.young_cost, 0) as young_cost,
+    coalesce(closes.billed_cost, coalesce(added_up.cost, 0) + coalesce(corrected.cost, 0)) as billed_cost
   from calendar
   join books using (account)
   left join added_up using (account, month)
+  left join corrected using (account, month)
+  left join closes on closes.account = calendar.account and closes.billing_month = calendar.month and closes.is_closed
 ),
 candidates as (
   select
@@ -124,7 +134,7 @@ summed as (
     rests.basis,
     case when not is_open and lag(is_whole) over by_month then lag(costs_of_months.cost) over by_month end
       as cost_month_before,
-    sum(costs_of_months.cost) over (partition by account, date_trunc('year', month) order by month) as year_to_date,
+    sum(costs_of_months.billed_cost) over (partition by account, date_trunc('year', month) order by month) as year_to_date,
     -- greatest() ignores nulls, so a missing forecast must be handled first.
     case
       when is_open and rests.cost is not null
@@ -146,9 +156,10 @@ select
   cast(summed.cost as decimal(38, 12)) as cost,
   cast(summed.cost - summed.cost_month_before as decimal(38, 12)) as change,
   cast((summed.cost - summed.cost_month_before) / nullif(summed.cost_month_before, 0) as decimal(38, 6)) as change_share,
+  cast(summed.billed_cost as decimal(38, 12)) as billed_cost,
   cast(summed.year_to_date as decimal(38, 12)) as year_to_date,
   summed.rest as forecast_of_rest,
-  cast(summed.cost + summed.rest as decimal(38, 12)) as accrual,
+  cast(summed.billed_cost + summed.rest as decimal(38, 12)) as accrual,
   case
     when not summed.is_open then null
     when summed.rest is null then 'none: under 7 days'

@@ -1,10 +1,10 @@
---! about: Every change to an hour of a closed month by a load after its close, and the month that delivers it.
+--! about: Every change to an hour of a closed month by a load after its close, and the month that bills it.
 --! about: Internal: public views build on it.
 --! grain: series_id, bucket_start, load_number
 create or replace view ledger.changes_after_close as
 with
--- A change seen after the last close is delivered in the month after it, the first open one.
-delivering as (
+-- The month after the last closed one, the first open one, bills a change seen after the last close.
+billing_loads as (
   select billing_month, after_load, through_load
   from ledger.closed_months
   union all
@@ -47,7 +47,7 @@ late_loads as (
 ),
 written_late as (
   select hourly_costs.series_id, hourly_costs.bucket_start, hourly_costs.load_number, hourly_costs.cost, hourly_costs.usage
-  from ledger.hourly_costs as hourly_costs
+  from ledger.hourly_costs_loaded as hourly_costs
   join late_loads
     on late_loads.load_number = hourly_costs.load_number
     and late_loads.billing_month = date_trunc('month', hourly_costs.bucket_start)
@@ -85,20 +85,20 @@ select
   changes.bucket_start,
   changes.load_number,
   changes.usage_month,
-  delivering.billing_month,
+  billing_loads.billing_month,
   changes.old_cost,
   changes.new_cost,
   changes.old_usage,
   changes.new_usage
 from changes
-join delivering
-  on changes.load_number > delivering.after_load and changes.load_number <= delivering.through_load;
+join billing_loads
+  on changes.load_number > billing_loads.after_load and changes.load_number <= billing_loads.through_load;
 comment on view ledger.changes_after_close is 'Every change to an hour of a closed month that was seen after the close';
 comment on column ledger.changes_after_close.series_id is 'Series';
 comment on column ledger.changes_after_close.bucket_start is 'Start of the hour that changed, UTC';
 comment on column ledger.changes_after_close.load_number is 'Load that found the change';
 comment on column ledger.changes_after_close.usage_month is 'First day of the closed month that contains the hour, UTC';
-comment on column ledger.changes_after_close.billing_month is 'First day of the month in which the change is delivered, UTC';
+comment on column ledger.changes_after_close.billing_month is 'First day of the month that bills the change, UTC';
 comment on column ledger.changes_after_close.old_cost is 'Cost in USD before the change; null if the series had no row';
 comment on column ledger.changes_after_close.new_cost is 'Cost in USD after the change; null if the row is gone';
 comment on column ledger.changes_after_close.old_usage is 'Usage before the change';

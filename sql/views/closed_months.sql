@@ -1,4 +1,4 @@
---! about: The closed months, and the loads whose changes to earlier months are delivered in each. Internal: public
+--! about: The closed months, and the loads whose changes to earlier months each of them bills. Internal: public
 --! about: views build on it.
 --! grain: billing_month
 create or replace view ledger.closed_months as
@@ -17,5 +17,5 @@ from closed;
 comment on view ledger.closed_months is 'Closed months, one row each for all accounts together';
 comment on column ledger.closed_months.billing_month is 'First day of the month, UTC';
 comment on column ledger.closed_months.closed_at is 'When the month was closed, UTC; its reports answer as of this instant';
-comment on column ledger.closed_months.after_load is 'Changes that later loads made to earlier closed months are delivered in this month';
-comment on column ledger.closed_months.through_load is 'Last load before the close: changes up to this load are delivered in this month';
+comment on column ledger.closed_months.after_load is 'This month bills the changes that later loads made to earlier closed months';
+comment on column ledger.closed_months.through_load is 'Last load before the close: this month bills changes up to this load';

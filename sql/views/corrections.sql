@@ -1,4 +1,4 @@
---! about: Changes to closed months after their close, in the month that delivers them.
+--! about: Changes to closed months after their close, in the month that bills them.
 --! grain: account, billing_month, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 create or replace view corrections as
 with netted as (
@@ -32,7 +32,7 @@ join series using (series_id)
 where netted.cost <> 0 or netted.usage <> 0;
 comment on view corrections is 'Changes to hours of closed months after their close, one row per series, hour and billing month. Closed months plus their corrections equal the platform''s current numbers';
 comment on column corrections.account is 'Billing account';
-comment on column corrections.billing_month is 'First day of the month in which the correction is delivered, UTC: the first month that was still open when the change was seen';
+comment on column corrections.billing_month is 'First day of the month that bills the correction, UTC: the first month that was still open when the change was seen';
 comment on column corrections.usage_month is 'First day of the closed month that contains the hour, UTC';
 comment on column corrections.bucket_start is 'Start of the hour, UTC';
 comment on column corrections.bucket_end is 'End of the hour, UTC, exclusive';

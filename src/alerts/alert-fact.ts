@@ -128,9 +128,12 @@ export interface ClosedMonthFact extends DataFactHead {
   /** Change since the close, USD, decimal text. Negative if the month costs less. */
   readonly cost: string;
   readonly corrections: number;
+  /** The months that bill the corrections. */
   readonly deliveredIn: readonly string[];
+  /** The closed months from this one on, oldest first: reopened, the month itself can bill the change. Older facts have none. */
+  readonly reopen?: readonly string[] | undefined;
   readonly drivers: readonly Driver[];
-  /** Undefined while the month still has the numbers of its close, so that corrections deliver the change. */
+  /** Undefined while the month still has the numbers of its close, so that corrections bill the change. */
   readonly differs?:
     | { readonly closedCost: string; readonly cost: string; readonly reopen: readonly string[] }
     | undefined;

@@ -402,6 +402,7 @@ async function closedMonthsChanged(connection: Connection): Promise<DataState['c
     cost: String(row['cost']),
     corrections: Number(row['corrections']),
     deliveredIn: String(row['months']).split(','),
+    reopen: String(row['reopen']).split(','),
     drivers: JSON.parse(String(row['drivers'])) as Driver[],
   }));
   const isDiffering = ({ account, month }: { account: string; month: string }) =>

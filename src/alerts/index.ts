@@ -23,7 +23,7 @@ export {
   originOf,
   sinkEffects,
 } from './notify.ts';
-export { alertWords, type OpenAlert, openAlerts } from './open-alerts.ts';
+export { alertWords, type OpenAlert } from './open-alerts.ts';
 export { readPictures, readSummaryPicture, showsPictures } from './pictures.ts';
 export { alertRows } from './rows.ts';
 export { openSink } from './sinks/index.ts';
@@ -37,8 +37,10 @@ export { type AlertEntry, parseFact, type Transitions, transitionsOf } from './t
 export { firstComparison, largestDifference, monthsTouched, unprovenWords } from './unproven-words.ts';
 export {
   alertWithoutBooks,
+  allOpenAlerts,
   asKnown,
   asRaised,
+  countWords,
   forgetUnstored,
   markMended,
   type UnstoredAlert,

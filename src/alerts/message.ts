@@ -24,7 +24,7 @@ import type {
   UnprovenFact,
 } from './alert-fact.ts';
 import { dashboardLink } from './dashboard-link.ts';
-import { alertKey, diskKey, nextStepOf } from './next-step.ts';
+import { alertKey, diskKey, isBilled, nextStepOf } from './next-step.ts';
 import type { CostSummary } from './summary.ts';
 import type { AlertEntry, Transitions } from './transitions.ts';
 import { differenceWords, firstComparison, monthWords } from './unproven-words.ts';
@@ -450,6 +450,12 @@ function heldWords(fact: AlertFact): Words {
   }
 }
 
+/** `2026-10 (closed), 2026-11 (open)`: the months that bill the corrections. Facts of older versions do not know their state. */
+function billedIn(fact: ClosedMonthFact): string {
+  if (fact.reopen === undefined) return fact.deliveredIn.join(', ');
+  return fact.deliveredIn.map((month) => `${month} (${isBilled(fact, month) ? 'closed' : 'open'})`).join(', ');
+}
+
 function interfaceWords({ account, list, name, isMissing }: InterfaceFact): Words {
   if (isMissing) return { title: `The platform no longer groups the costs of ${account} by ${name}`, sentences: [] };
   return list === 'dimensions'
@@ -475,7 +481,7 @@ function closedMonthWords({ differs, ...fact }: ClosedMonthFact): Words {
   return {
     title: `${fact.month} of ${fact.account} has changed by ${usd(fact.cost, true)} since it was closed`,
     sentences: [
-      `${counted(fact.corrections, 'correction')}, delivered in ${fact.deliveredIn.join(', ')}. The exports of ${fact.month} do not change.`,
+      `${counted(fact.corrections, 'correction')}, billed in ${billedIn(fact)}. The exports of ${fact.month} do not change.`,
     ],
     list: driverList('Largest changes', fact.drivers, true),
   };

@@ -8,6 +8,7 @@ import {
   closeAgainStep,
   type NextStep,
   parseNextStep,
+  reopenAndClose,
   thenAgain,
   unprovenStep,
   unreadListingStep,
@@ -15,7 +16,15 @@ import {
   waitForPlatform,
 } from '../next-step.ts';
 import { hourMs } from '../time.ts';
-import type { BooksFact, CheckFact, DataFact, InterfaceFact, ListingsFact, RunFact } from './alert-fact.ts';
+import type {
+  BooksFact,
+  CheckFact,
+  ClosedMonthFact,
+  DataFact,
+  InterfaceFact,
+  ListingsFact,
+  RunFact,
+} from './alert-fact.ts';
 import { codesOf, failuresIn, isForPerson } from './failure-codes.ts';
 
 /** The key of the alert about a full disk. It names no command because it affects every run. */
@@ -51,15 +60,30 @@ export function nextStepOf(fact: DataFact): NextStep {
       return stepForListings(fact);
     case 'closed_month':
       if (fact.differs !== undefined) return closeAgainStep(fact.differs.reopen);
-      return {
-        who: 'No action needed',
-        words: `the next delivery includes the difference. To deliver ${fact.month} again, run "costbook reopen ${fact.month} --reason …", then close it.`,
-      };
+      return stepAfterCorrections(fact);
     case 'interface':
       return interfaceStep(fact);
     case 'dimension':
       return { who: 'No action needed', words: 'all totals include it. A newer Costbook may know its unit.' };
   }
+}
+
+/** Whether a month that bills corrections of an older one is closed too. Facts of older versions do not know. Pure. */
+export function isBilled({ reopen = [] }: Pick<ClosedMonthFact, 'reopen'>, month: string): boolean {
+  return reopen.includes(month);
+}
+
+/** Corrections need no step: an open month bills them when it is closed, and a closed one has billed them. */
+function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
+  const { month, deliveredIn, reopen = [month] } = fact;
+  const closed = deliveredIn.filter((each) => isBilled(fact, each));
+  const open = deliveredIn.filter((each) => !isBilled(fact, each));
+  const parts = [
+    ...(closed.length === 0 ? [] : [`${closed.join(', ')} ${closed.length === 1 ? 'has' : 'have'} billed`]),
+    ...(open.length === 0 ? [] : [`${open.join(', ')} will bill`]),
+  ];
+  const words = `${parts.join(' and ')} the difference. To bill it in ${month} instead, run ${reopenAndClose(reopen)}.`;
+  return { who: 'No action needed', words };
 }
 
 function interfaceStep({ list, isMissing }: InterfaceFact): NextStep {

@@ -192,7 +192,7 @@ export interface DataState {
   readonly listings: readonly (ListingsFact['listings'][number] & { readonly account: string })[];
   readonly closedMonths: readonly (Pick<
     ClosedMonthFact,
-    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'drivers' | 'differs'
+    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'reopen' | 'drivers' | 'differs'
   > & {
     readonly account: string;
   })[];
@@ -248,6 +248,7 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
     return fact.check === listingsCheck && (ingest !== undefined || state.listings.length > 0);
   }
   if (fact.kind !== 'run' || fact.exitCode !== exitCodes.unproven) return false;
+  if (['damaged_file', 'changed_file'].includes(fact.errorCode ?? '')) return false;
   if (fact.command !== 'ingest') return ingest !== undefined || windows.length > 0;
   return fact.errorCode == null
     ? windows.some(({ reason }) => fact.error?.includes(reason))

@@ -1,5 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { counted } from '../counted.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
 import {
   addCalendarMonths,
   dayMs,
@@ -21,14 +23,25 @@ import {
   type UnprovenWindow,
 } from '../warehouse/index.ts';
 
-/** What was billed to an account in a month: to close it, or to compare it with its closing total. */
-export type BilledMonth = Omit<AccountClose, 'invoiced'>;
+/** What was billed to an account in a month: to close it, or to compare it with its close. */
+export interface BilledMonth extends AccountClose {
+  /** SHA-256 of the rows alone. Closes of earlier versions have it: it does not cover the invoice. */
+  readonly sha256OfRows: string;
+}
+
+/** The invoices of a month by account, as decimal text in USD. */
+export type InvoicesByAccount = ReadonlyMap<string, string>;
 
 /**
- * What `costs_billed` bills in a month to each account with rows: rows, USD as decimal text, and a SHA-256 over one line of
- * JSON per row, sorted, each ended by a line feed.
+ * What a month bills to each of these accounts: rows, USD as decimal text, the invoice, and a SHA-256 over all of it: one
+ * line of JSON per row of `costs_billed`, sorted, then one for the invoice (null for none), each ended by a line feed.
  */
-export async function readBilledMonth(connection: Connection, month: Instant): Promise<BilledMonth[]> {
+export async function readBilledMonth(
+  connection: Connection,
+  month: Instant,
+  accounts: readonly string[],
+  invoices: InvoicesByAccount,
+): Promise<BilledMonth[]> {
   const parameters = { month: formatInstant(month).slice(0, 10) };
   const sums = await connection.rows(await readSql('closing', 'billed_sums'), parameters);
   const lines = await connection.stream(await readSql('closing', 'billed_lines'), parameters);
@@ -39,24 +52,50 @@ export async function readBilledMonth(connection: Connection, month: Instant): P
       hashes.set(String(account), hash.update(`${String(line)}\n`));
     }
   }
-  return sums.map((row) => {
-    const account = String(row['account']);
+  return accounts.map((account) => {
+    const row = sums.find((candidate) => candidate['account'] === account) ?? {};
+    const hash = hashes.get(account) ?? createHash('sha256');
+    const invoiced = invoices.get(account);
     return {
       account,
-      rowCount: Number(row['row_count']),
-      cost: String(row['cost']),
-      corrections: Number(row['corrections']),
-      correctionCost: String(row['correction_cost']),
-      sha256: (hashes.get(account) ?? createHash('sha256')).digest('hex'),
+      rowCount: Number(row['row_count'] ?? 0),
+      cost: String(row['cost'] ?? noCost),
+      corrections: Number(row['corrections'] ?? 0),
+      correctionCost: String(row['correction_cost'] ?? noCost),
+      invoiced,
+      sha256OfRows: hash.copy().digest('hex'),
+      sha256: hash.update(invoiceLine(invoiced)).digest('hex'),
     };
   });
 }
 
-/** The entry of an account without billed costs. */
-export function nothingBilled(account: string): BilledMonth {
-  const none = '0.000000000000';
-  const sha256 = createHash('sha256').digest('hex');
-  return { account, rowCount: 0, cost: none, corrections: 0, correctionCost: none, sha256 };
+const noCost = decimalOfWhole(0n, usdDecimals);
+
+/** Equal amounts have equal lines: `7.01` and `7.0100` are one invoice. */
+function invoiceLine(invoiced: string | undefined): string {
+  const usd = invoiced === undefined ? null : decimalOfWhole(wholeOfDecimal(invoiced, usdDecimals), usdDecimals);
+  return `${JSON.stringify(['Invoice', usd])}\n`;
+}
+
+/** What a closed month bills now to each account of its close, with the invoice of the close. */
+export async function readClosedMonth(
+  connection: Connection,
+  { month, accounts }: ClosedMonth,
+): Promise<BilledMonth[]> {
+  const invoices = accounts.flatMap(({ account, invoiced }) =>
+    invoiced === undefined ? [] : [[account, invoiced] as const],
+  );
+  return readBilledMonth(
+    connection,
+    month,
+    accounts.map(({ account }) => account),
+    new Map(invoices),
+  );
+}
+
+/** Whether an account's month is what it was closed with. */
+export function isAsClosed(billed: BilledMonth, { sha256 }: AccountClose): boolean {
+  return sha256 === billed.sha256 || sha256 === billed.sha256OfRows;
 }
 
 /** The state of an account that closing a month depends on. */

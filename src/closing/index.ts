@@ -1,1 +1,9 @@
-export { type BilledMonth, closeObstacles, nothingBilled, readBilledMonth } from './close.ts';
+export {
+  type BilledMonth,
+  closeObstacles,
+  type InvoicesByAccount,
+  isAsClosed,
+  readBilledMonth,
+  readClosedMonth,
+} from './close.ts';
+export { billedCost, invoiceDifference, invoiceWarning, invoiceWords, totalBilled } from './invoice.ts';

@@ -1,6 +1,7 @@
 import {
   type AlertFact,
   alertWords,
+  countWords,
   deliverAll,
   endedCauses,
   exitCodeOf,
@@ -17,6 +18,7 @@ import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
+import type { Severity } from '../severity.ts';
 import { folded } from '../terminal/index.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
 import {
@@ -115,15 +117,25 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
     const answers = await storedAnswers(books.connection, 0);
     const state = await completenessOf(books.connection);
     const unstored = await unstoredStill(context.dir);
+    const waiting = unstored.map(({ key }) => key);
+    const ofBooks = rows.filter((row) => row['is_open'] === true && !isOver(row, over));
+    // As `allOpenAlerts` counts them.
+    const open = [
+      ...unstored.map(() => ({ severity: 'critical' as const })),
+      ...ofBooks
+        .filter((row) => !waiting.includes(String(row['alert_key'])))
+        .map((row) => ({ severity: String(row['severity']) as Severity })),
+    ];
     if (context.json) {
       const { completeThrough, settledThrough } = state;
       await context.write(
-        `${JSON.stringify({ completeThrough, settledThrough, alerts: rows.map((row) => toJson(row, isOver(row, over), answers)), unstored })}\n`,
+        `${JSON.stringify({ open: open.length, completeThrough, settledThrough, alerts: rows.map((row) => toJson(row, isOver(row, over), answers)), unstored })}\n`,
       );
     } else {
-      const ofBooks = rows.length === 0 && unstored.length === 0 ? await noneWords(books.connection, isOpenOnly) : '';
-      const shown = `${unstored.map(describeUnstored).join('')}${ofBooks}${describe(rows, over, answers)}`.trimEnd();
-      await context.write(`${folded(shown, context.layout)}\n\n${describeCompleteness(state)}\n`);
+      const none = rows.length === 0 && unstored.length === 0 ? await noneWords(books.connection, isOpenOnly) : '';
+      const shown = `${unstored.map(describeUnstored).join('')}${none}${describe(rows, over, answers)}`.trimEnd();
+      const count = open.length === 0 ? '' : `${countWords(open)}\n`;
+      await context.write(`${folded(shown, context.layout)}\n\n${count}${describeCompleteness(state)}\n`);
     }
     return exitCodes.done;
   } finally {

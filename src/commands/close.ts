@@ -1,11 +1,22 @@
 import { join } from 'node:path';
-import { type BilledMonth, closeObstacles, nothingBilled, readBilledMonth } from '../closing/index.ts';
+import {
+  billedCost,
+  closeObstacles,
+  invoiceDifference,
+  invoiceWarning,
+  invoiceWords,
+  isAsClosed,
+  readBilledMonth,
+  readClosedMonth,
+  totalBilled,
+} from '../closing/index.ts';
 import { type LocalConfig, loadConfig } from '../config/index.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import { runChecks } from '../query/index.ts';
 import { type RevokedExport, revokedCloses, revokedExports, revokedWords } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time.ts';
+import { amount } from '../usd-format.ts';
 import {
   type AccountClose,
   type CheckResult,
@@ -40,7 +51,9 @@ export const closeCommand: Command = {
   options: [
     {
       flags: '--invoice <usd>',
-      summary: "the total of the platform's invoice, such as 1234.56; for several accounts acc_a=1234.56,acc_b=98.10",
+      summary:
+        "the total of the platform's invoice for the month, with the corrections of earlier months that it bills, such as " +
+        '1234.56; for several accounts acc_a=1234.56,acc_b=98.10',
     },
     waitOption,
   ],
@@ -99,11 +112,7 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
       );
     }
     context.progress(`adding up ${formatMonth(month.start)}`);
-    const billed = await readBilledMonth(connection, month.start);
-    const closes = ids.map((account): AccountClose => {
-      const of: BilledMonth = billed.find((candidate) => candidate.account === account) ?? nothingBilled(account);
-      return { ...of, invoiced: invoiced.get(account) };
-    });
+    const closes = await readBilledMonth(connection, month.start, ids, invoiced);
     const units = await knownUnits(connection);
     const closedAt = await warehouse.closeMonth(
       { month: month.start, runNumber, accounts: closes, units },
@@ -140,13 +149,13 @@ async function closedAlready(before: ClosedMonth, { invoices, context }: Closing
   }
   const books = await openBooks(context.dir, { lockedDown: true, asOf: before.closedAt, signal: context.signal });
   try {
-    const billed = await readBilledMonth(books.connection, before.month);
-    for (const { account, sha256 } of before.accounts) {
-      const now = billed.find((candidate) => candidate.account === account) ?? nothingBilled(account);
-      if (now.sha256 === sha256) continue;
+    const billed = await readClosedMonth(books.connection, before);
+    for (const [index, close] of before.accounts.entries()) {
+      const now = billed[index];
+      if (now === undefined || isAsClosed(now, close)) continue;
       throw new UnprovenError(
-        `account ${account}: ${name} as of its close ${formatInstant(before.closedAt)} has the SHA-256 ${now.sha256}, but it was ` +
-          `closed with ${sha256}: something other than Costbook changed the books. "costbook rebuild --into <file>" recreates them from the landing folder and compares`,
+        `account ${close.account}: ${name} as of its close ${formatInstant(before.closedAt)} has the SHA-256 ${now.sha256}, but it was ` +
+          `closed with ${close.sha256}: something other than Costbook changed the books. "costbook rebuild --into <file>" recreates them from the landing folder and compares`,
       );
     }
   } finally {
@@ -232,31 +241,45 @@ async function answer(
   wasClosed: boolean,
   context: CommandContext,
 ): Promise<void> {
+  for (const close of accounts) {
+    const warning = invoiceWarning(month, close);
+    if (warning !== undefined) context.tell(`warning: ${warning}`);
+  }
   if (context.json) {
-    const rows = accounts.map(({ invoiced, ...close }) => ({ ...close, invoiced: invoiced ?? null }));
+    const rows = accounts.map((close) => {
+      const { account, rowCount, cost, corrections, correctionCost, invoiced = null, sha256 } = close;
+      const billed = { invoiced, invoiceDifference: invoiceDifference(close) ?? null, billedCost: billedCost(close) };
+      return { account, rowCount, cost, corrections, correctionCost, ...billed, sha256 };
+    });
     const value = { month: formatMonth(month), closedAt: formatInstant(closedAt), wasClosed, accounts: rows, revoked };
     await context.write(`${JSON.stringify(value)}\n`);
     return;
   }
-  const columns = ['account', 'rows', 'USD', 'corrections', 'USD of corrections', 'invoiced', 'sha256'];
+  const columns = ['account', 'rows', 'cost', 'corrections', 'invoiced', 'billed', 'sha256'];
   const table = formatTable(
     columns.map((name) => ({ name, type: ['account', 'sha256'].includes(name) ? 'VARCHAR' : 'DECIMAL' })),
-    accounts.map(({ account, rowCount, cost, corrections, correctionCost, invoiced, sha256 }) => [
-      account,
-      String(rowCount),
-      trimmed(cost),
-      String(corrections),
-      trimmed(correctionCost),
-      invoiced === undefined ? 'not given' : trimmed(invoiced),
-      sha256.slice(0, 12),
-    ]),
+    accounts.map((close) => {
+      const { account, rowCount, cost, correctionCost, invoiced, sha256 } = close;
+      return [
+        account,
+        String(rowCount),
+        trimmed(cost),
+        trimmed(correctionCost),
+        invoiced === undefined ? 'not given' : trimmed(invoiced),
+        trimmed(billedCost(close)),
+        sha256.slice(0, 12),
+      ];
+    }),
     context.layout,
   );
   const words = wasClosed ? 'was already closed, and still matches its closing total' : 'is closed';
   const next =
     revokedWords(revoked, { isClosedAgain: true }) ??
     'Later changes become corrections in the first open month. --as-of now shows current numbers.';
-  await context.write(
-    `${table}\n${formatMonth(month)} ${words} as of ${formatInstant(closedAt)}. Its reports show the books as of then.\n${next}\n`,
-  );
+  const lines = [
+    `${formatMonth(month)} ${words} as of ${formatInstant(closedAt)}. It bills ${amount(totalBilled(accounts))} USD. Its reports show the books as of then.`,
+    ...accounts.flatMap((close) => invoiceWords(close) ?? []),
+    next,
+  ];
+  await context.write(`${table}\n${lines.join('\n')}\n`);
 }

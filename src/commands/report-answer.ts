@@ -161,7 +161,7 @@ export async function openQuestion(
     if (resolved !== asOf) {
       books.close();
       asOf = resolved;
-      books = await openBooks(dir, { lockedDown: false, asOf, reader, signal });
+      books = await openBooks(dir, { lockedDown: false, asOf, isClose: true, reader, signal });
       state = await completenessOf(books.connection, asOf);
       // Without --as-of, the instant is that of a close.
       state = { ...state, closedAt: state.asOf };

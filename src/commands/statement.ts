@@ -11,7 +11,6 @@ import {
   filesOf,
   type GivenParameter,
   incompleteness,
-  type Published,
   periodsOf,
   type ReadParameters,
   type Report,
@@ -24,6 +23,7 @@ import {
 } from '../reports/index.ts';
 import {
   ownersOfMonth,
+  type PublishedStatement,
   publishStatement,
   readStatementMonth,
   statementFormats,
@@ -128,7 +128,7 @@ async function writeStatements(asked: Asked, context: CommandContext): Promise<n
     context.progress('collecting the costs of the month');
     const month = await readStatementMonth(connection, { month: period.start, state, missing }, asked.dimension);
     const owners = await ownersAsked(asked, books, context);
-    const published: Published[] = [];
+    const published: PublishedStatement[] = [];
     for (const owner of owners) {
       context.signal.throwIfAborted();
       published.push(
@@ -161,7 +161,7 @@ async function openMonth({ read }: Asked, { dir, signal }: CommandContext) {
     await expectClosesHold(books.connection, undefined, { periods, sql: '' });
     if (asOf === undefined) return { books, state, asOf, values };
     books.close();
-    const closed = await openBooks(dir, { lockedDown: true, asOf, reader, signal });
+    const closed = await openBooks(dir, { lockedDown: true, asOf, isClose: true, reader, signal });
     const then = await completenessOf(closed.connection, asOf);
     return { books: closed, state: { ...then, closedAt: then.asOf }, asOf, values };
   } catch (error) {
@@ -221,7 +221,7 @@ async function ownersAsked(
 }
 
 async function answer(
-  published: readonly Published[],
+  published: readonly PublishedStatement[],
   state: CompletenessState,
   context: CommandContext,
 ): Promise<void> {
@@ -232,17 +232,22 @@ async function answer(
   if (context.json) {
     const statements = published.map((one) => ({
       ...{ report: one.manifest.report, parameters: one.manifest.parameters, folder: one.folder },
-      ...{ rows: one.manifest.rows, cost: one.manifest.cost, unchanged: one.isUnchanged },
+      ...{ rows: one.manifest.rows, cost: one.cost, billedCost: one.billedCost ?? null, unchanged: one.isUnchanged },
       files: filesOf(one).map(({ format, path, latest, sha256, bytes }) => ({ format, path, latest, sha256, bytes })),
     }));
     await context.write(`${JSON.stringify({ ...state, statements })}\n`);
     return;
   }
   for (const one of published) {
-    const { parameters, cost } = one.manifest;
+    const { parameters } = one.manifest;
     const owner = parameters['owner'];
+    // The names of the same numbers on the page.
+    const costs =
+      one.billedCost === undefined
+        ? `charged ${one.cost} USD`
+        : `billed ${one.billedCost} USD, cost of the month ${one.cost} USD`;
     await context.write(
-      `${parameters['month']}${owner === undefined ? '' : ` ${owner}`}: ${cost} USD${one.isUnchanged ? ' (unchanged)' : ''}\n`,
+      `${parameters['month']}${owner === undefined ? '' : ` ${owner}`}: ${costs}${one.isUnchanged ? ' (unchanged)' : ''}\n`,
     );
     for (const { latest, path } of filesOf(one)) await context.write(`${shortestPath(latest ?? path)}\n`);
   }

@@ -132,11 +132,11 @@ async function readListing(
       if (page.number === 1) await stage.begin();
       const resources: ListedResource[] = [];
       for (const item of page.items) {
-        const { state, strange: fields } = decodeResource(item);
+        const { state, use, strange: fields } = decodeResource(item, listing.resourceType);
         for (const field of fields) strange.add(field);
         const workspace = state.workspace ?? tokenWorkspace;
         if (workspace === undefined) homeless.add(state.name);
-        else if (isOfInterest(workspace)) resources.push({ ...state, workspace });
+        else if (isOfInterest(workspace)) resources.push({ ...state, workspace, use });
       }
       await stage.add(resources);
       if (page.isLast) ({ doubt, shortfall } = page);

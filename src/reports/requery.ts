@@ -1,8 +1,10 @@
+import { isAsClosed, readClosedMonth } from '../closing/index.ts';
 import { UsageError } from '../errors.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, formatMonth, type Instant } from '../time.ts';
 import {
   type Books,
   type Connection,
+  closedMonths,
   figuresByPartition,
   lastSeen,
   openBooks,
@@ -51,17 +53,27 @@ export async function openExportVerifier(
     reason = error.message;
   }
   // Most exports of a night share one instant.
-  let open: { readonly asOf: string; readonly books: Books; readonly files: readonly string[] } | undefined;
-  async function booksAsOf(asOf: string, files: readonly string[]): Promise<Connection> {
-    if (open?.asOf !== asOf || files.some((file) => !open?.files.includes(file))) {
+  let open: { readonly key: string; readonly books: Books; readonly files: readonly string[] } | undefined;
+  async function booksOf({ asOf, closedAt }: Manifest, files: readonly string[]): Promise<Connection> {
+    const isClose = closedAt != null;
+    const key = `${asOf} ${isClose}`;
+    if (open?.key !== key || files.some((file) => !open?.files.includes(file))) {
       open?.books.close();
       open = undefined;
-      const books = await openBooks(dir, { lockedDown: false, asOf: Date.parse(asOf), reader, signal });
-      open = { asOf, books, files };
+      const books = await openBooks(dir, { lockedDown: false, asOf: Date.parse(asOf), isClose, reader, signal });
+      open = { key, books, files };
       // Reports may be the user's SQL.
       await books.lockDown({ files });
     }
     return open.books.connection;
+  }
+
+  // Months whose SHA-256 was compared, by the instant of their close: several exports show the same close.
+  const closesSeen = new Map<string, ExportDifferences>();
+  async function closeFactsOf(connection: Connection, closedAt: string): Promise<ExportDifferences> {
+    const seen = closesSeen.get(closedAt) ?? (await changedClose(connection, closedAt));
+    closesSeen.set(closedAt, seen);
+    return seen;
   }
 
   async function query(manifest: Manifest): Promise<BooksAnswer> {
@@ -79,11 +91,12 @@ export async function openExportVerifier(
     }
     const values = await bindAgain(report, manifest, dir);
     if (typeof values === 'string') return notCompared(values);
-    const connection = await booksAsOf(manifest.asOf, filesOfParameters(report, values));
+    const connection = await booksOf(manifest, filesOfParameters(report, values));
     return {
       notCompared: undefined,
       facts: [
         ...(await completenessFacts(connection, manifest)),
+        ...(manifest.closedAt == null ? [] : await closeFactsOf(connection, manifest.closedAt)),
         ...(await blamingReport(report, () =>
           manifest.basis === undefined
             ? answerFacts(connection, report, manifest, values)
@@ -124,6 +137,19 @@ function differing(what: string, found: string | number | null, expected: string
 function closeFacts({ closedAt }: Manifest, revoked: ReadonlySet<string>): ExportDifferences {
   if (closedAt == null || !revoked.has(closedAt)) return [];
   return [{ what: 'close', found: closedAt, expected: 'a close that was not revoked, by the books' }];
+}
+
+/** A close that no longer has its SHA-256, which covers the invoice too: something other than Costbook changed the books. */
+async function changedClose(connection: Connection, closedAt: string): Promise<ExportDifferences> {
+  const close = (await closedMonths(connection)).find((candidate) => formatInstant(candidate.closedAt) === closedAt);
+  if (close === undefined) return [];
+  const billed = await readClosedMonth(connection, close);
+  return billed.flatMap((now, index) => {
+    const then = close.accounts[index];
+    if (then === undefined || isAsClosed(now, then)) return [];
+    const what = `SHA-256 of the close of ${formatMonth(close.month)}, account ${now.account}`;
+    return [{ what, found: now.sha256, expected: `${then.sha256}, by its close` }];
+  });
 }
 
 async function completenessFacts(connection: Connection, manifest: Manifest): Promise<ExportDifferences> {

@@ -75,14 +75,14 @@ export async function monthsPage({ view }: PageRequest): Promise<Page> {
             Number(row['restated_hours']) === 0 ? '' : money(String(row['restated_cost']), { isSigned: true }),
         },
         {
-          head: 'After its close',
+          head: 'Changed since its close',
           isNumber: true,
           cell: (row) => (row['moved_cost'] === null ? '' : money(String(row['moved_cost']), { isSigned: true })),
         },
       ],
       rows,
       'No month has costs yet.',
-    )}</section>`,
+    )}${rows.some((row) => row['moved_cost'] !== null) ? html`<p class="empty">USD has current costs. What changed since a close is a correction, which a later month bills; reports of the closed month show its cost without it.</p>` : ''}</section>`,
   };
 }
 

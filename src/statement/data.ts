@@ -1,9 +1,9 @@
-import { type BilledMonth, nothingBilled, readBilledMonth } from '../closing/index.ts';
+import { type BilledMonth, isAsClosed, readBilledMonth, readClosedMonth } from '../closing/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { UnprovenError } from '../errors.ts';
 import { usdDecimals } from '../money.ts';
 import type { CompletenessState } from '../reports/index.ts';
-import { formatMonth, type Instant } from '../time.ts';
+import { addCalendarMonths, formatMonth, type Instant } from '../time.ts';
 import { type Connection, closedMonths, readSql, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
 import { builtInReport, type StatementScope } from './scope.ts';
 
@@ -15,6 +15,8 @@ export interface StatementMonth {
   readonly missing: readonly string[];
   /** What is billed to each account, with its digest, and whether that is the digest of its close; null while it is open. */
   readonly billed: readonly (BilledMonth & { readonly isAsClosed: boolean | null })[];
+  /** Whether the month before is closed. A closed month compares with its close, an open one with current numbers. */
+  readonly isMonthBeforeClosed: boolean;
   /** A row per account: is the month complete, proven and billed? */
   readonly reconciled: readonly SqlRow[];
 }
@@ -42,17 +44,19 @@ export async function readStatementMonth(
   const month = dayOf(asked.month);
   await connection.run(await readSql('statement', 'collect'), { month, dimension });
   const reconciled = await connection.rows(await builtInReport('reconciliation_summary'), { month });
-  const closes = (await closedMonths(connection)).find((close) => close.month === asked.month);
-  const found = await readBilledMonth(connection, asked.month);
-  const accounts = [
-    ...new Set([...reconciled.map((row) => String(row['account'])), ...found.map((one) => one.account)]),
-  ];
-  const billed = accounts.sort().map((account) => {
-    const one = found.find((candidate) => candidate.account === account) ?? nothingBilled(account);
-    const close = closes?.accounts.find((candidate) => candidate.account === account);
-    return { ...one, isAsClosed: close === undefined ? null : close.sha256 === one.sha256 };
+  const closed = await closedMonths(connection);
+  const close = closed.find((candidate) => candidate.month === asked.month);
+  const isMonthBeforeClosed = closed.some(({ month: one }) => one === addCalendarMonths(asked.month, -1));
+  const accounts = reconciled.map((row) => String(row['account']));
+  const found =
+    close === undefined
+      ? await readBilledMonth(connection, asked.month, accounts, new Map())
+      : await readClosedMonth(connection, close);
+  const billed = found.map((one, index) => {
+    const closed = close?.accounts[index];
+    return { ...one, isAsClosed: closed === undefined ? null : isAsClosed(one, closed) };
   });
-  return { ...asked, billed, reconciled };
+  return { ...asked, billed, isMonthBeforeClosed, reconciled };
 }
 
 /** The owners that the month charges anything to; null is what has no owner, with its cost. */
@@ -98,6 +102,11 @@ export async function readStatement(
   }
   const costBefore = before === null || before === undefined ? null : String(before);
   return { ...month, ...scope, cost, costBefore, workspaces, owners, lines, days, parameters };
+}
+
+/** What the month bills by its invoice lines, USD as exact decimal text. Undefined in the statement of an owner. */
+export function billedOf({ owner, lines }: Pick<StatementData, 'owner' | 'lines'>): string | undefined {
+  return owner === undefined ? sumOf(lines, 'cost') : undefined;
 }
 
 /** The exact sum of a column of USD, as decimal text; what is null is left out. */

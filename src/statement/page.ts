@@ -5,7 +5,7 @@ import { formatMonth } from '../time.ts';
 import { amount, relative, signed } from '../usd-format.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { statementCharts } from './charts.ts';
-import { minus, type StatementData, sumOf } from './data.ts';
+import { billedOf, minus, type StatementData, sumOf } from './data.ts';
 import { style } from './style.ts';
 import { shownName, shownOwner, stateOf, titleOf } from './words.ts';
 
@@ -58,15 +58,12 @@ ${foot(data, largest)}
 function tiles(data: StatementData): Markup {
   const { cost, costBefore, month, owner, lines, reconciled } = data;
   const change = costBefore === null ? undefined : relative(cost, costBefore);
-  const billed = owner === undefined ? sumOf(lines, 'cost') : cost;
-  const others = minus(billed, cost);
+  const billed = billedOf(data) ?? cost;
   const direct = owner === undefined ? undefined : sumOf(lines, 'direct_cost');
   const note =
     direct !== undefined
       ? `${amount(direct)} direct, ${amount(minus(cost, direct))} share of shared cost`
-      : /[1-9]/.test(others)
-        ? `of that ${signed(others)} corrections and invoice differences`
-        : 'no corrections of earlier months';
+      : othersWords(lines);
   const proven = reconciled.filter((row) => row['proven'] === true).length;
   const isProven = proven === reconciled.length && proven > 0;
   return html`<dl class="tiles">
@@ -78,6 +75,23 @@ function tiles(data: StatementData): Markup {
   }</div></dd></div>
 <div class="tile"><dt>Platform's own total</dt><dd><span class="big${isProven ? '' : ' bad'}">${isProven ? 'matches' : 'unproven'}</span><div class="note">${proven} of ${reconciled.length} account${reconciled.length === 1 ? '' : 's'} proven; see Reconciliation</div></dd></div>
 </dl>`;
+}
+
+/** What a month bills beyond its own cost, to the cent: `of that +85.53 corrections of earlier months`. */
+function othersWords(lines: readonly SqlRow[]): string {
+  const parts = [
+    ['Correction', 'corrections of earlier months'],
+    ['Invoice difference', 'difference to the invoice'],
+  ].flatMap(([charge, words]) => {
+    const shown = signed(
+      sumOf(
+        lines.filter((line) => line['charge_class'] === charge),
+        'cost',
+      ),
+    );
+    return /[1-9]/.test(shown) ? [`${shown} ${words}`] : [];
+  });
+  return parts.length === 0 ? 'no corrections of earlier months' : `of that ${parts.join(', ')}`;
 }
 
 function figure(chart: Chart): Markup {
@@ -326,7 +340,9 @@ function reconciliationTable({ reconciled }: StatementData): Markup {
       moneyColumn('USD', 'cost'),
       moneyColumn('Platform', 'platform_cost'),
       moneyColumn('Difference', 'difference', true),
+      moneyColumn('Corrections', 'correction_cost', true),
       moneyColumn('Invoiced', 'invoiced'),
+      moneyColumn('Billed', 'billed_cost'),
       { head: 'Proven', cell: ({ proven }) => (proven === true ? 'yes' : html`<span class="bad">NO</span>`) },
     ],
     reconciled,

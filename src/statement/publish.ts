@@ -19,7 +19,7 @@ import {
 } from '../reports/index.ts';
 import { formatInstant, formatMonth, type Instant } from '../time.ts';
 import { type Connection, firstOf, lastSeen, readSql } from '../warehouse/index.ts';
-import { readStatement, type StatementMonth } from './data.ts';
+import { billedOf, readStatement, type StatementMonth } from './data.ts';
 import { shownChanges, shownResources, statementPage } from './page.ts';
 import type { StatementScope } from './scope.ts';
 import { statementSheets } from './workbook.ts';
@@ -43,11 +43,19 @@ export interface StatementToPublish {
   readonly onProgress: (words: string) => void;
 }
 
+/** A statement in files. Costs are USD, decimal text. */
+export interface PublishedStatement extends Published {
+  /** The month's own cost; of an owner, what it is charged. */
+  readonly cost: string;
+  /** What the month bills: own cost, corrections and invoice difference. Undefined for an owner. */
+  readonly billedCost: string | undefined;
+}
+
 /**
  * Writes a statement as files with their manifest, as `publishFiles` does. Throws UnprovenError if its parts do not add up
  * to what the books answer.
  */
-export async function publishStatement(connection: Connection, asked: StatementToPublish): Promise<Published> {
+export async function publishStatement(connection: Connection, asked: StatementToPublish): Promise<PublishedStatement> {
   const { report, values, scope, month, state, asOf, formats, root, signal, onProgress } = asked;
   const bound = sqlParameters(values);
   const column = costColumnOf(await checkReport(connection, report, bound), 'cost');
@@ -105,5 +113,6 @@ export async function publishStatement(connection: Connection, asked: StatementT
     ...figures,
   };
   const place = placeOf({ report, values, asOf, isUsual: true, root });
-  return publishFiles(place, facts, files, { connection, column, signal, onProgress });
+  const published = await publishFiles(place, facts, files, { connection, column, signal, onProgress });
+  return { ...published, cost: data.cost, billedCost: billedOf(data) };
 }

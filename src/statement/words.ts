@@ -10,12 +10,17 @@ export function titleOf({ month, owner, dimension }: Pick<StatementData, 'month'
   return `Statement for ${monthName(month)}${of}`;
 }
 
-/** What the numbers rest on: closed, settled, complete or a draft. */
-export function stateOf({ month, state, missing }: Pick<StatementData, 'month' | 'state' | 'missing'>): string {
-  if (state.closedAt !== null) return `Closed at ${shownInstant(state.closedAt)}. The numbers are those of the close.`;
-  if (missing.length > 0) return `DRAFT. ${missing.join('. ')}. The numbers will change.`;
+/** What the numbers rest on: closed, settled, complete or a draft; and which numbers of the month before are shown. */
+export function stateOf(data: Pick<StatementData, 'month' | 'state' | 'missing' | 'isMonthBeforeClosed'>): string {
+  const { month, state, missing, isMonthBeforeClosed } = data;
+  if (state.closedAt !== null) {
+    const before = isMonthBeforeClosed ? ' The month before has the numbers of its own close.' : '';
+    return `Closed at ${shownInstant(state.closedAt)}. The numbers are those of the close.${before}`;
+  }
+  const before = isMonthBeforeClosed ? ' The month before is closed and has its current numbers.' : '';
+  if (missing.length > 0) return `DRAFT. ${missing.join('. ')}. The numbers will change.${before}`;
   const name = formatMonth(month);
-  return `Complete, not closed. The numbers can change until "costbook close ${name}".`;
+  return `Complete, not closed. The numbers can change until "costbook close ${name}".${before}`;
 }
 
 /** A name from the platform on one line, without marks that change its direction. */

@@ -123,7 +123,7 @@ async function reconciliationSheet({ month }: StatementData, connection: Connect
     name: 'Reconciliation',
     result: await connection.stream(await builtInReport('reconciliation_summary'), { month: dayOf(month) }),
     without: ['month'],
-    totals: ['cost', 'platform_cost', 'difference', 'correction_cost', 'invoiced', 'invoice_difference'],
+    totals: ['cost', 'platform_cost', 'difference', 'correction_cost', 'invoiced', 'invoice_difference', 'billed_cost'],
   });
 }
 

@@ -11,9 +11,13 @@ export const presentCatalog = 'present';
 /**
  * Creates the catalog `wh` of views: the ledger as of an instant, over the file attached as `present`, and the public
  * views over that. Each connection sets its instant with `setAsOf`. With `draft`, a definition as JSON, these
- * allocation rules apply as if they had always been active.
+ * allocation rules apply as if they had always been active. With `isClose`, every closed month has the hours of its own
+ * close.
  */
-export async function createPast(connection: Connection, draft?: string): Promise<void> {
+export async function createPast(
+  connection: Connection,
+  { draft, isClose }: { draft?: string | undefined; isClose: boolean },
+): Promise<void> {
   await connection.run(await readSql('as_of', 'catalog'));
   for (const table of ledgerTables) {
     const view = makeAsOfView(table);
@@ -22,6 +26,7 @@ export async function createPast(connection: Connection, draft?: string): Promis
   await connection.run(await readSql('as_of', 'ledger'));
   if (draft !== undefined) await connection.run(await readSql('as_of', 'draft'), { draft });
   await createViews(connection, await readSqlFolder('views'));
+  if (isClose) await connection.run(await readSql('as_of', 'closed_hours'));
 }
 
 /**

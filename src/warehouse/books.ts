@@ -34,7 +34,8 @@ export interface Books {
 
 /**
  * Opens the snapshot below the project folder for reading; it never waits for the writer. With `asOf`, every query is
- * answered as of that instant, and with `draft` as if these allocation rules were active. With `lockedDown`, the
+ * answered as of that instant; if `isClose`, every closed month has the hours of its own close, not those of a later one.
+ * With `draft`, queries answer as if these allocation rules were active. With `lockedDown`, the
  * connection has no access to files (except the `writable` file), network or settings: for SQL that a person typed.
  * `reader` names this reader's spill folder. The signal stops running queries. Throws UsageError if nothing has been
  * published yet, or only by a program of another schema; ChangedFileError if another program changed or removed the
@@ -46,6 +47,7 @@ export async function openBooks(
     lockedDown,
     writable,
     asOf,
+    isClose = false,
     draft,
     reader,
     memoryMb,
@@ -54,6 +56,7 @@ export async function openBooks(
     lockedDown: boolean;
     writable?: string | undefined;
     asOf?: Instant | undefined;
+    isClose?: boolean;
     draft?: string | undefined;
     reader?: string | undefined;
     memoryMb?: number;
@@ -69,7 +72,7 @@ export async function openBooks(
     catalog,
     writable,
     async prepare(connection: Connection) {
-      if (moment !== undefined) await createPast(connection, draft);
+      if (moment !== undefined) await createPast(connection, { draft, isClose });
     },
   });
   try {

@@ -11,7 +11,7 @@ export interface AccountClose {
   /** Rows and cost of the month's own hours. */
   readonly rowCount: number;
   readonly cost: string;
-  /** Rows and cost of the corrections of earlier months that it delivers. */
+  /** Rows and cost of the corrections of earlier months that it bills. */
   readonly corrections: number;
   readonly correctionCost: string;
   /** SHA-256 of those rows, hexadecimal. */

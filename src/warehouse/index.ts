@@ -142,6 +142,7 @@ export {
   contradictedQuestions,
   dueMonths,
   groupsByWorkspace,
+  openPastReader,
   type PastComparison,
   type PastDifference,
   type PastQuery,
@@ -150,5 +151,12 @@ export {
   type Verification,
 } from './verified-past.ts';
 export { openWarehouse, type Warehouse } from './warehouse.ts';
-export { isWarehouse, setWarehouseAside, warehouseBytes, warehouseFault, warehouseFile } from './warehouse-file.ts';
+export {
+  isWarehouse,
+  isWrittenSincePublished,
+  setWarehouseAside,
+  warehouseBytes,
+  warehouseFault,
+  warehouseFile,
+} from './warehouse-file.ts';
 export type { LoadedQuery, LoadFacts, LoadResult, LoadWritten } from './write-load.ts';

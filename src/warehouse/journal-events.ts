@@ -41,6 +41,8 @@ export type EventName =
   | 'window_reconciled'
   /** States of resources that end, and the states that follow. */
   | 'resources_changed'
+  /** The newest values of resources that changed without a new state. */
+  | 'resource_use_changed'
   /** The outcome of fetching a listing. */
   | 'listing_read'
   /** The dimensions and resource types that the platform lists. */

@@ -51,6 +51,7 @@ export const ledgerTables: readonly LedgerTable[] = [
     ...written('resources', 'recorded_at', 'ended_at', ['valid_to']),
     instants: { recorded_at: 'seen', ended_at: 'seen', valid_from: 'valid', valid_to: 'valid' },
   },
+  written('resource_use', 'recorded_at'),
   { name: 'clocks', instants: { platform_at: 'platform' }, asOf: { from: 'platform_at' } },
   { name: 'loads', instants: { seen_at: 'load' }, asOf: 'own' },
   { name: 'restatements', instants: { seen_at: 'load' }, asOf: 'own' },

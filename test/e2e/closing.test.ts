@@ -120,6 +120,15 @@ test('a closed month stays as it was closed; later changes are delivered in the 
   // Eight files of rows and metadata, each with its name for people, and three manifests.
   expect(Object.keys(asClosed)).toHaveLength(19);
 
+  // The SHA-256 of the close covers the invoice.
+  await changeSnapshot(dir, `update ledger.closes set invoiced = 7.02`);
+  const changed = await run('2026-10-05T14:30:00Z', 'verify', join(dir, 'first'));
+  expect([changed.exitCode, changed.stdout]).toEqual([
+    4,
+    expect.stringContaining('SHA-256 of the close of 2026-09, account acc_one'),
+  ]);
+  await changeSnapshot(dir, `update ledger.closes set invoiced = 7.01`);
+
   // A newer program may know other units; the account may get another name.
   await changeSnapshot(
     dir,
@@ -157,7 +166,7 @@ test('a closed month stays as it was closed; later changes are delivered in the 
   const status = await run('2026-10-12T13:00:00Z', 'status');
   expect(status.stdout).toContain('closed through 2026-09, last close at 2026-10-05T13:00:00Z');
   expect(status.stdout).toContain(
-    '2026-09 changed by -1.000000000000 USD since its close: 2 corrections, delivered in 2026-10',
+    '2026-09 changed by -1.000000000000 USD since its close: 2 corrections, billed in 2026-10',
   );
 
   await night('2026-11-05T12:30:00Z');
@@ -200,7 +209,13 @@ test('a closed month stays as it was closed; later changes are delivered in the 
       return parse(text, { columns: true, record_delimiter: '\r\n' }) as Record<string, string>[];
     }),
   );
-  expect(sumOf(charged.flat().map((row) => row['BilledCost'] ?? ''))).toBe(present[0]?.['cost']);
+  const focus = charged.flat();
+  const metered = focus.filter((row) => row['ChargeCategory'] === 'Usage');
+  expect(sumOf(metered.map((row) => row['BilledCost'] ?? ''))).toBe(present[0]?.['cost']);
+  const adjustments = focus.filter((row) => row['ChargeCategory'] === 'Adjustment');
+  expect(adjustments.map((row) => [row['ChargePeriodEnd'], row['BilledCost'], row['ChargeDescription']])).toEqual([
+    ['2026-10-01T00:00:00Z', '0.010000000000', 'Invoice difference'],
+  ]);
   expect(charged[2]?.map((row) => [row['ChargeClass'], row['ChargePeriodStart'], row['BilledCost']])).toEqual([
     ['Correction', '2026-09-03T05:00:00Z', '4.000000000000'],
     ['Correction', '2026-09-29T06:00:00Z', '1.000000000000'],

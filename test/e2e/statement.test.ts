@@ -68,6 +68,13 @@ async function verified(dir: string): Promise<{ exitCode: number; files: number;
   };
 }
 
+/** The exit code of verify, and what it finds. */
+async function differences(dir: string): Promise<[number, string[]]> {
+  const { exitCode, stdout } = await runCli(['verify', '--dir', dir, '--json']);
+  const { exports } = JSON.parse(stdout) as { exports: { differences: { what: string }[] }[] };
+  return [exitCode, exports.flatMap((one) => one.differences.map(({ what }) => what))];
+}
+
 describe('a statement', () => {
   let dir: string;
   let page: string;
@@ -249,6 +256,47 @@ test('the statement of a closed month answers as of its close', async () => {
   expect(stdout).toContain('closed, as of 2026-10-05T00:00:00Z');
   const page = await readFile(join(dir, inSeptember, 'statement-2026-09.html'), 'utf8');
   expect(page).toContain('Closed at 2026-10-05 00:00 UTC');
-  expect(page).toContain('NOT as at its close'); // these books were closed with another digest
-  expect(await verified(dir)).toEqual({ exitCode: 0, files: 2, notes: [] });
+  // These books were closed with another digest, and verify says so too.
+  expect(page).toContain('NOT as at its close');
+  expect(await differences(dir)).toEqual([4, ['SHA-256 of the close of 2026-09, account acc_one']]);
 });
+
+test('the statement of a closed month compares with the month before as it was closed, also for one owner', async () => {
+  const hour = { workspace: 'north', resource_name: 'box', resource_uuid: 'b', bucket_start: '2026-08-03 05:00:00' };
+  const [old_cost, new_cost] = ['0.125000000001', '1.125000000001'];
+  const { costs = [], loads = [] } = books();
+  const isRestated = (row: object) => Object.entries(hour).every(([key, value]) => Reflect.get(row, key) === value);
+  const dir = await dashboardProject(
+    books({
+      costs: costs.map((row) => (isRestated(row) ? { ...row, cost: new_cost, load_number: 2 } : row)),
+      loads: [...loads, { load_number: 2, window_start: '2026-08-01', seen_at: '2026-09-20 01:00:00' }],
+      restatements: [{ ...hour, old_cost, new_cost, old_usage: '10', new_usage: '10' }],
+      closes: [
+        { billing_month: '2026-08-01', closed_at: '2026-09-12 00:00:00', row_count: 8, cost: '6.850000000002' },
+        {
+          ...{ closed_at: '2026-10-05 00:00:00', load_number: 2, row_count: 15, cost: '11.025000000003' },
+          ...{ corrections: 1, correction_cost: '1', invoiced: '12.03' },
+        },
+      ],
+    }),
+  );
+  const { exitCode, stdout, stderr } = await run(dir, '--month', '2026-09');
+  expect(exitCode, stderr).toBe(0);
+  expect(stdout).toContain('2026-09: billed 12.030000000000 USD, cost of the month 11.025000000003 USD');
+  const page = await readFile(join(dir, inSeptember, 'statement-2026-09.html'), 'utf8');
+  expect(page).toContain('<span class="big">12.03</span>');
+  expect(page).toContain('The month before has the numbers of its own close.');
+  const workbook = await sheets(join(dir, inSeptember, 'statement-2026-09.xlsx'));
+  for (const name of ['By workspace', 'By resource', 'By owner', 'Changes since last month']) {
+    expect([name, total(workbook.get(name), 'Cost month before USD')]).toEqual([name, 6.850000000002]);
+  }
+  const one = await run(dir, '--month', '2026-09', '--owner', 'Payments', '--format', 'xlsx');
+  expect(one.stdout, one.stderr).toContain('2026-09 Payments: charged ');
+  const [path = ''] = /\S+\.xlsx/.exec(one.stdout) ?? [];
+  const ofOwner = await sheets(join(dir, path.slice(path.indexOf('exports'))));
+  expect(total(ofOwner.get('By resource'), 'Cost month before USD')).toBe(0.250000000002);
+  const summary = await runCli(['report', 'chargeback_summary', '--month', '2026-09', '--json', '--dir', dir]);
+  const { rows } = JSON.parse(summary.stdout) as { rows: { owner: string; cost_month_before: string }[] };
+  expect(rows.find(({ owner }) => owner === 'Payments')?.cost_month_before).toBe('0.250000000002');
+  expect(new Set((await differences(dir))[1])).toEqual(new Set(['SHA-256 of the close of 2026-09, account acc_one']));
+}, 60_000);

@@ -1,7 +1,7 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { nothingBilled, readBilledMonth } from '../../src/closing/close.ts';
+import { isAsClosed, readBilledMonth, readClosedMonth } from '../../src/closing/close.ts';
 import { addCalendarMonths, formatInstant, hourMs, hoursIn, type Instant } from '../../src/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
@@ -95,8 +95,9 @@ async function asked<T>(
   dir: string,
   asOf: Instant | undefined,
   ask: (connection: Connection) => Promise<T>,
+  isClose = false,
 ): Promise<T> {
-  const books = await openBooks(dir, { lockedDown: true, asOf });
+  const books = await openBooks(dir, { lockedDown: true, asOf, isClose });
   try {
     return await ask(books.connection);
   } finally {
@@ -202,15 +203,14 @@ test('closed months plus corrections always equal the current numbers, and bille
           if (month >= addCalendarMonths(historyStart, monthCount - 1)) return;
           await warehouse.publish();
           const [byAccount, units, rows] = await asked(dir, undefined, async (connection) => [
-            await readBilledMonth(connection, month),
+            await readBilledMonth(connection, month, accounts, new Map([['acc_a', '7.01']])),
             await knownUnits(connection),
             inMonth(await connection.rows('select * from costs_billed order by all'), 'billing_month', month),
           ]);
-          const closes = accounts.map((account) => ({
-            ...(byAccount.find((candidate) => candidate.account === account) ?? nothingBilled(account)),
-            invoiced: undefined,
-          }));
-          const closedAt = await warehouse.closeMonth({ month, runNumber: run.number, accounts: closes, units }, now);
+          const closedAt = await warehouse.closeMonth(
+            { month, runNumber: run.number, accounts: byAccount, units },
+            now,
+          );
           billed.set(closedAt, { month, rows });
         }
 
@@ -250,17 +250,32 @@ test('closed months plus corrections always equal the current numbers, and bille
       const standing = await asked(dir, undefined, closedMonths);
       for (const [closedAt, { month, rows }] of billed) {
         const then = await asked(dir, closedAt, async (connection) => ({
-          months: await closedMonths(connection),
+          closed: await closedMonths(connection),
           billed: await connection.rows('select * from costs_billed order by all'),
           costs: await connection.rows('select * from costs'),
-          digests: await readBilledMonth(connection, month),
         }));
         expect(inMonth(then.billed, 'billing_month', month)).toEqual(rows);
-        const close = then.months.at(-1);
+        const close = then.closed.at(-1);
         expect([close?.month, close?.closedAt]).toEqual([month, closedAt]);
-        for (const { account, sha256 } of close?.accounts ?? []) {
-          const again = then.digests.find((candidate) => candidate.account === account) ?? nothingBilled(account);
-          expect(again.sha256).toBe(sha256);
+        if (close === undefined) continue;
+        const again = await asked(dir, closedAt, (connection) => readClosedMonth(connection, close));
+        expect(again.map((one, index) => isAsClosed(one, close.accounts[index] ?? one))).toEqual([true, true]);
+        expect(again.map(({ sha256 }) => sha256)).toEqual(close.accounts.map(({ sha256 }) => sha256));
+        // A report of this month compares it with earlier ones as they were signed.
+        const asSigned = await asked(
+          dir,
+          closedAt,
+          async (connection) => ({
+            costs: await connection.rows('select * from costs'),
+            billed: await connection.rows('select * from costs_billed order by all'),
+          }),
+          true,
+        );
+        expect(asSigned.billed).toEqual(then.billed);
+        for (const earlier of then.closed) {
+          const signed = await asked(dir, earlier.closedAt, (connection) => connection.rows('select * from costs'));
+          const [now, before] = [asSigned.costs, signed].map((rows) => inMonth(rows, 'bucket_start', earlier.month));
+          expect(sums(now ?? [])).toEqual(sums(before ?? []));
         }
         if (!standing.some((candidate) => candidate.closedAt === closedAt)) continue; // reopened since
         expect(inMonth(present['costs_billed'], 'billing_month', month)).toEqual(rows);

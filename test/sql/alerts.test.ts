@@ -367,6 +367,7 @@ describe('facts about the data', () => {
         revision: '12.400000000000',
         corrections: 1,
         deliveredIn: ['2026-09'],
+        reopen: ['2026-08'],
         drivers: [
           {
             account: 'acc_one',
@@ -379,6 +380,40 @@ describe('facts about the data', () => {
       },
     ]);
   });
+
+  test.each([
+    [
+      'an open month',
+      [],
+      /^No action needed: 2026-09 will bill .* "costbook reopen 2026-08 --reason …", then "costbook close 2026-08"\.$/,
+    ],
+    [
+      'a month that was closed since',
+      ['2026-09'],
+      /^No action needed: 2026-09 has billed .* "costbook reopen 2026-09 --reason …", then "costbook reopen 2026-08 --reason …", then "costbook close 2026-08", then "costbook close 2026-09"\.$/,
+    ],
+  ])(
+    'a closed month whose change is billed in %s says so, with commands that are not refused',
+    async (_, later, step) => {
+      const hour = { bucket_start: '2026-08-03 05:00:00' };
+      const [fact] = await factsOf({
+        accounts: [{ history_start: '2026-08-01' }],
+        loads: [{ window_start: '2026-08-01' }, { load_number: 2, window_start: '2026-08-01' }],
+        covered: [{ window_start: '2026-08-01' }],
+        closes: [
+          { billing_month: '2026-08-01', closed_at: '2026-09-05 02:00:00', row_count: 1, cost: '2.6' },
+          ...later.map((month) => ({
+            billing_month: `${month}-01`,
+            ...{ closed_at: '2026-10-05 02:00:00', load_number: 2, corrections: 1, correction_cost: '12.4' },
+          })),
+        ],
+        costs: [{ ...hour, cost: '15', load_number: 2 }],
+        restatements: [{ ...hour, old_cost: '2.6', new_cost: '15', old_usage: '1', new_usage: '1' }],
+      });
+      expect(fact).toMatchObject({ deliveredIn: ['2026-09'], reopen: ['2026-08', ...later] });
+      expect(nextWords(nextStepOf(fact as DataFact))).toMatch(step);
+    },
+  );
 
   test('a closed month that lost its rows is one critical fact that names the months to close again', async () => {
     const hour = { bucket_start: '2026-08-03 05:00:00' };

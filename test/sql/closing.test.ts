@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { decimalOfWhole, wholeOfDecimal } from '../../src/decimals.ts';
 import { expectClosesHold } from '../../src/reports/as-of.ts';
 import { differingCloses } from '../../src/warehouse/closes.ts';
 import { answer, givenBooks } from '../support/given-books.ts';
+import { reported } from '../support/reported.ts';
+import { sumOf } from '../support/second-readers.ts';
 
 /** September closed after load 1, October after load 3; loads 2 and 3 came between, load 4 after both. */
 const closes = [
@@ -13,6 +16,7 @@ const covered = [
   { window_start: '2026-09-01', window_end: '2026-10-01', claimed_end: '2026-10-01', load_number: 1, since_load: 1 },
   { window_start: '2026-10-01', window_end: '2026-11-01', claimed_end: '2026-11-01', load_number: 2, since_load: 2 },
 ];
+type Row = Readonly<Record<string, unknown>>;
 const hour = { bucket_start: '2026-09-03 05:00:00' };
 function restated(load: number, before: [string, string] | null, after: [string, string] | null, other = {}) {
   return {
@@ -191,6 +195,45 @@ test('closes has a row per account with the invoice difference, and whether the 
       reopen_reason: 'wrong',
     },
   ]);
+});
+
+describe('the billed amount of a closed month', () => {
+  /** October bills 10 USD of its own and a correction of 3 USD. */
+  const own = { bucket_start: '2026-10-10 05:00:00', cost: '10', usage: '1', load_number: 3 };
+  function october(invoiced: string | null) {
+    return {
+      closes: [
+        { ...closes[0], cost: '2', row_count: 1, invoiced: null },
+        { ...closes[1], row_count: 1, cost: '10', corrections: 1, correction_cost: '3', invoiced },
+      ],
+      covered,
+      costs: [own, { ...hour, cost: '5', usage: '2', load_number: 3 }],
+      restatements: [restated(3, ['2', '1'], ['5', '2'])],
+      accounts: [{}],
+    };
+  }
+
+  test.each([
+    ['the invoice, which includes the corrections', '13', '0', '13'],
+    ['the invoice, if it differs from the books', '13.25', '0.25', '13.25'],
+    ['the invoice, also if it lacks the corrections', '10', '-3', '10'],
+    ['the cost with corrections, if there is no invoice', null, null, '13'],
+  ])('is %s, in every view and export', async (_, invoiced, difference, billed) => {
+    const exact = (usd: string | null) => (usd === null ? null : decimalOfWhole(wholeOfDecimal(usd, 12), 12));
+    const given = october(invoiced);
+    expect(
+      await answer(given, `select invoice_difference, billed_cost from closes where billing_month = '2026-10-01'`),
+    ).toEqual([{ invoice_difference: exact(difference), billed_cost: exact(billed) }]);
+    const [month] = (await reported('reconciliation_summary', given, { month: '2026-10' })) as Row[];
+    expect(month).toMatchObject({ cost: exact('10'), correction_cost: exact('3'), billed_cost: exact(billed) });
+    for (const [report, column] of [
+      ['invoice_lines', 'cost'],
+      ['focus', 'BilledCost'],
+    ] as const) {
+      const rows = (await reported(report, given, { month: '2026-10' })) as Row[];
+      expect([report, sumOf(rows.map((row) => String(row[column])))]).toEqual([report, exact(billed)]);
+    }
+  });
 });
 
 describe('expectClosesHold', () => {

@@ -236,6 +236,52 @@ describe('summary', () => {
     expect(await last([workspace, older]), 'older than the workspaces').toEqual(['22', '32', 'sum of workspaces']);
   });
 
+  test('has closed months as they were closed, and their later changes in the month that bills them', async () => {
+    const restated = { old_cost: '2', new_cost: '5', old_usage: '1', new_usage: '1', seen_at: '2026-10-09 01:00:00' };
+    const hour = { bucket_start: '2026-09-03 05:00:00' };
+    const given: Given = {
+      ...complete('2026-08-01', '2026-11-09'),
+      closes: [
+        { billing_month: '2026-08-01', row_count: 1, cost: '4', invoiced: '4.5', closed_at: '2026-09-05 02:00:00' },
+        { billing_month: '2026-09-01', row_count: 1, cost: '2', load_number: 1 },
+      ],
+      costs: [
+        { bucket_start: '2026-08-03 05:00:00', cost: '4' },
+        { ...hour, cost: '5', load_number: 2 },
+        { bucket_start: '2026-10-03 05:00:00', cost: '10' },
+      ],
+      restatements: [{ ...hour, ...restated }],
+    };
+    const rows = await reported('summary', given);
+    expect(cells(rows, 'month', 'state', 'cost', 'change', 'billed_cost', 'year_to_date').slice(0, 3)).toEqual([
+      ['2026-08-01', 'closed', '4', null, '4.5', '4.5'],
+      ['2026-09-01', 'closed', '2', '-2', '2', '6.5'],
+      ['2026-10-01', 'complete', '10', '8', '13', '19.5'],
+    ]);
+    const months = await reported('monthly_by_workspace', given);
+    expect(cells(months, 'month', 'total')).toEqual([
+      ['2026-08-01', '4'],
+      ['2026-09-01', '2'],
+      ['2026-10-01', '10'],
+    ]);
+  });
+
+  test('accrues corrections of closed months in the open month, which bills them', async () => {
+    const hour = { bucket_start: '2026-08-03 05:00:00' };
+    const rows = await reported('summary', {
+      ...complete('2026-08-01', '2026-09-09'),
+      closes: [{ billing_month: '2026-08-01', row_count: 1, cost: '2', load_number: 1 }],
+      costs: [
+        { ...hour, cost: '5', load_number: 2 },
+        ...Array.from({ length: 8 }, (_, day) => ({ bucket_start: `2026-09-0${day + 1} 12:00:00`, cost: '24' })),
+      ],
+      restatements: [{ ...hour, old_cost: '2', new_cost: '5', old_usage: '1', new_usage: '1' }],
+    });
+    expect(cells(rows.slice(-1), 'cost', 'billed_cost', ...accrual)).toEqual([
+      ['192', '195', '528', '723', 'mean of 7 days, no stored forecast'],
+    ]);
+  });
+
   test('has no forecast from less than seven days', async () => {
     const rows = await reported('summary', { ...complete('2026-09-01', '2026-09-05'), costs: [{ cost: '1' }] });
     expect(cells(rows, 'cost', ...accrual)).toEqual([['1', null, null, 'none: under 7 days']]);

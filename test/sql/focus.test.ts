@@ -310,8 +310,8 @@ describe('focus', () => {
         const types = await connection.rows(`select column_name, column_type from (describe ${query})`, sqlValue);
         const typed = Object.fromEntries(types.map((row) => [row['column_name'], row['column_type']]));
         expect(typed).toMatchObject({
-          BilledCost: 'DECIMAL(18,12)',
-          EffectiveCost: 'DECIMAL(18,12)',
+          BilledCost: 'DECIMAL(38,12)',
+          EffectiveCost: 'DECIMAL(38,12)',
           ConsumedQuantity: 'DECIMAL(18,6)',
           ListUnitPrice: 'DECIMAL(38,18)',
           Tags: 'VARCHAR',

@@ -1,7 +1,7 @@
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { nothingBilled, readBilledMonth } from '../../src/closing/close.ts';
+import { readBilledMonth } from '../../src/closing/close.ts';
 import { addCalendarMonths, hourMs, hoursIn, type Instant } from '../../src/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
@@ -69,12 +69,11 @@ async function take(dir: string, steps: readonly Step[]): Promise<void> {
       const month = addCalendarMonths(june, step === 'close June' ? 0 : 1);
       await warehouse.publish();
       const [billed, units] = await inBooks(dir, undefined, async (connection) => [
-        await readBilledMonth(connection, month),
+        await readBilledMonth(connection, month, [account], new Map()),
         await knownUnits(connection),
       ]);
-      const close = { ...(billed[0] ?? nothingBilled(account)), invoiced: undefined };
       const now = firstNow + loadNumber * 10_000 + 5_000;
-      await warehouse.closeMonth({ month, runNumber: 1, accounts: [close], units }, now);
+      await warehouse.closeMonth({ month, runNumber: 1, accounts: billed, units }, now);
     }
     stage.close();
     await warehouse.publish();

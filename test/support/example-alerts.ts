@@ -127,6 +127,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     cost: '12.400000000000',
     corrections: 7,
     deliveredIn: ['2026-10'],
+    reopen: ['2026-09'],
     drivers: [driver('sandbox', 'box', null, '12.400000000000')],
     revision: '12.400000000000',
   },

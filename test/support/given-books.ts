@@ -29,6 +29,8 @@ export interface Given {
   readonly steps?: readonly Readonly<Record<string, Cell>>[];
   /** States of resources. */
   readonly resources?: readonly Readonly<Record<string, Cell>>[];
+  /** The newest values of resources. */
+  readonly resource_use?: readonly Readonly<Record<string, Cell>>[];
   readonly listings?: readonly Readonly<Record<string, Cell>>[];
   readonly alerts?: readonly Readonly<Record<string, Cell>>[];
   readonly acknowledgements?: readonly Readonly<Record<string, Cell>>[];
@@ -191,10 +193,28 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     plan: null,
     created_by: null,
     integration_connections: null,
+    volumes: null,
+    provider: null,
     valid_from: '2026-09-01',
     valid_to: null,
     recorded_at: '2026-09-01',
     ended_at: null,
+    run_number: 1,
+  },
+  resource_use: {
+    account: 'acc_one',
+    resource_type: 'sandbox',
+    workspace: 'north',
+    resource_name: 'box',
+    resource_uuid: null,
+    created_at: null,
+    runtime_state: 'RUNNING',
+    last_used_at: null,
+    expires_at: null,
+    time_to_live: null,
+    expiration_policies: null,
+    min_scale: null,
+    recorded_at: '2026-09-01',
     run_number: 1,
   },
   listings: {
@@ -379,6 +399,7 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     'job_runs',
     'steps',
     'resources',
+    'resource_use',
     'listings',
     'alerts',
     'acknowledgements',

@@ -138,7 +138,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   metrics: ['budgets', 'config', 'jobs', 'warehouse'],
   anomalies: ['budgets', 'config', 'terminal', 'warehouse'],
   workbook: [],
-  reports: ['anomalies', 'terminal', 'warehouse', 'workbook'],
+  reports: ['anomalies', 'closing', 'terminal', 'warehouse', 'workbook'],
   query: ['reports', 'terminal', 'warehouse'],
   alerts: ['anomalies', 'budgets', 'charts', 'config', 'platform', 'query', 'reports', 'terminal', 'warehouse'],
   charts: [],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type CloseQuestion, closeObstacles } from '../../src/closing/close.ts';
+import { billedCost, invoiceDifference, invoiceWarning, invoiceWords } from '../../src/closing/invoice.ts';
 import { resolveAsOfAmong } from '../../src/reports/as-of.ts';
 import { dayMs, parseInstant, parseMonth } from '../../src/time.ts';
 import type { ClosedMonth } from '../../src/warehouse/closes.ts';
@@ -190,5 +191,43 @@ describe('resolveAsOfAmong(closed, asked, periods)', () => {
   test('gives the requested instant, also the present of a closed month', () => {
     expect(resolveAsOfAmong([july], at('2026-08-01'), months('2026-07'))).toBe(at('2026-08-01'));
     expect(resolveAsOfAmong([july], 'now', months('2026-07'))).toBeUndefined();
+  });
+});
+
+describe('the invoice of a close', () => {
+  const october = at('2026-10');
+  const close = (invoiced: string | undefined, correctionCost = '85.530000000000') => ({
+    account: 'acc_one',
+    ...{ rowCount: 2, cost: '2578.020000000000', corrections: 1, correctionCost, invoiced },
+  });
+
+  test('is what the month bills; without one, the month bills its own cost and the corrections', () => {
+    expect(billedCost(close(undefined))).toBe('2663.550000000000');
+    expect(invoiceDifference(close(undefined))).toBeUndefined();
+    expect(billedCost(close('2700'))).toBe('2700.000000000000');
+    expect(invoiceDifference(close('2700'))).toBe('36.450000000000');
+    expect(invoiceDifference(close('2663.54'))).toBe('-0.010000000000');
+  });
+
+  test.each([
+    ['2663.55', 'matches the books: 2,578.02 USD of the month itself and 85.53 USD of corrections'],
+    ['2700', '2,700.00 USD, is 36.45 USD more than the books'],
+    ['2578.02', '2,578.02 USD, is 85.53 USD less than the books'],
+  ])('of %s USD is compared with own cost and corrections', (invoiced, words) => {
+    expect(invoiceWords(close(invoiced))).toContain(words);
+  });
+
+  test.each([
+    ['2578.02', '85.53', true],
+    ['2578.07', '85.53', true],
+    ['2578.02', '-85.53', true],
+    ['2663.55', '85.53', false],
+    ['2700', '85.53', false],
+    ['2578.02', '0', false],
+    [undefined, '85.53', false],
+  ])('of %s USD with corrections of %s USD warns that it may lack them: %s', (invoiced, corrections, warns) => {
+    const warning = invoiceWarning(october, close(invoiced, corrections));
+    expect(warning !== undefined).toBe(warns);
+    if (warns) expect(warning).toContain('"costbook reopen 2026-10 --reason …"');
   });
 });

@@ -1,0 +1,73 @@
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
+import { formatMonth, type Instant } from '../time.ts';
+import { amount } from '../usd-format.ts';
+import type { AccountClose } from '../warehouse/index.ts';
+
+type Billed = Omit<AccountClose, 'sha256'>;
+
+/** What a close bills to an account, USD as decimal text: its invoice, or its own cost plus corrections. As in view `closes`. */
+export function billedCost({ cost, correctionCost, invoiced }: Billed): string {
+  return textOf(invoiced === undefined ? wholeOf(cost) + wholeOf(correctionCost) : wholeOf(invoiced));
+}
+
+/** The invoice minus own cost and corrections, USD as decimal text; undefined without an invoice. As in view `closes`. */
+export function invoiceDifference({ cost, correctionCost, invoiced }: Billed): string | undefined {
+  if (invoiced === undefined) return undefined;
+  return textOf(wholeOf(invoiced) - wholeOf(cost) - wholeOf(correctionCost));
+}
+
+/** The sum of the billed costs of all accounts, USD as decimal text. */
+export function totalBilled(accounts: readonly Billed[]): string {
+  return textOf(accounts.reduce((sum, account) => sum + wholeOf(billedCost(account)), 0n));
+}
+
+/** How an account's invoice compares with the books, in one sentence; undefined without an invoice. */
+export function invoiceWords(close: Billed): string | undefined {
+  const difference = invoiceDifference(close);
+  if (close.invoiced === undefined || difference === undefined) return undefined;
+  const { account, cost, correctionCost, invoiced } = close;
+  const parts = `${amount(cost)} USD of the month itself and ${amount(correctionCost)} USD of corrections`;
+  if (absolute(wholeOf(difference)) < cent) {
+    return `The invoice of account ${account} matches the books: ${parts}.`;
+  }
+  const how = difference.startsWith('-') ? 'less' : 'more';
+  return (
+    `The invoice of account ${account}, ${amount(invoiced)} USD, is ${amount(difference.replace('-', ''))} USD ${how} than the books: ` +
+    `${parts}. Invoice lines, statement and FOCUS show the difference as a line of its own.`
+  );
+}
+
+/**
+ * A warning about an invoice that looks like the cost of the month alone although the month bills corrections too: then
+ * the total of the invoice may not have been entered. Undefined if there is nothing to warn about.
+ */
+export function invoiceWarning(month: Instant, close: Billed): string | undefined {
+  const { account, cost, correctionCost, invoiced } = close;
+  if (invoiced === undefined) return undefined;
+  const corrections = absolute(wholeOf(correctionCost));
+  // An invoice may round each of its lines.
+  const isOwnAlone = absolute(wholeOf(invoiced) - wholeOf(cost)) * 10n <= corrections;
+  if (corrections < cent || !isOwnAlone) return undefined;
+  const name = formatMonth(month);
+  return (
+    `account ${account}: the invoice of ${amount(invoiced)} USD looks like the cost of ${name} alone, ${amount(cost)} USD, without the ` +
+    `corrections of ${amount(correctionCost)} USD that ${name} bills. --invoice is the total of the invoice, with these corrections. ` +
+    `If the invoice has them, run "costbook reopen ${name} --reason …", then close the month with its total. ` +
+    'If it does not, nothing is wrong: the invoice difference takes them out'
+  );
+}
+
+const cent = 10n ** BigInt(usdDecimals - 2);
+
+function wholeOf(usd: string): bigint {
+  return wholeOfDecimal(usd, usdDecimals);
+}
+
+function textOf(whole: bigint): string {
+  return decimalOfWhole(whole, usdDecimals);
+}
+
+function absolute(whole: bigint): bigint {
+  return whole < 0n ? -whole : whole;
+}
