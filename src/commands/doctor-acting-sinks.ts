@@ -42,6 +42,12 @@ export async function findOnPlatform(
         ? { state: 'disabled', reason: `${type} ${name} of workspace ${workspace} is switched off` }
         : { state: 'found' };
     }
+    // A token may list another workspace only.
+    for await (const { items } of reader.pages({ ...listing, filters: {} }, `workspace ${workspace}`, signal)) {
+      if (items.some(({ metadata }) => metadata['workspace'] === workspace)) {
+        return { state: 'missing', reason: `workspace ${workspace} has no ${type} ${name}` };
+      }
+    }
   } catch (error) {
     context.signal.throwIfAborted();
     if (signal.aborted) return { state: 'unknown', reason: `the listing took longer than ${limitMs / 1000} s` };
@@ -49,7 +55,7 @@ export async function findOnPlatform(
     if (error instanceof PlatformError && error.status === 403) return { state: 'unknown', reason: error.message };
     throw error;
   }
-  return { state: 'missing', reason: `workspace ${workspace} has no ${type} ${name}` };
+  return { state: 'unknown', reason: `the token lists no ${type} of workspace ${workspace}` };
 }
 
 function nameOf(settings: ActingSettings): string {

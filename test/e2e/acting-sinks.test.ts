@@ -1,6 +1,7 @@
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { startEmulator } from '../../src/emulator/index.ts';
 import { askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { hangs, type SinkReply, type SinkServer, says, startSink } from '../support/sink-server.ts';
@@ -153,6 +154,40 @@ describe('an agent and a job', () => {
     expect(stderr + stdout).not.toContain('MARKED');
     expect(JSON.stringify(await receipts(given))).not.toContain('MARKED');
     expect(given.agents.told[0]?.headers.authorization).toBe(`Bearer ${token}`);
+  });
+});
+
+describe('costbook doctor', () => {
+  test('says whether the agent, job and model of each sink exist, and calls none', async () => {
+    const now = '2026-10-21T03:30:00Z';
+    const emulator = await startEmulator({ now: () => Date.parse(now), storyEnd: Date.parse('2026-10-21') });
+    const dir = await newProject();
+    const onPlatform = (name: string, sink: string) => `  ${name}: { workspace: production, ${sink} }\n`;
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      `url: ${emulator.url}\ntoken: ${emulator.tokens.admin}\ninferenceUrl: ${emulator.url}/_inference\nsinks:\n${[
+        '  out: { type: log }\n',
+        onPlatform('analyst', 'type: agent, agent: support-triage, answersTo: out'),
+        onPlatform('reaction', 'type: job, job: log-compactio'),
+        onPlatform('opening', 'type: model, model: gpt-gateway, answersTo: out'),
+        '  elsewhere: { type: agent, workspace: nowhere, agent: support-triage }\n',
+      ].join('')}`,
+    );
+    const { stdout, exitCode } = await runCli(['doctor', '--dir', dir, '--now', now, '--json']);
+    const seen = emulator.requests.map(({ method, path }) => `${method} ${path}`);
+    await emulator.close();
+    const { findings } = JSON.parse(stdout) as { findings: { subject: string; state: string; found: string }[] };
+    const found = findings.flatMap(({ subject, state, found: words }) =>
+      /^sink (?!out)/.test(subject) ? [[subject, state, words]] : [],
+    );
+    expect(found).toEqual([
+      ['sink analyst', 'ok', 'exists; it was not called'],
+      ['sink reaction', 'fail', 'workspace production has no job log-compactio'],
+      ['sink opening', 'ok', 'exists; it was not called'],
+      ['sink elsewhere', 'warn', 'could not be looked up: the token lists no agent of workspace nowhere'],
+    ]);
+    expect(exitCode).not.toBe(0);
+    expect(seen.filter((line) => line.startsWith('POST'))).toEqual([]);
   });
 });
 
