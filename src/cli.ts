@@ -186,7 +186,7 @@ function report(error: unknown): number {
     // Commander has already written its message (help, or a mistake on the command line).
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   }
-  const exitCode = exitCodeOf(error);
+  const exitCode = misplacedBehind(error).length > 0 ? exitCodes.unproven : exitCodeOf(error);
   if (exitCode === exitCodes.bug) {
     tell(
       `costbook: this is a bug in Costbook ${version}; please report it with these lines:\n${error instanceof Error ? error.stack : String(error)}`,
@@ -206,9 +206,14 @@ function withoutProject(error: unknown, words: readonly string[]): readonly stri
   return [`costbook: ${noProject}`];
 }
 
+/** The folders in place of files of the books, and files in place of folders, that explain an error. */
+function misplacedBehind(error: unknown): ReturnType<typeof causeInMisplaced> {
+  return project === undefined ? [] : causeInMisplaced(error, project);
+}
+
 /** The message of an error; if a folder is in place of a file of the books, or the other way round, that is its cause. */
 function withMisplaced(error: unknown, words: readonly string[]): readonly string[] {
-  const found = project === undefined ? [] : causeInMisplaced(error, project);
+  const found = misplacedBehind(error);
   if (found.length === 0) return words;
   return found.map((each) => `costbook: ${describeMisplaced(each)}: run "costbook repair", which moves it aside`);
 }

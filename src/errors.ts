@@ -107,7 +107,7 @@ export class RefusedAnswerError extends CostbookError {
   override readonly exitCode = exitCodes.unproven;
 }
 
-/** Data did not reconcile, a check failed, or required data is incomplete. */
+/** Data did not reconcile, a check failed, required data is incomplete, or a file of the books is not as it must be. */
 export class UnprovenError extends CostbookError {
   override readonly exitCode = exitCodes.unproven;
 }
@@ -135,7 +135,7 @@ export class MachineError extends CostbookError {
 }
 
 /** A file of the books cannot be read: it is damaged, or something else replaced it. */
-export class DamagedFileError extends MachineError {
+export class DamagedFileError extends UnprovenError {
   readonly file: string;
   readonly found: string;
   constructor(file: string, found: string, advice: string, details: { cause?: unknown } = {}) {

@@ -72,6 +72,11 @@ export const waitForPlatform: NextStep = wait(
   'the next run fetches what is missing. Act if it fails a second night: run "costbook doctor".',
 );
 
+/** The next step if the platform has no agent, job or model of the name that a sink has. */
+export const sinkNameStep: NextStep = act(
+  'correct the sink in costbook.yaml: "costbook doctor" shows whether its agent, job or model exists.',
+);
+
 /** The next step for windows that differ from the platform's totals. */
 export const unprovenStep: NextStep = wait(
   'the next "costbook ingest" fetches these hours again. Until then, their last proven numbers remain. ' +

@@ -11,6 +11,8 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/crash/many-rounds.test.ts':
     'Fifty rounds of killed runs; four are in crash/rounds. One ingest waits for a minute.',
   'test/crash/rebuild.test.ts': 'Kills rebuilds at several moments, each with a whole rebuild after it.',
+  'test/e2e/acting-sinks.test.ts':
+    'Kills runs and waits for time limits; contract/acting-sinks calls agents, jobs and models in the first tier.',
   'test/e2e/alerts.test.ts':
     'Most cases run several processes and wait for retries; e2e/one-month sends alerts in the first tier.',
   'test/e2e/allocation.test.ts':

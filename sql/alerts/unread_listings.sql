@@ -1,46 +1,12 @@
---! about: The listings whose last attempt did not give all resources. A listing that the platform has never served to
---! about: this token counts only if it serves none at all: a member may not read every listing. Listings that the
---! about: last answered ingest did not ask for are switched off.
+--! about: The listings whose last attempt did not give all resources.
 --! grain: account, token_workspace, resource_type
-with asked as (
-  -- Without a request there was no attempt: the platform failed, or the token lost access.
-  select account, max(run_number) as run_number
-  from ledger.account_runs
-  where exit_code = 0
-  group by account
-),
-last as (
-  select account, coalesce(token_workspace, '') as token_workspace, resource_type, outcome, reason, next_step
-  from listings
-  where
-    is_last
-    and run_number >= coalesce((select asked.run_number from asked where asked.account = listings.account), 0)
-),
-served as (
-  select distinct account, coalesce(token_workspace, '') as token_workspace, resource_type
-  from listings
-  where outcome <> 'refused'
-),
-tokens as (
-  select account, token_workspace, bool_and(outcome = 'refused') as serves_none
-  from last
-  group by account, token_workspace
-)
-select
-  last.account,
-  nullif(last.token_workspace, '') as token_workspace,
-  last.resource_type,
-  last.outcome,
-  last.reason,
-  last.next_step
-from last
-join tokens using (account, token_workspace)
-left join served using (account, token_workspace, resource_type)
-where last.outcome <> 'read'
-  and (last.outcome <> 'refused' or tokens.serves_none or served.account is not null)
+with
+--! include: unread_listings
+select account, token_workspace, resource_type, outcome, reason, next_step
+from unread_listings
 order by
-  last.account,
-  case last.outcome when 'refused' then 0 when 'shrunk' then 1 when 'failed' then 2 else 3 end,
-  last.next_step nulls last,
-  last.token_workspace,
-  last.resource_type
+  account,
+  case outcome when 'refused' then 0 when 'shrunk' then 1 when 'failed' then 2 else 3 end,
+  next_step nulls last,
+  token_workspace,
+  resource_type

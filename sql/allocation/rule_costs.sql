@@ -1,4 +1,5 @@
---! about: What each active allocation rule matches in a period: cost, share, resources and hours.
+--! about: What each active allocation rule matches in a period: cost, share, resources and hours. Then, in one row, the
+--! about: volumes whose mounters have several owners, if there are any.
 --! about: A null bound is open.
 with owners as materialized (select * from ledger.allocation_owners),
 parts as (
@@ -14,7 +15,7 @@ parts as (
 ),
 caught as (
   select
-    parts.rule_number,
+    coalesce(rules.rule_number, 0) as rule_number,
     sum(parts.cost) as cost,
     count(distinct (series.account, series.workspace, series.resource_type, series.resource_name, series.resource_uuid))
       as resources,
@@ -22,16 +23,22 @@ caught as (
     max(parts.last_hour) as last_hour
   from parts
   join ledger.series as series using (series_id)
-  group by parts.rule_number
+  left join ledger.allocation_rules as rules using (rule_number)
+  group by coalesce(rules.rule_number, 0)
+),
+listed as (
+  select rule_number, rule, split.by as split_by from ledger.allocation_rules
+  union all
+  select rule_number, 'volumes with several owners', 'mounts' from caught where rule_number = 0
 )
 select
-  rules.rule,
-  rules.split.by as split_by,
+  listed.rule,
+  listed.split_by,
   cast(coalesce(caught.cost, 0) as decimal(38, 12)) as cost,
   cast(coalesce(caught.cost, 0) / nullif(sum(caught.cost) over (), 0) as decimal(18, 6)) as share,
   coalesce(caught.resources, 0) as resources,
   strftime(caught.first_hour, '%Y-%m-%dT%H:%M:%SZ') as first_hour,
   strftime(caught.last_hour, '%Y-%m-%dT%H:%M:%SZ') as last_hour
-from ledger.allocation_rules as rules
+from listed
 left join caught using (rule_number)
-order by rules.rule_number;
+order by listed.rule_number = 0, listed.rule_number

@@ -1,8 +1,11 @@
 --! about: Every dimension of the active allocation rules, with its possible owners; null if it has none. Shared cost goes to
 --! about: owners with direct cost, or to owners that a rule names with weights.
 --! grain: entry_key, entry_value
-with owners as (
-  select owner from ledger.allocation_owners
+with active as materialized (select owner, mount_split from ledger.allocation_owners),
+owners as (
+  select owner from active
+  union
+  select unnest(list_transform(mount_split.owners, lambda named: named.owner)) as owner from active
   union
   select unnest(list_transform(split.owners, lambda named: named.owner)) as owner from ledger.allocation_rules
 ),

@@ -1,10 +1,10 @@
---! about: The last attempt to read every resource listing got all of it, or the platform does not serve the listing.
---! about: Otherwise labels may be outdated and deleted resources may still look alive. The next ingest reads the
---! about: listing again. If more than half of a listing is missing (shrunk), Costbook keeps the missing resources: if
---! about: they are gone, run "costbook ingest --accept-reduced-access" once; if not, check which workspaces the token
---! about: may read.
+--! about: The last attempt to read every resource listing got all of it. Otherwise labels may be outdated and deleted
+--! about: resources may still look alive; each reason says what to do. If more than half of a listing is missing
+--! about: (shrunk), Costbook keeps the missing resources. A listing that was never served does not count, unless the
+--! about: platform serves none.
 --! severity: warn
+with
+--! include: unread_listings
 select account, token_workspace, resource_type, outcome, reason, read_at
-from listings
-where is_last and outcome in ('partial', 'shrunk', 'failed')
+from unread_listings
 order by account, token_workspace nulls first, resource_type

@@ -1,7 +1,7 @@
 --! about: CTEs rules, pools and direct_series, from which shares_of_pools follows: shared cost by month, and the series with
 --! about: an owner. From the CTEs owners (as the view allocation_owners) and pool_hours (rule_number, account, usage_month,
 --! about: cost, size).
-rules as materialized (select rule_number, rule, split, dimensions from ledger.allocation_rules),
+--! include: rules_and_mount_splits
 pools as materialized (
   select
     rule_number,

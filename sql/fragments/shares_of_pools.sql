@@ -37,7 +37,7 @@ identified as (
     ) as is_owner
   from (select distinct owner from direct) as owned
   cross join rules
-  where rules.split is not null and rules.split.by <> 'weights'
+  where rules.split is not null and rules.split.by not in ('weights', 'mounts')
 ),
 weighed as (
   select
@@ -72,7 +72,7 @@ weighed as (
   join (
     select rule_number, unnest(split.owners, recursive := true)
     from rules
-    where split.by = 'weights'
+    where split.by in ('weights', 'mounts')
   ) as fixed using (rule_number)
 ),
 -- An owner with a negative weight (its credits exceed its cost) weighs zero.

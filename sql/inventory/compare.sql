@@ -33,6 +33,8 @@ changed as (
     or known.plan is distinct from listed.plan
     or known.created_by is distinct from listed.created_by
     or known.integration_connections is distinct from listed.integration_connections
+    or known.volumes is distinct from listed.volumes
+    or known.provider is distinct from listed.provider
 ),
 -- A resource that had disappeared reappears when it is seen; a new one exists since its creation.
 last_ends as (
@@ -84,7 +86,9 @@ changes as (
     changed.is_enabled,
     changed.plan,
     changed.created_by,
-    changed.integration_connections
+    changed.integration_connections,
+    changed.volumes,
+    changed.provider
   from changed
   left join last_ends
     on last_ends.workspace = changed.workspace
@@ -95,7 +99,7 @@ changes as (
   select
     gone.workspace, gone.resource_name, gone.resource_uuid, gone.created_at, gone.valid_from,
     coalesce(followed.ended, cast($read_at as timestamp)),
-    null, null, null, null, null, null, null, null, null, null, null, null
+    null, null, null, null, null, null, null, null, null, null, null, null, null, null
   from gone
   left join followed
     on followed.workspace = gone.workspace

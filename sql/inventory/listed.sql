@@ -3,7 +3,8 @@ create or replace temp table listed as
 -- A resource that moved to another page during the read arrives twice; the last one is newest.
 select
   workspace, resource_name, resource_uuid, created_at, updated_at, display_name, external_id, labels, region, memory_mb,
-  generation, status, is_enabled, plan, created_by, integration_connections
+  generation, status, is_enabled, plan, created_by, integration_connections, volumes, provider, runtime_state,
+  last_used_at, expires_at, time_to_live, expiration_policies, min_scale
 from (
   select
     *,
@@ -18,7 +19,7 @@ where newest = 1;
 create or replace temp table known as
 select
   workspace, resource_name, resource_uuid, created_at, display_name, external_id, labels, region, memory_mb, generation,
-  status, is_enabled, plan, created_by, integration_connections, valid_from
+  status, is_enabled, plan, created_by, integration_connections, volumes, provider, valid_from
 from ledger.resources
 where account = $account
   and resource_type = $resource_type

@@ -16,5 +16,13 @@ create or replace temp table staged_resources (
   is_enabled boolean,
   plan varchar,
   created_by varchar,
-  integration_connections varchar
+  integration_connections varchar,
+  volumes varchar,
+  provider varchar,
+  runtime_state varchar,
+  last_used_at timestamp,
+  expires_at timestamp,
+  time_to_live varchar,
+  expiration_policies varchar,
+  min_scale integer
 );

@@ -23,11 +23,15 @@ where resources.account = $account
   and resources.created_at is not distinct from cast(changes.created_at as timestamp)
   and resources.valid_from = cast(changes.old_valid_from as timestamp);
 
-insert into ledger.resources
+insert into ledger.resources (
+  account, resource_type, workspace, resource_name, resource_uuid, created_at, display_name, external_id, labels, region,
+  memory_mb, generation, status, is_enabled, plan, created_by, integration_connections, volumes, provider, valid_from,
+  valid_to, recorded_at, ended_at, run_number
+)
 select
   $account, $resource_type, workspace, resource_name, resource_uuid, cast(created_at as timestamp), display_name,
   external_id, labels, region, memory_mb, generation, status, is_enabled, plan, created_by, integration_connections,
-  cast(valid_from as timestamp), null, cast($seen_at as timestamp), null, cast($run_number as bigint)
+  volumes, provider, cast(valid_from as timestamp), null, cast($seen_at as timestamp), null, cast($run_number as bigint)
 from (
   select unnest(
     from_json(
@@ -36,7 +40,8 @@ from (
         "workspace": "VARCHAR", "resource_name": "VARCHAR", "resource_uuid": "VARCHAR", "created_at": "VARCHAR",
         "display_name": "VARCHAR", "external_id": "VARCHAR", "labels": "VARCHAR", "region": "VARCHAR",
         "memory_mb": "INTEGER", "generation": "VARCHAR", "status": "VARCHAR", "is_enabled": "BOOLEAN",
-        "plan": "VARCHAR", "created_by": "VARCHAR", "integration_connections": "VARCHAR", "valid_from": "VARCHAR"
+        "plan": "VARCHAR", "created_by": "VARCHAR", "integration_connections": "VARCHAR", "volumes": "VARCHAR",
+        "provider": "VARCHAR", "valid_from": "VARCHAR"
       }]'
     ),
     recursive := true

@@ -37,7 +37,8 @@ select
   anomalies.driver,
   anomalies.driver_part,
   anomalies.drivers,
-  anomalies.anomaly_key
+  anomalies.anomaly_key,
+  anomalies.deployments
 from anomalies
 cross join bounds
 where anomalies.is_notified

@@ -21,5 +21,5 @@ with unowned as (
   group by series_id
 ),
 states as materialized (select series_id, from_time, labels from ledger.series_states),
-facts as materialized (select series_id, from_time, field, value from ledger.allocation_facts),
+facts as materialized (select series_id, from_time, field, value from ledger.allocation_facts where mounter = 0),
 --! include: unowned_resources

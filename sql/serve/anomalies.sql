@@ -31,6 +31,7 @@ select
   anomalies.driver,
   anomalies.driver_part,
   anomalies.drivers,
+  anomalies.deployments,
   newest_alert.fact
 from anomalies
 left join newest_alert on newest_alert.alert_key = anomalies.anomaly_key

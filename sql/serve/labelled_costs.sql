@@ -1,5 +1,14 @@
 --! about: What the report label_coverage answers for a month ($month) and all accounts, from sums by day.
-with hours as (
+with volume_hours as (
+  select hourly_costs.series_id, hourly_costs.bucket_start, hourly_costs.cost
+  from hourly_costs
+  join ledger.series as series using (series_id)
+  where series.resource_type = 'volume'
+    and hourly_costs.bucket_start >= cast($month as timestamp)
+    and hourly_costs.bucket_start < cast($month as timestamp) + interval 1 month
+),
+--! include: hours_of_mounts
+hours as (
   select
     series.account,
     cast($month as date) as month,
@@ -17,7 +26,11 @@ with hours as (
     and states.from_time <= day_costs.from_time
     and states.to_time > day_costs.from_time
   where day_costs.day >= cast($month as timestamp) and day_costs.day < cast($month as timestamp) + interval 1 month
+    and day_costs.series_id not in (select series_id from mounted)
   group by all
+  union all
+  select account, month, workspace, resource_type, resource_name, resource_uuid, labels, cost
+  from mounted_hours
 ),
 --! include: labelled_costs
 ;

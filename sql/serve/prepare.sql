@@ -1,7 +1,7 @@
 --! about: What many pages of the dashboard read, computed once for each snapshot: owners, costs by day, shared costs.
 --! about: An owner's time may start within a day, so days are divided there. The sums are exact.
 create or replace table memory.main.owners as
-select series_id, from_time, to_time, rule_number, rule, owner, is_split
+select series_id, from_time, to_time, rule_number, rule, owner, is_split, mount_split
 from ledger.allocation_owners;
 
 create or replace table memory.main.states as
@@ -10,7 +10,8 @@ from ledger.series_states;
 
 create or replace table memory.main.facts as
 select series_id, from_time, field, value
-from ledger.allocation_facts;
+from ledger.allocation_facts
+where mounter = 0;
 
 create or replace table memory.main.day_costs as
 select

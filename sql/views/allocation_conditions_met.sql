@@ -1,6 +1,6 @@
 --! about: The conditions of allocation rules that each series meets, by time. Internal: public views build on it. A
 --! about: rule matches if at least one condition of each of its numbers is met.
---! grain: series_id, from_time, rule_number, condition_number
+--! grain: series_id, mounter, from_time, rule_number, condition_number
 create or replace view ledger.allocation_conditions_met as
 with
 conditions as materialized (
@@ -16,21 +16,21 @@ like_values as (
   where conditions.kind = 'like' and facts.value like conditions.value escape '\'
 ),
 met as (
-  select facts.series_id, facts.from_time, conditions.rule_number, conditions.number, conditions.owner
+  select facts.series_id, facts.mounter, facts.from_time, conditions.rule_number, conditions.number, conditions.owner
   from facts
   join conditions on conditions.field = facts.field and conditions.value = facts.value
   where conditions.kind = 'is'
   union all
-  select facts.series_id, facts.from_time, like_values.rule_number, like_values.number, null
+  select facts.series_id, facts.mounter, facts.from_time, like_values.rule_number, like_values.number, null
   from facts
   join like_values on like_values.field = facts.field and like_values.value = facts.value
   union all
-  select facts.series_id, facts.from_time, conditions.rule_number, conditions.number, null
+  select facts.series_id, facts.mounter, facts.from_time, conditions.rule_number, conditions.number, null
   from facts
   join conditions on conditions.field = facts.field
   where conditions.kind = 'absent' and facts.value is null
 )
-select series_id, from_time, rule_number, number as condition_number, max(owner) as owner
+select series_id, mounter, from_time, rule_number, number as condition_number, max(owner) as owner
 from met
-group by series_id, from_time, rule_number, number;
+group by series_id, mounter, from_time, rule_number, number;
 comment on view ledger.allocation_conditions_met is 'Conditions of allocation rules that each series meets, by time';

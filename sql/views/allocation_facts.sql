@@ -1,6 +1,7 @@
 --! about: The values that the current allocation rules test: one row per series, time and field that a rule names.
---! about: Internal: public views build on it.
---! grain: series_id, from_time, field
+--! about: mounter is 0 for the values of the resource itself; for a volume, those of each mounter follow. Internal: public
+--! about: views build on it.
+--! grain: series_id, mounter, from_time, field
 create or replace view ledger.allocation_facts as
 with
 rules as materialized (select rule_number, conditions, owner, aliases from ledger.allocation_rules),
@@ -16,7 +17,17 @@ aliases as (
   from rules
   where rule_number = 1
 ),
-states as materialized (select * from ledger.series_states),
+states as materialized (
+  select
+    series_id, 0 as mounter, from_time, account, workspace, resource_type, resource_name, resource_uuid,
+    billing_dimension, labels, external_id, display_name, region
+  from ledger.series_states
+  union all
+  select
+    series_id, mounter, from_time, account, workspace, resource_type, resource_name, resource_uuid, billing_dimension,
+    labels, external_id, display_name, region
+  from ledger.volume_mounts
+),
 -- Few label texts differ: each one is parsed once.
 written as (
   select
@@ -34,6 +45,7 @@ spelt as (
 )
 select
   states.series_id,
+  states.mounter,
   states.from_time,
   named.field,
   case named.field

@@ -6,8 +6,8 @@
 --! grain: rule_number, account, usage_month, owner
 create or replace view ledger.allocation_shares as
 with
-rules as materialized (select rule_number, rule, split, dimensions from ledger.allocation_rules),
 owners as materialized (select * from ledger.allocation_owners),
+--! include: rules_and_mount_splits
 pools as materialized (
   select
     owners.rule_number,

@@ -26,6 +26,7 @@ select
   json_extract_string(detail, '$.drivers[0].resourceName') as driver,
   cast(json_extract_string(detail, '$.drivers[0].part') as decimal(18, 1)) as driver_part,
   cast(json_extract(detail, '$.drivers') as varchar) as drivers,
+  cast(json_extract(detail, '$.deployments') as varchar) as deployments,
   is_notified,
   recorded_at,
   run_number
@@ -56,6 +57,7 @@ comment on column anomalies.volume_effect is 'Part of the impact that the change
 comment on column anomalies.driver is 'Resource with the largest change over all days of the anomaly';
 comment on column anomalies.driver_part is 'Share of the driver in the impact, percent';
 comment on column anomalies.drivers is 'Resources with the largest changes, a JSON array';
+comment on column anomalies.deployments is 'What was deployed or changed of the drivers in the 48 hours before first_hour, most relevant first, at most ten, a JSON array; null if not known. Nothing says that it is the cause';
 comment on column anomalies.is_notified is 'Whether the anomaly calls for a notification';
 comment on column anomalies.recorded_at is 'When this state was recorded, UTC';
 comment on column anomalies.run_number is 'Run that recorded this state';

@@ -40,6 +40,6 @@ comment on column messages.ended_at is 'When the sink accepted the message, or w
 comment on column messages.runs is 'Number of runs that tried to send it';
 comment on column messages.tries is 'Attempts in total';
 comment on column messages.last_tried_at is 'When the last attempt was made, UTC; null if there was none';
-comment on column messages.reason is 'Why the last attempt failed; null if none failed';
+comment on column messages.reason is 'Why the last attempt failed, or what an agent, job or model answered; null if neither';
 comment on column messages.message is 'Content of the message, as JSON';
 comment on column messages.run_number is 'Run that queued the message';

@@ -18,6 +18,8 @@ select
   plan,
   created_by,
   integration_connections,
+  volumes,
+  provider,
   created_at,
   valid_from,
   valid_to,
@@ -40,6 +42,8 @@ comment on column resources.is_enabled is 'Whether the resource serves requests'
 comment on column resources.plan is 'Billing plan';
 comment on column resources.created_by is 'User who created the resource';
 comment on column resources.integration_connections is 'Names of its integration connections, a JSON array; null if it has none';
+comment on column resources.volumes is 'Names of the volumes that it mounts, a JSON array, without ephemeral ones; null if its type mounts none, or if an earlier version wrote the state';
+comment on column resources.provider is 'Kind of provider behind a model; null for other types';
 comment on column resources.created_at is 'When the platform says the resource was created, UTC; the same name with another creation time is another resource';
 comment on column resources.valid_from is 'Start of this state, UTC';
 comment on column resources.valid_to is 'End of this state, UTC, exclusive; null for the current state';

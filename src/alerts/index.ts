@@ -7,14 +7,23 @@ export { groupGaps } from './gap-words.ts';
 export {
   cardOf,
   type Message,
+  maxAlertsOfAgent,
   messagesOf,
   newMessage,
   type Origin,
   type OutgoingMessage,
 } from './message.ts';
 export { alertKey, diskKey, isRefusedClose, staleStep, stepAfterMistakes, stepAfterRun } from './next-step.ts';
-export { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
-export { alertWords, type OpenAlert, openAlerts } from './open-alerts.ts';
+export {
+  alertFactsOptions,
+  clientOf,
+  deliverAll,
+  exitCodeOf,
+  loadAlertingConfig,
+  originOf,
+  sinkEffects,
+} from './notify.ts';
+export { alertWords, type OpenAlert } from './open-alerts.ts';
 export { readPictures, readSummaryPicture, showsPictures } from './pictures.ts';
 export { alertRows } from './rows.ts';
 export { openSink } from './sinks/index.ts';
@@ -28,8 +37,10 @@ export { type AlertEntry, parseFact, type Transitions, transitionsOf } from './t
 export { firstComparison, largestDifference, monthsTouched, unprovenWords } from './unproven-words.ts';
 export {
   alertWithoutBooks,
+  allOpenAlerts,
   asKnown,
   asRaised,
+  countWords,
   forgetUnstored,
   markMended,
   type UnstoredAlert,

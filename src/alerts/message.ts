@@ -10,7 +10,7 @@ import { percentOf, usd } from '../money.ts';
 import { nextWords, parseNextStep } from '../next-step.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import { describeSpan } from '../time.ts';
-import type { NewMessage } from '../warehouse/index.ts';
+import type { NewMessage, StoredAnswer } from '../warehouse/index.ts';
 import type {
   AlertFact,
   BooksFact,
@@ -84,6 +84,14 @@ export interface OutgoingMessage extends Message {
   readonly isTest: boolean;
 }
 
+/** What an agent answered about an alert or a summary. */
+export interface SinkAnswer {
+  /** The name of the agent's sink. */
+  readonly sink: string;
+  /** Untrusted text of bounded length, in lines. */
+  readonly text: string;
+}
+
 /** One alert as text for people. Each sink lays it out in its own way. */
 export interface Card {
   readonly icon: string;
@@ -100,20 +108,63 @@ export interface Card {
   readonly warnings: readonly string[];
   /** Complete through, and the key. */
   readonly notes: readonly string[];
+  readonly answers: readonly SinkAnswer[];
+}
+
+/** A message with what agents answered to it, and the paragraph of a model. Pure. */
+export function withAnswers(
+  message: OutgoingMessage,
+  answers: readonly (Pick<StoredAnswer, 'sink' | 'alert' | 'text'> & { readonly isOpening: boolean })[],
+): OutgoingMessage {
+  if (answers.length === 0) return message;
+  const { entries, summary } = message;
+  const toSummary = answers.filter(({ alert, isOpening }) => alert === undefined && !isOpening);
+  const opening = answers.find(({ isOpening }) => isOpening)?.text;
+  return {
+    ...message,
+    entries: entries.map((entry) => {
+      const own = answers.filter(
+        ({ alert }) =>
+          alert?.key === entry.key && alert.occurrence === entry.occurrence && alert.transition === entry.transition,
+      );
+      return own.length === 0 ? entry : { ...entry, answers: own.map(answerOf) };
+    }),
+    summary: summary && {
+      ...summary,
+      ...(opening === undefined ? {} : { opening }),
+      ...(toSummary.length === 0 ? {} : { answers: toSummary.map(answerOf) }),
+    },
+  };
+}
+
+function answerOf({ sink, text }: SinkAnswer): SinkAnswer {
+  return { sink, text };
+}
+
+/** An answer for people: whose it is, then its lines. */
+export function answerLines({ sink, text }: SinkAnswer): readonly string[] {
+  return [`${sink} answered:`, ...text.split('\n')];
 }
 
 /**
- * The messages of an evaluation: one for each sink, most urgent alerts first. The id is a hash of sink and content, so
+ * The messages of an evaluation: one for each sink, most urgent alerts first; for each of `agents` one per alert. The id is a hash of sink and content, so
  * the same evaluation always makes the same message. Pure.
  */
 export function messagesOf(
   entries: Transitions['entries'],
   state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough' | 'origin'>,
   picturesFor: (sink: string) => readonly MessagePicture[] = () => [],
+  agents: readonly string[] = [],
 ): NewMessage[] {
   const sinks = [...new Set(entries.flatMap((entry) => entry.sinks))].sort();
-  return sinks.map((sink) => {
+  return sinks.flatMap((sink) => {
     const ordered = inOrder(entries, sink);
+    if (agents.includes(sink)) {
+      // A thread is about one alert.
+      return ordered
+        .slice(0, maxAlertsOfAgent)
+        .map((entry) => newMessage(sink, { kind: 'alerts', ...state, entries: [entry], summary: null }, undefined));
+    }
     const left = ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesShown);
     const shown = left.length === 0 ? ordered : ordered.filter((entry) => !left.includes(entry));
     const own = picturesFor(sink).filter(({ key }) => shown.some((entry) => entry.key === key));
@@ -125,9 +176,12 @@ export function messagesOf(
       ...(own.length === 0 ? {} : { pictures: own }),
       ...(left.length === 0 ? {} : { left: leftOut(left) }),
     };
-    return newMessage(sink, message, undefined);
+    return [newMessage(sink, message, undefined)];
   });
 }
+
+/** An agent gets this many alerts of one evaluation, the most urgent ones: each is a call that costs money. */
+export const maxAlertsOfAgent = 20;
 
 /** The entries of a sink, most urgent first. */
 export function inOrder(entries: Transitions['entries'], sink: string): readonly AlertEntry[] {
@@ -234,7 +288,7 @@ function leftWords({ left }: Pick<Message, 'left'>): string | undefined {
 const icons = { critical: '🔴', warning: '🟠', info: '🔵' } as const;
 
 /** An alert as text. Names from outside are cut to a safe length and to one line. */
-export function cardOf({ key, occurrence, transition, since, fact: unsafe }: AlertEntry): Card {
+export function cardOf({ key, occurrence, transition, since, fact: unsafe, answers = [] }: AlertEntry): Card {
   const isOver = transition === 'resolved';
   const fact = withSafeTexts(unsafe);
   const words = isOver ? overWords(fact) : heldWords(fact);
@@ -257,6 +311,7 @@ export function cardOf({ key, occurrence, transition, since, fact: unsafe }: Ale
       ...(isUnreadable(fact) ? [] : [throughWords(fact.completeThrough)]),
       `${oneLine(key, maxSentenceLength)}${times}`,
     ],
+    answers,
   };
 }
 
@@ -715,7 +770,9 @@ export function plainText(message: OutgoingMessage, safe: (line: string) => stri
       ? message.entries.map((entry) => [plainCard(cardOf(entry)), ...linesOfLink(message, entry)].join('\n'))
       : [
           [
+            ...(message.summary.opening === undefined ? [] : [message.summary.opening, '']),
             message.summary.text,
+            ...(message.summary.answers ?? []).flatMap((answer) => ['', ...answerLines(answer)]),
             ...(message.origin?.dashboard === undefined ? [] : [`${message.origin.dashboard}/`]),
           ].join('\n'),
         ]
@@ -758,6 +815,7 @@ function plainCard(card: Card): string {
     ...card.warnings.map((warning) => `⚠ ${warning}`),
     ...card.fields.map(({ label, value }) => `${label}: ${value}`),
     ...(card.list === undefined ? [] : [`${card.list.label}:`, ...card.list.items.map((item) => `  - ${item}`)]),
+    ...card.answers.flatMap(answerLines),
     card.notes.join(' · '),
   ].join('\n');
 }

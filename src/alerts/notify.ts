@@ -2,16 +2,28 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { type AnomalyRules, loadAnomalyRules } from '../anomalies/index.ts';
 import { type Budget, budgetsFile, loadBudgets } from '../budgets/index.ts';
-import { type LocalConfig, loadConfig, secretsOf } from '../config/index.ts';
-import type { Effects } from '../effects.ts';
+import {
+  type AccountConfig,
+  type ActingSettings,
+  alertSinksOf,
+  answersToOf,
+  clientFor,
+  isActing,
+  type LocalConfig,
+  loadConfig,
+  secretsOf,
+  withWorkspaceToken,
+} from '../config/index.ts';
+import type { Effects, HttpSend } from '../effects.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import type { Client } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import type { AlertFactsOptions } from './collect-facts.ts';
-import { type Delivery, deliver } from './deliver.ts';
+import { type ActingRules, type Delivery, deliver } from './deliver.ts';
 import type { Origin } from './message.ts';
 import { openSink } from './sinks/index.ts';
-import type { SendMessage } from './sinks/sink.ts';
+import type { SendMessage, SinkEffects } from './sinks/sink.ts';
 
 /** What a command provides to send alerts: the outside world, the project folder, and how to write to a person. */
 export interface AlertingContext {
@@ -28,6 +40,8 @@ export interface AlertingContext {
   keepSecret(secret: string): void;
   /** The text with every secret replaced. */
   redact(text: string): string;
+  /** An HTTP client with this many sockets per origin; closed with the process. */
+  openHttp(connections: number): HttpSend;
 }
 
 /** The configuration of a command that notifies sinks; from here on all output hides their secrets. */
@@ -57,7 +71,7 @@ export function alertFactsOptions(
   let budgets: readonly Budget[] | undefined;
   let anomalyRules: AnomalyRules | undefined;
   let problem: UsageError | undefined;
-  const sinks = config.sinks.map(({ name }) => name);
+  const sinks = alertSinksOf(config.sinks);
   try {
     budgets = loadBudgets(budgetsFile(dir), { now, sinks }) ?? [];
   } catch (error) {
@@ -87,10 +101,64 @@ export function alertFactsOptions(
 }
 
 /** Opens every configured sink. */
-export function openSinks(config: LocalConfig, { effects, signal }: AlertingContext): ReadonlyMap<string, SendMessage> {
+export function openSinks(config: LocalConfig, context: AlertingContext): ReadonlyMap<string, SendMessage> {
+  const effects = sinkEffects(config, context);
   return new Map(
     config.sinks.flatMap(({ name, settings }) =>
-      settings === undefined ? [] : [[name, openSink(settings, { log: effects.log, signal })] as const],
+      settings === undefined ? [] : [[name, withoutSecrets(openSink(settings, effects), context)] as const],
+    ),
+  );
+}
+
+/** An agent could repeat a secret that it knows; answers are stored and shown. */
+function withoutSecrets(send: SendMessage, { redact }: AlertingContext): SendMessage {
+  return async (message) => {
+    const attempt = await send(message);
+    if (attempt.outcome !== 'delivered') return { ...attempt, reason: redact(attempt.reason) };
+    return attempt.answer === undefined ? attempt : { ...attempt, answer: redact(attempt.answer) };
+  };
+}
+
+/** What sinks need from outside. */
+export function sinkEffects(config: LocalConfig, context: AlertingContext): SinkEffects {
+  const { effects, signal } = context;
+  return { log: effects.log, signal, clientOf: (settings) => clientOf(settings, config, context) };
+}
+
+/**
+ * The client of a sink that calls the platform, with its account's address and the token of its workspace. It sends a
+ * request once: the outbox decides about another attempt. Throws UsageError if the account has no address or token.
+ */
+export function clientOf(settings: ActingSettings, config: LocalConfig, context: AlertingContext): Client {
+  const { accounts } = config;
+  const found = accounts.find(({ id }) => id === settings.account) ?? (accounts.length === 1 ? accounts[0] : undefined);
+  if (found?.url === undefined || found.token === undefined) {
+    const missing = found?.url === undefined ? 'url (COSTBOOK_URL)' : 'token (COSTBOOK_TOKEN)';
+    throw new UsageError(`its account has no ${missing}, which a sink of type ${settings.type} needs: set it`);
+  }
+  const account = withWorkspaceToken(found as AccountConfig, settings.workspace);
+  return clientFor(account, config, context.openHttp(config.concurrency), context, settings.workspace, {
+    maxAttempts: 1,
+    attemptTimeoutMs: settings.timeLimitSeconds * 1000,
+  });
+}
+
+/** The rules of the configured sinks that call the platform. */
+function actingRules({ sinks }: LocalConfig): ReadonlyMap<string, ActingRules> {
+  return new Map(
+    sinks.flatMap(({ name, settings }) =>
+      isActing(settings)
+        ? [
+            [
+              name,
+              {
+                isModel: settings.type === 'model',
+                answersTo: answersToOf(settings),
+                timeLimitMs: settings.timeLimitSeconds * 1000,
+              },
+            ],
+          ]
+        : [],
     ),
   );
 }
@@ -109,15 +177,21 @@ export async function deliverAll(
     outbox: warehouse,
     runNumber,
     tellOf: (name) => sinks.get(name),
+    acting: actingRules(config),
     giveUpDays: config.alerts.giveUpDays,
     now: effects.now,
     random: effects.random,
     sleep: effects.sleep,
     signal,
   });
-  for (const { message, outcome, reason, tries } of deliveries) {
+  for (const { message, outcome, reason, tries, acting } of deliveries) {
     const what = `message ${message.id} to the sink ${message.sink}`;
-    if (outcome === 'dead') {
+    if (acting?.isModel === true) continue; // it has written to the log
+    if (outcome === 'dead' && acting !== undefined) {
+      context.tell(
+        `warning: ${what} may have been received, so it is not sent again: ${reason}; "costbook alerts resend" sends an alert again`,
+      );
+    } else if (outcome === 'dead') {
       context.tell(
         `${what} is given up after ${config.alerts.giveUpDays} days: ${reason}; "costbook alerts" shows its content`,
       );
@@ -133,13 +207,16 @@ export async function deliverAll(
 }
 
 /**
- * 8 if a message was given up, or if no sink accepted a notification. One of several sinks is enough.
+ * 8 if a message was given up, or if no sink accepted a notification. One of several sinks is enough; for a sink that
+ * calls the platform, another one is enough also if its message was given up.
  */
 export function exitCodeOf(deliveries: readonly Delivery[]): number {
-  if (deliveries.some(({ outcome }) => outcome === 'dead')) return exitCodes.undelivered;
+  if (deliveries.some(({ outcome, acting }) => outcome === 'dead' && acting === undefined))
+    return exitCodes.undelivered;
   const delivered = new Set<string>();
   const waiting = new Set<string>();
-  for (const { message, outcome } of deliveries) {
+  for (const { message, outcome, acting } of deliveries) {
+    if (acting?.isModel === true) continue; // it only adds to the messages of others
     for (const subject of subjectsOf(message.message, message.summary)) {
       (outcome === 'delivered' ? delivered : waiting).add(subject);
     }

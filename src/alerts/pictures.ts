@@ -47,7 +47,7 @@ export function showsPictures(settings: SinkSettings | undefined): boolean {
 export async function readPictures(
   connection: Connection,
   entries: Transitions['entries'],
-  sinks: readonly Sink[],
+  sinks: readonly Pick<Sink, 'name' | 'settings'>[],
   asked: PicturesAsked,
 ): Promise<(sink: string) => readonly MessagePicture[]> {
   const showing = sinks.flatMap(({ name, settings }) => (showsPictures(settings) ? [name] : []));

@@ -60,6 +60,10 @@ export interface CostSummary {
   readonly gaps: readonly string[];
   /** The whole summary as plain text, for a fixed-width font. */
   readonly text: string;
+  /** The first paragraph, which a model wrote; only in a message on its way. */
+  readonly opening?: string | undefined;
+  /** What agents answered; only in a message on its way. */
+  readonly answers?: readonly { readonly sink: string; readonly text: string }[] | undefined;
 }
 
 export type SummaryPeriod = 'weekly' | 'monthly';

@@ -29,6 +29,8 @@ export interface AlertEntry {
   readonly fact: AlertFact;
   /** When it was raised; only for `open`. */
   readonly since?: string | undefined;
+  /** What agents answered about it; only in a message on its way. */
+  readonly answers?: readonly { readonly sink: string; readonly text: string }[] | undefined;
 }
 
 /** The result of an evaluation: changes of the ledger, and notifications. */
@@ -246,6 +248,7 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
     return fact.check === listingsCheck && (ingest !== undefined || state.listings.length > 0);
   }
   if (fact.kind !== 'run' || fact.exitCode !== exitCodes.unproven) return false;
+  if (['damaged_file', 'changed_file'].includes(fact.errorCode ?? '')) return false;
   if (fact.command !== 'ingest') return ingest !== undefined || windows.length > 0;
   return fact.errorCode == null
     ? windows.some(({ reason }) => fact.error?.includes(reason))

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LocalConfig } from '../config/index.ts';
+import { isActing, type LocalConfig } from '../config/index.ts';
+import { counted } from '../counted.ts';
 import {
   CostbookError,
   exitCodeOf,
@@ -16,13 +17,21 @@ import {
 } from '../errors.ts';
 import { failureOf } from '../failure.ts';
 import { completenessOf } from '../reports/index.ts';
-import { formatSecond } from '../time.ts';
-import { type KnownAlert, knownAlerts, openBooks, type RaisedAlert, readAllTables } from '../warehouse/index.ts';
+import { formatSecond, type Instant } from '../time.ts';
+import {
+  type Connection,
+  type KnownAlert,
+  knownAlerts,
+  openBooks,
+  type RaisedAlert,
+  readAllTables,
+} from '../warehouse/index.ts';
 import type { BooksFact, RunFact } from './alert-fact.ts';
 import { withNews } from './causes.ts';
+import type { ProjectOfChecks } from './collect-facts.ts';
 import type { Message } from './message.ts';
 import { type AlertingContext, loadAlertingConfig } from './notify.ts';
-import { alertWords, type OpenAlert } from './open-alerts.ts';
+import { alertWords, type OpenAlert, openAlerts } from './open-alerts.ts';
 import { deliverWithoutBooks } from './without-books.ts';
 
 /** The alerts that are sent even if the books cannot store them, by the name of their file. */
@@ -128,6 +137,28 @@ export async function unstoredStill(dir: string): Promise<readonly WaitingAlert[
     });
 }
 
+/**
+ * Every open alert, most severe first: those that the books cannot store, and those of the books whose cause is not
+ * gone. Every count of open alerts is of these.
+ */
+export async function allOpenAlerts(
+  connection: Connection,
+  now: Instant,
+  project: ProjectOfChecks,
+): Promise<OpenAlert[]> {
+  const waiting = (await unstoredStill(project.dir)).map(({ at, ...alert }) => {
+    return { ...alert, severity: 'critical' as const, since: at, icon: '🔴' };
+  });
+  const ofBooks = await openAlerts(connection, now, project);
+  return [...waiting, ...ofBooks.filter(({ key }) => !waiting.some((alert) => alert.key === key))];
+}
+
+/** `3 open alerts, 1 critical`. */
+export function countWords(open: readonly Pick<OpenAlert, 'severity'>[]): string {
+  const critical = open.filter(({ severity }) => severity === 'critical').length;
+  return `${counted(open.length, 'open alert')}, ${critical} critical`;
+}
+
 /** Removes the waiting alerts, because the ledger has them now. */
 export async function forgetUnstored(dir: string): Promise<void> {
   for (const name of names) {
@@ -224,7 +255,11 @@ async function notifyOnce(
   const alert: UnstoredAlert = isSame
     ? before
     : { ...found, occurrence: Math.max(found.occurrence, (stored?.occurrence ?? 0) + 1), sinks: {} };
-  const sinks = config.alerts.notify.filter((sink) => !['delivered', 'dead'].includes(alert.sinks[sink] ?? ''));
+  // Without a receipt, an agent or a job could be called twice: it gets the alert from the books.
+  const acting = config.sinks.flatMap(({ name, settings }) => (isActing(settings) ? [name] : []));
+  const sinks = config.alerts.notify.filter(
+    (sink) => !acting.includes(sink) && !['delivered', 'dead'].includes(alert.sinks[sink] ?? ''),
+  );
   if (sinks.length === 0) return;
   const outcomes = await sendTo(sinks, name, alert, config, context);
   const delivered = [...outcomes.values()].filter((outcome) => outcome === 'delivered').length;

@@ -3,6 +3,7 @@ export { type Allocation, allocationFile, allocationKeys, loadAllocation, parseA
 export {
   type AllocationTest,
   explainAllocation,
+  type Mounter,
   type OwnedWindow,
   type OwnerTwins,
   testAllocation,

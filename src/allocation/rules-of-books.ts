@@ -37,7 +37,7 @@ export interface OwnerTwins {
 
 /** The effect of allocation rules on the costs in the books. */
 export interface AllocationTest {
-  /** In the order of the rules; the last entry is the default rule. */
+  /** In the order of the rules, then the default rule, then volumes whose mounters have several owners, if any. */
   readonly rules: readonly RuleCatch[];
   readonly cost: string;
   /** The total after allocation. It must be equal; otherwise there is a bug. */
@@ -121,6 +121,18 @@ export interface RuleVerdict {
   readonly reason: readonly string[];
 }
 
+/** A resource that mounts a volume, and what the rules decide for it. */
+export interface Mounter {
+  readonly resourceType: string;
+  readonly resourceName: string;
+  /** The labels that the rules read, a JSON object; null if it has none. */
+  readonly labels: string | null;
+  readonly rule: string;
+  /** Whether the rule splits its cost over owners. */
+  readonly isShared: boolean;
+  readonly owner: string;
+}
+
 /** The owner of a resource's costs in one time range, for some of its billing dimensions. */
 export interface OwnedWindow {
   readonly account: string;
@@ -138,8 +150,10 @@ export interface OwnedWindow {
   readonly owner: string;
   /** USD in the books over all these billing dimensions, as decimal text. */
   readonly cost: string;
-  /** The rules up to the one that matched. */
+  /** The rules up to the one that matched; of a volume that follows its mounts, the rules that did not match it. */
   readonly rules: readonly RuleVerdict[];
+  /** The resources that mounted the volume when the range ended, if its cost follows them; otherwise null. */
+  readonly mounters: readonly Mounter[] | null;
 }
 
 /** Most windows that are explained; a name with more is not a single resource. */
@@ -163,6 +177,8 @@ export async function explainAllocation(
     const facts = JSON.parse(String(row['facts'] ?? '{}')) as Record<string, string | null>;
     const hits = JSON.parse(String(row['hits'] ?? '[]')) as [number, number][];
     const [from, to] = [textOrNull(row['from_time']), textOrNull(row['to_time'])];
+    const isMounted = row['is_mounted'] === true;
+    const tried = verdicts(definition, Number(row['rule_number']), { facts, hits, from, to });
     const window = {
       account: String(row['account']),
       workspace: textOrNull(row['workspace']),
@@ -174,7 +190,8 @@ export async function explainAllocation(
       rule: String(row['rule']),
       isShared: row['is_split'] === true,
       owner: String(row['owner']),
-      rules: verdicts(definition, Number(row['rule_number']), { facts, hits, from, to }),
+      rules: isMounted ? tried.filter(({ matched }) => !matched) : tried,
+      mounters: isMounted ? (JSON.parse(String(row['mounters'] ?? '[]')) as Mounter[]) : null,
     };
     const key = JSON.stringify(window);
     const known = merged.get(key);

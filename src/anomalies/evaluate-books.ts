@@ -286,7 +286,7 @@ function toRow(
     rules,
   }: { before: AnomalyRow | undefined; explanation: Explained | undefined; rules: AnomalyRules },
 ): AnomalyRow {
-  const unexplained = {
+  const unexplained: Omit<AnomalyDetail, 'impacts' | 'notices'> = {
     costSoFar: null,
     firstHour: null,
     moved: null,
@@ -307,6 +307,8 @@ function toRow(
     priceEffect: explained.priceEffect,
     volumeEffect: explained.volumeEffect,
     drivers: explained.drivers,
+    deployments: explained.deployments,
+    deploymentCount: explained.deploymentCount,
   };
   const day = (number: number | undefined) => (number === undefined ? null : dayName(number));
   return {

@@ -2,6 +2,7 @@ import { textOrNull } from '../optional-text.ts';
 import { formatInstant, hourMs } from '../time.ts';
 import { type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
 import { dayName } from './days.ts';
+import { deploymentsBefore } from './deployments.ts';
 import type { Episode } from './detect.ts';
 import { type AnomalyDetail, usdText } from './fact.ts';
 import type { Scope } from './scope.ts';
@@ -21,6 +22,8 @@ export interface ToExplain {
 
 /** The most resources that an anomaly lists. */
 const driverCount = 5;
+/** Deployments of resources with at least this percentage of the difference are of interest. */
+const leastPart = 1;
 /** If price or usage alone causes this share of the difference, only that one changed. */
 const alone = 0.75;
 
@@ -46,9 +49,36 @@ export async function explain(connection: Connection, asked: readonly ToExplain[
   const hours = await connection.rows(await readSql('anomalies', 'hours'), { anomalies });
   const driversOf = byAnomaly(drivers);
   const hoursOf = byAnomaly(hours);
-  return asked.map(({ episode, expectedSoFar }, anomaly) =>
+  const found = asked.map(({ episode, expectedSoFar }, anomaly) =>
     explained(episode, expectedSoFar, driversOf.get(anomaly) ?? [], hoursOf.get(anomaly) ?? []),
   );
+  return withDeployments(connection, asked, found);
+}
+
+/** Adds what was deployed or changed of the drivers before. */
+async function withDeployments(
+  connection: Connection,
+  asked: readonly ToExplain[],
+  found: readonly Explained[],
+): Promise<Explained[]> {
+  const names = found.map(({ drivers }) => drivers.filter(({ part }) => part >= leastPart));
+  const anomalies = found.map(({ firstHour }, anomaly) => ({
+    anomaly,
+    account: asked[anomaly]?.scope.account,
+    workspace: asked[anomaly]?.scope.workspace,
+    resource_type: asked[anomaly]?.scope.resourceType,
+    first_hour: firstHour,
+    names: names[anomaly]?.flatMap(({ resourceName }) => resourceName ?? []),
+  }));
+  const rows = await connection.rows(await readSql('anomalies', 'changes'), { anomalies: JSON.stringify(anomalies) });
+  const rowsOf = byAnomaly(rows);
+  return found.map((explanation, anomaly) => {
+    const own = rowsOf.get(anomaly) ?? [];
+    const { firstHour, drivers } = explanation;
+    if (firstHour === null) return explanation;
+    const ofDrivers = drivers.map(({ resourceName }) => resourceName);
+    return { ...explanation, ...deploymentsBefore(own, firstHour, ofDrivers) };
+  });
 }
 
 function byAnomaly(rows: readonly SqlRow[]): ReadonlyMap<number, SqlRow[]> {

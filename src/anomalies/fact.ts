@@ -3,6 +3,7 @@ import type { Severity } from '../severity.ts';
 import { dayMs } from '../time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
 import { dayName, dayNamed } from './days.ts';
+import type { DeploymentBefore } from './deployments.ts';
 import type { AnomalyKind } from './detect.ts';
 import { dailyAt, type NoticeReason } from './notices.ts';
 
@@ -46,6 +47,10 @@ export interface AnomalyDetail {
   readonly volumeEffect: string | null;
   /** The largest changes first. */
   readonly drivers: readonly AnomalyDriver[];
+  /** What was deployed or changed of its drivers in the 48 hours before, most relevant first; undefined in rows of earlier versions. */
+  readonly deployments?: readonly DeploymentBefore[] | undefined;
+  /** How many deployments there are; `deployments` may have fewer. */
+  readonly deploymentCount?: number | undefined;
 }
 
 /**

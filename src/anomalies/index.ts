@@ -1,7 +1,9 @@
 export { type AnomalyBacktest, backtestAnomalies } from './backtest.ts';
 export { daysAround } from './days-around.ts';
+export { eventWords, settingWords, whenWords } from './deployment-words.ts';
+export { type Deployment, deploymentsOf } from './deployments.ts';
 export { quietDays } from './detect.ts';
-export { type AnomalyState, evaluateAnomalies } from './evaluate-books.ts';
+export { type AnomalyState, evaluateAnomalies, readKnownAnomalies } from './evaluate-books.ts';
 export { evaluateScope, firstTimeDays } from './evaluate-scope.ts';
 export { type AnomalyFact, anomalyFacts } from './fact.ts';
 export { noticesOf } from './notices.ts';

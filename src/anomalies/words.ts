@@ -2,6 +2,7 @@ import { counted } from '../counted.ts';
 import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { cents, usd } from '../money.ts';
 import { dayNamed } from './days.ts';
+import { deploymentSentences } from './deployment-words.ts';
 import type { AnomalyDriver, AnomalyFact } from './fact.ts';
 
 /** The text of an alert about an anomaly. */
@@ -27,6 +28,7 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
       ...noticeWords(fact),
       ...monthEndWords(fact),
       drivenWords(fact),
+      ...deploymentSentences({ deployments: fact.deployments ?? [], deploymentCount: fact.deploymentCount ?? 0 }),
       ...(fact.isOver ? ['It has ended.'] : []),
     ],
     next: [nextWords(fact), ...silenceWords(fact)].join(' '),

@@ -10,6 +10,7 @@ import {
   forgetUnstored,
   loadAlertingConfig,
   type Message,
+  maxAlertsOfAgent,
   messagesOf,
   type OutgoingMessage,
   originOf,
@@ -23,6 +24,7 @@ import {
   unstoredAlerts,
 } from '../alerts/index.ts';
 import { forecastLevel, forecastRow } from '../budgets/index.ts';
+import type { LocalConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { exitCodes, isForRepair, worstExitCode } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
@@ -94,7 +96,9 @@ export const alertCommand: Command = {
             forecasts,
             log: context.effects.log,
           });
-          messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at), origin }, pictures);
+          const agents = agentsOf(config);
+          messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at), origin }, pictures, agents);
+          tellOfAgents(transitions.entries, agents, context);
           // Stored before alerts about them, so that no message names a forecast that is not stored.
           await warehouse.recordForecasts({
             runNumber,
@@ -138,6 +142,22 @@ export const alertCommand: Command = {
     });
   },
 };
+
+/** The sinks that get a message for each alert. */
+function agentsOf({ sinks }: LocalConfig): readonly string[] {
+  return sinks.flatMap(({ name, type }) => (type === 'agent' ? [name] : []));
+}
+
+/** Warns if an agent does not get all alerts of an evaluation. */
+function tellOfAgents(entries: Transitions['entries'], agents: readonly string[], { tell }: CommandContext): void {
+  for (const agent of agents) {
+    const count = entries.filter(({ sinks }) => sinks.includes(agent)).length;
+    if (count <= maxAlertsOfAgent) continue;
+    tell(
+      `warning: the sink ${agent} gets the ${maxAlertsOfAgent} most urgent of ${count} alerts: each is a call of its agent`,
+    );
+  }
+}
 
 /** An alert that was sent without the books, as it will be stored; undefined if a killed run already stored it. */
 function notStored(alert: UnstoredAlert, known: readonly KnownAlert[]): UnstoredAlert | undefined {
@@ -263,7 +283,8 @@ async function readOnly(context: CommandContext) {
     const everybody = config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify;
     const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });
     const state = await completenessOf(books.connection);
-    const messages = messagesOf(entries, { ...state, at: formatSecond(asked.now), origin: originOf(config, context) });
+    const head = { ...state, at: formatSecond(asked.now), origin: originOf(config, context) };
+    const messages = messagesOf(entries, head, undefined, agentsOf(config));
     if (read.bug !== undefined) throw read.bug;
     return { messages, problem: problem ?? read.problem };
   } finally {

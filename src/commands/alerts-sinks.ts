@@ -16,6 +16,7 @@ import {
   readSummaryPicture,
   type SummaryPeriod,
   showsPictures,
+  sinkEffects,
 } from '../alerts/index.ts';
 import {
   budgetCalendar,
@@ -29,6 +30,7 @@ import type { LocalConfig } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
 import { formatSecond } from '../time.ts';
 import { type Connection, knownAlerts, openBooks } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
@@ -77,15 +79,25 @@ export async function preview(
 export async function sendTest(name: string, context: CommandContext): Promise<number> {
   const config = loadAlertingConfig(context);
   const sink = sinkOf(name, config);
-  const { message } = await readMessage(sink, config, context, exampleMessage);
-  const send = openSink(sink.settings, { log: context.effects.log, signal: context.signal });
+  const { message } = await readMessage(sink, config, context, async (connection, asked) => {
+    if (sink.settings.type !== 'model') return exampleMessage(connection, asked);
+    const { message: summary, about } = await summaryMessage(connection, 'weekly', asked);
+    return { message: { ...summary, isTest: true }, about };
+  });
+  const send = openSink(sink.settings, sinkEffects(config, context));
   const attempt = await send(message);
-  if (context.json) await context.write(`${JSON.stringify({ sink: name, ...attempt })}\n`);
+  if (context.json) await context.write(`${context.redact(JSON.stringify({ sink: name, ...attempt }))}\n`);
   if (attempt.outcome !== 'delivered') {
     context.tell(`costbook: the sink ${name} rejected the test message: ${attempt.reason}`);
     return exitCodes.undelivered;
   }
-  if (!context.json) await context.write(`The sink ${name} accepted a test message.\n`);
+  if (context.json) return exitCodes.done;
+  await context.write(`The sink ${name} accepted a test message.\n`);
+  if (attempt.reason !== undefined) context.tell(`costbook: warning: ${attempt.reason}`);
+  if (attempt.answer !== undefined) {
+    const lines = attempt.answer.split('\n').map((line) => `  ${forTerminal(context.redact(line))}`);
+    await context.write(`It answered:\n${lines.join('\n')}\n`);
+  }
   return exitCodes.done;
 }
 

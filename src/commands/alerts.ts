@@ -1,6 +1,7 @@
 import {
   type AlertFact,
   alertWords,
+  countWords,
   deliverAll,
   endedCauses,
   exitCodeOf,
@@ -17,9 +18,18 @@ import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
+import type { Severity } from '../severity.ts';
 import { folded } from '../terminal/index.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
-import { type Connection, expectBooks, openBooks, readSql, type SqlRow } from '../warehouse/index.ts';
+import {
+  type Connection,
+  expectBooks,
+  openBooks,
+  readSql,
+  type SqlRow,
+  type StoredAnswer,
+  storedAnswers,
+} from '../warehouse/index.ts';
 import { noSuchKey, preview, sendTest } from './alerts-sinks.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
@@ -104,17 +114,28 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
     const isOpenOnly = input.options['open'] === true;
     const rows = await books.connection.rows(await readSql('alerts', 'list'), { open_only: isOpenOnly });
     const over = await overIn(rows, books.connection, context);
+    const answers = await storedAnswers(books.connection, 0);
     const state = await completenessOf(books.connection);
     const unstored = await unstoredStill(context.dir);
+    const waiting = unstored.map(({ key }) => key);
+    const ofBooks = rows.filter((row) => row['is_open'] === true && !isOver(row, over));
+    // As `allOpenAlerts` counts them.
+    const open = [
+      ...unstored.map(() => ({ severity: 'critical' as const })),
+      ...ofBooks
+        .filter((row) => !waiting.includes(String(row['alert_key'])))
+        .map((row) => ({ severity: String(row['severity']) as Severity })),
+    ];
     if (context.json) {
       const { completeThrough, settledThrough } = state;
       await context.write(
-        `${JSON.stringify({ completeThrough, settledThrough, alerts: rows.map((row) => toJson(row, isOver(row, over))), unstored })}\n`,
+        `${JSON.stringify({ open: open.length, completeThrough, settledThrough, alerts: rows.map((row) => toJson(row, isOver(row, over), answers)), unstored })}\n`,
       );
     } else {
-      const ofBooks = rows.length === 0 && unstored.length === 0 ? await noneWords(books.connection, isOpenOnly) : '';
-      const shown = `${unstored.map(describeUnstored).join('')}${ofBooks}${describe(rows, over)}`.trimEnd();
-      await context.write(`${folded(shown, context.layout)}\n\n${describeCompleteness(state)}\n`);
+      const none = rows.length === 0 && unstored.length === 0 ? await noneWords(books.connection, isOpenOnly) : '';
+      const shown = `${unstored.map(describeUnstored).join('')}${none}${describe(rows, over, answers)}`.trimEnd();
+      const count = open.length === 0 ? '' : `${countWords(open)}\n`;
+      await context.write(`${folded(shown, context.layout)}\n\n${count}${describeCompleteness(state)}\n`);
     }
     return exitCodes.done;
   } finally {
@@ -149,7 +170,7 @@ async function noneWords(connection: Connection, isOpenOnly: boolean): Promise<s
   return isOpenOnly ? 'No open alerts.' : 'No alerts so far.';
 }
 
-function toJson(row: SqlRow, isOverNow: boolean): Record<string, unknown> {
+function toJson(row: SqlRow, isOverNow: boolean, answers: readonly StoredAnswer[]): Record<string, unknown> {
   return {
     key: row['alert_key'],
     occurrence: row['occurrence'],
@@ -170,17 +191,38 @@ function toJson(row: SqlRow, isOverNow: boolean): Record<string, unknown> {
     title: alertWords({ key: String(row['alert_key']), fact: String(row['fact']) }).title,
     sinks: JSON.parse(String(row['sinks'])),
     fact: JSON.parse(String(row['fact'])),
+    answers: answersTo(row, answers).map(({ sink, alert, answeredAt, text }) => ({
+      sink,
+      transition: alert?.transition,
+      at: answeredAt,
+      text,
+    })),
   };
 }
+
+/** What agents and jobs answered about an occurrence of an alert, oldest first. */
+function answersTo(row: SqlRow, answers: readonly StoredAnswer[]): readonly StoredAnswer[] {
+  return answers.filter(
+    ({ alert }) => alert?.key === row['alert_key'] && alert?.occurrence === Number(row['occurrence']),
+  );
+}
+
+/** The newest answer of each sink. */
+function newestOfEach(answers: readonly StoredAnswer[]): readonly StoredAnswer[] {
+  return [...new Map(answers.map((answer) => [answer.sink, answer])).values()];
+}
+
+/** An answer is cut here; --json has all of it. */
+const maxAnswerShown = 500;
 
 /** How many ended alerts are shown; --json has all. */
 const endedShown = 10;
 
-function describe(rows: readonly SqlRow[], over: ReadonlySet<string>): string {
+function describe(rows: readonly SqlRow[], over: ReadonlySet<string>, answers: readonly StoredAnswer[]): string {
   const open = rows.filter((row) => row['is_open'] === true);
   const ended = rows.filter((row) => row['is_open'] !== true);
   const parts = [
-    ...open.map((row) => describeOpen(row, isOver(row, over))),
+    ...open.map((row) => describeOpen(row, isOver(row, over), answersTo(row, answers))),
     ...(ended.length === 0 ? [] : [['Ended:', ...ended.slice(0, endedShown).map(describeEnded)].join('\n')]),
     ...(ended.length > endedShown ? [`and ${ended.length - endedShown} more ended alerts (--json lists all)`] : []),
   ];
@@ -198,7 +240,7 @@ function describeUnstored({ key, title, detail, next, at }: WaitingAlert): strin
   return `${[...lines, `   ${key}`].flatMap((line) => (line ? [forTerminal(line)] : [])).join('\n')}\n\n`;
 }
 
-function describeOpen(row: SqlRow, isOverNow: boolean): string {
+function describeOpen(row: SqlRow, isOverNow: boolean, answers: readonly StoredAnswer[]): string {
   const { icon, title, detail, next } = alertWords({ key: String(row['alert_key']), fact: String(row['fact']) });
   const times = Number(row['occurrence']) > 1 ? `, ${row['occurrence']} times` : '';
   const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
@@ -209,6 +251,7 @@ function describeOpen(row: SqlRow, isOverNow: boolean): string {
     forTerminal(`${icon} ${row['severity']}  ${title}`),
     ...words.flatMap((line) => (line === undefined ? [] : [`   ${forTerminal(line)}`])),
     `   open since ${row['open_since']}${times}${quiet}; notified: ${notifiedWords(row)}`,
+    ...newestOfEach(answers).map(({ sink, text }) => `   ${forTerminal(`${sink} answered: ${text}`, maxAnswerShown)}`),
     `   ${forTerminal(String(row['alert_key']))}`, // never cut: users copy it to ack and resend
   ].join('\n');
 }

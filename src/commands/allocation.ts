@@ -7,6 +7,7 @@ import {
   type Definition,
   explainAllocation,
   loadAllocation,
+  type Mounter,
   type OwnedWindow,
   type OwnerTwins,
   testAllocation,
@@ -246,8 +247,18 @@ async function unknownResource(connection: Connection, resource: string): Promis
 }
 
 function toJson(window: OwnedWindow): Record<string, unknown> {
-  const { owner, labels, ...rest } = window;
-  return { ...rest, labels: labels === null ? null : JSON.parse(labels), owner: JSON.parse(owner) };
+  const { owner, labels, mounters, ...rest } = window;
+  return {
+    ...rest,
+    labels: parsed(labels),
+    owner: JSON.parse(owner),
+    mounters:
+      mounters?.map((each) => ({ ...each, labels: parsed(each.labels), owner: JSON.parse(each.owner) })) ?? null,
+  };
+}
+
+function parsed(json: string | null): unknown {
+  return json === null ? null : JSON.parse(json);
 }
 
 /** Labels can be very long; --json has them whole. */
@@ -263,9 +274,22 @@ function explained(window: OwnedWindow): string {
     `  ${billingDimensions.map((dimension) => dimension ?? '(no billing dimension)').join(', ')}`,
     ...(window.labels === null ? [] : [`  labels ${window.labels}`]),
     ...rules.map(({ rule, matched, reason }) => `  ${matched ? 'matches' : 'not    '} ${rule}: ${reason.join('; ')}`),
+    ...(window.mounters === null ? [] : mounterLines(window.mounters)),
     `  → ${owner}, by ${window.rule}`,
   ];
   return lines.map((line) => `${excerpt(forTerminal(line), maxLineLength)}\n`).join('');
+}
+
+/** The number of mounters shown; --json has all. */
+const maxMountersShown = 20;
+
+function mounterLines(mounters: readonly Mounter[]): string[] {
+  const lines = mounters.slice(0, maxMountersShown).map(({ resourceType, resourceName, rule, isShared, owner }) => {
+    const whose = isShared ? 'split over owners' : describeOwner(owner);
+    return `  mounted by ${resourceType} ${resourceName}: ${whose}, by ${rule}`;
+  });
+  const more = mounters.length - lines.length;
+  return more > 0 ? [...lines, `  mounted by ${more} more`] : lines;
 }
 
 function describeOwner(owner: string): string {

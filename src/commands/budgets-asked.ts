@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Budget, budgetsFile, loadBudgets } from '../budgets/index.ts';
-import type { LocalConfig } from '../config/index.ts';
+import { alertSinksOf, type LocalConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import type { CommandContext } from './command.ts';
 import type { ChildContext } from './run-in-child.ts';
@@ -16,7 +16,7 @@ export function budgetsAsked(
   { dir, effects }: Pick<ChildContext, 'dir' | 'effects'>,
 ): readonly Budget[] {
   const file = fileAsked(given, { dir });
-  const budgets = loadBudgets(file, { now: effects.now(), sinks: sinks.map(({ name }) => name) });
+  const budgets = loadBudgets(file, { now: effects.now(), sinks: alertSinksOf(sinks) });
   if (budgets !== undefined && budgets.length > 0) return budgets;
   throw new UsageError(
     `${file}: found ${budgets === undefined ? 'no such file' : 'no budgets'}, expected budgets such as\n${exampleBudget}`,

@@ -7,7 +7,7 @@ import {
   namesNotFound,
   readForecasts,
 } from '../budgets/index.ts';
-import { loadConfig } from '../config/index.ts';
+import { alertSinksOf, loadConfig } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
@@ -28,10 +28,7 @@ export async function backtestAnomalyRules(input: CommandInput, context: Command
   if (input.arguments[1] !== undefined) options.problem('--anomalies applies to no single budget: leave out the name');
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
-  const rules = loadAnomalyRules(
-    fileAsked(options.text('file'), context),
-    config.sinks.map(({ name }) => name),
-  );
+  const rules = loadAnomalyRules(fileAsked(options.text('file'), context), alertSinksOf(config.sinks));
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const asked = { from: now - overMs, now, lagHours: config.lagHours };

@@ -5,6 +5,7 @@ import { UsageError } from '../errors.ts';
 import type { Dashboard, DashboardProbes } from '../serve/index.ts';
 import type { CommandContext } from './command.ts';
 import { dashboardCommands } from './dashboard-commands.ts';
+import type { mcpAnswerer } from './mcp.ts';
 import type { optionReader } from './options.ts';
 
 const usualPort = 8620;
@@ -49,7 +50,7 @@ export async function startDashboard(
       `--host ${host}: other machines can reach this address, so expected access tokens (serve.tokens in costbook.yaml) or the header of an authenticating proxy (serve.userHeader)`,
     );
   }
-  let answerer: Promise<(request: Request) => Promise<Response>> | undefined;
+  let answerer: Promise<ReturnType<typeof mcpAnswerer>> | undefined;
   const { serveDashboard } = await import('../serve/index.ts');
   return serveDashboard({
     ...{ dir, host, port, settings, probes },
@@ -58,10 +59,10 @@ export async function startDashboard(
     ...{ now: effects.now, log: effects.log, signal },
     config: () => loadConfig({ dir, env, now: effects.now(), requireAccounts: false }),
     commands: dashboardCommands(context),
-    mcp: async (request) => {
+    mcp: async (request, limited) => {
       // It takes a while to load, and most dashboards have no agent.
-      answerer ??= import('./mcp.ts').then(({ mcpAnswerer }) => mcpAnswerer(context));
-      return (await answerer)(request);
+      answerer ??= import('./mcp.ts').then((loaded) => loaded.mcpAnswerer(context));
+      return (await answerer)(request, limited);
     },
   });
 }

@@ -3,10 +3,11 @@ import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import {
   alertRows,
+  allOpenAlerts,
+  countWords,
   isRefusedClose,
   isSameCause,
   type OpenAlert,
-  openAlerts,
   sinkFault,
   stepAfterRun,
   unstoredStill,
@@ -14,6 +15,9 @@ import {
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { budgetsFile, loadBudgets } from '../budgets/index.ts';
 import {
+  type ActingSettings,
+  alertSinksOf,
+  isActing,
   isStandardSecret,
   type LocalAccount,
   type LocalConfig,
@@ -36,13 +40,13 @@ import {
 } from '../errors.ts';
 import { faultAndStep, unprovenWindowCode } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
-import { checkLanding } from '../ingest/index.ts';
+import { checkLanding, reducedAccessOf, refusedListings } from '../ingest/index.ts';
 import { readJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { causeInMisplaced, describeMisplaced, misplacedFiles } from '../misplaced.ts';
-import { act, clockStep, type NextStep, nextWords, wait, waitForPlatform } from '../next-step.ts';
+import { act, clockStep, type NextStep, nextWords, refusedListingStep, wait, waitForPlatform } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
-import { expiryOf, type PlatformDifferences } from '../platform/index.ts';
+import { expiryOf, listings, type PlatformDifferences } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
 import { forTerminal, shorten } from '../safe-text.ts';
@@ -50,6 +54,7 @@ import { folded } from '../terminal/index.ts';
 import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import {
+  type Books,
   type Connection,
   completeness,
   findTraces,
@@ -67,9 +72,10 @@ import {
 } from '../warehouse/index.ts';
 import { futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
-import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
+import { findOnPlatform } from './doctor-acting-sinks.ts';
+import { faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { expectJobs } from './job-mistakes.ts';
-import { askPlatform } from './platform-access.ts';
+import { type AccountSeen, askPlatform } from './platform-access.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -118,7 +124,7 @@ export const doctorCommand: Command = {
     const config = read as LocalConfig | undefined; // assigned in a closure that the compiler does not see
     await look('jobs', () => jobs(config, context));
     await look('sql', () => sqlFiles(context));
-    const seen: Seen = { expired: new Set(), platformFaults: [], runs: new Set() };
+    const seen: Seen = { expired: new Set(), platformFaults: [], alertKeys: new Set() };
     const wrongNow = new Map<string, number>(); // how far the clock in use is ahead of the platform's, if it is wrong
     for (const account of config?.accounts ?? []) {
       const of = account.id === undefined ? '' : ` ${account.id}`;
@@ -156,6 +162,7 @@ export const doctorCommand: Command = {
           const { settings } = sink;
           if (settings === undefined) return []; // reported with the configuration, with file and line
           if (isOffline) return [ok(`is of type ${settings.type}`)];
+          if (isActing(settings)) return actingSink(sink.name, settings, config, context);
           const fault = await sinkFault(settings, context.signal);
           return fault === undefined
             ? [ok(settings.type === 'log' ? 'writes to the log' : 'can be reached; nothing was sent')]
@@ -170,6 +177,27 @@ export const doctorCommand: Command = {
     return exitCode;
   },
 };
+
+/** Whether the agent, job or model of a sink exists. */
+async function actingSink(
+  name: string,
+  settings: ActingSettings,
+  config: LocalConfig,
+  context: CommandContext,
+): Promise<readonly Found[]> {
+  const found = await findOnPlatform(settings, config, context);
+  const test = `"costbook alerts test ${name}"`;
+  switch (found.state) {
+    case 'found':
+      return [ok('exists; it was not called')];
+    case 'unknown':
+      return [warn(`could not be looked up: ${found.reason}`, `run ${test}, which calls the ${settings.type}`)];
+    case 'disabled':
+      return [fail(exitCodes.undelivered, found.reason, `switch it on, then run ${test}`)];
+    case 'missing':
+      return [fail(exitCodes.undelivered, found.reason, `correct the sink in costbook.yaml, then run ${test}`)];
+  }
+}
 
 interface Found {
   readonly state: 'ok' | 'warn' | 'fail';
@@ -202,8 +230,8 @@ interface Seen {
   readonly expired: Set<string | undefined>;
   /** Why a platform does not answer as expected. */
   readonly platformFaults: string[];
-  /** Keys of alerts about failed runs that the books' findings report. */
-  readonly runs: Set<string>;
+  /** Keys of alerts that other findings report. */
+  readonly alertKeys: Set<string>;
 }
 
 /** The faults that an error names, each with its own step. */
@@ -290,7 +318,7 @@ async function jobs(config: LocalConfig | undefined, context: CommandContext): P
     return `${all.map(({ name }) => name).join(', ')} are valid`;
   });
   await read(() => {
-    const sinks = (config?.sinks ?? []).map(({ name }) => name);
+    const sinks = alertSinksOf(config?.sinks ?? []);
     const count = (loadBudgets(budgetsFile(dir), { now, sinks }) ?? []).length;
     return count === 0 ? 'no budgets' : `${count} budget${count === 1 ? '' : 's'}`;
   });
@@ -367,7 +395,12 @@ async function platform(
   const { url, token: source, tokenSetting } = account;
   if (url === undefined || source === undefined) return []; // reported already
   const asked = { ...config, url, token: source, tokenSetting, account: account.id };
-  const seen = await askPlatform(asked, context, { compares: true }).catch((error: unknown) => {
+  const { dir, effects } = context;
+  const access: Found[] = [];
+  async function inspect(about: AccountSeen): Promise<void> {
+    access.push(...(await accessFound({ ...about, effects }, account, config, dir, known.seen)));
+  }
+  const seen = await askPlatform(asked, context, { compares: true, inspect }).catch((error: unknown) => {
     known.seen.platformFaults.push(messageOf(error));
     // The token is reported as expired: that is the step to take.
     if (error instanceof PlatformError && error.status === 401 && known.seen.expired.has(account.id)) return undefined;
@@ -396,7 +429,76 @@ async function platform(
     // An instant in the past is on purpose.
     known.wrongNow.set(only, givenNow === undefined ? aheadMs : Math.max(0, aheadMs));
   }
-  return [...found, clock, ...differencesFound(seen.differences)];
+  return [...found, ...access, clock, ...differencesFound(seen.differences)];
+}
+
+/** Where the token has less access than the books show, and which listings the platform refuses to it. */
+async function accessFound(
+  about: AccountSeen & Pick<CommandContext, 'effects'>,
+  { id, inventory }: LocalAccount,
+  config: LocalConfig,
+  dir: string,
+  seen: Seen,
+): Promise<readonly Found[]> {
+  const books = await presentBooks(dir, about.signal);
+  try {
+    const found = books === undefined ? [] : await reducedAccessFound(about, id, books, config);
+    if (inventory?.isRead === false) return found;
+    const refused = await refusedListingsFound(about, books?.connection);
+    if (refused.length > 0) seen.alertKeys.add(`listings/${encodeURIComponent(about.account)}`);
+    return [...found, ...refused];
+  } finally {
+    books?.close();
+  }
+}
+
+async function reducedAccessFound(
+  about: AccountSeen & Pick<CommandContext, 'effects'>,
+  configured: string | undefined,
+  books: Books,
+  config: LocalConfig,
+): Promise<readonly Found[]> {
+  const known = (await completeness(books.connection)).map((each) => each.account);
+  if (configured === undefined && known.length > 0 && !known.includes(about.account)) {
+    const names = known.join(', ');
+    return [
+      warn(
+        `the token sees account ${about.account}, and the books have ${names}: the next ingest adds an account`,
+        `use a token of ${names}, or set account in costbook.yaml`,
+      ),
+    ];
+  }
+  const reduced = await reducedAccessOf(about, books, config);
+  if (reduced === undefined) return [];
+  const words = `${reduced.found}. The next ingest changes nothing and ends with exit code ${exitCodes.unproven}`;
+  return [fail(exitCodes.unproven, words, nextWords(reduced.next))];
+}
+
+/** A member may not read every listing: refused ones count if the platform served them before, or serves none. */
+async function refusedListingsFound(
+  about: AccountSeen & Pick<CommandContext, 'effects'>,
+  books: Connection | undefined,
+): Promise<readonly Found[]> {
+  const refused = await refusedListings(about);
+  const { account } = about;
+  const rows = (await books?.rows(await readSql('status', 'served_listings'), { account })) ?? [];
+  const served = rows.map((row) => row['resource_type']);
+  const missing =
+    refused.length === listings.length ? refused : refused.filter((each) => served.includes(each.resourceType));
+  const [first] = missing;
+  if (first === undefined) return [];
+  const names = missing.map(({ resourceType }) => resourceType).join(', ');
+  const words = `the platform refuses to list ${names} (${first.error.status}): their costs have no labels`;
+  return [warn(words, nextWords(refusedListingStep))];
+}
+
+/** The published books; undefined if they cannot be read, which is reported with them. */
+async function presentBooks(dir: string, signal: AbortSignal): Promise<Books | undefined> {
+  if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return undefined;
+  return openBooks(dir, { lockedDown: true, signal }).catch((error: unknown) => {
+    if (exitCodeOf(error) === exitCodes.bug) throw error;
+    return undefined;
+  });
 }
 
 /** What the platform lists and Costbook does not know, or the other way round. */
@@ -551,11 +653,7 @@ async function books(
         : fail(exitCodes.unproven, 'the books have hours that belong to no known load', 'run "costbook repair"'),
     );
     await readAllTables(snapshot.connection, 'wh');
-    const faults = await faultsOfFiles(dir, snapshot, { isWholeJournal: true });
-    // One fault per file is enough.
-    if (!faults.some(({ file }) => file === 'warehouse'))
-      faults.push(...(await compareWarehouse(dir, snapshot, signal)));
-    for (const { found: words, remedy } of faults) {
+    for (const { found: words, remedy } of await faultsOfFiles(dir, snapshot, signal, { isThorough: true })) {
       found.push(fail(exitCodes.unproven, words, remedy));
     }
     const unpublished = await unpublishedLoads(dir, snapshot);
@@ -625,10 +723,10 @@ async function lastRunFound(
   // A step of a job has the same next step as its alert.
   const failedStep = failures.find((row) => row['run_number'] === last['run_number']);
   if (failedStep?.['error_code'] === unprovenWindowCode) {
-    const open = await openAlerts(connection, now, { dir, signal });
+    const open = await allOpenAlerts(connection, now, { dir, signal });
     if (open.some(({ key }) => key.startsWith('unproven/'))) return [];
   }
-  if (failedStep !== undefined) seen.runs.add(`run/${encodeURIComponent(String(failedStep['command']))}`);
+  if (failedStep !== undefined) seen.alertKeys.add(`run/${encodeURIComponent(String(failedStep['command']))}`);
   return [lastRun(last, failedStep, seen)];
 }
 
@@ -715,12 +813,12 @@ const alertsShown = 5;
 async function alerts(
   { dir, effects, signal }: CommandContext,
   wrongNow: ReadonlyMap<string, number>,
-  { runs }: Seen,
+  { alertKeys }: Seen,
 ): Promise<readonly Found[]> {
   if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return [];
   const now = wrongNow.size === 0 ? effects.now() : Math.max(...platformTimes(effects, wrongNow));
   const isReported = ({ key }: OpenAlert) =>
-    runs.has(key) || [...wrongNow.keys()].some((account) => key === `clock/${account}`);
+    alertKeys.has(key) || [...wrongNow.keys()].some((account) => key === `clock/${account}`);
   return openAlertsOf(dir, now, isReported, signal).catch((error: unknown) => {
     if (error instanceof CostbookError) return []; // reported with the books
     throw error;
@@ -751,17 +849,17 @@ async function openAlertsOf(
 ): Promise<readonly Found[]> {
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   try {
-    const all = await openAlerts(snapshot.connection, now, { dir, signal });
+    const all = await allOpenAlerts(snapshot.connection, now, { dir, signal });
     if (all.length === 0) return [ok('no open alerts')];
-    const open = all.filter((alert) => !isReported(alert));
+    const unstored = (await unstoredStill(dir)).map(({ key }) => key);
+    const open = all.filter((alert) => !isReported(alert) && !unstored.includes(alert.key));
+    const shown = open.slice(0, alertsShown);
     const list = 'see "costbook alerts --open"';
     return [
-      ...open
-        .slice(0, alertsShown)
-        .map(({ title, detail, next }) => warn(detail === undefined ? title : `${title}. ${detail}`, next ?? list)),
-      ...(open.length > alertsShown
-        ? [warn(`${open.length - alertsShown} more ${open.length - alertsShown === 1 ? 'is' : 'are'} open`, list)]
-        : []),
+      ...shown.map(({ title, detail, next }) =>
+        warn(detail === undefined ? title : `${title}. ${detail}`, next ?? list),
+      ),
+      ...(shown.length < all.length ? [warn(`${countWords(all)}: ${shown.length} shown here`, list)] : []),
     ];
   } finally {
     snapshot.close();

@@ -1,11 +1,12 @@
 import { basename, join } from 'node:path';
-import { DamagedFileError, firstSentence, LockedError } from '../errors.ts';
+import { CostbookError, DamagedFileError, firstSentence, LockedError } from '../errors.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { describeMisplaced, misplacedFiles } from '../misplaced.ts';
 import {
   type Books,
   describeFacts,
   factsOf,
+  isWrittenSincePublished,
   journalFault,
   journalFolder,
   logsBeside,
@@ -27,16 +28,22 @@ const remedy = 'run "costbook repair"';
 
 /**
  * Compares the open snapshot with its seal (rows, cost, load, journal event at publication), and checks the files next
- * to it: of the journal, what the next run reads, or all of it. Not for a process that holds the warehouse.
+ * to it: of the journal, what the next run reads; and the warehouse if anything was written to it since. `isThorough`
+ * reads the whole journal and always opens the warehouse. Not for a process that holds the warehouse.
  */
-export async function faultsOfFiles(dir: string, books: Books, { isWholeJournal = false } = {}): Promise<FileFault[]> {
+export async function faultsOfFiles(
+  dir: string,
+  books: Books,
+  signal: AbortSignal,
+  { isThorough = false } = {},
+): Promise<FileFault[]> {
   const faults: FileFault[] = misplacedFiles(dir)
     .filter(({ stopsRuns }) => stopsRuns)
     .map((each) => ({ file: 'other', found: `${describeMisplaced(each)}: no ingest can load`, remedy }));
   const journal =
     faults.length > 0
       ? undefined
-      : await journalFault(journalFolder(dir), books.published.lastEvent, { isWhole: isWholeJournal });
+      : await journalFault(journalFolder(dir), books.published.lastEvent, { isWhole: isThorough });
   if (journal !== undefined) faults.push({ file: 'journal', found: firstSentence(journal.message), remedy });
   for (const log of await logsBeside(snapshotFile(dir))) {
     faults.push({
@@ -55,21 +62,38 @@ export async function faultsOfFiles(dir: string, books: Books, { isWholeJournal 
       remedy,
     });
   }
-  const fault = await warehouseFault(dir);
-  if (fault !== undefined) {
-    faults.push({ file: 'warehouse', found: `data/warehouse.duckdb ${fault}: no ingest can load`, remedy });
-  }
+  faults.push(...(await faultsOfWarehouse(dir, books, signal, isThorough)));
   return faults;
 }
 
+/** The first fault of the warehouse: what its headers and length show, or else what it has. */
+async function faultsOfWarehouse(
+  dir: string,
+  books: Books,
+  signal: AbortSignal,
+  isThorough: boolean,
+): Promise<FileFault[]> {
+  const fault = await warehouseFault(dir);
+  if (fault !== undefined)
+    return [{ file: 'warehouse', found: `data/warehouse.duckdb ${fault}: no ingest can load`, remedy }];
+  const isWritten = await isWrittenSincePublished(dir);
+  if (!isWritten && !isThorough) return [];
+  return compareWarehouse(dir, books, signal, isWritten).catch((error: unknown) => {
+    // A reader of another version, or without access to the warehouse, sees only the snapshot.
+    if (!isThorough && error instanceof CostbookError) return [];
+    throw error;
+  });
+}
+
 /**
- * Opens the warehouse for a moment, if no writer holds it, and compares it with the snapshot. A writer that starts in
- * that moment waits.
+ * Opens the warehouse for a moment, if no writer holds it, and compares it with the snapshot; its tables only if it was
+ * written to. A writer that starts in that moment waits.
  */
-export async function compareWarehouse(
+async function compareWarehouse(
   dir: string,
   { published: seal }: Books,
   signal: AbortSignal,
+  isWritten: boolean,
 ): Promise<FileFault[]> {
   let present: PresentWarehouse | undefined;
   try {
@@ -79,11 +103,15 @@ export async function compareWarehouse(
     const isLess = loadNumber < seal.loadNumber || lastEvent < seal.lastEvent;
     const isSame = loadNumber === seal.loadNumber && lastEvent === seal.lastEvent;
     const differs = rowCount !== seal.rowCount || cost !== seal.cost;
-    if (!isLess && !(isSame && differs)) return [];
-    const has = describeFacts({ loadNumber, lastEvent, rowCount, cost });
-    return [
-      { file: 'warehouse', found: `data/warehouse.duckdb has ${has}; the snapshot has ${describeFacts(seal)}`, remedy },
-    ];
+    if (isLess || (isSame && differs)) {
+      const has = describeFacts({ loadNumber, lastEvent, rowCount, cost });
+      const found = `data/warehouse.duckdb has ${has}; the snapshot has ${describeFacts(seal)}: no ingest can load`;
+      return [{ file: 'warehouse', found, remedy }];
+    }
+    const changes = isWritten ? await present.changes() : [];
+    if (changes.length === 0) return [];
+    const found = `another program has changed data/warehouse.duckdb: ${changes.join(', ')}: no ingest can load`;
+    return [{ file: 'warehouse', found, remedy }];
   } catch (error) {
     if (error instanceof LockedError) return []; // a run is active
     if (error instanceof DamagedFileError) return [{ file: 'warehouse', found: firstSentence(error.message), remedy }];

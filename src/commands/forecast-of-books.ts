@@ -7,7 +7,7 @@ import {
   readForecasts,
   type ScopeForecast,
 } from '../budgets/index.ts';
-import { loadConfig } from '../config/index.ts';
+import { alertSinksOf, loadConfig } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness, instantOf } from '../reports/index.ts';
@@ -38,7 +38,7 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
   const now = asOf ?? context.effects.now();
   const { dir, env, signal } = context;
   const config = loadConfig({ dir, env, now, requireAccounts: false });
-  const sinks = config.sinks.map(({ name }) => name);
+  const sinks = alertSinksOf(config.sinks);
   const budgets = loadBudgets(budgetsFile(dir), { now, sinks }) ?? [];
   const isFiltered = names.length + workspaces.length > 0;
   const books = await openBooks(dir, { lockedDown: true, asOf, signal });

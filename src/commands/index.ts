@@ -20,6 +20,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   status: async () => (await import('./status.ts')).statusCommand,
   budgets: async () => (await import('./budgets.ts')).budgetsCommand,
   forecast: async () => (await import('./forecast.ts')).forecastCommand,
+  anomalies: async () => (await import('./anomalies.ts')).anomaliesCommand,
   alert: async () => (await import('./alert.ts')).alertCommand,
   alerts: async () => (await import('./alerts.ts')).alertsCommand,
   summarize: async () => (await import('./summarize.ts')).summarizeCommand,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { stepAfterRun } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
-import { loadConfig } from '../config/index.ts';
+import { clientFor, loadConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { PlatformError, UsageError, worstExitCode } from '../errors.ts';
 import { failureOf, withoutStep } from '../failure.ts';
@@ -13,7 +13,6 @@ import { describeCompleteness } from '../reports/index.ts';
 import { folded } from '../terminal/index.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { unprovenText, type Warehouse } from '../warehouse/index.ts';
-import { clientFor } from './client-for.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { unprovenLines } from './unproven-lines.ts';

@@ -1,7 +1,7 @@
 import { alertKey } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { budgetsFile, loadBudgets } from '../budgets/index.ts';
-import type { LocalConfig } from '../config/index.ts';
+import { alertSinksOf, type LocalConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import { commandLineOf, type Job, type JobReading, readJobs, type Step, stepRules } from '../jobs/index.ts';
 import { act, nextWords } from '../next-step.ts';
@@ -114,7 +114,7 @@ export async function faultsOfJobFiles(
       alert: null,
     },
     {
-      mistakes: mistakesIn(() => loadBudgets(budgetsFile(dir), { now, sinks: sinks.map(({ name }) => name) })),
+      mistakes: mistakesIn(() => loadBudgets(budgetsFile(dir), { now, sinks: alertSinksOf(sinks) })),
       effect: 'budgets are not evaluated',
       next: nextWords(act('correct the file, then run "costbook alert".')),
       alert: alertKey,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { BooksReader } from '../mcp/index.ts';
-import { openMcpHttp, openMcpServer, serveOnStdio } from '../mcp/index.ts';
+import type { BooksReader, LimitedBooks } from '../mcp/index.ts';
+import { openLimitedMcpServer, openMcpHttp, openMcpServer, serveOnStdio } from '../mcp/index.ts';
 import { expectProject } from '../project-folder.ts';
 import { completenessOf, readReports } from '../reports/index.ts';
 import { childWork } from '../serve/index.ts';
@@ -33,13 +33,20 @@ export const mcpCommand: Command = {
   },
 };
 
-/** Answers agents over HTTP, for the dashboard. */
-export function mcpAnswerer(context: CommandContext): (request: Request) => Promise<Response> {
+/** Answers agents over HTTP, for the dashboard; those with limited books from these alone. */
+export function mcpAnswerer(
+  context: CommandContext,
+): (request: Request, limited: LimitedBooks | undefined) => Promise<Response> {
   const books = booksReader(context);
-  const open = () => openMcpServer(books, { version, redact: context.redact });
-  return openMcpHttp(open, (words) =>
-    context.effects.log.warn('mcp.failed', 'A request of an agent failed', { reason: words }),
-  );
+  const about = { version, redact: context.redact };
+  const onFault = (words: string) =>
+    context.effects.log.warn('mcp.failed', 'A request of an agent failed', { reason: words });
+  const answerAll = openMcpHttp(() => openMcpServer(books, about), onFault);
+  return (request, limited) => {
+    if (limited === undefined) return answerAll(request);
+    // A handler of its own: nothing is shared with agents that see more.
+    return openMcpHttp(() => openLimitedMcpServer(limited, about), onFault)(request);
+  };
 }
 
 /** What the tools of an agent read. */

@@ -3,6 +3,7 @@ import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
 import { act } from '../next-step.ts';
 import {
+  type Client,
   discoverAccounts,
   discoverHistoryStart,
   listDifferences,
@@ -41,6 +42,14 @@ export interface PlatformSeen {
   readonly differences: PlatformDifferences;
 }
 
+/** The only account of a token, with a client that sends its requests. */
+export interface AccountSeen {
+  readonly account: string;
+  readonly role: 'admin' | 'member';
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}
+
 const noDifferences: PlatformDifferences = { newDimensions: [], missingDimensions: [], newResourceTypes: [] };
 
 /** A person waits for it. */
@@ -49,14 +58,17 @@ const maxAttempts = 5;
 
 /**
  * Queries what an ingest needs from the platform: the account that the token sees, its first month with costs, its role;
- * with `compares` also its lists of values.
+ * with `compares` also its lists of values. `inspect` may send further requests about the account.
  * Throws what the client throws, PlatformError if the platform does not answer in time, and UsageError if the token
  * cannot be read. Does not retry an unreachable platform.
  */
 export async function askPlatform(
   asked: PlatformAsked,
   context: CommandContext,
-  { compares = false }: { readonly compares?: boolean } = {},
+  {
+    compares = false,
+    inspect,
+  }: { readonly compares?: boolean; readonly inspect?: (seen: AccountSeen) => Promise<void> } = {},
 ): Promise<PlatformSeen> {
   const { dir, keepSecret, effects } = context;
   const limit = AbortSignal.timeout(limitMs);
@@ -101,6 +113,7 @@ export async function askPlatform(
         if (error instanceof PlatformError && error.status === 403) return 'member' as const;
         throw error;
       });
+    await inspect?.({ account, role, client, signal });
     const differences = compares
       ? listDifferences(await readPlatformLists(client, account, now, signal))
       : noDifferences;

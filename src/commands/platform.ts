@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { quoted } from '../choices.ts';
-import { type AccountConfig, type Config, loadConfig } from '../config/index.ts';
+import { type AccountConfig, type Config, clientFor, loadConfig, withWorkspaceToken } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { messageOf, PlatformError, UsageError } from '../errors.ts';
 import {
@@ -22,7 +22,6 @@ import {
 } from '../platform/index.ts';
 import { oneLine } from '../safe-text.ts';
 import { formatInstant, parseInstant } from '../time.ts';
-import { clientFor } from './client-for.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type optionReader, optionReader as readOptions } from './options.ts';
 import { allParameters, describedOperation, flagOf, listedOperations } from './platform-operations.ts';
@@ -93,7 +92,7 @@ async function run(input: CommandInput, context: CommandContext): Promise<number
   }
   options.check();
 
-  const chosen = withToken(account, workspace);
+  const chosen = withWorkspaceToken(account, workspace);
   const client = clientFor(chosen, config, context.openHttp(config.concurrency), context, workspace);
   if (operation.parameters.some((parameter) => parameter.name === 'accountId') && values['accountId'] === undefined) {
     values['accountId'] = await onlyAccount(client, context);
@@ -133,12 +132,6 @@ function accountOf({ accounts }: Config, options: Options): AccountConfig {
     throw new UsageError(`--account: expected one of ${ids.join(', ')}`);
   }
   return named === undefined ? found : { ...found, id: named };
-}
-
-/** The token of a workspace, if it has one of its own, else the account's. */
-function withToken(account: AccountConfig, workspace: string | undefined): AccountConfig {
-  const own = account.inventory?.tokens.find((token) => token.workspace === workspace);
-  return own === undefined ? account : { ...account, token: own.token, tokenSetting: own.tokenSetting };
 }
 
 /** The values of the operation's parameters, as text. Reports what is missing, wrong, or of no use. */

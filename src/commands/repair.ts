@@ -1,14 +1,6 @@
 import { join } from 'node:path';
 import { markMended } from '../alerts/index.ts';
-import {
-  DamagedFileError,
-  exitCodes,
-  firstSentence,
-  LockedError,
-  messageOf,
-  UnprovenError,
-  UsageError,
-} from '../errors.ts';
+import { exitCodes, firstSentence, LockedError, messageOf, UnprovenError, UsageError } from '../errors.ts';
 import { acceptLosses, LandingLossError, putInPlace } from '../ingest/index.ts';
 import { moveMisplacedAside } from '../misplaced.ts';
 import { expectProject, noProjectWords } from '../project-folder.ts';
@@ -120,7 +112,7 @@ function refuseWithoutProject(misplaced: readonly string[], { dir, env }: Comman
 
 /** A published warehouse, with the removed logs; or its fault. */
 interface PublishedIfWhole {
-  readonly fault: DamagedFileError | UnprovenError | undefined;
+  readonly fault: UnprovenError | undefined;
   readonly removedLogs: readonly string[];
 }
 
@@ -143,8 +135,8 @@ async function publishIfWhole(losses: Losses, waitMs: number, context: CommandCo
 }
 
 /** The error, if another warehouse can replace the faulty one; throws all others. */
-function faultIn(error: unknown): DamagedFileError | UnprovenError {
-  if (error instanceof DamagedFileError || error instanceof UnprovenError) return error;
+function faultIn(error: unknown): UnprovenError {
+  if (error instanceof UnprovenError) return error;
   throw error;
 }
 
@@ -215,7 +207,7 @@ async function makeAnew(
   effects.log.warn('warehouse.rebuilding', 'Rebuilding the warehouse', { reason: firstSentence(fault.message) });
   const snapshot = snapshotFile(dir);
   const base = await wholeSnapshot(dir, signal).catch((error: unknown) => {
-    const isNoBase = [DamagedFileError, UnprovenError, UsageError, LockedError].some((kind) => error instanceof kind);
+    const isNoBase = [UnprovenError, UsageError, LockedError].some((kind) => error instanceof kind);
     if (!isNoBase) throw error;
     return undefined;
   });

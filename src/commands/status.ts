@@ -1,10 +1,11 @@
 import { styleText } from 'node:util';
 import {
   alertRows,
+  allOpenAlerts,
+  countWords,
   diskKey,
   isRefusedClose,
   type OpenAlert,
-  openAlerts,
   staleStep,
   stepAfterRun,
   unprovenWords,
@@ -52,7 +53,7 @@ export const statusCommand: Command = {
     const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
       const configured = config.accounts.flatMap(({ id }) => id ?? []);
-      const faults = await faultsOfFiles(context.dir, books);
+      const faults = await faultsOfFiles(context.dir, books, context.signal);
       const now = effects.now();
       const waiting = await unstoredStill(context.dir);
       const status = withFaults(await readStatus(books.connection, context, config.freshnessHours, configured), {
@@ -146,6 +147,8 @@ interface Status {
     readonly at: string | null;
   } | null;
   readonly lastRun: Readonly<Record<string, unknown>> | null;
+  /** The step of the last run that failed, and what to do; null if it succeeded, or if it only refused a close. */
+  readonly lastRunStep: { readonly command: string; readonly next: string } | null;
   /** The full disk that a later run found: the books could not store that run. Null if there is none. */
   readonly fullDisk: { readonly title: string; readonly next: string | null; readonly at: string } | null;
   /** What a later run found and the books could not store: a full disk, or books that cannot be written. */
@@ -211,12 +214,11 @@ async function readStatus(
   for (const each of await differingCloses(connection)) {
     found.push({ words: differingCloseWords(each), next: closeAgainStep(each.reopen), key: undefined });
   }
-  const open = await openAlerts(connection, now, context);
+  const open = await allOpenAlerts(connection, now, context);
   const [waiting] = await connection.rows(await readSql('status', 'pending_messages'));
   // On its own or as a step of a job.
-  const [failedIngest] = (await alertRows(connection, 'last_runs')).filter(
-    (row) => row['command'] === 'ingest' && row['outcome'] !== 'done',
-  );
+  const failures = (await alertRows(connection, 'last_runs')).filter((row) => row['outcome'] !== 'done');
+  const failedIngest = failures.find((row) => row['command'] === 'ingest');
   const [restated = {}] = await connection.rows(await readSql('status', 'restated_hours'), {
     since: formatInstant(now - restatedDays * dayMs),
     now: formatInstant(now),
@@ -236,11 +238,25 @@ async function readStatus(
     },
     failedIngest: failedIngest === undefined ? null : failureIn(failedIngest),
     lastRun: lastRun === undefined ? null : { ...lastRun, runNumber: Number(lastRun['runNumber']) },
+    lastRunStep: failedStepOf(lastRun, failures),
     futureDates: (await futureInstants(connection, now)) ?? null,
   };
 }
 
-/** The last ingest, which failed or was interrupted, from its row. */
+/** The failed step of the last run, or else the run itself, with what to do. */
+function failedStepOf(lastRun: SqlRow | undefined, failures: readonly SqlRow[]): Status['lastRunStep'] {
+  if (lastRun === undefined || ['done', 'running'].includes(String(lastRun['outcome']))) return null;
+  const [command, outcome] = [String(lastRun['command']), String(lastRun['outcome'])];
+  if (isRefusedClose({ command, outcome, exitCode: Number(lastRun['exitCode']) })) return null;
+  const step = failures.find((each) => Number(each['run_number']) === Number(lastRun['runNumber']));
+  const row = step ?? {
+    ...{ command, outcome, error: lastRun['error'], exit_code: lastRun['exitCode'] },
+    ...{ error_code: lastRun['errorCode'], next_step: lastRun['nextStep'], ended_at: lastRun['endedAt'] },
+  };
+  return { command: String(row['command']), next: failureIn(row).next };
+}
+
+/** A run that failed or was interrupted, from its row. */
 function failureIn(row: SqlRow): NonNullable<Status['failedIngest']> {
   const failed = {
     exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
@@ -248,7 +264,7 @@ function failureIn(row: SqlRow): NonNullable<Status['failedIngest']> {
     errorCode: textOrNull(row['error_code']),
   };
   const next = stepAfterRun({
-    ...{ ...failed, command: 'ingest', outcome: String(row['outcome']) },
+    ...{ ...failed, command: String(row['command']), outcome: String(row['outcome']) },
     nextStep: textOrNull(row['next_step']),
     endedAt: textOrNull(row['ended_at']),
     failingSince: textOrNull(row['failing_since']),
@@ -309,7 +325,7 @@ function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number)
       completeThrough === null
         ? { words: `account ${account.account} has no complete hour yet`, next: staleStep, key: `stale/${name}` }
         : {
-            words: `account ${account.account} is complete only through ${completeThrough}, ${age(completeThrough, now)} ago; the limit is ${freshnessHours} h`,
+            words: `account ${account.account} is complete only through ${completeThrough}, ${ageBeyond(completeThrough, now, freshnessHours)} ago; the limit is ${freshnessHours} h`,
             next: staleStep,
             key: `stale/${name}`,
           },
@@ -322,6 +338,14 @@ function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number)
 function age(instant: string, now: Instant): string {
   const hours = Math.max(0, Math.floor((now - Date.parse(instant)) / hourMs));
   return hours < 72 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}
+
+/** The time since an instant that is beyond a limit, with minutes if the hours alone would look equal to it. */
+export function ageBeyond(instant: string, now: Instant, limitHours: number): string {
+  const passed = now - Date.parse(instant);
+  if (Math.floor(passed / hourMs) !== limitHours) return age(instant, now);
+  const minutes = Math.floor((passed % hourMs) / 60_000);
+  return `${limitHours} h ${minutes === 0 ? `${Math.ceil((passed % hourMs) / 1000)} s` : `${minutes} min`}`;
 }
 
 async function movedMonths(connection: Connection): Promise<MovedMonth[]> {
@@ -415,18 +439,19 @@ function linesIn(error: string): readonly string[] {
 
 /** The open alerts, most severe first, without those whose facts are shown above. */
 function alertLines(status: Shown, paint: Paint): string[] {
-  const { open, critical, messagesWaiting, list } = status.alerts;
+  const { critical, messagesWaiting, list } = status.alerts;
   const waiting =
     messagesWaiting === 0 ? '' : `; ${messagesWaiting} undelivered message${messagesWaiting === 1 ? '' : 's'}`;
-  if (open === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alerts${waiting}`)];
+  if (list.length === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alerts${waiting}`)];
   const above = new Set<string | undefined>([
     ...status.found.map(({ key }) => key),
     ...status.jobFiles.map(({ alert }) => alert ?? undefined),
+    ...status.unstored.map(({ key }) => key),
     ...(status.failedIngest === null ? [] : [ingestKey]),
   ]);
   const others = list.filter(({ key }) => !above.has(key));
   const shownAbove = others.length === list.length ? '' : `, ${list.length - others.length} of them shown above`;
-  const head = `${open} open alert${open === 1 ? '' : 's'}, ${critical} critical${shownAbove}${waiting} ("costbook alerts --open")${others.length === 0 ? '' : ':'}`;
+  const head = `${countWords(list)}${shownAbove}${waiting} ("costbook alerts --open")${others.length === 0 ? '' : ':'}`;
   return [
     '',
     paint(critical > 0 || messagesWaiting > 0 ? 'yellow' : 'dim', head),
@@ -463,7 +488,7 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
       '',
       paint('bold', forTerminal(`${account.account}${account.name === null ? '' : ` (${account.name})`}`)),
       `  complete through   ${completeThrough ?? 'nothing yet'}` +
-        `${completeThrough === null ? '' : paint('dim', `  ${age(completeThrough, now)} ago`)}` +
+        `${completeThrough === null ? '' : paint('dim', `  ${tooOld ? ageBeyond(completeThrough, now, freshnessHours) : age(completeThrough, now)} ago`)}` +
         `${tooOld ? paint('red', `  TOO OLD: the limit is ${freshnessHours} h, see the last run`) : ''}` +
         `${account.isConfigured ? '' : '  (no longer configured)'}`,
       `  settled through    ${settledThrough ?? 'nothing yet'}`,
@@ -493,8 +518,16 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
     const hours = `${restated.hours} hourly cost${restated.hours === 1 ? '' : 's'}`;
     lines.push(`restated in the last ${restatedDays} days: ${hours}, ${restated.cost} USD ("costbook restatements")`);
   }
-  if (lastRun !== null) lines.push(lastRunLine(lastRun, status, paint));
+  if (lastRun !== null) lines.push(lastRunLine(lastRun, status, paint), ...stepOfLastRun(status));
   return `${lines.join('\n')}\n`;
+}
+
+/** What to do about the last run if it failed, unless an alert or a reason above says it. */
+function stepOfLastRun({ lastRunStep, alerts, failedIngest }: Shown): string[] {
+  if (lastRunStep === null) return [];
+  const isAbove = lastRunStep.command === 'ingest' ? failedIngest !== null : false;
+  const isAlert = alerts.list.some(({ key }) => key === `run/${encodeURIComponent(lastRunStep.command)}`);
+  return isAbove || isAlert ? [] : [`  ${forTerminal(lastRunStep.next)}`];
 }
 
 /** How the last run ended; a refused close changed nothing and is not shown as a failure. */

@@ -14,7 +14,7 @@ import {
   slackMessage,
   summaryWindows,
 } from '../alerts/index.ts';
-import { loadConfig } from '../config/index.ts';
+import { alertSinksOf, answersToOf, type LocalConfig, loadConfig } from '../config/index.ts';
 import { exitCodes, worstExitCode } from '../errors.ts';
 import { completenessOf } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
@@ -42,10 +42,7 @@ export const summarizeCommand: Command = {
     options.choice('period', periods);
     // A step that only names a sink does not need the variables with the sink's secrets.
     const { sinks } = loadConfig({ dir, env, now: effects.now(), requireAccounts: false });
-    options.choices(
-      'sink',
-      sinks.map(({ name }) => name),
-    );
+    options.choices('sink', alertSinksOf(sinks));
     options.check();
   },
   async run(input, context) {
@@ -54,7 +51,7 @@ export const summarizeCommand: Command = {
     const waitMs = options.duration('wait') ?? 0;
     const isDry = options.flag('dryRun');
     const config = loadAlertingConfig(context);
-    const names = config.sinks.map(({ name }) => name);
+    const names = alertSinksOf(config.sinks);
     const sinks = options.choices('sink', names) ?? config.alerts.notify;
     if (!isDry && sinks.length === 0) options.problem('costbook.yaml has no sinks: add one, or use --dry-run');
     options.check();
@@ -89,7 +86,8 @@ export const summarizeCommand: Command = {
           const pictures = left.some((sink) => withPictures.includes(sink))
             ? await readSummaryPicture(books.connection, period, context.effects.now(), context.effects.log)
             : [];
-          const messages = left.map((sink) =>
+          const models = modelsFor(left, config).filter((sink) => !notified.includes(sink));
+          const messages = [...models, ...left].map((sink) =>
             newMessage(sink, pictures.length > 0 && withPictures.includes(sink) ? { ...made, pictures } : made, name),
           );
           await warehouse.recordEvaluation({
@@ -126,6 +124,13 @@ export const summarizeCommand: Command = {
     });
   },
 };
+
+/** The models that write a paragraph for some of the sinks. */
+function modelsFor(sinks: readonly string[], config: LocalConfig): readonly string[] {
+  return config.sinks.flatMap(({ name, type, settings }) =>
+    type === 'model' && answersToOf(settings).some((sink) => sinks.includes(sink)) ? [name] : [],
+  );
+}
 
 async function show(message: (connection: Connection) => Promise<Message>, context: CommandContext): Promise<number> {
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });

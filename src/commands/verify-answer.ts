@@ -29,7 +29,12 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
   );
   const folders = isFolder ? await findExports(root) : [];
   if (folders.length === 0) {
-    if (input.arguments[0] === undefined) expectProject(context);
+    if (input.arguments[0] === undefined) {
+      expectProject(context);
+      throw new UsageError(
+        `there is nothing to verify yet: ${root} has no export. Run "costbook report <name> --out exports" first`,
+      );
+    }
     throw new UsageError(
       `${root} ${isFolder ? 'contains no export: there is no manifest.json below it' : 'is not a folder'}; ` +
         'name a folder that "costbook report" wrote to, or run "costbook report <name>" first',

@@ -16,7 +16,14 @@ import { parseFileMode } from './file-mode.ts';
 import { readHeaderNames, readHeaders } from './header-settings.ts';
 import type { settingKeys } from './keys.ts';
 import { readServe, type ServeSettings } from './serve-settings.ts';
-import { type AlertSeverities, readSeverities, readSinkNames, readSinks, type Sink } from './sink-settings.ts';
+import {
+  type AlertSeverities,
+  alertSinksOf,
+  readSeverities,
+  readSinkNames,
+  readSinks,
+  type Sink,
+} from './sink-settings.ts';
 import { parseApiVersion, parseHours, parseName, parseSandboxUrl, parseTolerance, parseUrl } from './values.ts';
 import { choiceParser, gatherProblems, integerParser, type Parse, readYamlFile } from './yaml.ts';
 
@@ -125,7 +132,12 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
   const sinks =
     sinksGiven === undefined
       ? []
-      : readSinks(sinksGiven, (given, parse) => read(given, parse, sinkReading, true), reading.problems);
+      : readSinks(
+          sinksGiven,
+          (given, parse) => read(given, parse, sinkReading, true),
+          { accounts: accounts.map(({ id }) => id), hasInferenceUrl: layer.has('inferenceUrl') },
+          reading.problems,
+        );
   const accountName = layer.get('focus.accountName');
   if (accountName && accounts.length > 1) {
     reading.problems.report(
@@ -154,7 +166,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     },
     sinks,
     alerts: {
-      notify: readSinkNames(layer.get('alerts.notify'), sinks, reading.problems) ?? sinks.map(({ name }) => name),
+      notify: readSinkNames(layer.get('alerts.notify'), sinks, reading.problems) ?? alertSinksOf(sinks),
       giveUpDays: setting('alerts.giveUpDays', integerParser(1, 365)) ?? 7,
       severity: readSeverities(layer.get('alerts.severity'), reading.problems),
       project: setting('alerts.project', parseName),

@@ -1,10 +1,20 @@
 export type { AccountConfig, LocalAccount } from './accounts.ts';
+export {
+  type ActingSettings,
+  type AgentSettings,
+  answersToOf,
+  isActing,
+  type JobSettings,
+  type ModelSettings,
+} from './acting-sinks.ts';
+export { type ClientContext, clientFor, withWorkspaceToken } from './client-for.ts';
 export { type Config, type LocalConfig, loadConfig, parseConfig } from './config.ts';
 export { umaskOf } from './file-mode.ts';
 export { type Environment, expand } from './references.ts';
 export { readToken, type TokenSource } from './secrets.ts';
 export { type ServeSettings, type ServeToken, serveTokenKeys } from './serve-settings.ts';
 export {
+  alertSinksOf,
   type EmailSettings,
   isStandardSecret,
   parseTargetUrl,

@@ -1,8 +1,7 @@
 import { quoted } from '../choices.ts';
 import { UsageError } from '../errors.ts';
-import type { ReadText } from './sink-settings.ts';
 import { parseHeaderName } from './values.ts';
-import { entriesOf, type Given, itemsOf, keysOf, type Parse, type Problems, parseText } from './yaml.ts';
+import { entriesOf, type Given, itemsOf, keysOf, type Parse, type Problems, parseText, type ReadText } from './yaml.ts';
 
 /** Who may open the dashboard from other machines, and under which names it may be reached. */
 export interface ServeSettings {

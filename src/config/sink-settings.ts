@@ -2,6 +2,13 @@ import { isIP } from 'node:net';
 import { oneOf, quoted } from '../choices.ts';
 import { UsageError } from '../errors.ts';
 import {
+  type ActingSettings,
+  actingSinkTypes,
+  type GivenSink,
+  type PlatformKnown,
+  reportActing,
+} from './acting-sinks.ts';
+import {
   choiceParser,
   entriesOf,
   type Given,
@@ -12,11 +19,12 @@ import {
   type Problems,
   parseBoolean,
   parseText,
+  type ReadText,
   readValue,
 } from './yaml.ts';
 
 /** The settings of a sink in costbook.yaml. */
-export type SinkSettings = SlackSettings | WebhookSettings | EmailSettings | LogSettings;
+export type SinkSettings = SlackSettings | WebhookSettings | EmailSettings | LogSettings | ActingSettings;
 
 interface Target {
   /** Whether the address may be in a private network or on this machine, also without TLS. */
@@ -69,8 +77,14 @@ export interface LogSettings {
 /** A sink by its name. */
 export interface Sink {
   readonly name: string;
+  readonly type: SinkSettings['type'] | undefined;
   /** Undefined if one of its variables is not set; only commands that notify nobody accept that. */
   readonly settings: SinkSettings | undefined;
+}
+
+/** The sinks that alerts can name: all but models, which only write for others. */
+export function alertSinksOf(sinks: readonly Sink[]): readonly string[] {
+  return sinks.filter(({ type }) => type !== 'model').map(({ name }) => name);
 }
 
 /** The secrets of a sink, which no output may show. */
@@ -100,9 +114,6 @@ export function urlSecrets(url: string): string[] {
 
 /** Keys whose values are secrets. */
 export const secretKeys = ['url', 'secret', 'password', 'botToken'] as const;
-
-/** Parses a value that may contain `${NAME}`, if it is given. */
-export type ReadText = <T>(given: Given | undefined, parse: Parse<T>) => T | undefined;
 
 /** A sink's settings; undefined if a required one is missing or wrong, which is reported. */
 type Reader = (keys: ReadonlyMap<string, Given>, read: ReadText) => Omit<SinkSettings, 'type'> | undefined;
@@ -157,6 +168,7 @@ const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
     },
   },
   log: { keys: [], required: [], read: () => ({}) },
+  ...actingSinkTypes,
 };
 
 const slackApi = 'https://slack.com/api';
@@ -173,18 +185,26 @@ const expected = 'sinks by name, such as finops: { type: slack, url: "$' + '{SLA
  * Parses the sinks of a configuration and reports every mistake. If `read` does not report unset variables, a sink with
  * such a variable has no settings.
  */
-export function readSinks(given: Given, read: ReadText, problems: Problems): readonly Sink[] {
+export function readSinks(given: Given, read: ReadText, known: PlatformKnown, problems: Problems): readonly Sink[] {
   const sinks: Sink[] = [];
+  const written: GivenSink[] = [];
   for (const [name, entry] of entriesOf(given, expected, problems) ?? []) {
     if (!/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u.test(name)) {
       problems.report(entry, `found the name ${quoted(name)}, expected letters, digits and . _ - without spaces`);
     }
-    sinks.push({ name, settings: readSink(entry, read, problems) });
+    const { type, keys, settings } = readSink(entry, read, problems);
+    sinks.push({ name, type, settings });
+    written.push({ name, type, entry, keys });
   }
+  reportActing(written, known, problems);
   return sinks;
 }
 
-function readSink(entry: Given, read: ReadText, problems: Problems): SinkSettings | undefined {
+function readSink(
+  entry: Given,
+  read: ReadText,
+  problems: Problems,
+): Pick<Sink, 'type' | 'settings'> & { readonly keys: ReadonlyMap<string, Given> } {
   const everyKey = [...new Set(Object.values(types).flatMap(({ keys }) => keys))];
   // Finds the type first, because the valid keys depend on it.
   const { value } = entry;
@@ -198,11 +218,16 @@ function readSink(entry: Given, read: ReadText, problems: Problems): SinkSetting
     expected: 'a sink such as { type: log }',
   };
   const keys = keysOf(entry, rule, problems);
-  if (keys === undefined) return undefined;
+  if (keys === undefined) return { type, keys: new Map(), settings: undefined };
   if (typeGiven === undefined) problems.report(entry, `found no type, expected type: ${oneOf(typeNames)}; write it`);
-  if (type === undefined) return undefined;
+  if (type === undefined) return { type, keys, settings: undefined };
   const missing = types[type].required.filter((key) => !keys.has(key));
-  for (const key of missing) problems.report(entry, `found no ${key}, which a ${type} sink needs; write it`);
+  for (const key of missing) {
+    problems.report(
+      entry,
+      `found no ${key}, which ${type === 'agent' || type === 'email' ? 'an' : 'a'} ${type} sink needs; write it`,
+    );
+  }
   if (type === 'email') {
     const half = keys.has('user') !== keys.has('password');
     if (half) problems.report(entry, 'found only one of user and password, expected both or none; write the other one');
@@ -211,7 +236,7 @@ function readSink(entry: Given, read: ReadText, problems: Problems): SinkSetting
   const settings = types[type].read(keys, read);
   if (settings !== undefined)
     reportPlainTarget(keys, settings as Partial<SlackBotSettings & WebhookSettings>, problems);
-  return settings === undefined ? undefined : ({ type, ...settings } as SinkSettings);
+  return { type, keys, settings: settings === undefined ? undefined : ({ type, ...settings } as SinkSettings) };
 }
 
 /** A slack sink has an incoming webhook, or a bot with a channel. */
@@ -333,7 +358,7 @@ export function readSinkNames(
   problems: Problems,
 ): readonly string[] | undefined {
   if (given === undefined) return undefined;
-  const known = sinks.map(({ name }) => name);
+  const known = alertSinksOf(sinks);
   const items: readonly Given[] =
     typeof given.value === 'string'
       ? given.value.split(',').map((name) => ({ ...given, value: name.trim() }))

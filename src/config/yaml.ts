@@ -458,3 +458,6 @@ function kindOf(value: YamlValue): string {
   if (typeof value === 'object') return `a ${value.kind}`;
   return typeof value === 'string' ? 'a text' : 'a number';
 }
+
+/** Parses a value that may contain `${NAME}`, if it is given. */
+export type ReadText = <T>(given: Given | undefined, parse: Parse<T>) => T | undefined;

@@ -170,12 +170,17 @@ function play(appearance: Appearance, firstIndex: number, options: StoryOptions)
     shape: shapes[habit.shape],
     habit: habit.dimension === 'custom_domain_active_time_hours' ? habit : { ...habit, perHour: habit.perHour * size },
     tariff: tariffs[habit.dimension],
-    // It started on the evening of the seventh day before, and continues until somebody notices the bill.
+    // It continues until somebody notices the bill.
     runaway:
       part.runsAway === true && copy === 0 && habit.noise > 0 // storage does not run away
-        ? { fromHour: endHour - 7 * 24 + 21, toHour: endHour + 2 * 24 }
+        ? { fromHour: runawayHour(options), toHour: endHour + 2 * 24 }
         : undefined,
   }));
+}
+
+/** The hour in which the runaway starts: on the evening of the seventh day before the end of the story. */
+export function runawayHour({ storyEnd }: StoryOptions): number {
+  return storyEnd / hourMs - 7 * 24 + 21;
 }
 
 function isStorage({ dimension }: Habit): boolean {

@@ -1,7 +1,7 @@
 import type { Listing } from '../platform/index.ts';
 import { dayMs, hourMs, type Instant } from '../time.ts';
 import { hashText, mix, toUnit, uuidOf } from './random.ts';
-import { appearances, instanceOf, type StoryOptions } from './sample-costs.ts';
+import { appearances, instanceOf, runawayHour, type StoryOptions } from './sample-costs.ts';
 import { type Edit, edits, type Mount, type Traits, traits, traitsOfPassing, unbilled } from './sample-labels.ts';
 import type { Part } from './sample-resources.ts';
 
@@ -59,6 +59,7 @@ export function inventFleet(options: StoryOptions): Resource[] {
     const place = `${part.workspace}/${part.name}`;
     const key = hashText(seed, `listed ${identity}`);
     const own = traits[place] ?? traitsOfPassing(name, hashText(7, name));
+    const changes = part.runsAway === true && copy === 0 ? [deployedBeforeRunaway(options)] : (edits[place] ?? []);
     const retainedDays = Math.max(part.storedDays ?? 0, place in traits ? legacyRetentionDays : retentionDays);
     fleet.push({
       kind,
@@ -69,7 +70,7 @@ export function inventFleet(options: StoryOptions): Resource[] {
       createdAt,
       terminatedAt,
       goneAt: terminatedAt + retainedDays * dayMs,
-      looks: looksOf(createdAt, since, copy === 0 ? own : asOwnedBy(own, copy, key), edits[place] ?? [], copy, key),
+      looks: looksOf(createdAt, since, copy === 0 ? own : asOwnedBy(own, copy, key), changes, copy, key),
       spec: {},
     });
   }
@@ -90,6 +91,12 @@ export function inventFleet(options: StoryOptions): Resource[] {
     });
   }
   return fleet;
+}
+
+/** Three hours before the agent runs away, somebody deploys it with more memory. */
+function deployedBeforeRunaway(options: StoryOptions): Edit {
+  const at = (runawayHour(options) - 3) * hourMs - 8 * 60_000;
+  return { day: (at - options.since) / dayMs, by: 'svc-deploy', change: { memoryMb: 4096 } };
 }
 
 /** The states of a life: as created, then after each edit during its life. Twins are edited on other days. */

@@ -27,3 +27,4 @@ export * from './plan-windows.ts';
 export * from './queries.ts';
 export { askQuery, type PageSink } from './query-pages.ts';
 export { type DecodedResource, decodeResource, type ResourceState } from './resource.ts';
+export { decodeDeployments } from './resource-events.ts';

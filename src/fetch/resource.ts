@@ -23,76 +23,50 @@ export interface ResourceState {
   readonly createdBy: string | undefined;
   /** A sorted JSON array of names; undefined if there are none. */
   readonly integrationConnections: string | undefined;
+  /** A sorted JSON array of names; `[]` if it mounts none, undefined if its type mounts no volumes. */
+  readonly volumes: string | undefined;
+  /** The kind of provider behind a model. */
+  readonly provider: string | undefined;
+}
+
+/** What a listing says about the use of a resource. It changes often, so it is no part of the state. */
+export interface ResourceUse {
+  /** The runtime state of a sandbox. */
+  readonly runtimeState: string | undefined;
+  readonly lastUsedAt: string | undefined;
+  readonly expiresAt: string | undefined;
+  /** A duration, as the platform writes it. */
+  readonly timeToLive: string | undefined;
+  /** A JSON array of objects with the texts `action`, `type` and `value`; undefined if there are none. */
+  readonly expirationPolicies: string | undefined;
+  /** Instances that are always warm. */
+  readonly minScale: number | undefined;
 }
 
 /** A listed resource, decoded. */
 export interface DecodedResource {
   readonly state: ResourceState;
+  readonly use: ResourceUse;
   /** Fields with an unexpected type, which count as missing: `metadata.labels.team`. */
   readonly strange: readonly string[];
 }
 
-const maxMemoryMb = 2 ** 31 - 1;
+const maxInteger = 2 ** 31 - 1;
+
+/** The resource types that may mount volumes (2.4), as costs name them. */
+const mountingTypes: readonly string[] = ['agent', 'job', 'sandbox'];
 
 /**
- * Picks the stored fields out of a listed resource (2.2, 2.5 to 2.10). Pure. A field of an unexpected type counts as
- * missing and is named: one odd label must not cost the others. Its value never appears in messages.
+ * Picks the stored fields out of a listed resource of a type (2.2, 2.4 to 2.10). Pure. A field of an unexpected type
+ * counts as missing and is named: one odd label must not cost the others. Its value never appears in messages.
  */
-export function decodeResource(item: RawResource): DecodedResource {
+export function decodeResource(item: RawResource, resourceType: string): DecodedResource {
   const strange: string[] = [];
-  function at(object: unknown, key: string): unknown {
-    return isObject(object) && Object.hasOwn(object, key) ? (object[key] ?? undefined) : undefined;
-  }
-  function take<T>(value: unknown, place: string, read: (value: unknown) => T | undefined): T | undefined {
-    if (value === undefined) return undefined;
-    const taken = read(value);
-    if (taken === undefined) strange.push(place);
-    return taken;
-  }
-  function text(object: unknown, key: string, place: string): string | undefined {
-    // A leading byte order mark is not part of the text, and reading the text back from the books drops it.
-    const read = (value: unknown) =>
-      typeof value === 'string' ? value.toWellFormed().replace(/^\uFEFF+/, '') : undefined;
-    return take(at(object, key), place, read) || undefined; // the platform writes a missing text as an empty one
-  }
-  function instant(object: unknown, key: string, place: string): string | undefined {
-    const read = (value: unknown) => {
-      const at = typeof value === 'string' ? parseRfc3339(value) : undefined;
-      return at === undefined ? undefined : formatInstant(at);
-    };
-    return take(at(object, key) || undefined, place, read);
-  }
-  function labels(value: unknown): string | undefined {
-    if (value === undefined) return undefined;
-    if (!isObject(value)) {
-      strange.push('metadata.labels');
-      return undefined;
-    }
-    const read: [string, string][] = [];
-    // In the order of the keys as they came: two keys that differ only in a lone surrogate become one, and the same one
-    // every night.
-    for (const [key, label] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
-      if (typeof label === 'string') read.push([key.toWellFormed(), label.toWellFormed()]);
-      // What YAML makes of an unquoted value; its text is what was meant, unless it is too long to be exact.
-      else if (typeof label === 'boolean' || (typeof label === 'number' && isExact(label))) {
-        read.push([key.toWellFormed(), String(label)]);
-      } else if (label !== null) strange.push(`metadata.labels.${key.toWellFormed()}`);
-    }
-    return read.length === 0 ? undefined : JSON.stringify(Object.fromEntries(read));
-  }
-  function names(value: unknown): string | undefined {
-    if (value === undefined) return undefined;
-    if (!Array.isArray(value) || value.some((name) => typeof name !== 'string')) {
-      strange.push('spec.integrationConnections');
-      return undefined;
-    }
-    const read = [...new Set(value.map((name: string) => name.toWellFormed()))].sort();
-    return read.length === 0 ? undefined : JSON.stringify(read);
-  }
-
+  const { object, text, instant, integer, truth } = readerOf(strange);
   const { metadata } = item;
-  const spec = take(at(item, 'spec'), 'spec', (value) => (isObject(value) ? value : undefined));
-  const runtime = take(at(spec, 'runtime'), 'spec.runtime', (value) => (isObject(value) ? value : undefined));
+  const spec = object(item, 'spec', 'spec');
+  const runtime = object(spec, 'runtime', 'spec.runtime');
+  const lifecycle = object(spec, 'lifecycle', 'spec.lifecycle');
   const state: ResourceState = {
     name: metadata.name.toWellFormed(),
     workspace: text(metadata, 'workspace', 'metadata.workspace'),
@@ -101,19 +75,122 @@ export function decodeResource(item: RawResource): DecodedResource {
     updatedAt: instant(metadata, 'updatedAt', 'metadata.updatedAt'),
     displayName: text(metadata, 'displayName', 'metadata.displayName'),
     externalId: text(metadata, 'externalId', 'metadata.externalId'),
-    labels: labels(at(metadata, 'labels')),
+    labels: labelsOf(valueAt(metadata, 'labels'), strange),
     region: text(spec, 'region', 'spec.region'),
-    memoryMb: take(at(runtime, 'memory'), 'spec.runtime.memory', (value) =>
-      Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= maxMemoryMb ? Number(value) : undefined,
-    ),
+    memoryMb: integer(runtime, 'memory', 'spec.runtime.memory'),
     generation: text(runtime, 'generation', 'spec.runtime.generation'),
     status: text(item, 'status', 'status'),
-    isEnabled: take(at(spec, 'enabled'), 'spec.enabled', (value) => (typeof value === 'boolean' ? value : undefined)),
+    isEnabled: truth(spec, 'enabled', 'spec.enabled'),
     plan: text(metadata, 'plan', 'metadata.plan'),
     createdBy: text(metadata, 'createdBy', 'metadata.createdBy'),
-    integrationConnections: names(at(spec, 'integrationConnections')),
+    integrationConnections: connectionsOf(valueAt(spec, 'integrationConnections'), strange),
+    volumes: mountingTypes.includes(resourceType) ? volumesOf(valueAt(spec, 'volumes') ?? [], strange) : undefined,
+    provider: resourceType === 'model' ? text(runtime, 'type', 'spec.runtime.type') : undefined,
   };
-  return { state, strange };
+  const use: ResourceUse = {
+    runtimeState: text(item, 'state', 'state'),
+    lastUsedAt: instant(item, 'lastUsedAt', 'lastUsedAt'),
+    expiresAt: instant(runtime, 'expires', 'spec.runtime.expires'),
+    timeToLive: text(runtime, 'ttl', 'spec.runtime.ttl'),
+    expirationPolicies: policiesOf(valueAt(lifecycle, 'expirationPolicies'), strange),
+    minScale: integer(runtime, 'minScale', 'spec.runtime.minScale'),
+  };
+  return { state, use, strange };
+}
+
+function valueAt(object: unknown, key: string): unknown {
+  return isObject(object) && Object.hasOwn(object, key) ? (object[key] ?? undefined) : undefined;
+}
+
+/** Readers of one field each; a value of another type is undefined, and its place is added to `strange`. */
+function readerOf(strange: string[]) {
+  function take<T>(value: unknown, place: string, read: (value: unknown) => T | undefined): T | undefined {
+    if (value === undefined) return undefined;
+    const taken = read(value);
+    if (taken === undefined) strange.push(place);
+    return taken;
+  }
+  return {
+    object: (from: unknown, key: string, place: string) =>
+      take(valueAt(from, key), place, (value) => (isObject(value) ? value : undefined)),
+    text(from: unknown, key: string, place: string): string | undefined {
+      // A leading byte order mark is not part of the text, and reading the text back from the books drops it.
+      const read = (value: unknown) =>
+        typeof value === 'string' ? value.toWellFormed().replace(/^\uFEFF+/, '') : undefined;
+      return take(valueAt(from, key), place, read) || undefined; // the platform writes a missing text as an empty one
+    },
+    instant(from: unknown, key: string, place: string): string | undefined {
+      const read = (value: unknown) => {
+        const at = typeof value === 'string' ? parseRfc3339(value) : undefined;
+        return at === undefined ? undefined : formatInstant(at);
+      };
+      return take(valueAt(from, key) || undefined, place, read);
+    },
+    integer: (from: unknown, key: string, place: string) =>
+      take(valueAt(from, key), place, (value) =>
+        Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= maxInteger ? Number(value) : undefined,
+      ),
+    truth: (from: unknown, key: string, place: string) =>
+      take(valueAt(from, key), place, (value) => (typeof value === 'boolean' ? value : undefined)),
+  };
+}
+
+function labelsOf(value: unknown, strange: string[]): string | undefined {
+  if (value === undefined) return undefined;
+  if (!isObject(value)) {
+    strange.push('metadata.labels');
+    return undefined;
+  }
+  const read: [string, string][] = [];
+  // In the order of the keys as they came: two keys that differ only in a lone surrogate become one, and the same one
+  // every night.
+  for (const [key, label] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (typeof label === 'string') read.push([key.toWellFormed(), label.toWellFormed()]);
+    // What YAML makes of an unquoted value; its text is what was meant, unless it is too long to be exact.
+    else if (typeof label === 'boolean' || (typeof label === 'number' && isExact(label))) {
+      read.push([key.toWellFormed(), String(label)]);
+    } else if (label !== null) strange.push(`metadata.labels.${key.toWellFormed()}`);
+  }
+  return read.length === 0 ? undefined : JSON.stringify(Object.fromEntries(read));
+}
+
+function connectionsOf(value: unknown, strange: string[]): string | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value) || value.some((name) => typeof name !== 'string')) {
+    strange.push('spec.integrationConnections');
+    return undefined;
+  }
+  const read = [...new Set(value.map((name: string) => name.toWellFormed()))].sort();
+  return read.length === 0 ? undefined : JSON.stringify(read);
+}
+
+/** An ephemeral volume belongs to its resource alone, even if another one mounts a volume of that name. */
+function volumesOf(value: unknown, strange: string[]): string | undefined {
+  if (!Array.isArray(value) || !value.every(isObject)) {
+    strange.push('spec.volumes');
+    return undefined;
+  }
+  const { text } = readerOf(strange);
+  const names = value
+    .filter((volume) => text(volume, 'type', 'spec.volumes.type') !== 'ephemeral')
+    .flatMap((volume) => text(volume, 'name', 'spec.volumes.name') ?? []);
+  return JSON.stringify([...new Set(names)].sort());
+}
+
+function policiesOf(value: unknown, strange: string[]): string | undefined {
+  if (value === undefined) return undefined;
+  const place = 'spec.lifecycle.expirationPolicies';
+  if (!Array.isArray(value)) {
+    strange.push(place);
+    return undefined;
+  }
+  const { text } = readerOf(strange);
+  const read = value.map((policy: unknown) => ({
+    action: text(policy, 'action', `${place}.action`),
+    type: text(policy, 'type', `${place}.type`),
+    value: text(policy, 'value', `${place}.value`),
+  }));
+  return read.length === 0 ? undefined : JSON.stringify(read);
 }
 
 /** Whether a JSON number lost no digits: an account number of twenty digits would have become another one. */

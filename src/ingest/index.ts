@@ -30,6 +30,8 @@ export {
   rebuildLoads,
   withLandingLosses,
 } from './rebuild.ts';
+export type { ReducedAccess } from './reduced-access.ts';
+export { reducedAccessOf, refusedListings } from './token-access.ts';
 export type { IngestProgress, IngestRequest, IngestTools, RequestCounts } from './tools.ts';
 export { tonightsSeries } from './verify-past.ts';
 
@@ -285,8 +287,10 @@ async function fetchAndVerify(
     covered: start.covered,
     again: [...(await warehouse.unproven(account)).map(({ window }) => window), ...(changed ?? [])],
   });
+  progress.role = past?.revealedRole();
   const result = await fetchWindows(ingest, start, planned);
   progress.role = result.role;
+  if (result.role !== undefined) past?.useRole(result.role);
   progress.isPlatformClockWrong = result.isPlatformClockWrong;
   if (result.role !== undefined) await start.save(result.role, result.decimals, effects.now());
 

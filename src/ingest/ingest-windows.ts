@@ -1,13 +1,13 @@
 import pLimit from 'p-limit';
 import type { Effects } from '../effects.ts';
-import { type CostbookError, PlatformError, RefusedAnswerError, UnprovenError } from '../errors.ts';
+import { type CostbookError, PlatformError, RefusedAnswerError } from '../errors.ts';
 import { askQuery, type DecodedPage, type LandingFolder, type PlannedWindow, type Role } from '../fetch/index.ts';
-import { reducedAccessStep } from '../next-step.ts';
 import { answerLimits, billingDimensions, type Client, type RawBody, resourceTypes } from '../platform/index.ts';
 import { dayMs, floorHour, formatWindow, type Instant } from '../time.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { believedClock, claimedBefore, type RunClock } from './clocks.ts';
 import { readWindow, type WindowRead } from './fetch-window.ts';
+import { checkRoleChange } from './reduced-access.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openWindowLimiter } from './window-limiter.ts';
 
@@ -432,19 +432,6 @@ class WindowsIngest {
 
 function isNotReconciled(result: LoadResult | NotReconciled): result is NotReconciled {
   return 'reason' in result;
-}
-
-/**
- * Throws if an account was fetched as admin before and the token is now a member's: its new rows would lose their
- * workspaces, so a person has to confirm it.
- */
-export function checkRoleChange(account: string, before: Role | undefined, now: Role, accepted: boolean): void {
-  if (before !== 'admin' || now === 'admin' || accepted) return;
-  throw new UnprovenError(
-    `account ${account} was fetched with an admin token before, and this token is a member's: it cannot see workspaces. ` +
-      'Nothing was changed.',
-    { code: 'reduced_access', next: reducedAccessStep },
-  );
 }
 
 /** True if every other request of this account would fail the same way. */

@@ -1,6 +1,6 @@
 import type { AccountConfig } from '../config/index.ts';
 import { CostbookError, excerpt, messageOf, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
-import { decodeResource } from '../fetch/index.ts';
+import { decodeDeployments, decodeResource } from '../fetch/index.ts';
 import {
   type NextStep,
   nextWords,
@@ -9,8 +9,23 @@ import {
   stepSentence,
   unreadListingStep,
 } from '../next-step.ts';
-import { type Client, type Listing, type ListingReader, listings, openListings } from '../platform/index.ts';
-import type { InventoryStage, ListedResource, ListingFacts, ListingKey, ListingOutcome } from '../warehouse/index.ts';
+import {
+  type Client,
+  type Listing,
+  type ListingReader,
+  listings,
+  openListings,
+  type RawResource,
+} from '../platform/index.ts';
+import type {
+  DeploymentsStage,
+  InventoryStage,
+  ListedDeployments,
+  ListedResource,
+  ListingFacts,
+  ListingKey,
+  ListingOutcome,
+} from '../warehouse/index.ts';
 import { countingClient, type IngestRequest, type IngestTools } from './tools.ts';
 
 /** The outcome of one listing. */
@@ -77,6 +92,7 @@ export async function readInventory(
   ];
   const summaries: ListingSummary[] = [];
   const stage = await tools.warehouse.openInventory();
+  const deployments = await tools.warehouse.openDeployments();
   try {
     for (const reading of readings) {
       let requests = 0;
@@ -89,7 +105,7 @@ export async function readInventory(
         const before = requests;
         const found =
           gaveUp === undefined
-            ? await readListing(key, listing, reader, { ...reading, errors }, stage, request, tools)
+            ? await readListing(key, listing, reader, { ...reading, errors }, { stage, deployments }, request, tools)
             : { ...nothing, outcome: 'failed' as const, reason: gaveUp, next: undefined, isHopeless: true };
         if (found.isHopeless) gaveUp ??= 'not fetched, because an earlier listing failed';
         const { isHopeless: _, ...summary } = { ...key, ...found, requests: requests - before };
@@ -101,8 +117,15 @@ export async function readInventory(
     }
   } finally {
     stage.close();
+    deployments.close();
   }
   return summaries;
+}
+
+/** Where a listing goes before it is written: states, and deployments. */
+interface Stages {
+  readonly stage: InventoryStage;
+  readonly deployments: DeploymentsStage;
 }
 
 const nothing = { shortfall: undefined, resources: 0, opened: 0, ended: 0 };
@@ -116,29 +139,23 @@ async function readListing(
   key: ListingKey,
   listing: Listing,
   reader: ListingReader,
-  { tokenWorkspace, workspacesElsewhere, isOfInterest, errors }: Reading & { readonly errors: readonly string[] },
-  stage: InventoryStage,
+  reading: Reading & { readonly errors: readonly string[] },
+  { stage, deployments }: Stages,
   request: IngestRequest,
   tools: IngestTools,
 ): Promise<Found> {
   const { log } = tools.effects;
+  const { tokenWorkspace, workspacesElsewhere, errors } = reading;
   const about = `account ${key.account}${tokenWorkspace === undefined ? '' : `, workspace ${tokenWorkspace}`}`;
-  const strange = new Set<string>();
-  const homeless = new Set<string>();
+  const ignored = { fields: new Set<string>(), homeless: new Set<string>() };
   let doubt: string | undefined;
   let shortfall: number | undefined;
   try {
     for await (const page of reader.pages(listing, about, tools.signal)) {
-      if (page.number === 1) await stage.begin();
-      const resources: ListedResource[] = [];
-      for (const item of page.items) {
-        const { state, strange: fields } = decodeResource(item);
-        for (const field of fields) strange.add(field);
-        const workspace = state.workspace ?? tokenWorkspace;
-        if (workspace === undefined) homeless.add(state.name);
-        else if (isOfInterest(workspace)) resources.push({ ...state, workspace });
-      }
+      if (page.number === 1) await Promise.all([stage.begin(), deployments.begin()]);
+      const { resources, deployed } = decodePage(page.items, listing, reading, ignored, tools);
       await stage.add(resources);
+      await deployments.add(deployed);
       if (page.isLast) ({ doubt, shortfall } = page);
     }
   } catch (error) {
@@ -157,27 +174,16 @@ async function readListing(
     if (before !== 'read') log.warn('listing.count_ignored', shortfallWords, { ...key, reason: doubt });
     doubt = undefined;
   }
-  const subject = { about, resourceType: listing.resourceType };
-  if (strange.size > 0) {
-    log.warn('listing.fields_ignored', 'Ignored fields of listed resources that do not match the interface', {
-      ...subject,
-      fields: someOf(strange),
-    });
-  }
-  if (homeless.size > 0) {
-    log.warn('listing.resources_ignored', 'Ignored listed resources without a workspace', {
-      ...subject,
-      resources: someOf(homeless),
-    });
-  }
+  warnOfIgnored(ignored, { about, resourceType: listing.resourceType }, tools);
+  const seen = { runNumber: request.runNumber, seenAt: await tools.warehouse.seenAt(tools.effects.now()) };
   const written = await stage.write({
     ...key,
+    ...seen,
     workspacesElsewhere,
-    runNumber: request.runNumber,
-    seenAt: await tools.warehouse.seenAt(tools.effects.now()),
     isWhole: doubt === undefined,
     acceptShrunk: request.acceptReducedAccess,
   });
+  await deployments.write({ ...key, ...seen });
   const { resources, opened, ended } = written;
   const outcome = doubt !== undefined ? 'partial' : written.isShrunk ? 'shrunk' : 'read';
   const next = written.isShrunk ? shrunkListingStep : doubt === undefined ? undefined : unreadListingStep;
@@ -187,6 +193,56 @@ async function readListing(
   if (reason !== undefined) await warnOfListing(outcome, reason, key, tools);
   const words = { reason: reason && tools.redact(reason), next: next && nextWords(next) };
   return { outcome, ...words, shortfall, resources, opened, ended, isHopeless: false };
+}
+
+/** What a listing has that cannot be stored: strange fields, and resources without a workspace. */
+interface Ignored {
+  readonly fields: Set<string>;
+  readonly homeless: Set<string>;
+}
+
+/** The resources of a page that this token speaks for. Adds the rest to `ignored`. */
+function decodePage(
+  items: readonly RawResource[],
+  { resourceType }: Listing,
+  { tokenWorkspace, isOfInterest }: Reading,
+  ignored: Ignored,
+  tools: IngestTools,
+): { readonly resources: readonly ListedResource[]; readonly deployed: readonly ListedDeployments[] } {
+  const resources: ListedResource[] = [];
+  const deployed: ListedDeployments[] = [];
+  for (const item of items) {
+    const { state, use, strange } = decodeResource(item, resourceType);
+    const { events, runtime, strange: strangeDeployments } = decodeDeployments(item);
+    for (const field of [...strange, ...strangeDeployments]) ignored.fields.add(field);
+    const workspace = state.workspace ?? tokenWorkspace;
+    if (workspace === undefined) ignored.homeless.add(state.name);
+    else if (isOfInterest(workspace)) {
+      resources.push({ ...state, workspace, use });
+      const texts = events.map((event) => ({ ...event, message: event.message && tools.redact(event.message) }));
+      deployed.push({ ...state, workspace, events: texts, runtime });
+    }
+  }
+  return { resources, deployed };
+}
+
+function warnOfIgnored(
+  { fields, homeless }: Ignored,
+  subject: Readonly<Record<string, string>>,
+  { effects: { log } }: IngestTools,
+): void {
+  if (fields.size > 0) {
+    log.warn('listing.fields_ignored', 'Ignored fields of listed resources that do not match the interface', {
+      ...subject,
+      fields: someOf(fields),
+    });
+  }
+  if (homeless.size > 0) {
+    log.warn('listing.resources_ignored', 'Ignored listed resources without a workspace', {
+      ...subject,
+      resources: someOf(homeless),
+    });
+  }
 }
 
 /** What a failure means for a listing; undefined if the platform did not cause it. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { counted } from '../counted.ts';
 import type { Log } from '../effects.ts';
-import { CostbookError, MachineError, UnprovenError } from '../errors.ts';
+import { CostbookError, DamagedFileError, MachineError, UnprovenError } from '../errors.ts';
 import {
   DamagedPageError,
   damagedPages,
@@ -410,7 +410,8 @@ async function blaming(load: StoredLoad, signal: AbortSignal, work: () => Promis
   try {
     await work();
   } catch (error) {
-    if (!(error instanceof CostbookError) || error instanceof MachineError || signal.aborted) throw error;
+    const isOwn = error instanceof MachineError || error instanceof DamagedFileError;
+    if (!(error instanceof CostbookError) || isOwn || signal.aborted) throw error;
     const name = describeLoad(load);
     throw new UnprovenError(error.message.includes(name) ? error.message : `${name}: ${error.message}`, {
       cause: error,

@@ -1,6 +1,6 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { largestMagnitude, plainDecimal } from '../decimals.ts';
-import { PlatformError, UnprovenError } from '../errors.ts';
+import { PlatformError } from '../errors.ts';
 import {
   askQuery,
   bucketsOf,
@@ -21,11 +21,9 @@ import {
   splitAtMidnight,
   wholeMonths,
 } from '../fetch/index.ts';
-import { reducedTotalsStep } from '../next-step.ts';
 import type { Client, GroupByDimension } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time.ts';
 import {
-  type ComparedTotals,
   type Connection,
   type ContradictedQuestion,
   type Contradiction,
@@ -40,16 +38,8 @@ import {
   type TotalsKnown,
   type Verification,
 } from '../warehouse/index.ts';
-import { checkRoleChange } from './ingest-windows.ts';
+import { accessDays, checkRoleChange, refuseReducedTotals } from './reduced-access.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
-
-/**
- * If the platform reports less than the books on this many days, or by this share of their cost, suspect reduced
- * access.
- */
-const accessDays = 3;
-const accessShareOfDays = 0.8;
-const accessShareOfCost = 0.7;
 
 /** Compares the settled past with the platform's totals; the caller fetches again what differs. */
 export interface PastVerification {
@@ -70,6 +60,10 @@ export interface PastVerification {
    * they still differ. Remaining differences are recorded: there the platform contradicts itself.
    */
   confirm(): Promise<void>;
+  /** The token's role, if a refused query has revealed it; undefined otherwise. */
+  revealedRole(): Role | undefined;
+  /** Sends later queries with this role of the token. */
+  useRole(role: Role): void;
   close(): void;
 }
 
@@ -95,7 +89,10 @@ export interface PastOptions {
 }
 
 /** State that all parts of a verification share. */
-interface Past extends PastOptions {
+interface Past extends Omit<PastOptions, 'role'> {
+  /** The role that queries are sent with: the earlier token's, until an answer reveals another one. */
+  role: Role | undefined;
+  revealedRole: Role | undefined;
   readonly verification: Verification;
   readonly lastHour: Instant;
   /** Days that end by then are settled. */
@@ -118,6 +115,7 @@ export async function openPast(options: PastOptions): Promise<PastVerification> 
     verification,
     lastHour,
     until: settledUntil(lastHour, request.config.settleDays),
+    revealedRole: undefined,
     asked: [],
     questions: 0,
     oneAtATime: pLimit(1),
@@ -127,24 +125,21 @@ export async function openPast(options: PastOptions): Promise<PastVerification> 
     series: () => verifySeries(past),
     months: (complete) => verifyMonths(past, complete),
     confirm: () => confirm(past),
+    revealedRole: () => past.revealedRole,
+    useRole: (role) => {
+      past.role = role;
+    },
     close: () => verification.close(),
   };
 }
 
 /** Compares the daily totals of the newest settled days. */
 async function verifyDays(past: Past): Promise<Window[]> {
-  const { account, request, role, verification } = past;
+  const { account, request, verification } = past;
   const days = settledDaysOf(past, request.config.verifyDays);
   if (days.length === 0) return [];
   const groups = await groupsByWorkspace(verification.connection, account, days);
-  const { queries, byWorkspace } = daysQueries(days, role, groups);
-  const found = await askAll(past, queries).catch(async (error: unknown) => {
-    if (!(byWorkspace && error instanceof PlatformError && error.status === 403)) throw error;
-    // Was only grouping by workspace refused, or everything? Only the first means another role.
-    const asMember = await askAll(past, daysQueries(days, 'member', groups).queries);
-    checkRoleChange(account, 'admin', 'member', request.acceptReducedAccess);
-    return asMember;
-  });
+  const found = await askAllByRole(past, (role) => daysQueries(days, role, groups).queries);
   if (!request.acceptReducedAccess) refuseReducedTotals(account, await verification.totals(accessDays));
   past.asked.push(...found);
   return differingDays(past, found);
@@ -156,8 +151,9 @@ async function verifySeries(past: Past): Promise<Window[]> {
   const everything = settledDaysOf(past, everyDay);
   const isAsked = everything.length > 0 && deepVerifyPages > 0;
   const { connection } = past.verification;
-  const queries = isAsked ? await tonightsSeries(connection, past.account, everything, deepVerifyPages, past.role) : [];
-  const found = await askAll(past, queries);
+  const found = await askAllByRole(past, (role) =>
+    isAsked ? tonightsSeries(connection, past.account, everything, deepVerifyPages, role) : [],
+  );
   past.asked.push(...found);
   found.push(...(await askRecorded(past)));
   const differing = found.filter(({ comparison }) => comparison.differences.length > 0);
@@ -230,7 +226,8 @@ async function ask(past: Past, query: Query, attempt: number): Promise<Asked> {
   return ask(past, query, attempt + 1);
 }
 
-function questionOf(query: Query, number: number): PastQuery {
+/** A query about the past as the comparison needs it. */
+export function questionOf(query: Query, number: number): PastQuery {
   const has = (dimension: GroupByDimension) => query.groupBy.includes(dimension);
   return {
     number,
@@ -268,17 +265,44 @@ async function askAll(past: Past, queries: readonly Query[]): Promise<Asked[]> {
 }
 
 /**
+ * Sends the queries of the token's role. If the platform refuses to group by workspace, and answers a member's queries,
+ * the token is a member's: later queries follow. Throws UnprovenError if that was not confirmed.
+ */
+async function askAllByRole(
+  past: Past,
+  queriesAs: (role: Role | undefined) => readonly Query[] | Promise<readonly Query[]>,
+): Promise<Asked[]> {
+  const queries = await queriesAs(past.role);
+  try {
+    return await askAll(past, queries);
+  } catch (error) {
+    const byWorkspace = queries.some(({ groupBy }) => groupBy.includes('workspace'));
+    if (!(byWorkspace && error instanceof PlatformError && error.status === 403)) throw error;
+    // Only grouping by workspace may be refused; if everything is, this throws as well.
+    const found = await askAll(past, await queriesAs('member'));
+    checkRoleChange(past.account, past.role, 'member', past.request.acceptReducedAccess);
+    past.role = 'member';
+    past.revealedRole = 'member';
+    return found;
+  }
+}
+
+/**
  * Fetches recorded contradictions again that no query of tonight includes, such as a month that was fetched by day
  * because its total differed: otherwise the record would stay although the platform agrees by now.
  */
 async function askRecorded(past: Past): Promise<Asked[]> {
-  const { account, role, verification } = past;
+  const { account, verification } = past;
   const onRecord = await contradictedQuestions(verification.connection, account);
   const open = onRecord.filter((one) => !past.asked.some(({ question }) => includesQuestion(question, one)));
   const days = open.filter(({ purpose }) => purpose === 'days').map(({ window }) => window);
   const groups = days.length === 0 ? 0 : await groupsByWorkspace(verification.connection, account, days);
-  const queries = [...daysQueries(unionWindows(days), role, groups).queries, ...recordedSeriesQueries(open, role)];
-  const found = await askAll(past, queries.slice(0, Math.max(1, past.request.config.deepVerifyPages)));
+  const found = await askAllByRole(past, (role) =>
+    [...daysQueries(unionWindows(days), role, groups).queries, ...recordedSeriesQueries(open, role)].slice(
+      0,
+      Math.max(1, past.request.config.deepVerifyPages),
+    ),
+  );
   past.asked.push(...found);
   return found;
 }
@@ -313,21 +337,6 @@ async function narrow(past: Past, { query, comparison }: Asked): Promise<Asked[]
     };
   });
   return askAll(past, narrower);
-}
-
-/** Throws UnprovenError if the platform shows only a part of what it showed before. */
-function refuseReducedTotals(account: string, totals: ComparedTotals): void {
-  const { ours, theirs, days, lowerDays, workspacesGone } = totals;
-  const isLess = days >= accessDays && lowerDays >= days * accessShareOfDays && theirs < ours * accessShareOfCost;
-  if (!isLess && workspacesGone.length === 0) return;
-  const what = isLess
-    ? `over ${days} settled days with cost, the platform now reports ${theirs.toFixed(2)} USD, but the books have ` +
-      `${ours.toFixed(2)} USD for the same days`
-    : `the platform no longer reports any cost, on any settled day, for ${workspacesGone.join(', ')}`;
-  throw new UnprovenError(`account ${account}: ${what}. Nothing was changed.`, {
-    code: 'reduced_totals',
-    next: reducedTotalsStep,
-  });
 }
 
 /** The days in which answers differ from the books; warns of the largest differences of each. */
@@ -398,7 +407,7 @@ function contradictionsOf(question: PastQuery, query: Query, found: PastComparis
 }
 
 /** Answers that only verify are not loaded; only their comparisons are stored. */
-const withoutLanding = { page: async () => undefined, restart: async () => undefined };
+export const withoutLanding = { page: async () => undefined, restart: async () => undefined };
 
 function isPastPurpose(purpose: Purpose): purpose is PastQuery['purpose'] {
   return purpose === 'days' || purpose === 'names' || purpose === 'months';

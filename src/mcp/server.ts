@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server';
 import { CostbookError } from '../errors.ts';
+import { type LimitedBooks, limitedTools } from './limited-tools.ts';
 import { answerSchema, month, objectOf, text } from './schemas.ts';
 import { type BooksReader, type Tool, tools } from './tools.ts';
 
@@ -31,10 +32,30 @@ export function openMcpServer(
   return server;
 }
 
-function registerTool(
+/**
+ * An MCP server for a token that sees some costs only. It has the tools that can answer from those alone, the glossary, and
+ * no prompts: they ask for reports and budgets.
+ */
+export function openLimitedMcpServer(
+  books: LimitedBooks,
+  about: { readonly version: string; redact(text: string): string },
+): McpServer {
+  const server = new McpServer(
+    { name: 'costbook', title: 'Costbook', version: about.version },
+    {
+      instructions:
+        'Some of the costs of a cloud workload platform: those that this token may see. Call "status" first, and say in every answer which costs it is about and through when they are complete. Amounts are in USD, times in UTC.',
+    },
+  );
+  for (const tool of limitedTools) registerTool(server, tool, books, about);
+  for (const [name, title] of docs.slice(0, 1)) registerPage(server, name, title);
+  return server;
+}
+
+function registerTool<Books>(
   server: McpServer,
-  tool: Tool,
-  books: BooksReader,
+  tool: Tool<Books>,
+  books: Books,
   { redact }: { redact(text: string): string },
 ): void {
   server.registerTool(

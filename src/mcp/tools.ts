@@ -50,13 +50,13 @@ export interface Found {
 }
 
 /** One tool that an agent can use. */
-export interface Tool {
+export interface Tool<Books = BooksReader> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly input: ObjectSchema;
   /** Throws UsageError for an input that names nothing in the books, and what the reader throws. */
-  run(input: Input, books: BooksReader, signal: AbortSignal): Promise<Found>;
+  run(input: Input, books: Books, signal: AbortSignal): Promise<Found>;
 }
 
 const usualRows = 100;
@@ -145,7 +145,7 @@ export const tools: readonly Tool[] = [
     name: 'explain_cost',
     title: 'Why did costs change?',
     description:
-      'The resources whose costs changed most in a month, the part of price and volume in it, and the anomalies of that month.',
+      'The resources whose costs changed most in a month, the part of price and volume in it, and the anomalies of that month with what was deployed or changed before them.',
     input: objectOf({
       month: month('The month; the last complete one by default'),
       workspace: text('Only this workspace.'),
@@ -158,7 +158,7 @@ export const tools: readonly Tool[] = [
       return {
         ...stateIn(movers),
         source: 'the reports top_movers, price_volume and anomalies',
-        data: { movers: movers.rows, causes: causes.rows, anomalies: anomalies.rows },
+        data: { movers: movers.rows, causes: causes.rows, anomalies: withParsed(anomalies.rows, listsOfAnomalies) },
         next: [movers, causes, anomalies].some(({ truncated }) => truncated)
           ? 'Use run_report for all rows of a report.'
           : null,
@@ -185,7 +185,7 @@ export const tools: readonly Tool[] = [
     name: 'anomalies',
     title: 'Unusual costs',
     description:
-      'Unusual costs, recently or in a month: since when, how far from the expected cost, and what drives them.',
+      'Unusual costs, recently or in a month: since when, how far from the expected cost, what drives them, and what was deployed or changed in the 48 hours before. What came before need not be the cause.',
     input: objectOf({
       month: month('The month; recent ones by default'),
       workspace: text('Only this workspace.'),
@@ -205,7 +205,7 @@ export const tools: readonly Tool[] = [
     name: 'resource',
     title: 'One resource',
     description:
-      'What a resource cost in each month by billing dimension, and its states: owner labels, region, memory, status.',
+      'What a resource cost in each month by billing dimension, its states (labels, region, memory, status), and its deployments and changed settings.',
     input: objectOf(
       { name: text('The name of the resource.'), workspace: text('Its workspace, if several have one of that name.') },
       ['name'],
@@ -214,6 +214,7 @@ export const tools: readonly Tool[] = [
       const values = { name: String(name), workspace: workspace === undefined ? null : String(workspace) };
       const costs = await books.own('resource_costs', 200, values, signal);
       const states = await books.own('resource_states', 20, values, signal);
+      const deployments = await books.own('resource_deployments', 100, values, signal);
       if (costs.rows.length === 0 && states.rows.length === 0) {
         throw new UsageError(
           `the books have no resource ${JSON.stringify(name)}: search for it with query, in the view resources`,
@@ -221,9 +222,15 @@ export const tools: readonly Tool[] = [
       }
       return {
         ...stateIn(costs),
-        source: 'sql/mcp/resource_costs.sql and sql/mcp/resource_states.sql',
-        data: { costs: costs.rows, states: states.rows },
-        next: costs.truncated || states.truncated ? 'Use query on costs_monthly and resources for the rest.' : null,
+        source: 'sql/mcp/resource_costs.sql, resource_states.sql and resource_deployments.sql',
+        data: {
+          costs: costs.rows,
+          states: states.rows,
+          deployments: withParsed(deployments.rows, ['settings']),
+        },
+        next: [costs, states, deployments].some(({ truncated }) => truncated)
+          ? 'Use query on costs_monthly, resources, resource_events and resource_changes for the rest.'
+          : null,
       };
     },
   },
@@ -252,6 +259,21 @@ function rowsFound(answer: RowsAnswer, source: string, readOn = 'Ask for fewer c
   return { ...stateIn(answer), source, data: { columns, rows }, next: truncated ? readOn : null };
 }
 
+/** Columns of the report anomalies that are JSON. */
+const listsOfAnomalies = ['drivers', 'deployments'];
+
+/** Rows whose columns with JSON text have its values instead. */
+function withParsed(rows: RowsAnswer['rows'], columns: readonly string[]): RowsAnswer['rows'] {
+  return rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [
+        name,
+        columns.includes(name) && typeof value === 'string' ? JSON.parse(value) : value,
+      ]),
+    ),
+  );
+}
+
 async function reportAnswer(
   name: string,
   parameters: Texts,
@@ -265,7 +287,13 @@ async function reportAnswer(
   return {
     ...stateIn(answer),
     source: sql ?? `the report ${name}`,
-    data: { report: name, parameters: answer.parameters, warnings, columns, rows },
+    data: {
+      report: name,
+      parameters: answer.parameters,
+      warnings,
+      columns,
+      rows: name === 'anomalies' ? withParsed(rows, listsOfAnomalies) : rows,
+    },
     next: truncated ? `Raise maxRows (up to 1000), or run "costbook report ${name}" for a file with all rows.` : null,
   };
 }

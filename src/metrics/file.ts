@@ -1,7 +1,7 @@
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Budget, budgetsFile, loadBudgets, type SpendNow } from '../budgets/index.ts';
-import { loadConfig } from '../config/index.ts';
+import { alertSinksOf, loadConfig } from '../config/index.ts';
 import type { Effects } from '../effects.ts';
 import { UsageError } from '../errors.ts';
 import { jobNames } from '../jobs/index.ts';
@@ -122,7 +122,7 @@ function configured({ dir, env, effects }: MetricsContext): {
       freshnessHours,
       configured: accounts,
       sinks,
-      budgets: loadBudgets(budgetsFile(dir), { now, sinks }) ?? [],
+      budgets: loadBudgets(budgetsFile(dir), { now, sinks: alertSinksOf(config.sinks) }) ?? [],
     };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

@@ -38,5 +38,6 @@ export * from './parameters.ts';
 export { proxiesOf } from './proxy.ts';
 export { baseUrl, type Endpoint, requestHeaders, requestPath, usualHeaders } from './request.ts';
 export * from './responses.ts';
+export { isCertainlyNotDone } from './retry.ts';
 export { firstDifference, schemaOf } from './schema.ts';
 export { withoutSecrets } from './without-secrets.ts';

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { MachineError } from '../errors.ts';
+import { DamagedFileError, MachineError } from '../errors.ts';
 import {
   type Books,
   bindCheck,
@@ -63,7 +63,7 @@ async function runOne({ connection }: Books, check: Check, isDry: boolean): Prom
     const { check: _, error, ...found } = await (isDry ? bindCheck : runCheck)(connection, check);
     return { ...found, failure: error && asFailure(error) };
   } catch (error) {
-    if (!(error instanceof MachineError)) throw error;
+    if (!(error instanceof MachineError || error instanceof DamagedFileError)) throw error;
     return { offenders: undefined, columns: [], cells: [], rows: [], failure: asFailure(error) };
   }
 }

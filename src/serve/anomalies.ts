@@ -16,6 +16,7 @@ import { shownInstant } from '../shown-time.ts';
 import { dayMs, formatInstant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
+import { deploymentsBeforeTable } from './deployments.ts';
 import { costsAddress } from './explore-question.ts';
 import { sum } from './explored.ts';
 import { amount, money } from './format.ts';
@@ -141,6 +142,7 @@ ${figure(band.chart, { height: 320, ...band })}
 <section>${driversTable(row, drivers)}</section>
 <section>${effectsTable(row)}</section>
 </div>
+<section>${deploymentsBeforeTable(text(row, 'deployments'))}</section>
 <section>${await statesTable(request, row, drivers)}</section>`,
   };
 }
@@ -280,7 +282,7 @@ async function statesTable({ view }: PageRequest, row: SqlRow, drivers: readonly
     to: formatInstant((first + 1) * dayMs),
   });
   return table(
-    'Deployed or changed in the two weeks before',
+    'States that started in the two weeks before',
     [
       { head: 'When', cell: (state) => html`<span class="state">${shownInstant(String(state['valid_from']))}</span>` },
       { head: 'Resource', cell: (state) => named(text(state, 'resource_name'), 'no name') },

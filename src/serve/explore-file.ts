@@ -67,7 +67,7 @@ async function written(
       const connection = await scratch.connect(signal);
       await connection.run(await readSql('serve', 'explored_rows'));
       let batch: (string | null)[][] = [];
-      for (const row of rowsOf(answered)) {
+      for (const row of fileRows(answered)) {
         batch.push(row);
         if (batch.length < batchRows) continue;
         await connection.appendRows('explored_rows', batch);
@@ -88,7 +88,7 @@ async function written(
 }
 
 /** Rows with a cost now or in the window before, in the order of the columns of `explored_rows`. */
-function* rowsOf({ asked, explored }: Answered): Generator<(string | null)[]> {
+export function* fileRows({ asked, explored }: Answered): Generator<(string | null)[]> {
   const { step, groupBy, from, to } = asked;
   for (const { key, isRest, unit, costs, usages, before } of explored.series) {
     const name = isRest ? 'all others' : key === sharedOwner ? 'shared costs' : key === '' ? null : (key ?? null);

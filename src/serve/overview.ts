@@ -1,4 +1,4 @@
-import { type OpenAlert, openAlerts } from '../alerts/index.ts';
+import { allOpenAlerts, type OpenAlert } from '../alerts/index.ts';
 import {
   type Chart,
   costOverTime,
@@ -62,7 +62,11 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
     // Alerts name budgets and workspaces that others may not see.
     isAll
       ? view.once(`open alerts ${Math.floor(now / hourMs)}`, (connection) =>
-          openAlerts(connection, now, { dir: project.dir, signal: new AbortController().signal, timeoutMs: checkMs }),
+          allOpenAlerts(connection, now, {
+            dir: project.dir,
+            signal: new AbortController().signal,
+            timeoutMs: checkMs,
+          }),
         )
       : [],
     isAll ? mostUrgentBudgets(request) : '',

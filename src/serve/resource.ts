@@ -4,6 +4,7 @@ import { shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
+import { deploymentsTable } from './deployments.ts';
 import { actionsOf } from './explore-actions.ts';
 import { type Asked, addressOf, narrowed } from './explore-question.ts';
 import { longDetails } from './explore-tables.ts';
@@ -46,8 +47,8 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
       body: html`<section><h2>There is no such resource</h2><p>No cost in the books belongs to it. <a href="/explore?group=resource_name">All resources</a></p></section>`,
     };
   }
-  const names = namesOf(found);
-  const others = new Set(matches.map((row) => JSON.stringify(namesOf(row))));
+  const names = resourceNamesOf(found);
+  const others = new Set(matches.map((row) => JSON.stringify(resourceNamesOf(row))));
   if (others.size > 1) return choicePage(matches);
   const askedRange = query.get('range') ?? '90d';
   const range = Object.hasOwn(ranges, askedRange) ? (askedRange as Range) : undefined;
@@ -55,9 +56,10 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
   const isOwner = view.scope.kind === 'owner';
   const question = questionOf(names, range ?? '90d', through);
   const asked = { ...question, shape: 'bars', measure: 'cost', compare: 'before', through } as const;
-  const [explored, states, owners, use] = await Promise.all([
+  const [explored, states, deployments, owners, use] = await Promise.all([
     readExplored(view, question),
     view.rows('resource_states', { ...names, is_owner: isOwner }),
+    view.rows('resource_deployments', { ...names, is_owner: isOwner }),
     // Other owners had it before, or will.
     isOwner ? [] : view.rows('resource_owners', names),
     readUse(view, names),
@@ -76,6 +78,7 @@ ${tiles(explored, states, owners, use[0], view.scope)}
     )}</nav>
 ${figure(chartOf(question, explored, { states, completeThrough: state.completeThrough, names }), { height: 300, actions: actionsOf(asked, explored), details: longDetails(asked, explored) })}
 <section>${dimensionsTable(asked, explored)}</section>
+<section>${deploymentsTable(deployments)}</section>
 <section>${statesTable(states)}</section>
 ${isOwner ? '' : html`<section>${ownersTable(owners)}</section>`}`,
   };
@@ -90,7 +93,8 @@ async function readUse(view: BooksView, names: ResourceNames): Promise<readonly 
   });
 }
 
-function namesOf(row: SqlRow): ResourceNames {
+/** The names of a resource in a row. */
+export function resourceNamesOf(row: SqlRow): ResourceNames {
   return {
     type: textOf(row, 'resource_type') ?? '',
     workspace: textOf(row, 'workspace') ?? '',
@@ -108,7 +112,7 @@ function choicePage(matches: readonly SqlRow[]): Page {
         {
           head: 'Resource',
           cell: (row) => {
-            const { type, workspace, name } = namesOf(row);
+            const { type, workspace, name } = resourceNamesOf(row);
             return html`<a href="${resourceAddress(type, workspace, name)}">${named(name, 'no name')}</a>`;
           },
         },

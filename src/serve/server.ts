@@ -26,6 +26,7 @@ import { exploreFile, exploreFormats } from './explore-file.ts';
 import { openExportFile } from './export-files.ts';
 import { healthPage } from './health.ts';
 import { document, problemDocument, signInDocument } from './layout.ts';
+import { type LimitedBooks, limitedBooks } from './limited-books.ts';
 import { BusyError, openLimiter } from './limiter.ts';
 import { monthsPage } from './months.ts';
 import { overviewPage } from './overview.ts';
@@ -61,8 +62,8 @@ export interface DashboardOptions {
   readonly commands: ProjectCommands;
   /** How long the queries of a page may take together, in milliseconds; 30 seconds by default. */
   readonly pageMs?: number;
-  /** Answers an agent at /mcp; undefined if there is no such address. */
-  readonly mcp?: ((request: Request) => Promise<Response>) | undefined;
+  /** Answers an agent at /mcp, from limited books if its token sees some costs only; undefined: no such address. */
+  readonly mcp?: ((request: Request, limited: LimitedBooks | undefined) => Promise<Response>) | undefined;
   /** What another service in this process adds to the answers for monitors. */
   readonly probes?: DashboardProbes | undefined;
 }
@@ -177,11 +178,11 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     context.header('content-type', 'text/plain; version=0.0.4; charset=utf-8');
     return context.body(await (probes?.metrics() ?? metricsText(dir)));
   });
-  addAgents(app, options, hosts);
   app.get('/api/snapshot', (context) =>
     snapshots.read({ kind: 'all' }, async ({ version }) => context.json({ version })),
   );
   const limited = limitersByScope();
+  addAgents(app, options, hosts, (context) => limitedBooksOf(context, { snapshots, limited, log: options.log }));
   function addPage(route: string, path: string, entry: PageEntry): void {
     app.get(route, compress(), (context) => {
       const answer = () => answerPage(context, entry, { path, options, snapshots, project, urls });
@@ -230,11 +231,42 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
 }
 
 /** Adds the address at which agents ask. */
-function addAgents(app: Hono<Env>, { mcp }: DashboardOptions, hosts: ReadonlySet<string>): void {
+function addAgents(
+  app: Hono<Env>,
+  { mcp }: DashboardOptions,
+  hosts: ReadonlySet<string>,
+  limitedBooksFor: (context: Context<Env>) => LimitedBooks,
+): void {
   if (mcp === undefined) return;
   const inTurn = openLimiter({ ...mcpLimits, busy: 'Too many requests of agents at once. Try again in a moment.' });
-  app.all(mcpPath, bodyLimit({ maxSize: maxMcpBytes }), (context) =>
-    inTurn(() => answerAgent(context, hosts, mcp), viewerSignal(context)),
+  app.all(mcpPath, bodyLimit({ maxSize: maxMcpBytes }), async (context): Promise<Response> => {
+    // A page of another site is no agent.
+    const origin = context.req.header('origin');
+    const isForeign = origin !== undefined && !(URL.canParse(origin) && hosts.has(new URL(origin).host));
+    if (isForeign) return context.text('This address is not for pages of other sites.\n', 403);
+    // Those with limited tokens wait for each other, and never for the others.
+    if (context.get('viewer').scope.kind !== 'all') return mcp(context.req.raw, limitedBooksFor(context));
+    return inTurn(() => mcp(context.req.raw, undefined), viewerSignal(context));
+  });
+}
+
+/** The books of a viewer who sees some costs only. Its questions take turns with the pages of the same scope. */
+function limitedBooksOf(
+  context: Context<Env>,
+  {
+    snapshots,
+    limited,
+    log,
+  }: {
+    readonly snapshots: Snapshots;
+    readonly limited: ReturnType<typeof limitersByScope>;
+    readonly log: Log;
+  },
+): LimitedBooks {
+  const { scope } = context.get('viewer');
+  return limitedBooks(
+    (work, signal) => limited(context, () => snapshots.read(scope, work, signal)),
+    (reason) => log.warn('mcp.failed', 'A request of an agent failed', { reason }),
   );
 }
 
@@ -343,21 +375,6 @@ function secure(hosts: ReadonlySet<string>, hasMcp: boolean): MiddlewareHandler<
     await next();
     return undefined;
   };
-}
-
-/** Answers an agent that may see everything: its SQL reads all costs. A page of another site is no agent. */
-async function answerAgent(
-  context: Context<Env>,
-  hosts: ReadonlySet<string>,
-  answer: (request: Request) => Promise<Response>,
-): Promise<Response> {
-  const origin = context.req.header('origin');
-  const isForeign = origin !== undefined && !(URL.canParse(origin) && hosts.has(new URL(origin).host));
-  if (isForeign) return context.text('This address is not for pages of other sites.\n', 403);
-  if (context.get('viewer').scope.kind !== 'all') {
-    return context.text('An agent needs a token that may see everything. This one sees only some costs.\n', 403);
-  }
-  return answer(context.req.raw);
 }
 
 /** Lets in whom the settings name, and sends people without a session to the page on which they sign in. */

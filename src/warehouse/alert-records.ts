@@ -11,8 +11,10 @@ import {
   recordDeliveryBegan,
   recordDeliveryEnd,
   recordEvaluation,
+  type StoredAnswer,
   type StoredMessage,
   sinksOfSummary,
+  storedAnswers,
 } from './alerts.ts';
 import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
 import type { Connection } from './connection.ts';
@@ -38,6 +40,8 @@ export interface AlertRecords {
   acknowledge(key: string, until: Instant, runNumber: number, now: Instant): Promise<void>;
   /** Messages that are not delivered yet, in order. */
   pendingMessages(): Promise<PendingMessage[]>;
+  /** What agents and models answered to messages that were queued at an instant or later. */
+  answersSince(since: Instant): Promise<StoredAnswer[]>;
   /** Records that a run is about to send a message, before it does. */
   deliveryBegan(number: number, runNumber: number, now: Instant): Promise<void>;
   /** Records a sink's receipt, or why there is none. */
@@ -56,6 +60,7 @@ export function alertRecords(connection: Connection, recorder: Recorder, clock: 
     acknowledge: async (key, until, runNumber, now) =>
       recordAcknowledgement(recorder, { key, until, runNumber, at: clock.seenAt(now) }),
     pendingMessages: () => pendingMessages(connection),
+    answersSince: (since) => storedAnswers(connection, since),
     deliveryBegan: async (number, runNumber, now) =>
       recordDeliveryBegan(recorder, { number, runNumber, at: clock.seenAt(now) }),
     deliveryEnded: async (delivery, now) => recordDeliveryEnd(recorder, delivery, clock.seenAt(now)),

@@ -129,6 +129,43 @@ export async function sinksOfSummary(connection: Connection, summary: string): P
   return rows.map((row) => String(row['sink']));
 }
 
+/** An answer is stored as the receipt of its message, after these words. */
+export const answerPrefix = 'answered: ';
+
+/** What an agent, job or model answered to a message. */
+export interface StoredAnswer {
+  readonly sink: string;
+  /** The name of the summary; undefined for an alert. */
+  readonly summary: string | undefined;
+  /** The alert; undefined for a summary. */
+  readonly alert: { readonly key: string; readonly occurrence: number; readonly transition: string } | undefined;
+  /** When the message was queued: messages to other sinks about the same have the same time. */
+  readonly queuedAt: Instant;
+  readonly answeredAt: string;
+  /** Untrusted text of bounded length. */
+  readonly text: string;
+}
+
+/** What was answered to messages that were queued at an instant or later, oldest first. */
+export async function storedAnswers(connection: Connection, since: Instant): Promise<StoredAnswer[]> {
+  const rows = await connection.rows(await readSql('alerts', 'answers'), { since, prefix: answerPrefix });
+  return rows.map((row) => ({
+    sink: String(row['sink']),
+    summary: textOrUndefined(row['summary']),
+    alert:
+      row['alert_key'] === null
+        ? undefined
+        : {
+            key: String(row['alert_key']),
+            occurrence: Number(row['occurrence']),
+            transition: String(row['transition']),
+          },
+    queuedAt: Number(row['queued_at']),
+    answeredAt: String(row['answered_at']),
+    text: String(row['answer']),
+  }));
+}
+
 /** A message as the ledger stores it. */
 export interface StoredMessage {
   readonly sink: string;

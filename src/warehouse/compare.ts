@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { CostbookError, UsageError } from '../errors.ts';
 import type { Window } from '../time.ts';
-import type { Connection, SqlRow } from './connection.ts';
+import { openBooks } from './books.ts';
+import { changedTables } from './changed-tables.ts';
+import { type Connection, SqlError, type SqlRow } from './connection.ts';
 import { repairs } from './damage.ts';
 import { openDatabase } from './database.ts';
 import { lastApplied } from './journal.ts';
@@ -44,6 +46,8 @@ export interface PresentWarehouse {
   /** The number of its last journal event. */
   readonly lastEvent: number;
   facts(): Promise<SnapshotFacts>;
+  /** What another program changed in it since it was published, in words; empty if nothing, or if it cannot be known. */
+  changes(): Promise<string[]>;
   loads(): Promise<LoadInBooks[]>;
   /**
    * Compares every table with that of another warehouse file, as bags of rows. The file must not be open in this
@@ -81,6 +85,7 @@ export async function openPresentWarehouse(dir: string, signal?: AbortSignal): P
       lastLoadNumber: Number(loads?.['load_number']),
       lastEvent: await lastApplied(connection),
       facts: () => factsOf(connection, 'wh'),
+      changes: () => changesSincePublished(connection, dir),
       loads: () => loadsIn(connection),
       async compareWith(other) {
         await connection.run(attach(other, 'rebuilt', 'read'));
@@ -94,6 +99,28 @@ export async function openPresentWarehouse(dir: string, signal?: AbortSignal): P
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/**
+ * What another program changed in an open warehouse since it was published. A run that was killed may have written more
+ * loads and events: then only added and missing tables show.
+ */
+export async function changesSincePublished(connection: Connection, dir: string): Promise<string[]> {
+  const snapshot = await openBooks(dir, { lockedDown: true }).catch((error: unknown) => {
+    if (error instanceof CostbookError) return undefined; // reported elsewhere, or from before an upgrade
+    throw error;
+  });
+  if (snapshot === undefined) return [];
+  try {
+    const [own, published] = [await factsOf(connection, 'wh'), snapshot.published];
+    const areRowsSame = own.loadNumber === published.loadNumber && own.lastEvent === published.lastEvent;
+    return await changedTables(connection, snapshot.connection, { areRowsSame });
+  } catch (error) {
+    if (error instanceof SqlError) return []; // an older schema, which a migration replaces
+    throw error;
+  } finally {
+    snapshot.close();
   }
 }
 

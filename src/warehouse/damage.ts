@@ -85,6 +85,14 @@ export async function refuseChanged(connection: Connection, warehouse: string, t
   );
 }
 
+/** The error for a warehouse in which another program changed tables. */
+export function otherTables(warehouse: string, changes: readonly string[], traces: Traces): ChangedFileError {
+  return new ChangedFileError(
+    `another program has changed ${warehouse}: ${changes.join(', ')}. Intact: ${describeTraces(traces)}. ` +
+      `${repairs}, which moves it aside and creates the warehouse again from these`,
+  );
+}
+
 /** The error for a damaged warehouse, which names the files that are intact. */
 export function damagedWarehouse({ file, found, cause }: DamagedFileError, traces: Traces): DamagedFileError {
   const whole = describeTraces(traces);

@@ -40,7 +40,7 @@ export function asOurError(
       .replace(/^Failed to extract statements: /, '')
       .replaceAll(state.path, file)
       .trim();
-    const [firstLine = ''] = message.split('\n');
+    const firstLine = withoutAdvice(message.split('\n')[0] ?? '');
     const holder = /Conflicting lock is held in (?:(.+?) \(PID (\d+)\))?/.exec(message);
     if (holder) {
       const [, program, pid] = holder;
@@ -81,6 +81,11 @@ export function asOurError(
     if (/^(?!INTERNAL|FATAL)[A-Z][A-Za-z ]+ Error: /.test(message)) throw new SqlError(message, { cause: error });
     throw error;
   };
+}
+
+/** DuckDB's message without its own advice, which concerns its shell: `Detach and reattach the database to recover`. */
+function withoutAdvice(message: string): string {
+  return message.replace(/\s*(?:Detach and reattach|The database must be restarted)[^.]*\./g, '');
 }
 
 function isErrno(error: unknown): boolean {

@@ -15,6 +15,7 @@ export {
   unprovenWindows,
 } from './accounts.ts';
 export {
+  answerPrefix,
   type DeliveryEnd,
   type EndedAlert,
   type Evaluation,
@@ -23,6 +24,8 @@ export {
   type NewMessage,
   type PendingMessage,
   type RaisedAlert,
+  type StoredAnswer,
+  storedAnswers,
 } from './alerts.ts';
 export type { AnomalyEvaluation, AnomalyRow } from './anomalies.ts';
 export { lastSeen } from './as-of.ts';
@@ -89,6 +92,7 @@ export {
 } from './partitions.ts';
 export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
 export type { DifferingHours, Reconciliation, TotalDecimals, TotalsKnown } from './reconciliation.ts';
+export type { DeploymentsStage, ListedDeployments } from './resource-events.ts';
 export type { Run } from './runs.ts';
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
 export { describeFacts, factsOf, knowledgeOf } from './snapshot.ts';
@@ -139,6 +143,7 @@ export {
   contradictedQuestions,
   dueMonths,
   groupsByWorkspace,
+  openPastReader,
   type PastComparison,
   type PastDifference,
   type PastQuery,
@@ -147,5 +152,12 @@ export {
   type Verification,
 } from './verified-past.ts';
 export { openWarehouse, type Warehouse } from './warehouse.ts';
-export { isWarehouse, setWarehouseAside, warehouseBytes, warehouseFault, warehouseFile } from './warehouse-file.ts';
+export {
+  isWarehouse,
+  isWrittenSincePublished,
+  setWarehouseAside,
+  warehouseBytes,
+  warehouseFault,
+  warehouseFile,
+} from './warehouse-file.ts';
 export type { LoadedQuery, LoadFacts, LoadResult, LoadWritten } from './write-load.ts';

@@ -1,6 +1,7 @@
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import type { Recorder } from './journal.ts';
+import type { EventScalar } from './journal-events.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
 
 /** A resource from a listing, ready for the books; instants as text, labels and connections as JSON. */
@@ -21,6 +22,19 @@ export interface ListedResource {
   readonly plan: string | undefined;
   readonly createdBy: string | undefined;
   readonly integrationConnections: string | undefined;
+  readonly volumes: string | undefined;
+  readonly provider: string | undefined;
+  readonly use: ListedUse;
+}
+
+/** What a listing says about the use of a resource. Only the newest values are stored, so changes make no new state. */
+export interface ListedUse {
+  readonly runtimeState: string | undefined;
+  readonly lastUsedAt: string | undefined;
+  readonly expiresAt: string | undefined;
+  readonly timeToLive: string | undefined;
+  readonly expirationPolicies: string | undefined;
+  readonly minScale: number | undefined;
 }
 
 /** Identifies a listing: its account, and the workspace whose token reads it, if not the account's own. */
@@ -101,6 +115,13 @@ export async function openInventoryStage(connection: Connection, recorder: Recor
     if (text === undefined) throw new Error(`sql/inventory/${name}.sql is missing`);
     return text;
   }
+  async function inBatches(name: string, write: (changes: Readonly<Record<string, EventScalar>>[]) => Promise<void>) {
+    for (let from = 0; ; from += changesAtOnce) {
+      const changes = await connection.rows(sql(name), { from, to: from + changesAtOnce });
+      if (changes.length === 0) return;
+      await write(changes as Readonly<Record<string, EventScalar>>[]);
+    }
+  }
   let arrived = 0;
   return {
     async begin() {
@@ -128,6 +149,14 @@ export async function openInventoryStage(connection: Connection, recorder: Recor
           resource.plan ?? null,
           resource.createdBy ?? null,
           resource.integrationConnections ?? null,
+          resource.volumes ?? null,
+          resource.provider ?? null,
+          resource.use.runtimeState ?? null,
+          resource.use.lastUsedAt ?? null,
+          resource.use.expiresAt ?? null,
+          resource.use.timeToLive ?? null,
+          resource.use.expirationPolicies ?? null,
+          resource.use.minScale ?? null,
         ]),
       );
     },
@@ -153,22 +182,17 @@ export async function openInventoryStage(connection: Connection, recorder: Recor
         read_before: before === undefined ? null : formatInstant(before),
         ends_absent: isWhole && !isShrunk,
       });
+      await connection.run(sql('use_changes'), { ...key, ends_absent: isWhole && !isShrunk });
+      const about = { ...key, run_number: runNumber, seen_at: formatInstant(seenAt) };
       let [opened, ended] = [0, 0];
-      for (let from = 0; ; from += changesAtOnce) {
-        const changes = await connection.rows(sql('changes'), { from, to: from + changesAtOnce });
-        if (changes.length === 0) break;
-        await recorder.record({
-          event: 'resources_changed',
-          values: {
-            ...key,
-            run_number: runNumber,
-            seen_at: formatInstant(seenAt),
-            changes: changes.map((change) => change as Readonly<Record<string, string | number | boolean | null>>),
-          },
-        });
+      await inBatches('changes', async (changes) => {
+        await recorder.record({ event: 'resources_changed', values: { ...about, changes } });
         opened += changes.filter((change) => change['valid_from'] !== null).length;
         ended += changes.filter((change) => change['old_valid_from'] !== null).length;
-      }
+      });
+      await inBatches('next_use_changes', (changes) =>
+        recorder.record({ event: 'resource_use_changed', values: { ...about, changes } }),
+      );
       return { resources, known, opened, ended, isShrunk };
     },
     close: () => connection.close(),
@@ -221,7 +245,7 @@ export async function nightsWithShortfall(
 }
 
 /** When a listing was last read to its end. */
-async function lastReading(connection: Connection, key: ListingKey): Promise<Instant | undefined> {
+export async function lastReading(connection: Connection, key: ListingKey): Promise<Instant | undefined> {
   const row = await lastListing(connection, key, ['read', 'shrunk']);
   return row === undefined ? undefined : Number(row['read_at']);
 }

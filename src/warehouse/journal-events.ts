@@ -41,6 +41,12 @@ export type EventName =
   | 'window_reconciled'
   /** States of resources that end, and the states that follow. */
   | 'resources_changed'
+  /** The newest values of resources that changed without a new state. */
+  | 'resource_use_changed'
+  /** Entries of deployment histories that were not listed before. */
+  | 'resource_events_listed'
+  /** What resources run from now on: image, revision and scale. */
+  | 'resource_runtimes_changed'
   /** The outcome of fetching a listing. */
   | 'listing_read'
   /** The dimensions and resource types that the platform lists. */

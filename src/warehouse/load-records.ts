@@ -13,6 +13,7 @@ import {
 import type { Recorder } from './journal.ts';
 import { arePlatformListsDue, type PlatformListsFacts, recordPlatformLists } from './platform-lists.ts';
 import type { TotalsKnown } from './reconciliation.ts';
+import { type DeploymentsStage, openDeploymentsStage } from './resource-events.ts';
 import { readSql } from './sql-files.ts';
 import { openStage, type Stage } from './stage.ts';
 import { openVerification, type Verification } from './verified-past.ts';
@@ -24,6 +25,7 @@ export interface LoadRecords {
   landingFoldersBefore(instant: Instant): Promise<string[]>;
   openStage(): Promise<Stage>;
   openInventory(): Promise<InventoryStage>;
+  openDeployments(): Promise<DeploymentsStage>;
   /** The outcome of a listing at its last attempt; undefined if there was none. */
   lastListingOutcome(key: ListingKey): Promise<ListingOutcome | undefined>;
   /** On how many days before `now` a listing had this shortfall, since it last had another one or none. */
@@ -54,6 +56,7 @@ export function loadRecords(
     },
     openStage: async () => openStage(await connect(), recorder),
     openInventory: async () => openInventoryStage(await connect(), recorder),
+    openDeployments: async () => openDeploymentsStage(await connect(), recorder),
     lastListingOutcome: (key) => lastListingOutcome(connection, key),
     nightsWithShortfall: (key, shortfall, now) => nightsWithShortfall(connection, key, shortfall, now),
     recordListing: (facts) => recordListing(recorder, facts),

@@ -108,6 +108,16 @@ export async function damageOfWarehouse(file: string, published: Seal | undefine
   }
 }
 
+/** Whether a file has the headers of a published snapshot: no program has written to it since. Throws file system errors. */
+export async function hasHeadersOf(file: string, published: Seal): Promise<boolean> {
+  const handle = await open(file, 'r');
+  try {
+    return hashOf(await read(handle, 0, headerBytes)) === published.headers;
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Why a file is not a complete DuckDB file, as a sentence; undefined if it is. Pure. */
 function damageOf(headers: Buffer, size: number): string | undefined {
   if (size === 0) return 'it is empty';

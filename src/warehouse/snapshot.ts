@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Log } from '../effects.ts';
-import { ChangedFileError, MachineError, messageOf } from '../errors.ts';
+import { ChangedFileError, CostbookError, MachineError, messageOf } from '../errors.ts';
 import { fastClock } from './clocks.ts';
 import type { Connection } from './connection.ts';
 import { openDatabase } from './database.ts';
@@ -92,7 +92,7 @@ export async function publishSnapshot(
     return logs;
   } catch (error) {
     await rm(part, { force: true });
-    if (error instanceof MachineError) throw error;
+    if (error instanceof CostbookError) throw error;
     throw new MachineError(`${failure}: ${messageOf(error)}`, { cause: error });
   }
 }
@@ -168,9 +168,10 @@ async function expectFacts(part: string, expected: SnapshotFacts, failure: strin
 /** Removes an empty folder in place of a snapshot, as Docker makes one for a missing file that is mounted. */
 async function removeFolder(snapshot: string): Promise<void> {
   await rmdir(snapshot).catch((error: unknown) => {
-    throw new MachineError(`${snapshot} is a folder: move it away, then run "costbook repair" (${messageOf(error)})`, {
-      cause: error,
-    });
+    throw new ChangedFileError(
+      `${snapshot} is a folder, expected a file (${messageOf(error)}). Run "costbook repair", which moves it aside`,
+      { cause: error },
+    );
   });
 }
 

@@ -97,6 +97,12 @@ export interface Verification {
   close(): void;
 }
 
+/** Compares the platform's totals of the past with books that it only reads; owns its connection. */
+export interface PastReader extends Pick<Verification, 'addQuestion' | 'totals' | 'close'> {
+  /** Compares an answer, for `totals`. */
+  compare(question: PastQuery): Promise<void>;
+}
+
 /** The check codes of the comparisons. */
 const checkCodes = {
   days: 'days_match_platform',
@@ -105,15 +111,19 @@ const checkCodes = {
   months: 'month_dimension_matches_platform',
 } as const;
 
-/** State that all parts of a verification share. */
-interface VerificationState {
+/** State that all parts of a comparison share. */
+interface ComparisonState {
   readonly connection: Connection;
-  readonly recorder: Recorder;
   readonly stage: Stage;
   readonly account: string;
   readonly known: TotalsKnown;
   /** The text of a file of `sql/verify`. */
   sql(name: string): string;
+}
+
+/** State that all parts of a verification share. */
+interface VerificationState extends ComparisonState {
+  readonly recorder: Recorder;
 }
 
 /** Run, attempt and time of a comparison. */
@@ -130,6 +140,28 @@ export async function openVerification(
   account: string,
   known: TotalsKnown,
 ): Promise<Verification> {
+  const state = { ...(await openComparison(connection, recorder, account, known)), recorder };
+  return {
+    ...readerOf(state),
+    compare: (question, facts) => compareQuestion(state, question, facts),
+    connection,
+    recordAsked: (question, found, facts) => recordContradictions(state, question, found, facts),
+  };
+}
+
+/** Opens a comparison of one account with the published snapshot, on a connection of its own. */
+export async function openPastReader(connection: Connection, account: string, known: TotalsKnown): Promise<PastReader> {
+  const noRecorder = { record: () => Promise.reject(new Error('the snapshot is only read')) };
+  const state = await openComparison(connection, noRecorder, account, known);
+  return { ...readerOf(state), compare: (question) => compareTotals(state, question) };
+}
+
+async function openComparison(
+  connection: Connection,
+  recorder: Recorder,
+  account: string,
+  known: TotalsKnown,
+): Promise<ComparisonState> {
   const stage = await openStage(connection, recorder);
   const files = new Map((await readSqlFolder('verify')).map((file) => [file.name, file.text]));
   function sql(name: string): string {
@@ -139,7 +171,11 @@ export async function openVerification(
   }
   await stage.begin(account, { start: 0, end: 0 });
   await connection.run(sql('tables'));
-  const state: VerificationState = { connection, recorder, stage, account, known, sql };
+  return { connection, stage, account, known, sql };
+}
+
+function readerOf(state: ComparisonState): Pick<Verification, 'addQuestion' | 'totals' | 'close'> {
+  const { connection, stage } = state;
   return {
     async addQuestion(question) {
       await connection.appendRows(
@@ -148,12 +184,29 @@ export async function openVerification(
       );
       return stage.addQuery(question.number, question.purpose, question.purpose, question.window);
     },
-    compare: (question, facts) => compareQuestion(state, question, facts),
     totals: (accessDays) => totalsCompared(state, accessDays),
-    connection,
-    recordAsked: (question, found, facts) => recordContradictions(state, question, found, facts),
     close: () => stage.close(),
   };
+}
+
+/** Compares a query's answer with the books, by bucket and group. */
+async function compareTotals(
+  { connection, stage, account, known, sql }: ComparisonState,
+  question: PastQuery,
+): Promise<void> {
+  const { number: query, window, by } = question;
+  await connection.run(sql('compare_totals'), {
+    ...parametersOf(account, window),
+    ...toleranceParameters(known, stage.decimals()),
+    billing_dimension: question.billingDimension ?? null,
+    resource_name: question.resourceName ?? null,
+    query,
+    unit: question.unit,
+    by_workspace: by.workspace,
+    by_type: by.type,
+    by_name: by.name,
+    by_uuid: by.uuid,
+  });
 }
 
 /** Compares a query's answer with the books and with its own total, and records the comparisons. */
@@ -163,21 +216,10 @@ async function compareQuestion(
   facts: ComparisonFacts,
 ): Promise<PastComparison> {
   const { connection, sql, account, known, stage } = state;
-  const { number: query, purpose, window, by } = question;
+  const { number: query, purpose, window } = question;
   const tolerance = toleranceParameters(known, stage.decimals());
   const billing_dimension = question.billingDimension ?? null;
-  await connection.run(sql('compare_totals'), {
-    ...parametersOf(account, window),
-    ...tolerance,
-    billing_dimension,
-    resource_name: question.resourceName ?? null,
-    query,
-    unit: question.unit,
-    by_workspace: by.workspace,
-    by_type: by.type,
-    by_name: by.name,
-    by_uuid: by.uuid,
-  });
+  await compareTotals(state, question);
   await connection.run(sql('reconcile'), {
     ...tolerance,
     billing_dimension,
@@ -267,7 +309,7 @@ function toDifference(row: SqlRow): PastDifference {
 
 /** Sums over everything compared so far. */
 async function totalsCompared(
-  { connection, sql, account }: VerificationState,
+  { connection, sql, account }: ComparisonState,
   accessDays: number,
 ): Promise<ComparedTotals> {
   const [row] = await connection.rows(sql('totals'), { account, access_days: accessDays });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { DamagedFileError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { damagedWarehouse, repairs, setAside, type Traces } from './damage.ts';
-import { damageOfWarehouse, readSeal } from './seal.ts';
+import { logsBeside } from './logs.ts';
+import { damageOfWarehouse, hasHeadersOf, readSeal } from './seal.ts';
 import { snapshotFile } from './snapshot-file.ts';
 
 /** The writer's file, below the project folder. */
@@ -28,6 +29,27 @@ export async function warehouseFault(dir: string): Promise<string | undefined> {
     if (code === 'EACCES') return undefined; // readers need no access to it
     throw error;
   }
+}
+
+/**
+ * Whether the writer's file was written to since the snapshot was published: by a run that is active or was killed, or
+ * by another program. False if there is no intact snapshot or no such file. Not for the process that holds the file.
+ */
+export async function isWrittenSincePublished(dir: string): Promise<boolean> {
+  const file = warehouseFile(dir);
+  const published = await readSeal(snapshotFile(dir)).catch(() => undefined);
+  if (published?.state !== 'intact') return false;
+  const isSame = await hasHeadersOf(file, published.seal).catch(() => undefined); // reported elsewhere
+  if (isSame === undefined) return false;
+  return !isSame || (await hasLog(file));
+}
+
+/** Whether a write-ahead log next to a DuckDB file has any content. */
+async function hasLog(file: string): Promise<boolean> {
+  for (const log of await logsBeside(file)) {
+    if (((await stat(log).catch(() => undefined))?.size ?? 0) > 0) return true;
+  }
+  return false;
 }
 
 /** Throws DamagedFileError if the writer's file is visibly damaged, before DuckDB opens it. */

@@ -5,15 +5,18 @@ import { type AccountRecords, accountRecords } from './accounts.ts';
 import { type AlertRecords, alertRecords } from './alert-records.ts';
 import { type ClockRecords, clockRecords } from './clock-records.ts';
 import { lastInstants } from './clocks.ts';
+import { changesSincePublished } from './compare.ts';
 import type { Connection, Database } from './connection.ts';
 import {
   damagedWarehouse,
   findTraces,
+  otherTables,
   readAllTables,
   refuseChanged,
   refuseMissing,
   refuseOlder,
   repairs,
+  type Traces,
 } from './damage.ts';
 import { openDatabase } from './database.ts';
 import { journalFolder, lastApplied, openRecorder, type Recorder, readJournal } from './journal.ts';
@@ -24,7 +27,7 @@ import { firstUnrestored, restoringEvents } from './restored-rows.ts';
 import { type RunRecords, runRecords } from './runs.ts';
 import { copyBeforeMigrating, publishSnapshot, removeOldCopies } from './snapshot.ts';
 import { snapshotFile } from './snapshot-file.ts';
-import { refuseDamaged, warehouseFile } from './warehouse-file.ts';
+import { isWrittenSincePublished, refuseDamaged, warehouseFile } from './warehouse-file.ts';
 import { openWriteClock } from './write-clock.ts';
 
 /** The writer's warehouse. One process holds it at a time; closing it without `publish` changes nothing for readers. */
@@ -57,12 +60,14 @@ export async function openWarehouse(
 ): Promise<Warehouse> {
   const file = warehouseFile(dir);
   refuseMisplaced(dir);
+  const isWritten = await isWrittenSincePublished(dir); // DuckDB may empty the log when it opens the file
   const database = await openWarehouseFile(dir, newestStored);
   try {
     const connection = await database.connect();
     const traces = await findTraces(dir, await newestStored());
     await refuseOlder(connection, file, traces);
     await refuseChanged(connection, file, traces);
+    if (isWritten) await refuseOtherTables(connection, dir, traces);
     const { schema, isPublished } = await migrate(connection, async (migrations) => {
       log?.info('warehouse.migrating', 'The warehouse is from an older Costbook; copying it before the migration', {
         migrations,
@@ -106,6 +111,12 @@ async function restoreJournal(connection: Connection, recorder: Recorder, folder
     count += 1;
   }
   return count;
+}
+
+/** Throws ChangedFileError if another program wrote to the warehouse, so that its tables differ from the snapshot's. */
+async function refuseOtherTables(connection: Connection, dir: string, traces: Traces): Promise<void> {
+  const changes = await changesSincePublished(connection, dir);
+  if (changes.length > 0) throw otherTables(warehouseFile(dir), changes, traces);
 }
 
 /** Opens the writer's file unless it is missing or damaged. */

@@ -6,7 +6,7 @@ import { type ScriptedPlatform, series, startScriptedPlatform } from '../support
 import { type SinkServer, startSink } from '../support/sink-server.ts';
 
 const secret = 'MARKED-secret-of-the-webhook';
-const env = { SINK_SECRET: secret, COSTBOOK_SINCE: '2026-08-01' };
+const env = { SINK_SECRET: secret, COSTBOOK_SINCE: '2026-08-01', COSTBOOK_INVENTORY: 'true' };
 const compute = { type: 'agent', dimension: 'agent_compute_runtime_gbs' };
 const helper = { ...compute, workspace: 'north', name: 'helper', uuid: 'agt-1' };
 const runaway = { ...compute, workspace: 'north', name: 'runaway', uuid: 'agt-2' };
@@ -26,6 +26,20 @@ interface ToldFact extends Record<string, unknown> {
   readonly drivers: readonly Record<string, unknown>[];
 }
 
+/** The runaway as a night lists it: deployed with more memory in the morning of the day on which it ran away. */
+function listedRunaway(day: string): Readonly<Record<string, unknown>> {
+  const isDeployed = day > '2026-09-01';
+  const deployed = { type: 'deployment', status: 'DEPLOYED', time: '2026-09-01T09:30:00Z', revision: '<b>7</b>' };
+  return {
+    metadata: {
+      ...{ name: 'runaway', workspace: 'north', createdAt: '2026-08-01T00:00:00Z' },
+      updatedAt: isDeployed ? '2026-09-01T09:25:00Z' : '2026-08-01T00:00:00Z',
+    },
+    spec: { revision: { active: isDeployed ? '<b>7</b>' : '6' }, runtime: { memory: isDeployed ? 4096 : 2048 } },
+    events: isDeployed ? [{ ...deployed, status: 'BUILDING', time: '2026-09-01T09:25:00Z' }, deployed] : [],
+  };
+}
+
 let dir = '';
 let sink: SinkServer;
 let platform: ScriptedPlatform;
@@ -36,6 +50,8 @@ let spike: ToldFact | undefined;
 async function night(day: string): Promise<void> {
   const now = `${day}T02:15:00Z`;
   const before = sink.told.length;
+  platform.listed = ({ path }) =>
+    path === '/v0/agents' ? [listedRunaway(day)] : /^\/v0\/[a-z]+$/.test(path) ? [] : undefined;
   const ingested = await ingest(dir, platform, { now, env });
   expect(ingested.exitCode, ingested.stderr).toBe(0);
   const alerted = await runCli(['alert', '--dir', dir, '--now', now], env);
@@ -128,6 +144,33 @@ describe('an anomaly', () => {
     expect(await asOf('2026-09-01T12:00:00Z')).toEqual([]);
     expect(await asOf('2026-09-02T12:00:00Z')).toEqual([{ kind: 'spike', state: 'open', first_day: '2026-09-01' }]);
     expect(await asOf('2026-09-04T12:00:00Z')).toEqual([{ kind: 'spike', state: 'over', first_day: '2026-09-01' }]);
+  });
+
+  test('names what was deployed of its driver before, in the alert, the list and the explanation', async () => {
+    expect(spike).toMatchObject({
+      deploymentCount: 1,
+      deployments: [
+        {
+          ...{ resourceName: 'runaway', by: '2026-09-01T09:30:00Z', revision: '<b>7</b>', hoursBefore: 3 },
+          event: { status: 'DEPLOYED' },
+          settings: [{ name: 'memory_mb', from: '2048', to: '4096' }],
+        },
+      ],
+    });
+    const listed = await runCli(['anomalies', '--dir', dir, '--json']);
+    const { anomalies } = JSON.parse(listed.stdout) as { anomalies: { key: string; deployments: unknown }[] };
+    expect(anomalies.find(({ key: found }) => found === key('2026-09-01'))?.deployments).toEqual(
+      spike?.['deployments'],
+    );
+    const explained = await runCli(['anomalies', '--dir', dir, '--explain', key('2026-09-01'), '--exact']);
+    expect(explained.stdout).toContain(
+      '2026-09-01 09:30 UTC deployed revision <b>7</b> (north/agent/runaway), 3 hours before; memory 2048 → 4096 MB.',
+    );
+    const unknown = await runCli(['anomalies', '--dir', dir, '--explain', key('2026-09-02')]);
+    expect({ exitCode: unknown.exitCode, stderr: unknown.stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining(key('2026-09-02')),
+    });
   });
 
   test('is the same after a rebuild', async () => {

@@ -51,6 +51,14 @@ const before: readonly {
   { page: 'docs/forecasts.md', line: 'costbook forecast --input', script: 'cp "$FILES"/*.csv .' },
   // Nothing was ingested for three days.
   { page: 'docs/alerts.md', line: 'costbook alerts --open', script: `COSTBOOK_NOW=${later} costbook alert`, at: later },
+  {
+    page: 'docs/alerts.md',
+    line: 'costbook alerts preview analyst',
+    script: [
+      `echo "inferenceUrl: $(sed -n 's/^url: *"*\\([^" ]*\\).*/\\1/p' costbook.yaml)/_inference" >> costbook.yaml`,
+      'sed -i "s/^sinks: { /&analyst: { type: agent, workspace: production, agent: support-triage }, /" costbook.yaml',
+    ].join('; '),
+  },
 ];
 
 /** With which codes a line may end. */

@@ -371,12 +371,16 @@ describe.concurrent('costbook verify', () => {
     await mkdir(join(dir, 'jobs'));
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('is not a folder'),
+      stderr: expect.stringContaining('there is nothing to verify yet'),
     });
     await mkdir(join(dir, 'exports'));
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('contains no export'),
+      stderr: expect.stringContaining('there is nothing to verify yet'),
+    });
+    expect(await runCli(['verify', join(dir, 'elsewhere'), '--dir', dir])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('is not a folder'),
     });
   });
 });

@@ -1,7 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { askSnapshot, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
+import { secretMarker, startEmulator } from '../../src/emulator/index.ts';
+import { askFile, askSnapshot, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -146,6 +148,91 @@ test('a listed resource has a state; later nights write only changes', async () 
     const bytes = await readFile(join(entry.parentPath, entry.name));
     expect(bytes.includes('S3CRET'), entry.name).toBe(false);
   }
+});
+
+test('mounts make states, the last use does not; a rebuild restores both', async () => {
+  const used = (name: string, lastUsedAt: string, volumes: readonly string[]): Item => ({
+    ...agent(name, { spec: { volumes: volumes.map((volume) => ({ name: volume, type: 'persistent' })) } }),
+    lastUsedAt,
+    state: 'RUNNING',
+  });
+  fleet['/v0/agents'] = [used('a1', '2026-09-03T00:00:00Z', ['disk']), used('a2', '2026-09-03T00:00:00Z', [])];
+  await night('2026-09-04T02:00:00Z');
+  fleet['/v0/agents'] = [used('a1', '2026-09-04T01:00:00Z', ['disk']), used('a2', '2026-09-03T00:00:00Z', ['disk'])];
+  const second = await night('2026-09-05T02:00:00Z');
+  expect(second.account.inventory).toMatchObject({ opened: 1, ended: 1 });
+  const mounts = 'select resource_name, volumes, valid_to from resources order by resource_name, valid_from';
+  expect(await askSnapshot(dir, mounts)).toEqual([
+    { resource_name: 'a1', volumes: '["disk"]', valid_to: null },
+    { resource_name: 'a2', volumes: '[]', valid_to: '2026-09-05 02:00:00' },
+    { resource_name: 'a2', volumes: '["disk"]', valid_to: null },
+  ]);
+  const use = `select resource_name, runtime_state, last_used_at, recorded_at from resource_use order by resource_name`;
+  const newest = [
+    ['a1', '2026-09-04 01:00:00', '2026-09-05 02:00:00'],
+    ['a2', '2026-09-03 00:00:00', '2026-09-04 02:00:00'],
+  ].map(([resource_name, last_used_at, recorded_at]) => ({
+    ...{ resource_name, runtime_state: 'RUNNING', last_used_at, recorded_at },
+  }));
+  expect(await askSnapshot(dir, use)).toEqual(newest);
+
+  fleet['/v0/agents'] = [used('a1', '2026-09-04T01:00:00Z', ['disk'])];
+  await night('2026-09-06T02:00:00Z');
+  expect(await askSnapshot(dir, use)).toEqual(newest.slice(0, 1));
+
+  const rebuilt = join(dir, 'rebuilt.duckdb');
+  expect((await runCli(['rebuild', '--dir', dir, '--into', rebuilt])).exitCode).toBe(0);
+  for (const sql of [mounts, use]) expect(await askFile(rebuilt, sql)).toEqual(await askSnapshot(dir, sql));
+});
+
+test('deployments are stored once, stay when the platform forgets them, and changes have a time range', async () => {
+  const event = (time: string, status: string, revision: string) => ({ type: 'deployment', time, status, revision });
+  const scaled = (runtime: object, active: string, more: object = {}) => ({
+    ...agent('a1', { spec: { region: 'eu-1', revision: { active }, runtime: { generation: 'mk3', ...runtime } } }),
+    ...more,
+  });
+  const first = event('2026-09-03T10:00:00Z', 'DEPLOYED', 'r1');
+  fleet['/v0/agents'] = [
+    scaled({ memory: 2048, minScale: 0, image: 'https://me:S3CRET@registry.example/a1:1' }, 'r1', { events: [first] }),
+  ];
+  expect((await night('2026-09-04T02:00:00Z')).exitCode).toBe(0);
+  const again = await night('2026-09-04T03:00:00Z');
+  const [journal = ''] = await readdir(join(dir, 'data', 'journal'));
+  const lines = (await readFile(join(dir, 'data', 'journal', journal), 'utf8')).split('\n');
+  const written = lines.filter((line) => line.includes('"resource_events_listed"'));
+  expect({ exitCode: again.exitCode, written: written.length }).toEqual({ exitCode: 0, written: 1 });
+
+  // The old event is forgotten; one event is listed twice, one has no time, and one is no object.
+  const second = event('2026-09-04T15:00:00+02:00', 'FAILED', 'r2');
+  fleet['/v0/agents'] = [
+    scaled({ memory: 4096, minScale: 1, image: 'registry.example/a1:2' }, 'r2', {
+      events: [second, { ...second, message: 'no space' }, second, { type: 'deployment' }, 7],
+    }),
+  ];
+  const changed = await night('2026-09-05T02:00:00Z');
+  expect(changed.exitCode, changed.stderr).toBe(0);
+  expect(toldOf(changed)).toEqual(['warn | listing.fields_ignored | agent']);
+  const events = 'select event_time, status, message, revision, canary_revision from resource_events order by all';
+  const stored = [
+    ['2026-09-03 10:00:00', 'DEPLOYED', null, 'r1', null],
+    ['2026-09-04 13:00:00', 'FAILED', 'no space', 'r2', null],
+    ['2026-09-04 13:00:00', 'FAILED', null, 'r2', null],
+  ];
+  expect((await askSnapshot(dir, events)).map((row) => Object.values(row))).toEqual(stored);
+  const changes = 'select setting, old_value, new_value, changed_after, changed_by from resource_changes order by all';
+  const range = ['2026-09-04 03:00:00', '2026-09-05 02:00:00'];
+  expect((await askSnapshot(dir, changes)).map((row) => Object.values(row))).toEqual([
+    ['image', 'https://registry.example/a1:1', 'registry.example/a1:2', ...range],
+    ['memory_mb', '2048', '4096', ...range],
+    ['min_scale', '0', '1', ...range],
+    ['revision', 'r1', 'r2', ...range],
+  ]);
+
+  const rebuilt = await runCli(['rebuild', '--dir', dir, '--into', join(dir, 'rebuilt.duckdb'), '--json']);
+  expect(rebuilt.exitCode, rebuilt.stdout).toBe(0);
+  const tables = JSON.parse(rebuilt.stdout).tables as { table: string; rows: number }[];
+  expect(tables.find(({ table }) => table === 'resource_events')?.rows).toBe(3);
+  expect(tables.find(({ table }) => table === 'resource_runtimes')?.rows).toBe(2);
 });
 
 test('listings have requests of their own, and none if they are switched off', async () => {
@@ -349,6 +436,44 @@ test('twenty thousand resources need few requests and little memory; three chang
   const second = await night('2026-09-05T02:00:00Z', { env });
   expect(second.account.inventory).toMatchObject({ requests: 105, resources: 20_000, opened: 3, ended: 3 });
   expect(await askSnapshot(dir, 'select count(*) as n from resources')).toEqual([{ n: '20003' }]);
+});
+
+test('no secret of a resource is stored or logged', async () => {
+  const now = '2026-10-21T03:30:00Z';
+  const emulator = await startEmulator({ now: () => Date.parse(now), storyEnd: Date.parse('2026-10-21') });
+  try {
+    const ended = await runCli(['ingest', '--dir', dir, '--now', now, '--from', '2026-10-20'], {
+      COSTBOOK_URL: emulator.url,
+      COSTBOOK_TOKEN: emulator.tokens.admin,
+      COSTBOOK_ACCOUNT: emulator.account,
+      COSTBOOK_INVENTORY: 'true',
+    });
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(`${ended.stdout}${ended.stderr}`).not.toContain(secretMarker);
+  } finally {
+    await emulator.close();
+  }
+  expect(Number((await askSnapshot(dir, 'select count(*) as n from resources'))[0]?.['n'])).toBeGreaterThan(20);
+  // The database compresses texts: each column is read, and the bytes of every file besides.
+  const books = join(dir, 'data', 'costbook.duckdb');
+  const columns = await askFile(
+    books,
+    `select schema_name || '.' || table_name as name, column_name as "column" from duckdb_columns()
+    where database_name = current_database() and schema_name = 'ledger' and data_type = 'VARCHAR'
+      and (schema_name, table_name) in (select (schema_name, table_name) from duckdb_tables())`,
+  );
+  expect(columns.length).toBeGreaterThan(50);
+  const marked = columns.map(
+    ({ name, column }) =>
+      `select '${name}.${column}' as place from ${name} where contains("${column}", '${secretMarker}')`,
+  );
+  expect(await askFile(books, marked.join(' union all '))).toEqual([]);
+  for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const bytes = await readFile(join(entry.parentPath, entry.name));
+    const text = entry.name.endsWith('.gz') ? gunzipSync(bytes) : bytes;
+    expect(text.includes(secretMarker), entry.name).toBe(false);
+  }
 });
 
 describe('a closed month', () => {

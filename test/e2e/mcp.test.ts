@@ -7,6 +7,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
+import { limitedTools } from '../../src/mcp/limited-tools.ts';
 import { tools } from '../../src/mcp/tools.ts';
 import { askSnapshot, cli, newProject, runCli, startCli } from '../support/project.ts';
 
@@ -109,19 +110,23 @@ describe('an agent that asks the books', () => {
     expect(sum).toBe(BigInt(String(truth?.['cost']).replace('.', '')));
   });
 
-  test('gets the costs and the states of a resource', async () => {
+  test('gets the costs, the states and the deployments of a resource', async () => {
     const [row] = await askSnapshot(
       dir,
       `select resource_name as name, workspace, cast(sum(cost) as varchar) as cost from costs_monthly
       where resource_type = 'agent' and usage_month = '2026-10-01' group by all order by sum(cost) desc limit 1`,
     );
     const { answer } = await call('resource', { name: row?.['name'], workspace: row?.['workspace'] });
-    const { costs, states } = answer.data as unknown as Record<'costs' | 'states', Record<string, string>[]>;
+    const { costs, states, deployments } = answer.data as unknown as Record<
+      'costs' | 'states' | 'deployments',
+      Record<string, string>[]
+    >;
     const october = costs
       .filter(({ month }) => month === '2026-10')
       .map(({ cost = '' }) => BigInt(cost.replace('.', '')));
     expect(october.reduce((sum, cost) => sum + cost, 0n)).toBe(BigInt(String(row?.['cost']).replace('.', '')));
     expect(states[0]).toMatchObject({ workspace: row?.['workspace'], resource_type: 'agent', valid_to: null });
+    expect(deployments[0]).toMatchObject({ is_event: true, status: 'DEPLOYED', resource_name: row?.['name'] });
     expect(answer).toMatchObject({ completeThrough: '2026-11-03T04:00:00Z', next: null });
   });
 
@@ -175,10 +180,19 @@ describe('an agent that asks the books', () => {
   });
 });
 
+const all = 'agent-token-of-finance-0001';
+const some = 'agent-token-of-research-0001';
+let url = '';
+
+/** An agent at the dashboard, with a token. */
+async function connect(token: string): Promise<Client> {
+  const agent = new Client({ name: 'test', version: '1.0.0' });
+  const headers = { authorization: `Bearer ${token}` };
+  await agent.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }));
+  return agent;
+}
+
 describe('an agent at /mcp of the dashboard', () => {
-  const all = 'agent-token-of-finance-0001';
-  const some = 'agent-token-of-research-0001';
-  let url = '';
   beforeAll(async () => {
     await writeFile(
       join(dir, 'costbook.yaml'),
@@ -191,9 +205,7 @@ describe('an agent at /mcp of the dashboard', () => {
   }, 60_000);
 
   test('gets the answers that it gets on stdin', async () => {
-    const agent = new Client({ name: 'test', version: '1.0.0' });
-    const headers = { authorization: `Bearer ${all}` };
-    await agent.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }));
+    const agent = await connect(all);
     expect((await agent.listTools()).tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
     const sql = 'select workspace, sum(cost) as cost from costs_monthly group by all order by all';
     const { structuredContent } = await agent.callTool({ name: 'query', arguments: { sql } });
@@ -222,7 +234,11 @@ describe('an agent at /mcp of the dashboard', () => {
     ['the right token', {}, 200],
     ['no token', { authorization: '' }, 401],
     ['a wrong token', { authorization: 'Bearer agent-token-of-nobody-0001' }, 401],
-    ['a token that sees only some costs', { authorization: `Bearer ${some}` }, 403],
+    [
+      'a token that sees only some costs, from a page of another site',
+      { authorization: `Bearer ${some}`, origin: 'https://evil.example' },
+      403,
+    ],
     ['another host', { host: 'evil.example' }, 421],
     ['a page of another site', { origin: 'https://evil.example' }, 403],
     ['a body that a form of another site could send', { 'content-type': 'text/plain' }, 415],
@@ -237,6 +253,153 @@ describe('an agent at /mcp of the dashboard', () => {
     const headers = { authorization: `Bearer ${all}` };
     expect((await fetch(`${url}/explore`, { method: 'POST', headers })).status).toBe(405);
     expect((await fetch(`${url}/`, { headers })).status).toBe(200);
+  });
+});
+
+describe('an agent with a token of one workspace', () => {
+  let agent: Client;
+  /** Names that only costs of other workspaces have. */
+  let others: readonly string[] = [];
+  const own = "workspace = 'research'";
+
+  beforeAll(async () => {
+    agent = await connect(some);
+    const names = await askSnapshot(
+      dir,
+      `with names as (
+        select workspace as name, workspace from costs_monthly
+        union all select resource_name, workspace from costs_monthly
+        union all select resource_uuid, workspace from costs_monthly
+      )
+      select name from names where name is not null group by name having not bool_or(${own})`,
+    );
+    others = names.map(({ name }) => String(name));
+    expect(others.length).toBeGreaterThan(10);
+  });
+  afterAll(() => agent.close());
+
+  async function ask(name: string, args: Record<string, unknown> = {}): Promise<Called> {
+    const { isError = false, content, structuredContent } = await agent.callTool({ name, arguments: args });
+    const text = (content as { text: string }[]).map((part) => part.text).join('\n');
+    return { isError: isError === true, text, answer: structuredContent as Called['answer'] };
+  }
+
+  async function costOf(where: string): Promise<string> {
+    const [row] = await askSnapshot(dir, `select cast(sum(cost) as varchar) as cost from costs_monthly where ${where}`);
+    return String(row?.['cost']);
+  }
+  const october = "usage_month = '2026-10-01'";
+
+  test('finds the tools that can answer from its costs alone, the glossary, and no prompt', async () => {
+    expect((await agent.listTools()).tools.map(({ name }) => name)).toEqual(limitedTools.map(({ name }) => name));
+    expect((await agent.listResources()).resources.map(({ name }) => name)).toEqual(['glossary']);
+    expect(agent.getServerCapabilities()?.prompts).toBeUndefined();
+  });
+
+  test('gets the exact costs of its workspace, and of no other', async () => {
+    const asked = { from: '2026-10-01', to: '2026-10-31', step: 'month' };
+    const { answer } = await ask('costs', asked);
+    expect(answer.completeThrough).toBe('2026-11-03T04:00:00Z');
+    expect(answer.data['total']).toBe(await costOf(`${own} and ${october}`));
+    expect(answer.data.rows.map(({ group }) => group)).toEqual(['research']);
+    const { answer: ofAccount } = await ask('costs', { ...asked, groupBy: 'account' });
+    expect(ofAccount.data['total']).toBe(answer.data['total']);
+    expect(answer.data['total']).not.toBe(await costOf(october));
+  });
+
+  test('sees no name of another workspace in any answer', async () => {
+    const range = { from: '2026-09-01', to: '2026-11-02', maxRows: 1000, top: 50 };
+    const groups = ['workspace', 'resource_type', 'resource_name', 'resource_uuid', 'billing_dimension', 'unit'];
+    const answers = await Promise.all([
+      ask('status'),
+      ...[...groups, 'account', 'region', 'owner', 'owner:team', 'label:team'].map((groupBy) =>
+        ask('costs', { ...range, step: 'month', groupBy }),
+      ),
+      ask('explain_cost', { days: 20, maxRows: 1000 }),
+    ]);
+    for (const { isError, text } of answers) {
+      expect(isError, text).toBe(false);
+      expect(others.filter((name) => text.includes(JSON.stringify(name)))).toEqual([]);
+    }
+    const { answer } = answers.at(-1) as Called;
+    expect(new Set(answer.data.rows.map(({ workspace }) => workspace))).toEqual(new Set(['research']));
+  });
+
+  test.each([
+    ['costs', (name: string) => ({ filters: { workspace: name }, groupBy: 'resource_name' }), 'production'],
+    ['resource', (name: string) => ({ name }), ''],
+    ['resource', (name: string) => ({ name: 'x', workspace: name }), 'production'],
+  ])('gets from %s the same answer about costs of others as about none', async (tool, args, given) => {
+    const name = given === '' ? (others.find((other) => /^[a-z]+-[a-z]+/.test(other)) ?? '') : given;
+    const [there, none] = await Promise.all([ask(tool, args(name)), ask(tool, args('q'.repeat(name.length)))]);
+    const plain = ({ text }: Called, used: string) => text.replaceAll(used, '…');
+    expect(plain(there, name)).toBe(plain(none, 'q'.repeat(name.length)));
+  });
+
+  test('gets a resource of its own with months and states', async () => {
+    const [row] = await askSnapshot(
+      dir,
+      `select resource_name as name, cast(sum(cost) as varchar) as cost from costs_monthly
+      where ${own} and ${october} group by all order by sum(cost) desc limit 1`,
+    );
+    const { answer } = await ask('resource', { name: row?.['name'] });
+    const [found] = answer.data['resources'] as { workspace: string; months: { month: string; cost: string }[] }[];
+    const sum = (found?.months ?? [])
+      .filter(({ month }) => month === '2026-10')
+      .reduce((total, { cost }) => total + BigInt(cost.replace('.', '')), 0n);
+    expect(found?.workspace).toBe('research');
+    expect(sum).toBe(BigInt(String(row?.['cost']).replace('.', '')));
+  });
+
+  test.each([
+    ['query', { sql: 'select * from costs' }],
+    ['run_report', { name: 'cost_by_workspace' }],
+    ['budgets', {}],
+    ['alerts', {}],
+    ['describe_data', {}],
+    ['costs', { from: "2026-10-01' or 1=1" }],
+    ['costs', { groupBy: 'cost' }],
+    ['costs', { groupBy: 'label:x") from accounts --' }],
+    ['costs', { filters: { "workspace') or (1=1": 'x' } }],
+    ['costs', { filters: { owner: '\u0000shared' } }],
+    ['costs', { from: '1999-01-01', to: '1999-01-02' }],
+    ['explain_cost', { days: 1e9 }],
+    ['resource', { name: "' or 1=1 --" }],
+    ['resource', { name: 'x'.repeat(9000) }],
+    ['resource', {}],
+  ])('gets nothing of others, and no path or SQL, from %s %j', async (name, args) => {
+    const text = await ask(name, args).then(
+      (called) => called.text,
+      (error: unknown) => (error as Error).message,
+    );
+    expect(others.filter((other) => text.includes(JSON.stringify(other)))).toEqual([]);
+    expect(text).not.toContain(dir);
+    expect(text).not.toMatch(/\bselect\b.*\bfrom\b/is);
+    expect(text).not.toMatch(/Binder|Catalog|Conversion|duckdb/i);
+  });
+
+  test('reads no other page as a resource', async () => {
+    for (const uri of ['costbook://docs/cookbook', 'costbook://docs/../data/costbook.duckdb', 'file:///etc/hostname']) {
+      await expect(agent.readResource({ uri })).rejects.toThrow();
+    }
+  });
+
+  test('keeps its scope while an agent with a full token asks at the same time', async () => {
+    const full = await connect(all);
+    const asked = { from: '2026-10-01', to: '2026-10-31', step: 'month' };
+    const sql = "select cast(sum(cost) as varchar) as cost from costs_monthly where usage_month = '2026-10-01'";
+    const mine = await costOf(`${own} and ${october}`);
+    const everything = await costOf(october);
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        Promise.all([ask('costs', asked), full.callTool({ name: 'query', arguments: { sql } })]),
+      ),
+    );
+    for (const [limited, whole] of answers) {
+      expect(limited.answer.data['total']).toBe(mine);
+      expect(whole.structuredContent).toMatchObject({ data: { rows: [{ cost: everything }] } });
+    }
+    await full.close();
   });
 });
 

@@ -216,7 +216,7 @@ describe.concurrent('a window that was fetched as admin', () => {
     const asked = await ingest(dir, platform, { now: later, as: 'member' });
     expect(asked.exitCode).toBe(4);
     expect(asked.account.errors).toEqual([
-      expect.stringMatching(/acc_one was fetched with an admin token before.*--accept-reduced-access/),
+      expect.stringMatching(/acc_one: the books were fetched with an admin token.*--accept-reduced-access/),
     ]);
     expect(await askSnapshot(dir, 'select count(*) as loads from ledger.loads')).toEqual(before);
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
@@ -225,6 +225,37 @@ describe.concurrent('a window that was fetched as admin', () => {
     expect(answered.exitCode).toBe(0);
     const next = await ingest(dir, platform, { now: '2026-09-05T16:30:00Z', as: 'member' });
     expect(next.exitCode, 'asked once, answered once').toBe(0);
+  });
+
+  test('with settled days is fetched by a member after one confirmation, and no query of workspaces is sent twice', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now: '2026-09-20T12:30:00Z' });
+    const settled = { now: '2026-09-20T13:30:00Z', as: 'member' } as const;
+    const asked = await ingest(dir, platform, settled);
+    expect(asked.exitCode).toBe(4);
+    const sent = platform.requests.length;
+    const answered = await ingest(dir, platform, { ...settled, args: ['--accept-reduced-access'] });
+    expect({ exitCode: answered.exitCode, errors: answered.account.errors }).toEqual({ exitCode: 0, errors: [] });
+    const ofWorkspaces = platform.requests.slice(sent).filter(({ query }) => query['groupBy']?.includes('workspace'));
+    expect(ofWorkspaces, 'the one that shows the role').toHaveLength(1);
+    const next = await ingest(dir, platform, { ...settled, now: '2026-09-21T13:30:00Z' });
+    expect({ exitCode: next.exitCode, errors: next.account.errors }).toEqual({ exitCode: 0, errors: [] });
+  });
+
+  test('needs the confirmation also if the totals of the past are the first query of workspaces', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now: '2026-09-20T12:30:00Z' });
+    // Nothing is new, and no daily totals are compared: the series are the first queries.
+    const again = { now: '2026-09-20T12:30:00Z', as: 'member', env: { COSTBOOK_VERIFY_DAYS: '0' } } as const;
+    const asked = await ingest(dir, platform, again);
+    expect({ exitCode: asked.exitCode, errors: asked.account.errors }).toEqual({
+      exitCode: 4,
+      errors: [expect.stringContaining('--accept-reduced-access')],
+    });
+    const answered = await ingest(dir, platform, { ...again, args: ['--accept-reduced-access'] });
+    expect({ exitCode: answered.exitCode, errors: answered.account.errors }).toEqual({ exitCode: 0, errors: [] });
   });
 
   test('does not lose its workspaces when a member confirms its totals', async () => {

@@ -99,6 +99,7 @@ async function run(
       if (step === 'after a message was told') throw new Killed();
       return { outcome: 'delivered' };
     },
+    acting: new Map(),
     giveUpDays: 365,
     now: () => now,
     random: () => 0,
@@ -187,6 +188,7 @@ test('two sinks get the same messages in order, even if one of them fails', asyn
         notified.push(message);
         return { outcome: 'delivered' };
       },
+      acting: new Map(),
       giveUpDays: 7,
       now: () => now,
       random: () => 0,

@@ -48,6 +48,14 @@ const syncs = fc.array(
   { maxLength: 6 },
 );
 
+const unused = {
+  runtimeState: undefined,
+  expiresAt: undefined,
+  timeToLive: undefined,
+  expirationPolicies: undefined,
+  minScale: undefined,
+};
+
 function toListed({ workspace, name, made, updated, label }: Sync['listed'][number]): ListedResource {
   const absent = { uuid: undefined, displayName: undefined, externalId: undefined, region: undefined } as const;
   const others = { memoryMb: undefined, generation: undefined, status: undefined, isEnabled: undefined } as const;
@@ -55,6 +63,9 @@ function toListed({ workspace, name, made, updated, label }: Sync['listed'][numb
     ...{ ...absent, ...others, plan: undefined, createdBy: undefined, integrationConnections: undefined },
     ...{ workspace, name, createdAt: instantAt(made), updatedAt: instantAt(updated) },
     labels: label === null ? undefined : JSON.stringify({ label }),
+    volumes: label === null ? '[]' : JSON.stringify([label]),
+    provider: undefined,
+    use: { ...unused, lastUsedAt: instantAt(updated) },
   };
 }
 
@@ -95,7 +106,9 @@ test('for any listing, states of a resource do not overlap, the last one is as l
     const stage = await openInventoryStage(await database.connect(), recorder);
     await fc.assert(
       fc.asyncProperty(syncs, async (nights) => {
-        await connection.run('delete from ledger.resources; delete from ledger.listings');
+        await connection.run(
+          'delete from ledger.resources; delete from ledger.resource_use; delete from ledger.listings',
+        );
         let now = start;
         for (const night of nights) {
           now += night.hoursLater * hourMs;

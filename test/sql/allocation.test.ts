@@ -205,6 +205,197 @@ rules:
     ]);
   });
 
+  describe('of a volume', () => {
+    const rules = 'rules: [{name: label, owner: {team: {label: team}}}]';
+    const disk = {
+      resource_type: 'volume',
+      resource_name: 'disk',
+      resource_uuid: null,
+      billing_dimension: 'volume_storage_gbs',
+    };
+    const hour = (start: string, cost: string): Row => ({ ...disk, bucket_start: `2026-09-${start}:00:00`, cost });
+    const mounter = (name: string, team: string | null, more: Row = {}): Row => ({
+      resource_type: 'agent',
+      resource_name: name,
+      labels: team === null ? null : `{"team":"${team}"}`,
+      volumes: '["disk"]',
+      ...more,
+    });
+
+    test('follows the resource that mounts it, hour by hour', async () => {
+      const until = (end: string): Row => ({ valid_to: `2026-09-${end}`, ended_at: `2026-09-${end}` });
+      const resources = [
+        mounter('first', 'Ada', {
+          created_at: '2026-09-02 00:10:00',
+          valid_from: '2026-09-02 00:10:00',
+          ...until('03 12:30:00'),
+        }),
+        mounter('first', 'Ada', {
+          created_at: '2026-09-02 00:10:00',
+          valid_from: '2026-09-03 12:30:00',
+          volumes: '[]',
+        }),
+        mounter('second', 'Bob', { created_at: '2026-09-04', valid_from: '2026-09-04', ...until('05') }),
+      ];
+      const costs = [
+        ...[hour('01T23', '1'), hour('02T00', '2'), hour('03T12', '4'), hour('03T13', '8')],
+        ...[hour('04T00', '16'), hour('05T00', '32')],
+      ];
+      expect(await allocated({ costs, resources, allocation: rules })).toEqual([
+        owned('-', 'default', '41'),
+        owned('Ada', 'label', '6'),
+        owned('Bob', 'label', '16'),
+      ]);
+    });
+
+    test('is shared by the number of mounters, to the last digit of every hour', async () => {
+      const resources = [
+        mounter('a', 'Ada'),
+        mounter('b', 'Ada', { resource_type: 'sandbox' }),
+        mounter('c', 'Bob', { resource_type: 'job' }),
+        mounter('d', null),
+      ];
+      const costs = [hour('01T00', '1'), hour('01T01', '0.000000000001'), hour('01T02', '-0.7')];
+      const given = { costs, resources, allocation: rules };
+      const share = 'mounts: 2/4 team Ada + 1/4 team Bob + 1/4 nobody';
+      expect(await allocated(given)).toEqual([
+        owned('-', share, '0.075000000000', true),
+        owned('Ada', share, '0.150000000001', true),
+        owned('Bob', share, '0.075000000000', true),
+      ]);
+      expect(
+        await answer(
+          given,
+          'select cast(sum(cost) as varchar) as cost from costs_allocated group by bucket_start order by 1',
+        ),
+      ).toEqual([{ cost: '-0.700000000000' }, { cost: '0.000000000001' }, { cost: '1.000000000000' }]);
+      expect(await answer(given, 'select owner, weight, cost, split_by from allocation_splits order by owner')).toEqual(
+        [
+          {
+            owner: expect.stringContaining('Ada'),
+            weight: '2.000000000000',
+            cost: '0.150000000001',
+            split_by: 'mounts',
+          },
+          {
+            owner: expect.stringContaining('Bob'),
+            weight: '1.000000000000',
+            cost: '0.075000000000',
+            split_by: 'mounts',
+          },
+          {
+            owner: expect.not.stringContaining(':"'),
+            weight: '1.000000000000',
+            cost: '0.075000000000',
+            split_by: 'mounts',
+          },
+        ],
+      );
+    });
+
+    test('has one owner, without a split, if all mounters have the same', async () => {
+      const resources = [mounter('a', 'Ada'), mounter('b', 'Ada')];
+      expect(await allocated({ costs: [hour('01T00', '3')], resources, allocation: rules })).toEqual([
+        owned('Ada', 'label', '3'),
+      ]);
+    });
+
+    test('follows a rule for its type, name or billing dimension, not its mounts', async () => {
+      const resources = [mounter('a', 'Ada')];
+      const costs = [hour('01T00', '1'), { ...hour('01T00', '2'), resource_name: 'free' }];
+      for (const when of ['resource_type: volume', "resource_name: ['disk', 'free']", 'billing_dimension: volume*']) {
+        const allocation = `
+rules:
+  - {name: label, owner: {team: {label: team}}}
+  - {name: disks, when: {${when}}, owner: {team: Storage}}
+`;
+        expect(await allocated({ costs, resources, allocation })).toEqual([owned('Storage', 'disks', '3')]);
+      }
+    });
+
+    test('follows its mounts if a rule tests only where it is, or that it has no label', async () => {
+      const resources = [mounter('a', 'Ada')];
+      const costs = [hour('01T00', '1'), { ...hour('01T00', '2'), resource_name: 'free' }];
+      for (const when of ['', 'when: {workspace: north}, ', 'when: {label: {team: null}}, ']) {
+        const allocation = `
+rules:
+  - {name: label, owner: {team: {label: team}}}
+  - {name: rest, ${when}owner: {team: Rest}}
+`;
+        expect(await allocated({ costs, resources, allocation })).toEqual([
+          owned('Ada', 'label', '1'),
+          owned('Rest', 'rest', '2'),
+        ]);
+      }
+    });
+
+    test('is split as its mounter is, unless another mounter has an owner', async () => {
+      const allocation = `
+rules:
+  - {name: common, when: {resource_name: common}, split: {by: cost, over: [team]}}
+  - {name: label, owner: {team: {label: team}}}
+`;
+      const costs = [hour('01T00', '3'), { resource_name: 'box', cost: '1' }, { resource_name: 'cart', cost: '2' }];
+      const boxes = [
+        { resource_name: 'box', labels: '{"team":"Ada"}' },
+        { resource_name: 'cart', labels: '{"team":"Bob"}' },
+      ];
+      const common = mounter('common', null);
+      expect(await allocated({ costs, resources: [...boxes, common], allocation })).toEqual([
+        owned('Ada', 'common', '1', true),
+        owned('Ada', 'label', '1'),
+        owned('Bob', 'common', '2', true),
+        owned('Bob', 'label', '2'),
+      ]);
+      const resources = [...boxes, common, mounter('own', 'Ada')];
+      expect(await allocated({ costs, resources, allocation })).toEqual([
+        owned('Ada', 'label', '4'),
+        owned('Bob', 'label', '2'),
+      ]);
+    });
+
+    test('has no mounter in another workspace, type or account, nor a terminated one', async () => {
+      const others = [
+        { workspace: 'south' },
+        { account: 'acc_two' },
+        { volumes: '["disks"]' },
+        { volumes: '[]' },
+        { volumes: null },
+        { status: 'TERMINATED' },
+      ];
+      for (const other of others) {
+        const resources = [mounter('a', 'Ada', other)];
+        expect(await allocated({ costs: [hour('01T00', '1')], resources, allocation: rules })).toEqual([
+          owned('-', 'default', '1'),
+        ]);
+      }
+      const costs = [{ ...hour('01T00', '1'), resource_type: 'sandbox' }];
+      expect(await allocated({ costs, resources: [mounter('a', 'Ada')], allocation: rules })).toEqual([
+        owned('-', 'default', '1'),
+      ]);
+    });
+
+    test('takes the mounts of earlier states from the first state that has them, if earlier versions wrote those', async () => {
+      const resources = [
+        mounter('a', 'Ada', { volumes: null, valid_to: '2026-09-10', ended_at: '2026-09-10' }),
+        mounter('a', 'Bob', { valid_from: '2026-09-10', recorded_at: '2026-09-10' }),
+      ];
+      const costs = [hour('05T00', '1'), hour('11T00', '2')];
+      expect(await allocated({ costs, resources, allocation: rules })).toEqual([
+        owned('Ada', 'label', '1'),
+        owned('Bob', 'label', '2'),
+      ]);
+    });
+
+    test('without a workspace follows its mounter only if one workspace alone has a volume of that name', async () => {
+      const costs = [{ ...hour('01T00', '1'), workspace: null }];
+      const resources = [mounter('a', 'Ada')];
+      expect(await allocated({ costs, resources, allocation: rules })).toEqual([owned('Ada', 'label', '1')]);
+      const twice = [...resources, mounter('b', 'Bob', { workspace: 'south' })];
+      expect(await allocated({ costs, resources: twice, allocation: rules })).toEqual([owned('-', 'default', '1')]);
+    });
+  });
+
   test('distinguishes owners by the dimensions of the split', async () => {
     const allocation = `
 rules:
@@ -302,6 +493,33 @@ rules:
       ['2026-09-01', 'team', '34.000000000000', '19.000000000000', '0.558824', '7', '4'],
       ['2026-10-01', 'app', '100.000000000000', '100.000000000000', '1.000000', '1', '1'],
       ['2026-10-01', 'team', '100.000000000000', '100.000000000000', '1.000000', '1', '1'],
+    ]);
+  });
+
+  test('label_coverage counts a volume with the labels of its mounters, in equal parts', async () => {
+    const disk = { resource_type: 'volume', resource_name: 'disk', resource_uuid: null };
+    const rows = await reported('label_coverage', {
+      ...complete,
+      costs: [
+        { ...disk, bucket_start: '2026-09-01 00:00:00', cost: '1' },
+        { ...disk, bucket_start: '2026-09-02 00:00:00', cost: '4' },
+        { ...disk, resource_name: 'free', cost: '8' },
+      ],
+      resources: ['a', 'b', 'c'].map((name, place) => ({
+        resource_name: name,
+        labels: place === 0 ? null : '{"team":"Ada"}',
+        volumes: '["disk"]',
+        ...(place === 2 ? { valid_from: '2026-09-02', created_at: '2026-09-02' } : {}),
+      })),
+    });
+    expect(rows).toMatchObject([
+      {
+        label: 'team',
+        cost: '13.000000000000',
+        labelled_cost: '3.166666666666',
+        resources: '2',
+        labelled_resources: '1',
+      },
     ]);
   });
 

@@ -62,7 +62,9 @@ describe('the list of ledger tables', () => {
         and (ends_with(column_name, '_at') or column_name in ('valid_from', 'valid_to', 'slot'))
         -- What the platform and a person say.
         and (table_name, column_name) not in (
-          ('resources', 'created_at'), ('acknowledgements', 'until_at'), ('loads', 'platform_at'), ('clocks', 'local_at')
+          ('resources', 'created_at'), ('resource_runtimes', 'created_at'), ('resource_use', 'created_at'),
+          ('resource_use', 'last_used_at'), ('resource_use', 'expires_at'), ('acknowledgements', 'until_at'),
+          ('loads', 'platform_at'), ('clocks', 'local_at')
         )
       order by name`,
     );

@@ -446,6 +446,26 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     },
   ],
   [
+    'listings_are_complete',
+    'listings that the platform refuses, all of them or after it served them',
+    {
+      given: {
+        listings: [
+          { resource_type: 'agent', outcome: 'refused', read_at: '2026-09-02' },
+          { resource_type: 'agent', read_at: '2026-09-01' },
+          { resource_type: 'job', read_at: '2026-09-02' },
+          { token_workspace: 'south', resource_type: 'agent', outcome: 'refused' },
+          { token_workspace: 'south', resource_type: 'job', outcome: 'refused' },
+        ],
+      },
+      found: [
+        { token_workspace: null, resource_type: 'agent', outcome: 'refused' },
+        { token_workspace: 'south', resource_type: 'agent', outcome: 'refused' },
+        { token_workspace: 'south', resource_type: 'job', outcome: 'refused' },
+      ],
+    },
+  ],
+  [
     'resources_have_one_state_at_a_time',
     'states that overlap',
     {

@@ -857,6 +857,12 @@ describe('idle', () => {
       storage_cost_since: '0.336000000000',
       storage_cost_per_month: '0.730000000000',
       known_until: '2026-10-01 00:00:00',
+      idle_by: 'usage',
+      reason: 'no usage since 2026-09-16',
+      cost_per_month: '0.730000000000',
+      ...{ status: null, runtime_state: null, last_used_at: null, min_scale: null, expires_at: null },
+      ...{ time_to_live: null, expiration_policies: null },
+      command: 'costbook platform sandboxes --account acc_one --q=box --show-terminated true --all',
     });
     expect(cells(rows, ...columns)).toEqual([
       ['never used', 'never', '2026-09-11 05:00:00', 19, '0.48', '0.73'],
@@ -895,6 +901,127 @@ describe('idle', () => {
     ]);
     const used = [...costs, ...daily([28], { cost: '1', usage: '1' })];
     expect(await reported('idle', { ...whole, costs: used }, until)).toEqual([]);
+  });
+
+  test('a running resource is idle if the platform says that its last use is long ago', async () => {
+    const running = { cost: '0.024', usage: '10' };
+    const rows = await reported(
+      'idle',
+      {
+        ...whole,
+        costs: ['old', 'new', 'listed'].flatMap((name) => daily(range(1, 30), { ...running, resource_name: name })),
+        resources: ['old', 'new', 'listed'].map((name) => ({ resource_name: name })),
+        resource_use: [
+          { resource_name: 'old', last_used_at: '2026-09-10 12:00:00', time_to_live: '720h' },
+          { resource_name: 'new', last_used_at: '2026-09-20 12:00:00' },
+        ],
+      },
+      until,
+    );
+    expect(
+      cells(rows, 'resource_name', 'state', 'idle_by', 'reason', 'unused_days', 'cost_per_month', 'time_to_live'),
+    ).toEqual([['old', 'runs unused', 'last use', 'last used 2026-09-10', 20, '0.73', '720h']]);
+  });
+
+  test('storage without usage is not idle if the platform knows of a later use', async () => {
+    const costs = [...daily(range(1, 30), storage), ...daily([1], { cost: '1', usage: '1' })];
+    const given = { ...whole, costs, resources: [{}] };
+    const used = (day: string): Given => ({ ...given, resource_use: [{ last_used_at: day }] });
+    expect(await reported('idle', used('2026-09-25'), until)).toEqual([]);
+    expect(cells(await reported('idle', used('2026-09-05'), until), 'idle_by', 'reason', 'unused_days')).toEqual([
+      ['usage, last use', 'no usage since 2026-09-01; last used 2026-09-05', 26],
+    ]);
+  });
+
+  test('a resource that is off is idle by its state, since it was last on', async () => {
+    const box = { cost: '0.024', usage: '1' };
+    const ends = (day: string): Row => ({ valid_to: day, ended_at: day });
+    const rows = await reported(
+      'idle',
+      {
+        ...whole,
+        costs: ['failed', 'off', 'back', 'fresh'].flatMap((name) =>
+          daily(range(1, 30), { ...box, resource_type: 'agent', resource_name: name }),
+        ),
+        resources: [
+          { resource_name: 'failed', ...ends('2026-09-05') },
+          { resource_name: 'failed', status: 'FAILED', valid_from: '2026-09-05', ...ends('2026-09-20') },
+          { resource_name: 'failed', status: 'FAILED', valid_from: '2026-09-20', region: 'eu' },
+          { resource_name: 'off', is_enabled: false },
+          { resource_name: 'back', status: 'DEACTIVATED', ...ends('2026-09-29') },
+          { resource_name: 'back', valid_from: '2026-09-29' },
+          { resource_name: 'fresh', ...ends('2026-09-28') },
+          { resource_name: 'fresh', status: 'FAILED', valid_from: '2026-09-28' },
+        ].map((row) => ({ ...row, resource_type: 'agent' })),
+      },
+      until,
+    );
+    expect(cells(rows, 'resource_name', 'state', 'idle_by', 'reason', 'command')).toEqual([
+      [
+        'failed',
+        'off',
+        'state',
+        'FAILED since 2026-09-05',
+        'costbook platform agents --account acc_one --q=failed --all',
+      ],
+      [
+        'off',
+        'off',
+        'state',
+        'not enabled since 2026-09-01',
+        'costbook platform agents --account acc_one --q=off --all',
+      ],
+    ]);
+  });
+
+  test('warm instances are idle if every hour has the same usage', async () => {
+    const hours = Array.from({ length: 24 * 7 }, (_, hour) => ({
+      resource_type: 'mcp_server',
+      cost: '0.001',
+      bucket_start: new Date(Date.UTC(2026, 8, 24, hour)).toISOString().slice(0, 19).replace('T', ' '),
+    }));
+    const costs = [
+      ...hours.map((row) => ({ ...row, resource_name: "w'arm", usage: '7200' })),
+      ...hours.map((row, place) => ({ ...row, resource_name: 'called', usage: place === 40 ? '7300' : '7200' })),
+      ...hours.map((row) => ({ ...row, resource_name: 'cold', usage: '7200' })),
+    ];
+    const functions = ["w'arm", 'called', 'cold'].map((name) => ({ resource_name: name, resource_type: 'mcp_server' }));
+    const resource_use = functions.map((row) => ({ ...row, min_scale: row.resource_name === 'cold' ? 0 : 2 }));
+    const rows = await reported(
+      'idle',
+      { ...whole, costs, resources: functions, resource_use },
+      { ...until, days: '7' },
+    );
+    expect(cells(rows, 'resource_name', 'state', 'reason', 'cost_per_month', 'command')).toEqual([
+      [
+        "w'arm",
+        'warm only',
+        '2 warm instances, and the same usage every hour for 7 days',
+        '0.73',
+        "costbook platform functions --account acc_one --q='w'\\''arm' --all",
+      ],
+    ]);
+  });
+
+  test('a volume is idle if no resource mounts it, and not if one does', async () => {
+    const disks = ['mounted', 'free'].map((name) => ({
+      ...storage,
+      resource_type: 'volume',
+      resource_name: name,
+      resource_uuid: null,
+      billing_dimension: 'volume_storage_gbs',
+    }));
+    const costs = disks.flatMap((disk) => daily(range(1, 30), disk));
+    const resources = [{ volumes: '["mounted"]' }];
+    expect(
+      cells(
+        await reported('idle', { ...whole, costs, resources }, until),
+        'resource_name',
+        'state',
+        'idle_by',
+        'reason',
+      ),
+    ).toEqual([['free', 'storage only', 'mounts', 'no resource mounts it']]);
   });
 
   test('does not take incomplete hours as idle', async () => {

@@ -11,12 +11,17 @@ const dayMs = 86_400_000;
 const sinks: readonly Sink[] = [
   {
     name: 'mail',
+    type: 'email',
     settings: {
       ...{ type: 'email', host: 'h', port: 25, tls: 'none', user: undefined, password: undefined },
       ...{ from: 'a@b.c', to: ['a@b.c'], allowPrivateNetwork: true },
     },
   },
-  { name: 'hook', settings: { type: 'slack', url: 'https://hooks.slack.com/x', allowPrivateNetwork: false } },
+  {
+    name: 'hook',
+    type: 'slack',
+    settings: { type: 'slack', url: 'https://hooks.slack.com/x', allowPrivateNetwork: false },
+  },
 ];
 
 /** Forty days of 10 USD, and then two of 40. */

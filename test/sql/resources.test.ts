@@ -19,6 +19,45 @@ function hours(...starts: string[]): NonNullable<Given['costs']> {
 const first = { display_name: 'first', valid_to: '2026-09-10 12:30:00', ended_at: '2026-09-11 02:00:00' };
 const second = { display_name: 'second', valid_from: '2026-09-10 12:30:00', recorded_at: '2026-09-11 02:00:00' };
 
+describe('resource_changes', () => {
+  const changes =
+    'select * exclude (account, workspace, resource_type, recorded_at) from resource_changes order by all';
+  const runtime = { image: 'a', min_scale: '0', max_scale: '3' };
+  const later = { ...runtime, max_scale: '10', changed_by: '2026-09-10 01:00:00', recorded_at: '2026-09-10 02:00:00' };
+
+  test('has a row for each changed setting, and none for the first runtime', async () => {
+    const rows = await answer({ resource_runtimes: [runtime, { ...later, run_number: 2 }] }, changes);
+    expect(rows).toEqual([
+      {
+        ...{ resource_name: 'box', setting: 'max_scale', old_value: '3', new_value: '10' },
+        ...{ changed_after: null, changed_by: '2026-09-10 01:00:00' },
+      },
+    ]);
+  });
+
+  test('a workspace with a token of its own has the listings of that token', async () => {
+    const read = (token: string | null, run: number, at: string) => ({
+      ...{ token_workspace: token, run_number: run, read_at: `2026-09-${at}` },
+    });
+    const listings = [
+      ...[read(null, 1, '08 02:00:00'), read('north', 1, '08 02:00:09')],
+      ...[read(null, 2, '10 02:00:00'), read('north', 2, '10 02:00:09')],
+    ];
+    const rows = await answer({ resource_runtimes: [runtime, { ...later, run_number: 2 }], listings }, changes);
+    expect(rows).toMatchObject([{ changed_after: '2026-09-08 02:00:09' }]);
+  });
+
+  test('a resource that was created again, or was gone in between, has not changed', async () => {
+    const state = { memory_mb: '1024', valid_from: '2026-09-01', valid_to: '2026-09-05' };
+    const back = { memory_mb: '2048', valid_from: '2026-09-06' };
+    expect(await answer({ resources: [state, back] }, changes)).toEqual([]);
+    const again = { memory_mb: '2048', valid_from: '2026-09-05', created_at: '2026-09-05' };
+    expect(await answer({ resources: [state, again] }, changes)).toEqual([]);
+    const runtimes = [runtime, { ...later, created_at: '2026-09-10' }];
+    expect(await answer({ resource_runtimes: runtimes }, changes)).toEqual([]);
+  });
+});
+
 describe('costs_with_resources', () => {
   test('has every column of costs and the state of the resource', async () => {
     const [row] = await answer(

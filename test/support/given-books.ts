@@ -27,8 +27,12 @@ export interface Given {
   /** Runs of a job. */
   readonly job_runs?: readonly Readonly<Record<string, Cell>>[];
   readonly steps?: readonly Readonly<Record<string, Cell>>[];
+  readonly resource_events?: readonly Readonly<Record<string, Cell>>[];
+  readonly resource_runtimes?: readonly Readonly<Record<string, Cell>>[];
   /** States of resources. */
   readonly resources?: readonly Readonly<Record<string, Cell>>[];
+  /** The newest values of resources. */
+  readonly resource_use?: readonly Readonly<Record<string, Cell>>[];
   readonly listings?: readonly Readonly<Record<string, Cell>>[];
   readonly alerts?: readonly Readonly<Record<string, Cell>>[];
   readonly acknowledgements?: readonly Readonly<Record<string, Cell>>[];
@@ -191,11 +195,57 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     plan: null,
     created_by: null,
     integration_connections: null,
+    volumes: null,
+    provider: null,
     valid_from: '2026-09-01',
     valid_to: null,
     recorded_at: '2026-09-01',
     ended_at: null,
     run_number: 1,
+  },
+  resource_use: {
+    account: 'acc_one',
+    resource_type: 'sandbox',
+    workspace: 'north',
+    resource_name: 'box',
+    resource_uuid: null,
+    created_at: null,
+    runtime_state: 'RUNNING',
+    last_used_at: null,
+    expires_at: null,
+    time_to_live: null,
+    expiration_policies: null,
+    min_scale: null,
+    recorded_at: '2026-09-01',
+    run_number: 1,
+  },
+  resource_events: {
+    account: 'acc_one',
+    workspace: 'north',
+    resource_type: 'sandbox',
+    resource_name: 'box',
+    event_time: '2026-09-06 12:00:00',
+    event_type: 'deployment',
+    status: 'DEPLOYED',
+    message: null,
+    revision: 'r1',
+    canary_revision: null,
+    run_number: 1,
+    recorded_at: '2026-09-07 02:00:00',
+  },
+  resource_runtimes: {
+    account: 'acc_one',
+    workspace: 'north',
+    resource_type: 'sandbox',
+    resource_name: 'box',
+    created_at: null,
+    image: null,
+    revision: null,
+    min_scale: null,
+    max_scale: null,
+    changed_by: '2026-09-01',
+    run_number: 1,
+    recorded_at: '2026-09-01',
   },
   listings: {
     run_number: 1,
@@ -379,6 +429,9 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     'job_runs',
     'steps',
     'resources',
+    'resource_use',
+    'resource_events',
+    'resource_runtimes',
     'listings',
     'alerts',
     'acknowledgements',

@@ -350,6 +350,8 @@ function configSchema(): Schema {
   };
   const url = text("the platform's address: http or https, without credentials, query or fragment");
   const shared = { url, ...token, since: text('the first hour to load: 2026-10-01, 2026-10 or -90d') };
+  const platformName = (description: string) =>
+    text(description, { pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$', maxLength: 100 });
   const targets: Readonly<Record<string, Schema>> = {
     url: text('an address, which is a secret: $' + '{SLACK_WEBHOOK_URL}'),
     secret: text('the key that signs messages'),
@@ -364,6 +366,13 @@ function configSchema(): Schema {
     password: text('the password, as a reference to a variable; needs user'),
     from: text('the sender'),
     to: oneOrMore(text('an address'), 'the recipients'),
+    account: text('the account that the workspace belongs to; needed if there are several'),
+    workspace: platformName('the workspace of the agent, job or model'),
+    agent: platformName('the name of the agent'),
+    job: platformName('the name of the batch job'),
+    model: platformName('the name of the model'),
+    answersTo: oneOrMore(text('a sink that people read'), 'the sinks that wait for the answer and show it'),
+    timeLimitSeconds: count('seconds that a call may take; 60 by default, 30 for a model', 1, 900),
   };
   const sinks = Object.entries(sinkKeys).map(([type, { keys, required }]) =>
     mapping(

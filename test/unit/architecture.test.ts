@@ -140,7 +140,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   workbook: [],
   reports: ['anomalies', 'closing', 'terminal', 'warehouse', 'workbook'],
   query: ['reports', 'terminal', 'warehouse'],
-  alerts: ['anomalies', 'budgets', 'charts', 'config', 'query', 'reports', 'terminal', 'warehouse'],
+  alerts: ['anomalies', 'budgets', 'charts', 'config', 'platform', 'query', 'reports', 'terminal', 'warehouse'],
   charts: [],
   mcp: [],
   serve: [

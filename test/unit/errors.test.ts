@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   ClosedPipeError,
   CostbookError,
+  DamagedFileError,
   exitCodeOf,
   exitCodes,
   firstSentence,
@@ -21,6 +22,7 @@ import {
   worstExitCode,
 } from '../../src/errors.ts';
 import { failureOf } from '../../src/failure.ts';
+import { asOurError } from '../../src/warehouse/duckdb-errors.ts';
 import fc from '../support/fast-check.ts';
 
 describe('exit codes', () => {
@@ -28,6 +30,7 @@ describe('exit codes', () => {
     [new UsageError('x'), 2],
     [new PlatformError('x'), 3],
     [new RefusedAnswerError('x'), 4],
+    [new DamagedFileError('x.duckdb', 'it is empty', 'run "costbook repair"'), 4],
     [new UnprovenError('x'), 4],
     [new LockedError('warehouse.duckdb', 'process 1 (node)'), 5],
     [new MachineError('x'), 7],
@@ -188,4 +191,12 @@ describe('a disk that cannot be written', () => {
     const { found, remedy } = fullDiskWords(message);
     expect(`${found}: ${remedy}`).toMatch(words);
   });
+});
+
+test('an error of DuckDB on a full disk loses the advice for its own shell', () => {
+  const words =
+    'IO Error: Could not write file "/books/data/warehouse.duckdb.wal": No space left on device. ' +
+    'Detach and reattach the database to recover.';
+  const fail = asOurError('/books/data/warehouse.duckdb', { readOnly: false });
+  expect(() => fail(new Error(words))).toThrow(/No space left on device\.?$/);
 });

@@ -72,14 +72,17 @@ describe('sinks in costbook.yaml', () => {
 
   test('need no variables if nothing is sent', () => {
     const text = `sinks: { a: { type: slack, url: "\${NOT_SET}" } }`;
-    expect(parse(text, {}, false).sinks).toEqual([{ name: 'a', settings: undefined }]);
+    expect(parse(text, {}, false).sinks).toEqual([{ name: 'a', type: 'slack', settings: undefined }]);
     expect(faults(text)).toContain(`found \${NOT_SET}, which is not set`);
   });
 
   test.each([
     ['sinks: 5', 'costbook.yaml:1:8: sinks: found a number, expected sinks by name'],
-    ['sinks: { a: { url: x } }', 'found no type, expected type: slack, webhook, email or log; write it'],
-    ['sinks: { a: { type: slak } }', 'found "slak", expected slack, webhook, email or log'],
+    [
+      'sinks: { a: { url: x } }',
+      'found no type, expected type: slack, webhook, email, log, agent, job or model; write it',
+    ],
+    ['sinks: { a: { type: slak } }', 'found "slak", expected slack, webhook, email, log, agent, job or model'],
     ['sinks: { a: { type: slack } }', 'found no url, which a slack sink needs; write it, or botToken and channel'],
     ['sinks: { a: { type: slack, botToken: xoxb-MARKED-123456 } }', 'found no channel, which botToken needs'],
     ['sinks: { a: { type: slack, channel: C012 } }', 'found channel without botToken'],

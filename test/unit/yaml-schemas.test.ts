@@ -105,6 +105,9 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
           ...{ from: 'a@example.com', to: ['b@example.com'], allowPrivateNetwork: true },
         },
         out: { type: 'log' },
+        analyst: { type: 'agent', workspace: 'production', agent: 'a', answersTo: ['mail'], timeLimitSeconds: 60 },
+        reaction: { type: 'job', workspace: 'production', job: 'j', timeLimitSeconds: 60 },
+        opening: { type: 'model', workspace: 'production', model: 'm', answersTo: ['mail'], timeLimitSeconds: 30 },
       },
     },
     {
@@ -351,6 +354,8 @@ const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
     /(^|\/)(url|apiUrl|botToken|dashboardUrl|inferenceUrl|sandboxUrl|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
     /^alerts\/notify(\/\d)? = "nonsense/,
     /^sinks(\/\w+)? = undefined$/, // alerts.notify names them
+    /^inferenceUrl = undefined$/, // agents and models need it
+    /^sinks\/\w+\/(account|answersTo(\/\d)?) = "nonsense/,
   ],
   job: [/report\/timeout = /, /^(timeZone|ping\/\w+|steps\/1\/ingest\/(from|to)) = "nonsense/],
   budgets: [/(name|parent|timeZone) = "nonsense/, /timeZone = undefined/], // a child has its parent's periods

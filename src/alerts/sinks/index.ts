@@ -1,6 +1,9 @@
 import type { SinkSettings } from '../../config/index.ts';
+import { openAgent } from './agent.ts';
 import { openEmail } from './email.ts';
+import { openJob } from './job.ts';
 import { openLog } from './log.ts';
+import { openModel } from './model.ts';
 import type { SendMessage, SinkEffects } from './sink.ts';
 import { openSlack } from './slack.ts';
 import { openWebhook } from './webhook.ts';
@@ -16,6 +19,9 @@ const openers: {
   webhook: openWebhook,
   email: openEmail,
   log: (_, effects) => openLog(effects),
+  agent: openAgent,
+  job: openJob,
+  model: openModel,
 };
 
 /** Opens a sink without sending anything. */

@@ -22,20 +22,21 @@ export function logLines(message: OutgoingMessage): readonly LogLine[] {
   const { id, mayBeRepeat, isTest, summary, origin } = message;
   const marks = { ...origin, ...(mayBeRepeat ? { mayBeRepeat } : {}), ...(isTest ? { isTest } : {}) };
   if (summary !== null) {
+    const { opening, text, answers } = summary;
     return [
-      { event: 'summary.sent', title: subjectOf(message), fields: { messageId: id, ...marks, text: summary.text } },
+      { event: 'summary.sent', title: subjectOf(message), fields: { messageId: id, ...marks, opening, text, answers } },
     ];
   }
   return message.entries.map((entry) => {
     const { icon, title, next, sentences } = cardOf(entry);
-    const { key, transition, fact } = entry;
+    const { key, transition, fact, answers } = entry;
     const { severity, completeThrough } = fact;
     const details = sentences.length === 0 ? undefined : sentences.join(' ');
     const about = { next, amount: amountOf(fact), details, key, transition, severity, completeThrough };
     return {
       event: `alert.${transition}`,
       title: `alert: ${icon} ${title}`,
-      fields: { ...about, messageId: id, ...marks },
+      fields: { ...about, messageId: id, ...marks, ...(answers === undefined ? {} : { answers }) },
     };
   });
 }

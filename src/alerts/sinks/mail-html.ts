@@ -2,7 +2,7 @@ import { html, Markup } from '../../markup.ts';
 import { forMail, oneLine } from '../../safe-text.ts';
 import { amount, signed } from '../../usd-format.ts';
 import { dashboardLink } from '../dashboard-link.ts';
-import { type Card, cardOf, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
+import { type Card, cardOf, footOf, moreWords, type OutgoingMessage, type SinkAnswer, subjectOf } from '../message.ts';
 import { type CostSummary, difference } from '../summary.ts';
 import type { DrawnPicture } from './drawn-pictures.ts';
 
@@ -119,7 +119,7 @@ function row(content: Markup, color: string): Markup {
 }
 
 function cardBlock(card: Card, picture: Markup | undefined, link: string | undefined): Markup {
-  const { title, share, sentences, next, warnings, fields, list, notes } = card;
+  const { title, share, sentences, next, warnings, fields, list, notes, answers } = card;
   const { word, color } = urgencyOf(card);
   return row(
     html`<p style="margin:0 0 6px"><span style="display:inline-block;background-color:${color};border-radius:3px;padding:1px 7px;${new Markup(font(11, 'color:#ffffff;'))}font-weight:bold;letter-spacing:.4px;text-transform:uppercase">${word}</span></p>
@@ -131,6 +131,7 @@ ${warnings.map((warning) => warningBox(warning))}
 ${picture ?? ''}
 ${fields.length === 0 ? '' : fieldTable(fields)}
 ${list === undefined ? '' : listOf(list)}
+${answers.map(answerBox)}
 ${link === undefined ? '' : button(link)}
 <p class="muted" style="margin:12px 0 0;${new Markup(font(12, on.muted))}word-break:break-word">${safe(notes.join(' · '))}</p>`,
     color,
@@ -148,6 +149,12 @@ function nextBox(next: string): Markup {
 
 function warningBox(text: string): Markup {
   return html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 10px"><tr><td class="warning" style="background-color:#fff2d6;border-radius:4px;padding:8px 12px;${new Markup(font(13, 'color:#5c3d00;'))}">⚠ ${safe(text)}</td></tr></table>`;
+}
+
+/** What an agent answered: its text alone, without links. */
+function answerBox({ sink, text }: SinkAnswer): Markup {
+  return html`<p class="ink" style="margin:0 0 4px;${new Markup(font(13, on.ink))}font-weight:bold">${safe(sink)} answered</p>
+${text.split('\n').map((line) => paragraph(line))}`;
 }
 
 /** The used part of a budget as a bar of two cells, and in words. */
@@ -182,15 +189,17 @@ function button(link: string): Markup {
 }
 
 function summaryBlock(summary: CostSummary, picture: Markup | undefined, link: string | undefined): Markup {
-  const { title, spent, spentBefore, movers, budgets, anomalies, gaps, start, end } = summary;
+  const { title, spent, spentBefore, movers, budgets, anomalies, gaps, start, end, opening, answers = [] } = summary;
   return row(
     html`<h1 class="ink" style="margin:0 0 4px;${new Markup(font(20, on.ink))}line-height:1.3;font-weight:bold">${safe(title)}</h1>
 <p class="muted" style="margin:0 0 12px;${new Markup(font(13, on.muted))}">${start.slice(0, 10)} to ${end.slice(0, 10)} (exclusive), UTC. Period before: ${spentBefore === null ? 'unknown' : `${amount(spentBefore)} USD`}.${spent === null ? ' What this period cost is unknown.' : ''}</p>
+${opening === undefined ? '' : paragraph(opening)}
 ${gaps.map((gap) => warningBox(gap))}
 ${picture ?? ''}
 ${moverTable(movers)}
 ${budgetTable(budgets)}
 ${anomalies === null ? '' : anomalyParagraph(anomalies)}
+${answers.map(answerBox)}
 ${link === undefined ? '' : button(link)}`,
     '#1668b8',
   );

@@ -3,11 +3,15 @@ import type { SinkSettings } from '../../config/index.ts';
 import type { Log } from '../../effects.ts';
 import { UsageError } from '../../errors.ts';
 import { escapeMarkup } from '../../escape-markup.ts';
+import type { Call } from '../../platform/index.ts';
 import { type OutgoingMessage, subjectOf } from '../message.ts';
+import { agentCall } from './agent.ts';
 import { type DrawnPicture, drawnPictures } from './drawn-pictures.ts';
 import { mailOf } from './email.ts';
+import { jobCall } from './job.ts';
 import { logLines } from './log.ts';
 import { mailHtml } from './mail-html.ts';
+import { modelCall } from './model.ts';
 import { postOf } from './slack-bot.ts';
 import { type SlackBlock, slackMessage } from './slack-message.ts';
 import { webhookBody } from './webhook.ts';
@@ -22,6 +26,9 @@ const formatsOf: Readonly<Record<SinkSettings['type'], readonly PreviewFormat[]>
   slack: ['html', 'json'],
   webhook: ['json'],
   log: ['json'],
+  agent: ['json'],
+  job: ['json'],
+  model: ['json'],
 };
 
 /**
@@ -54,7 +61,19 @@ export async function previewOf(
       return asJson(JSON.parse(webhookBody(message)));
     case 'log':
       return asJson(logLines(message));
+    case 'agent':
+      return callJson(agentCall(message, settings));
+    case 'job':
+      return callJson(jobCall(message, settings));
+    case 'model':
+      if (message.summary === null) throw new UsageError('a model gets summaries only: add --period weekly or monthly');
+      return callJson(modelCall(message.summary, settings));
   }
+}
+
+/** What a call of the platform sends: the values of its path and headers, and its body. */
+function callJson({ operation, values, sending }: Call): string {
+  return asJson({ operation: operation.name, values, body: JSON.parse(sending?.body ?? 'null') });
 }
 
 function asJson(value: unknown): string {

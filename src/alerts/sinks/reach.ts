@@ -1,6 +1,6 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { SinkSettings } from '../../config/index.ts';
+import { isActing, type SinkSettings } from '../../config/index.ts';
 import { pinAddress, TargetFault } from './target.ts';
 import { timeLimited } from './time-limit.ts';
 
@@ -8,10 +8,11 @@ const timeLimitMs = 10_000;
 
 /**
  * Checks that a sink can be reached, without sending a message: name, address, port and, for TLS, the certificate.
- * Returns undefined if it can, otherwise why not, without secrets. Throws the signal's reason.
+ * Returns undefined if it can, otherwise why not, without secrets. A sink on the platform is not checked here. Throws the
+ * signal's reason.
  */
 export async function sinkFault(settings: SinkSettings, signal: AbortSignal): Promise<string | undefined> {
-  if (settings.type === 'log') return undefined;
+  if (settings.type === 'log' || isActing(settings)) return undefined;
   const isMail = settings.type === 'email';
   const target = isMail ? undefined : new URL('botToken' in settings ? settings.apiUrl : settings.url);
   const host = isMail ? settings.host : (target?.hostname ?? '');

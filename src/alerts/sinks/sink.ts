@@ -1,9 +1,17 @@
+import type { ActingSettings } from '../../config/index.ts';
 import type { Log } from '../../effects.ts';
+import type { Client } from '../../platform/index.ts';
 import type { OutgoingMessage } from '../message.ts';
 
 /** The outcome of one attempt to send a message. */
 export type Attempt =
-  | { readonly outcome: 'delivered'; readonly reason?: string | undefined }
+  | {
+      readonly outcome: 'delivered';
+      /** What people should know although it was delivered. */
+      readonly reason?: string | undefined;
+      /** What an agent, job or model answered: untrusted text of bounded length. */
+      readonly answer?: string | undefined;
+    }
   | {
       /** refused: the sink certainly did not accept it. unknown: it may have, but no answer came. */
       readonly outcome: 'refused' | 'unknown';
@@ -19,6 +27,8 @@ export type Attempt =
 export interface SinkEffects {
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** The client of a sink that calls the platform. Throws UsageError if its account has no address or token. */
+  readonly clientOf?: ((settings: ActingSettings) => Client) | undefined;
 }
 
 /** Sends a message once. Throws only the signal's reason. */

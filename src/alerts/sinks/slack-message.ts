@@ -1,6 +1,6 @@
 import { forSlack, forTerminal } from '../../safe-text.ts';
 import { dashboardLink } from '../dashboard-link.ts';
-import { bar, type Card, cardOf, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
+import { answerLines, bar, type Card, cardOf, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
 
 /** Slack's published limits: blocks per message, and characters per text. */
 export const slackLimits = {
@@ -51,7 +51,13 @@ export function slackMessage(message: OutgoingMessage): SlackMessage {
 function blocksOf(message: OutgoingMessage): SlackBlock[] {
   const head = header(subjectOf(message));
   const foot = context([footOf(message)]);
-  if (message.summary !== null) return [head, ...preformatted(message.summary.text), ...linkBlocks(message), foot];
+  if (message.summary !== null) {
+    const { opening, text, answers = [] } = message.summary;
+    const first = opening === undefined ? [] : [section([opening])];
+    const last = answers.slice(0, maxAnswers).map((answer) => section(answerLines(answer)));
+    const most = slackLimits.blocks - 3 - first.length - last.length;
+    return [head, ...first, ...preformatted(text, most), ...last, ...linkBlocks(message), foot];
+  }
   const cards = message.entries.map(cardOf);
   const [only] = cards;
   if (cards.length === 1 && only !== undefined) return [head, ...cardBlocks(only), ...linkBlocks(message), foot];
@@ -68,6 +74,9 @@ function blocksOf(message: OutgoingMessage): SlackBlock[] {
   ];
 }
 
+/** A message shows the answers of this many agents. */
+const maxAnswers = 5;
+
 /** The text of a notification: every title. */
 function fallbackLines(message: OutgoingMessage): string[] {
   const titles = message.entries.map(cardOf).map(({ icon, title }) => `${icon} ${title}`);
@@ -80,6 +89,7 @@ function cardBlocks(card: Card): SlackBlock[] {
     ...(lines.length === 0 ? [] : [section(lines)]),
     ...fieldBlocks(card.fields),
     ...(card.list === undefined ? [] : [section(listLines(card.list))]),
+    ...card.answers.slice(0, maxAnswers).map((answer) => section(answerLines(answer))),
     context(card.notes),
   ];
 }
@@ -95,7 +105,11 @@ function linkBlocks({ origin, entries }: OutgoingMessage): SlackBlock[] {
 }
 
 function shortCardBlocks(card: Card): SlackBlock[] {
-  const lines = [...cardLines(card), ...(card.list === undefined ? [] : listLines(card.list))];
+  const lines = [
+    ...cardLines(card),
+    ...(card.list === undefined ? [] : listLines(card.list)),
+    ...card.answers.flatMap(answerLines),
+  ];
   // A header instead of a divider: it is bold without markup and needs no extra block.
   return [header(`${card.icon} ${card.title}`), ...(lines.length === 0 ? [] : [section(lines)]), context(card.notes)];
 }
@@ -125,7 +139,7 @@ function fieldBlocks(fields: Card['fields']): SlackBlock[] {
 }
 
 /** Fixed-width lines, in as many sections as needed. Backticks are replaced, because they would end the code block. */
-function preformatted(text: string): SlackBlock[] {
+function preformatted(text: string, most: number): SlackBlock[] {
   const blocks: SlackBlock[] = [];
   let lines: string[] = [];
   function flush(): void {
@@ -138,7 +152,6 @@ function preformatted(text: string): SlackBlock[] {
     lines.push(safe);
   }
   flush();
-  const most = slackLimits.blocks - 3;
   return blocks.length <= most
     ? blocks
     : [...blocks.slice(0, most - 1), section(['… "costbook summarize --dry-run" shows the rest'])];

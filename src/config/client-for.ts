@@ -1,7 +1,18 @@
-import { type AccountConfig, type LocalConfig, readToken } from '../config/index.ts';
-import { type Client, openClient } from '../platform/index.ts';
+import type { Effects, HttpSend } from '../effects.ts';
+import { type Client, type ClientSettings, openClient } from '../platform/index.ts';
 import { version } from '../version.ts';
-import type { CommandContext } from './command.ts';
+import type { AccountConfig } from './accounts.ts';
+import type { LocalConfig } from './config.ts';
+import { readToken } from './secrets.ts';
+
+/** What a client needs from outside. */
+export interface ClientContext {
+  /** The project folder, absolute. */
+  readonly dir: string;
+  readonly signal: AbortSignal;
+  readonly effects: Effects;
+  keepSecret(secret: string): void;
+}
 
 /**
  * A client for one account's platform, with the account's token and the settings of the project. `workspace` is the one
@@ -10,15 +21,16 @@ import type { CommandContext } from './command.ts';
 export function clientFor(
   account: AccountConfig,
   config: LocalConfig,
-  http: ReturnType<CommandContext['openHttp']>,
-  context: Pick<CommandContext, 'dir' | 'signal' | 'keepSecret' | 'effects'>,
+  http: HttpSend,
+  { dir, signal, keepSecret, effects }: ClientContext,
   workspace?: string,
+  limits: Pick<ClientSettings, 'maxAttempts' | 'attemptTimeoutMs'> = {},
 ): Client {
-  const { dir, signal, keepSecret, effects } = context;
   const { workspaceHeader } = config;
   for (const value of Object.values(config.headers)) keepSecret(value);
   return openClient(
     {
+      ...limits,
       url: account.url,
       inferenceUrl: config.inferenceUrl,
       sandboxUrl: config.sandboxUrl,
@@ -39,4 +51,10 @@ export function clientFor(
     http,
     effects,
   );
+}
+
+/** The token of a workspace, if it has one of its own, else the account's. */
+export function withWorkspaceToken(account: AccountConfig, workspace: string | undefined): AccountConfig {
+  const own = account.inventory?.tokens.find((token) => token.workspace === workspace);
+  return own === undefined ? account : { ...account, token: own.token, tokenSetting: own.tokenSetting };
 }

@@ -1,0 +1,61 @@
+import { UnprovenError } from '../errors.ts';
+import type { Role } from '../fetch/index.ts';
+import { type NextStep, reducedAccessStep, reducedTotalsStep } from '../next-step.ts';
+import type { ComparedTotals } from '../warehouse/index.ts';
+
+/**
+ * If the platform reports less than the books on this many days, or by this share of their cost, suspect reduced
+ * access.
+ */
+export const accessDays = 3;
+const accessShareOfDays = 0.8;
+const accessShareOfCost = 0.7;
+
+/** How a token has less access than the books show: the ingest needs a confirmation then. */
+export interface ReducedAccess {
+  readonly code: 'reduced_access' | 'reduced_totals';
+  /** What was found, without the account and without a full stop. */
+  readonly found: string;
+  readonly next: NextStep;
+}
+
+/** How the role of a token is less than the one that fetched the books; undefined if it is not. Pure. */
+export function reducedRole(before: Role | undefined, now: Role): ReducedAccess | undefined {
+  if (before !== 'admin' || now === 'admin') return undefined;
+  return {
+    code: 'reduced_access',
+    found: "the books were fetched with an admin token, and this token is a member's: it cannot see workspaces",
+    next: reducedAccessStep,
+  };
+}
+
+/** How the platform reports only a part of what the books have; undefined if it does not. Pure. */
+export function reducedTotals(totals: ComparedTotals): ReducedAccess | undefined {
+  const { ours, theirs, days, lowerDays, workspacesGone } = totals;
+  const isLess = days >= accessDays && lowerDays >= days * accessShareOfDays && theirs < ours * accessShareOfCost;
+  if (!isLess && workspacesGone.length === 0) return undefined;
+  const found = isLess
+    ? `over ${days} settled days with cost, the platform now reports ${theirs.toFixed(2)} USD, but the books have ` +
+      `${ours.toFixed(2)} USD for the same days`
+    : `the platform no longer reports any cost, on any settled day, for ${workspacesGone.join(', ')}`;
+  return { code: 'reduced_totals', found, next: reducedTotalsStep };
+}
+
+/**
+ * Throws UnprovenError if an account was fetched as admin before and the token is now a member's: its new rows would
+ * lose their workspaces, so a person has to confirm it.
+ */
+export function checkRoleChange(account: string, before: Role | undefined, now: Role, accepted: boolean): void {
+  if (!accepted) refuse(account, reducedRole(before, now));
+}
+
+/** Throws UnprovenError if the platform shows only a part of what it showed before. */
+export function refuseReducedTotals(account: string, totals: ComparedTotals): void {
+  refuse(account, reducedTotals(totals));
+}
+
+function refuse(account: string, reduced: ReducedAccess | undefined): void {
+  if (reduced === undefined) return;
+  const { code, found, next } = reduced;
+  throw new UnprovenError(`account ${account}: ${found}. Nothing was changed.`, { code, next });
+}

@@ -1,0 +1,57 @@
+import { type Deployment, deploymentsOf, eventWords, settingWords, whenWords } from '../anomalies/index.ts';
+import { resourceAddress } from '../dashboard-address.ts';
+import type { SqlRow } from '../warehouse/index.ts';
+import { named, table } from './layout.ts';
+import { html, type Markup } from './markup.ts';
+
+/** A table shows this many. */
+const shown = 50;
+
+/** What was deployed or changed of one resource, newest first. */
+export function deploymentsTable(rows: readonly SqlRow[]): Markup {
+  const all = deploymentsOf(rows);
+  return html`${table(
+    'Deployments and changes, newest first',
+    columns,
+    all.slice(0, shown),
+    'No listing has a deployment or a change of this resource. Listings of sandboxes have no deployments.',
+  )}${moreWords(all.length - shown)}`;
+}
+
+/** What was deployed or changed of the drivers of an anomaly before its first hour; undefined where it is not known. */
+export function deploymentsBeforeTable(deployments: string | null): Markup {
+  return table(
+    'Deployed or changed in the 48 hours before',
+    [
+      {
+        head: 'Resource',
+        cell: ({ resourceType, workspace, resourceName }: Deployment) =>
+          html`<a href="${resourceAddress(resourceType, workspace, resourceName)}">${named(resourceName, '')}</a>`,
+      },
+      ...columns,
+    ],
+    deployments === null ? [] : (JSON.parse(deployments) as Deployment[]),
+    deployments === null
+      ? 'Not known: an earlier version of Costbook found this anomaly.'
+      : 'No listing shows a deployment or a change of its drivers in that time.',
+  );
+}
+
+function moreWords(more: number): Markup | string {
+  return more <= 0
+    ? ''
+    : html`<p class="empty">And ${more} earlier ones; the views resource_events and resource_changes have all.</p>`;
+}
+
+const columns = [
+  { head: 'When', cell: (row: Deployment) => html`<span class="state">${whenWords(row)}</span>` },
+  {
+    head: 'What',
+    // Each part is shortened on its own, so that a long name hides no setting.
+    cell: (row: Deployment) =>
+      [eventWords(row) ?? 'changed', ...row.settings.map((setting) => settingWords([setting]))]
+        .map((words) => named(words, ''))
+        .join('; '),
+  },
+  { head: 'Message', cell: ({ event }: Deployment) => named(event?.message, '') },
+];

@@ -1,0 +1,194 @@
+import { messageOf, UsageError } from '../errors.ts';
+import { addCalendarMonths, dayMs, floorMonth, formatInstant } from '../time.ts';
+import type { SqlRow } from '../warehouse/index.ts';
+import { readBooksState, readDifferingMonths } from './books-state.ts';
+import { encodeValue, isDimension } from './dimensions.ts';
+import { answer } from './explore.ts';
+import { fileRows } from './explore-file.ts';
+import { addressOf } from './explore-question.ts';
+import { readExplored } from './explored.ts';
+import { BusyError } from './limiter.ts';
+import { resourceNamesOf } from './resource.ts';
+import type { Scope } from './scope.ts';
+import { ViewerLeftError } from './shared-answers.ts';
+import type { BooksView } from './snapshots.ts';
+
+/** Rows as JSON, with the state of the books. Decimals are text. */
+export interface LimitedAnswer {
+  readonly completeThrough: string | null;
+  readonly settledThrough: string | null;
+  /** The page of the dashboard that shows the same, or the statement behind it. */
+  readonly source: string;
+  readonly data: unknown;
+  readonly isCut: boolean;
+}
+
+/** A question about costs, as on the page Explore. */
+export interface CostsAsked {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly step?: string | undefined;
+  readonly groupBy?: string | undefined;
+  readonly top?: number | undefined;
+  readonly filters?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The books for an agent whose token sees some costs only: everything is computed from those alone. */
+export interface LimitedBooks {
+  status(signal: AbortSignal): Promise<LimitedAnswer>;
+  costs(asked: CostsAsked, maxRows: number, signal: AbortSignal): Promise<LimitedAnswer>;
+  /** What changed most between the last `days` complete days and as many before. */
+  changes(days: number, maxRows: number, signal: AbortSignal): Promise<LimitedAnswer>;
+  resource(name: string, workspace: string | undefined, signal: AbortSignal): Promise<LimitedAnswer>;
+}
+
+/** Runs work on the newest snapshot as the viewer sees it. */
+export type ReadLimited = <T>(work: (view: BooksView) => Promise<T>, signal: AbortSignal) => Promise<T>;
+
+/** How long one question may take. */
+const limitMs = 30_000;
+/** Resources of one name that are shown with all their costs. */
+const maxResources = 5;
+const maxStates = 20;
+
+/** The books of a scope. `onFault` gets what goes wrong; the agent gets only mistakes in its own question. */
+export function limitedBooks(read: ReadLimited, onFault: (words: string) => void): LimitedBooks {
+  async function ask(
+    work: (view: BooksView) => Promise<Omit<LimitedAnswer, 'completeThrough' | 'settledThrough'>>,
+    signal: AbortSignal,
+  ): Promise<LimitedAnswer> {
+    const limit = AbortSignal.timeout(limitMs);
+    try {
+      return await read(
+        async (view) => {
+          const [{ completeThrough, settledThrough }, found] = await Promise.all([readBooksState(view), work(view)]);
+          return { completeThrough, settledThrough, ...found };
+        },
+        AbortSignal.any([signal, limit]),
+      );
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      signal.throwIfAborted();
+      if (limit.aborted) throw new UsageError(`this took longer than ${limitMs / 1000} s: choose a shorter range`);
+      if (error instanceof BusyError || error instanceof ViewerLeftError) throw new UsageError(messageOf(error));
+      onFault(messageOf(error));
+      // Its words may name folders of this machine, or what the viewer must not see.
+      throw new UsageError('this failed; the log of the server has the reason');
+    }
+  }
+  return {
+    status: (signal) => ask(statusOf, signal),
+    costs: (asked, maxRows, signal) => ask((view) => costsOf(view, asked, maxRows), signal),
+    changes: (days, maxRows, signal) => ask((view) => changesOf(view, days, maxRows), signal),
+    resource: (name, workspace, signal) => ask((view) => resourceOf(view, name, workspace), signal),
+  };
+}
+
+async function statusOf(view: BooksView) {
+  const [{ historyStart }, differing] = await Promise.all([readBooksState(view), readDifferingMonths(view)]);
+  const closed = [...new Set(differing.map(({ words }) => words))];
+  return { source: 'the dashboard', data: { sees: scopeWords(view.scope), historyStart, closed }, isCut: false };
+}
+
+/** What a viewer sees: `the costs of the workspaces north and south`. */
+function scopeWords(scope: Scope): string {
+  if (scope.kind === 'all') return 'all costs';
+  if (scope.kind === 'owner') return `the costs that the allocation rules give to ${scope.owner} directly`;
+  return `the costs of ${scope.workspaces.length === 1 ? 'the workspace' : 'the workspaces'} ${scope.workspaces.join(', ')}`;
+}
+
+async function costsOf(view: BooksView, { filters = {}, ...asked }: CostsAsked, maxRows: number) {
+  const through = await completeHours(view);
+  const strange = Object.keys(filters).find((name) => !isDimension(name));
+  if (strange !== undefined) throw new UsageError(`filters: ${JSON.stringify(strange)} is no dimension`);
+  const { groupBy: group, ...given } = asked;
+  const texts = Object.entries({ ...given, group }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  const query = new URLSearchParams([
+    ...texts,
+    ...Object.entries(filters).map(([name, value]) => [name, encodeValue(value)]),
+  ] as [string, string][]);
+  const answered = await answer(view, query, through);
+  if (answered.problems.length > 0) throw new UsageError(answered.problems.join('\n'));
+  const { asked: read, explored } = answered;
+  const rows = [...fileRows(answered)].map(
+    ([start, end, isComplete, , name, isRest, cost, usage, unit, , costBefore]) => ({
+      ...{ start, end, isComplete: isComplete === 'true', group: name, isRest: isRest === 'true' },
+      ...{ cost, usage, unit, costBefore },
+    }),
+  );
+  return {
+    source: addressOf(read),
+    data: {
+      ...{ from: formatInstant(read.from), to: formatInstant(read.to), step: read.step, groupBy: read.groupBy },
+      ...{ groups: explored.groups, total: explored.total, totalBefore: explored.totalBefore },
+      rows: rows.slice(0, maxRows),
+    },
+    isCut: rows.length > maxRows,
+  };
+}
+
+async function changesOf(view: BooksView, days: number, maxRows: number) {
+  const to = await completeHours(view);
+  const [from, middle] = [to - 2 * days * dayMs, to - days * dayMs];
+  const window = { from: formatInstant(from), middle: formatInstant(middle), to: formatInstant(to) };
+  const rows = await view.rows('movers', { ...window, count: maxRows + 1 });
+  return {
+    source: 'the largest changes on the overview of the dashboard',
+    data: { ...window, rows: rows.slice(0, maxRows) },
+    isCut: rows.length > maxRows,
+  };
+}
+
+async function resourceOf(view: BooksView, name: string, workspace: string | undefined) {
+  const matches = await view.rows('resource', {
+    ...{ name, name_md5: null, type: '', type_md5: null, type_any: true },
+    ...{ workspace: workspace ?? '', workspace_md5: null, workspace_any: workspace === undefined },
+  });
+  if (matches.length === 0) {
+    // The same words for one that does not exist and one that the viewer must not see.
+    throw new UsageError(`the costs that this token sees have no resource ${JSON.stringify(name)}`);
+  }
+  const distinct = [...new Map(matches.map((row) => [JSON.stringify(resourceNamesOf(row)), row])).values()];
+  const found = await Promise.all(distinct.slice(0, maxResources).map((row) => oneResource(view, row)));
+  return {
+    source: 'the page of the resource on the dashboard',
+    data: { resources: found },
+    isCut: distinct.length > maxResources,
+  };
+}
+
+/** The months and the states of one resource. */
+async function oneResource(view: BooksView, row: SqlRow) {
+  const names = resourceNamesOf(row);
+  const through = await completeHours(view);
+  const [explored, states] = await Promise.all([
+    readExplored(view, {
+      ...{ from: addCalendarMonths(floorMonth(through - 1), -12), to: through, step: 'month', top: 50 },
+      groupBy: 'billing_dimension',
+      filters: { resource_type: names.type, workspace: names.workspace, resource_name: names.name },
+    }),
+    view.rows('resource_states', { ...names, is_owner: view.scope.kind === 'owner' }),
+  ]);
+  const months = explored.series.flatMap(({ key, costs, usages, unit = null }) =>
+    explored.labels.flatMap((label, index) =>
+      costs[index] === undefined
+        ? []
+        : [
+            {
+              ...{ month: label.slice(0, 7), billingDimension: key ?? 'all others' },
+              ...{ cost: costs[index], usage: usages[index] ?? null, unit },
+            },
+          ],
+    ),
+  );
+  return { ...names, months, states: states.slice(0, maxStates) };
+}
+
+/** The end of the complete hours. Throws UsageError if there is none. */
+async function completeHours(view: BooksView): Promise<number> {
+  const { completeThrough } = await readBooksState(view);
+  if (completeThrough === null) throw new UsageError('no hour of the costs that this token sees is complete yet');
+  return Date.parse(completeThrough);
+}
