@@ -552,6 +552,10 @@ describe("the platform's lists of dimensions and resource types", () => {
     platform.lists = { 'group-by': dimensions, 'resource-types': ['agent'] };
     await night('2026-10-16T12:30:00Z');
     expect(await raised('2026-10-16T12:40:00Z')).toMatchObject(Array(4).fill({ is_open: false }));
+    const rebuilt = await runCli(['rebuild', '--dir', dir, '--into', join(dir, 'rebuilt.duckdb'), '--json']);
+    expect(rebuilt.exitCode, rebuilt.stdout).toBe(0);
+    const { tables } = JSON.parse(rebuilt.stdout) as { tables: { table: string; rows: number }[] };
+    expect(tables.find(({ table }) => table === 'platform_lists')?.rows).toBe(2);
   });
 
   test('that the platform does not serve are no fault', async () => {

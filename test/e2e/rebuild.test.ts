@@ -184,7 +184,12 @@ describe.concurrent('rebuild', () => {
       'contradictions',
       'closes',
       'closed_units',
+      // test/e2e/inventory.test.ts rebuilds books that have them.
       'resources',
+      'resource_use',
+      'resource_events',
+      'resource_runtimes',
+      'platform_lists',
       'listings',
       'allocations',
       'alerts',
