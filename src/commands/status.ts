@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { styleText } from 'node:util';
 import {
   alertRows,
@@ -17,6 +18,7 @@ import { exitCodes, firstSentences } from '../errors.ts';
 import { unprovenWindowCode } from '../failure.ts';
 import { closeAgainStep, type NextStep, nextWords, unprovenStep } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
+import { type RevokedExport, revokedCloses, revokedExports, revokedWords } from '../reports/index.ts';
 import { forTerminal, maxSentenceLength } from '../safe-text.ts';
 import { folded } from '../terminal/index.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
@@ -128,6 +130,8 @@ interface Status {
   readonly closed: { readonly month: string; readonly closedAt: string } | null;
   /** Closed months that the platform has changed since. */
   readonly moved: readonly MovedMonth[];
+  /** Exports that show a revoked close. */
+  readonly revokedExports: readonly RevokedExport[];
   /** Past costs that changed in the last seven days. */
   readonly restated: { readonly hours: number; readonly cost: string };
   readonly alerts: {
@@ -229,6 +233,7 @@ async function readStatus(
     accounts,
     closed: last === undefined ? null : { month: formatMonth(last.month), closedAt: formatInstant(last.closedAt) },
     moved: await movedMonths(connection),
+    revokedExports: await revokedExports(join(context.dir, 'exports'), await revokedCloses(connection)),
     restated: { hours: Number(restated['hours']), cost: String(restated['cost']) },
     alerts: {
       open: open.length,
@@ -469,7 +474,17 @@ function reasonOf(error: string | null): string {
 }
 
 function describe(status: Shown, now: Instant, paint: Paint): string {
-  const { accounts, closed, moved, lastRun, freshnessHours, isTrustworthy, restated, futureDates } = status;
+  const {
+    accounts,
+    closed,
+    moved,
+    revokedExports: revoked,
+    lastRun,
+    freshnessHours,
+    isTrustworthy,
+    restated,
+    futureDates,
+  } = status;
   const lines = [
     isTrustworthy
       ? paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'))
@@ -514,6 +529,7 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
     const rows = `${corrections} correction${corrections === 1 ? '' : 's'}`;
     lines.push(`  ${month} changed by ${cost} USD since its close: ${rows}, billed in ${deliveredIn.join(', ')}`);
   }
+  lines.push(...linesIn(revokedWords(revoked) ?? ''));
   if (restated.hours > 0) {
     const hours = `${restated.hours} hourly cost${restated.hours === 1 ? '' : 's'}`;
     lines.push(`restated in the last ${restatedDays} days: ${hours}, ${restated.cost} USD ("costbook restatements")`);

@@ -262,6 +262,11 @@ test('a closed month stays as it was closed; later changes are delivered in the 
     ]),
     revoked: [expect.objectContaining({ command: 'report cost_by_workspace --month 2026-10 --format csv' })],
   });
+  const reopenedStatus = await run('2026-11-06T16:30:00Z', 'status');
+  expect(reopenedStatus.stdout).toContain(
+    '1 export shows a revoked close. When the month is closed, write it again:\n' +
+      '  costbook report cost_by_workspace --month 2026-10 --format csv\n',
+  );
   expect(
     await askSnapshot(dir, 'select billing_month, reopen_reason from closes where not is_closed order by all'),
   ).toEqual([{ billing_month: '2026-10-01', reopen_reason: 'a mistake' }]);
