@@ -171,7 +171,7 @@ test('a cursor of one account is rejected by another', async () => {
   const path = `/v0/accounts/${second?.account}/metrics?${query}&cursor=${meta.nextCursor}`;
   expect((await ask(emulator, path, headers)).status).toBe(400);
   const listing = '/v0/agents?limit=2';
-  const paged = { 'x-service-version': '2026-04-28' };
+  const paged = { 'service-version': '2026-04-28' };
   const { body } = await rawJson(`${emulator.url}${listing}`, { headers: { ...headers, ...paged } });
   const theirs = { authorization: `Bearer ${second?.tokens.admin}`, ...paged };
   const next = await rawJson(`${emulator.url}${listing}&cursor=${body.meta.nextCursor}`, { headers: theirs });
