@@ -101,7 +101,7 @@ describe.concurrent('costbook report focus', () => {
     expect(JSON.parse(await readFile(join(folder, 'latest-metadata.json'), 'utf8')).ColumnDefinition).toContainEqual({
       ColumnName: 'BilledCost',
       DataType: 'DECIMAL',
-      NumericPrecision: 18,
+      NumericPrecision: 38,
       NumberScale: 12,
     });
   });

@@ -171,6 +171,7 @@ describe('while the warehouse is locked', () => {
     sql: ['select 1'],
     check: [],
     status: [],
+    anomalies: [],
     budgets: [],
     forecast: [],
     alert: [],
