@@ -32,7 +32,9 @@ stepped as (
   )
 ),
 changed as (
-  select * exclude (settings, is_change, setting), setting.setting as setting, setting.old as old, setting.new as new
+  select
+    account, workspace, resource_type, resource_name, run_number, recorded_at, changed_by,
+    setting.setting as setting, setting.old as old, setting.new as new
   from (select *, unnest(settings) as setting from stepped where is_change)
   where setting.old is distinct from setting.new
 ),

@@ -437,6 +437,24 @@ describe('migrate(connection)', () => {
     expect(before.length).toBeGreaterThan(1);
   });
 
+  test('finds the views unchanged each time that a file is opened', async () => {
+    const { connection, database } = await newDatabase();
+    await migrate(connection);
+    const { file } = database;
+    database.close();
+    const hashes: unknown[] = [];
+    for (let opening = 1; opening <= 4; opening += 1) {
+      const reopened = await openDatabase(file, { readOnly: false });
+      const again = await reopened.connect();
+      await migrate(again);
+      const [row] = await again.rows(`select hash from ledger.applied_files where folder = 'made views'`);
+      hashes.push(row?.['hash']);
+      reopened.close();
+    }
+    expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(new Set(hashes).size).toBe(1);
+  });
+
   test('leaves no table change in the write-ahead log, where a kill could break indexes', async () => {
     const { connection, database } = await newDatabase();
     await migrate(connection);
