@@ -14,6 +14,7 @@ import { type LocalConfig, loadConfig } from '../config/index.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import { runChecks } from '../query/index.ts';
 import { type RevokedExport, revokedCloses, revokedExports, revokedWords } from '../reports/index.ts';
+import { shellWord } from '../shell-word.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time.ts';
 import { amount } from '../usd-format.ts';
@@ -31,6 +32,7 @@ import {
   knownUnits,
   openBooks,
   readChecks,
+  readSql,
   unprovenWindows,
   type Warehouse,
 } from '../warehouse/index.ts';
@@ -53,7 +55,7 @@ export const closeCommand: Command = {
       flags: '--invoice <usd>',
       summary:
         "the total of the platform's invoice for the month, with the corrections of earlier months that it bills, such as " +
-        '1234.56; for several accounts acc_a=1234.56,acc_b=98.10',
+        '1234.56; for several accounts acc_a=1234.56,acc_b=98.10; none if a reopened month had one and shall have none',
     },
     waitOption,
   ],
@@ -98,6 +100,7 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
     const accounts = await accountsToClose(connection, config, month);
     const ids = accounts.map(({ account }) => account);
     const invoiced = invoicesOf(invoices, ids);
+    if (invoices === undefined) await expectNoRevokedInvoice(connection, month.start);
     const obstacles = closeObstacles({
       month,
       closed,
@@ -125,6 +128,22 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
   } finally {
     books.close();
   }
+}
+
+/**
+ * Throws UsageError if the last close of a reopened month had an invoice: to close it without one would change what the
+ * month bills in silence.
+ */
+async function expectNoRevokedInvoice(connection: Connection, month: Instant): Promise<void> {
+  const rows = await connection.rows(await readSql('closing', 'revoked_invoices'), {
+    month: `${formatMonth(month)}-01`,
+  });
+  if (rows.length === 0) return;
+  const invoices = rows.map((row) => ({ account: String(row['account']), invoiced: String(row['invoiced']) }));
+  throw new UsageError(
+    `${formatMonth(month)} had an invoice when it was last closed: ${describeInvoices(invoices)}. Add "${invoiceOption(invoices)}" ` +
+      'to close it with the same invoice, --invoice with a new total, or "--invoice none" to close it without one',
+  );
 }
 
 /** The month is already closed: reports that, and verifies that its total is still its closing total. */
@@ -197,6 +216,7 @@ const amountPattern = /^-?\d{1,20}(\.\d{1,12})?$/;
 function parseInvoices(text: string): Invoices {
   if (amountPattern.test(text)) return { only: text };
   const byAccount = new Map<string, string>();
+  if (text === 'none') return { byAccount };
   for (const part of text.split(',')) {
     const [, account = '', usd = ''] = /^\s*([^=]+)=(.*?)\s*$/.exec(part) ?? [];
     if (!amountPattern.test(usd) || byAccount.has(account)) {
@@ -222,6 +242,22 @@ function invoicesOf(invoices: Invoices | undefined, accounts: readonly string[])
     throw new UsageError(`--invoice: found account "${unknown}", expected one in the books: ${accounts.join(', ')}`);
   }
   return invoices.byAccount;
+}
+
+/** The total of the platform's invoice to an account, USD as decimal text. */
+interface Invoice {
+  readonly account: string;
+  readonly invoiced: string;
+}
+
+/** The invoices of a close, for people: `3623.03 USD`. */
+function describeInvoices(invoices: readonly Invoice[]): string {
+  return invoices.map(({ account, invoiced }) => `${trimmed(invoiced)} USD for account ${account}`).join(', ');
+}
+
+/** The option that gives these invoices again: `--invoice acc_main=3623.03`. */
+export function invoiceOption(invoices: readonly Invoice[]): string {
+  return `--invoice ${shellWord(invoices.map(({ account, invoiced }) => `${account}=${trimmed(invoiced)}`).join(','))}`;
 }
 
 /** `1234.500000000000` becomes `1234.5`, so that equal amounts have equal texts. */

@@ -309,6 +309,22 @@ test('a close that a killed process journaled but did not commit is completed by
   ]);
 }, 600_000);
 
+test('a reopened month that had an invoice is not closed without one unless its user says so', async () => {
+  const { night, run } = await begin(2, 10);
+  await night('2026-10-05T12:30:00Z');
+  expect((await run('2026-10-05T13:00:00Z', 'close', '2026-09', '--invoice', '7.01')).exitCode).toBe(0);
+  const reopened = await run('2026-10-05T14:00:00Z', 'reopen', '2026-09', '--reason', 'a test');
+  expect(reopened.stdout).toContain('costbook close 2026-09 --invoice acc_one=7.01');
+  const refused = await run('2026-10-05T15:00:00Z', 'close', '2026-09');
+  expect([refused.exitCode, refused.stdout]).toEqual([2, '']);
+  expect(refused.stderr).toContain('--invoice acc_one=7.01');
+  const without = await run('2026-10-05T15:00:00Z', 'close', '2026-09', '--invoice', 'none', '--json');
+  expect(JSON.parse(without.stdout).accounts).toMatchObject([{ invoiced: null, billedCost: '7.000000000000' }]);
+  // The last close had no invoice, so none is expected any more.
+  expect((await run('2026-10-05T16:00:00Z', 'reopen', '2026-09', '--reason', 'again')).stdout).not.toContain('invoice');
+  expect((await run('2026-10-05T17:00:00Z', 'close', '2026-09', '--invoice', 'acc_one=7.01')).exitCode).toBe(0);
+}, 600_000);
+
 test('close lists everything that prevents it at once, each with what to do', async () => {
   const { dir, platform, night, run } = await begin(2, 10);
   await night('2026-11-06T12:30:00Z');

@@ -1,0 +1,11 @@
+--! about: The invoices of the last close of a month that was reopened: none if that close had none.
+with last_close as (
+  select account, invoiced
+  from closes
+  where billing_month = cast($month as date) and not is_closed
+  qualify closed_at = max(closed_at) over ()
+)
+select account, cast(invoiced as varchar) as invoiced
+from last_close
+where invoiced is not null
+order by account;
