@@ -49,3 +49,10 @@ export function rounded(dividend: bigint, divisor: bigint): bigint {
 export function largestMagnitude(decimals: readonly string[]): string | undefined {
   return decimals.map((decimal) => decimal.replace('-', '')).toSorted((a, b) => Number(b) - Number(a))[0];
 }
+
+/** `1234.500000000000` becomes `1234.5`, `-0.000` becomes `0`: equal numbers have equal texts. Takes plain decimal text. */
+export function trimmedDecimal(text: string): string {
+  const whole = text.replace(/^(-?)0+(?=\d)/, '$1');
+  const short = whole.includes('.') ? whole.replace(/\.?0+$/, '') : whole;
+  return short === '-0' ? '0' : short;
+}

@@ -1,6 +1,6 @@
 --! about: What a new listing changes, one row per resource that differs: the period of the known state (null: there was
 --! about: none) and the new state (null: none).
-create or replace temp table resource_changes as
+create or replace temp table state_changes as
 with
 -- A change happened between the previous listing and this one; if the platform reports when, then at that time.
 changed as (

@@ -147,8 +147,8 @@ export function answerLines({ sink, text }: SinkAnswer): readonly string[] {
 }
 
 /**
- * The messages of an evaluation: one for each sink, most urgent alerts first; for each of `agents` one per alert. The id is a hash of sink and content, so
- * the same evaluation always makes the same message. Pure.
+ * The messages of an evaluation: one for each sink, most urgent alerts first; for each of `agents` one per alert. The id
+ * is a hash of sink and content, so the same evaluation always makes the same message. Pure.
  */
 export function messagesOf(
   entries: Transitions['entries'],

@@ -6,4 +6,12 @@ export {
   readBilledMonth,
   readClosedMonth,
 } from './close.ts';
-export { billedCost, invoiceDifference, invoiceWarning, invoiceWords, totalBilled } from './invoice.ts';
+export {
+  billedCost,
+  describeInvoices,
+  invoiceDifference,
+  invoiceOption,
+  invoiceWarning,
+  invoiceWords,
+  totalBilled,
+} from './invoice.ts';

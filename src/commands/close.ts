@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import {
   billedCost,
   closeObstacles,
+  describeInvoices,
   invoiceDifference,
+  invoiceOption,
   invoiceWarning,
   invoiceWords,
   isAsClosed,
@@ -11,10 +13,10 @@ import {
   totalBilled,
 } from '../closing/index.ts';
 import { type LocalConfig, loadConfig } from '../config/index.ts';
+import { trimmedDecimal } from '../decimals.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import { runChecks } from '../query/index.ts';
 import { type RevokedExport, revokedCloses, revokedExports, revokedWords } from '../reports/index.ts';
-import { shellWord } from '../shell-word.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time.ts';
 import { amount } from '../usd-format.ts';
@@ -160,9 +162,9 @@ async function closedAlready(before: ClosedMonth, { invoices, context }: Closing
         ];
   for (const [account, usd] of asked) {
     const kept = before.accounts.find((candidate) => candidate.account === account)?.invoiced;
-    if (kept !== undefined && trimmed(kept) === trimmed(usd)) continue;
+    if (kept !== undefined && trimmedDecimal(kept) === trimmedDecimal(usd)) continue;
     throw new UsageError(
-      `${name} was closed at ${formatInstant(before.closedAt)} with ${kept === undefined ? 'no invoice' : `an invoice of ${trimmed(kept)} USD`} ` +
+      `${name} was closed at ${formatInstant(before.closedAt)} with ${kept === undefined ? 'no invoice' : `an invoice of ${trimmedDecimal(kept)} USD`} ` +
         `for account ${account}, but --invoice says ${usd} USD: run "costbook reopen ${name} --reason …", then close it with the new amount`,
     );
   }
@@ -244,29 +246,6 @@ function invoicesOf(invoices: Invoices | undefined, accounts: readonly string[])
   return invoices.byAccount;
 }
 
-/** The total of the platform's invoice to an account, USD as decimal text. */
-interface Invoice {
-  readonly account: string;
-  readonly invoiced: string;
-}
-
-/** The invoices of a close, for people: `3623.03 USD`. */
-function describeInvoices(invoices: readonly Invoice[]): string {
-  return invoices.map(({ account, invoiced }) => `${trimmed(invoiced)} USD for account ${account}`).join(', ');
-}
-
-/** The option that gives these invoices again: `--invoice acc_main=3623.03`. */
-export function invoiceOption(invoices: readonly Invoice[]): string {
-  return `--invoice ${shellWord(invoices.map(({ account, invoiced }) => `${account}=${trimmed(invoiced)}`).join(','))}`;
-}
-
-/** `1234.500000000000` becomes `1234.5`, so that equal amounts have equal texts. */
-function trimmed(usd: string): string {
-  const text = usd.replace(/^(-?)0+(?=\d)/, '$1');
-  const short = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
-  return short === '-0' ? '0' : short;
-}
-
 async function answer(
   {
     month,
@@ -299,10 +278,10 @@ async function answer(
       return [
         account,
         String(rowCount),
-        trimmed(cost),
-        trimmed(correctionCost),
-        invoiced === undefined ? 'not given' : trimmed(invoiced),
-        trimmed(billedCost(close)),
+        trimmedDecimal(cost),
+        trimmedDecimal(correctionCost),
+        invoiced === undefined ? 'not given' : trimmedDecimal(invoiced),
+        trimmedDecimal(billedCost(close)),
         sha256.slice(0, 12),
       ];
     }),

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { BooksReader, LimitedBooks } from '../mcp/index.ts';
+import type { LimitedBooks } from '../limited-books.ts';
+import type { BooksReader } from '../mcp/index.ts';
 import { openLimitedMcpServer, openMcpHttp, openMcpServer, serveOnStdio } from '../mcp/index.ts';
 import { expectProject } from '../project-folder.ts';
 import { completenessOf, readReports } from '../reports/index.ts';

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
+import { invoiceOption } from '../closing/index.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { revokedExports, revokedWords } from '../reports/index.ts';
 import { formatInstant, formatMonth, parseMonth } from '../time.ts';
 import { type ClosedMonth, expectBooks } from '../warehouse/index.ts';
-import { invoiceOption } from './close.ts';
 import type { Command } from './command.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
 /** How to close the month with the invoice of the revoked close; empty if that had none. */
-function invoiceWords(name: string, { accounts }: ClosedMonth): string {
+function closeWords(name: string, { accounts }: ClosedMonth): string {
   const invoices = accounts.flatMap(({ account, invoiced }) => (invoiced === undefined ? [] : [{ account, invoiced }]));
   return invoices.length === 0
     ? ''
@@ -56,7 +56,7 @@ export const reopenCommand: Command = {
       await context.write(
         context.json
           ? `${JSON.stringify({ month: name, closedAt, reopenedAt: formatInstant(reopenedAt), revoked })}\n`
-          : `${name} is open again. It was closed at ${closedAt}; --as-of ${closedAt} still shows the numbers of that close.\n${invoiceWords(name, before)}${words === undefined ? '' : `${words}\n`}`,
+          : `${name} is open again. It was closed at ${closedAt}; --as-of ${closedAt} still shows the numbers of that close.\n${closeWords(name, before)}${words === undefined ? '' : `${words}\n`}`,
       );
       return { exitCode: exitCodes.done };
     });

@@ -541,7 +541,7 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
 /** What to do about the last run if it failed, unless an alert or a reason above says it. */
 function stepOfLastRun({ lastRunStep, alerts, failedIngest }: Shown): string[] {
   if (lastRunStep === null) return [];
-  const isAbove = lastRunStep.command === 'ingest' ? failedIngest !== null : false;
+  const isAbove = lastRunStep.command === 'ingest' && failedIngest !== null;
   const isAlert = alerts.list.some(({ key }) => key === `run/${encodeURIComponent(lastRunStep.command)}`);
   return isAbove || isAlert ? [] : [`  ${forTerminal(lastRunStep.next)}`];
 }

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { quoted } from '../choices.ts';
+import { trimmedDecimal } from '../decimals.ts';
 import { UsageError } from '../errors.ts';
 import { accountIdFault, earliestVersion } from '../platform/index.ts';
 import { floorHour, formatInstant, hourMs, type Instant, parseDuration, parseInstant, parseRfc3339 } from '../time.ts';
@@ -15,10 +16,6 @@ export const parseTolerance: Parse<string> = (value) => {
   const found = typeof value === 'string' ? quoted(value) : typeof value === 'number' ? value : 'no number';
   throw new UsageError(`found ${found}, expected USD such as 0.01: from 0 to 999999, with at most 12 decimals`);
 };
-
-function trimmedDecimal(text: string): string {
-  return text.replace(/\.?0+$/, '').replace(/^-0$/, '0');
-}
 
 /** A duration in whole hours from `26h` or `2d`, at most a year. */
 export function parseHours(value: unknown): number {

@@ -1,34 +1,6 @@
+import type { CostsAsked, LimitedAnswer, LimitedBooks } from '../limited-books.ts';
 import { objectOf, rowLimit, text } from './schemas.ts';
 import type { Found, Tool } from './tools.ts';
-
-/** An answer from a part of the books. */
-export interface LimitedAnswer {
-  readonly completeThrough: string | null;
-  readonly settledThrough: string | null;
-  readonly source: string;
-  readonly data: unknown;
-  /** Whether there are more rows. */
-  readonly isCut: boolean;
-}
-
-/** What the tools of a token read that sees some costs only: those, and nothing else. */
-export interface LimitedBooks {
-  status(signal: AbortSignal): Promise<LimitedAnswer>;
-  costs(
-    asked: {
-      readonly from?: string | undefined;
-      readonly to?: string | undefined;
-      readonly step?: string | undefined;
-      readonly groupBy?: string | undefined;
-      readonly top?: number | undefined;
-      readonly filters?: Readonly<Record<string, string>> | undefined;
-    },
-    maxRows: number,
-    signal: AbortSignal,
-  ): Promise<LimitedAnswer>;
-  changes(days: number, maxRows: number, signal: AbortSignal): Promise<LimitedAnswer>;
-  resource(name: string, workspace: string | undefined, signal: AbortSignal): Promise<LimitedAnswer>;
-}
 
 const usualRows = 100;
 
@@ -78,7 +50,7 @@ export const limitedTools: readonly Tool<LimitedBooks>[] = [
       maxRows: rowLimit,
     }),
     async run({ maxRows, ...asked }, books, signal) {
-      const answer = await books.costs(asked as Parameters<LimitedBooks['costs']>[0], rowsOf(maxRows), signal);
+      const answer = await books.costs(asked as CostsAsked, rowsOf(maxRows), signal);
       return found(answer, 'Choose a shorter range, a longer step or fewer groups, or raise maxRows (up to 1000).');
     },
   },

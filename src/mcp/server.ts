@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server';
 import { CostbookError } from '../errors.ts';
-import { type LimitedBooks, limitedTools } from './limited-tools.ts';
+import type { LimitedBooks } from '../limited-books.ts';
+import { limitedTools } from './limited-tools.ts';
 import { answerSchema, month, objectOf, text } from './schemas.ts';
 import { type BooksReader, type Tool, tools } from './tools.ts';
 

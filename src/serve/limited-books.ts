@@ -1,4 +1,5 @@
 import { messageOf, UsageError } from '../errors.ts';
+import type { CostsAsked, LimitedAnswer, LimitedBooks } from '../limited-books.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState, readDifferingMonths } from './books-state.ts';
@@ -12,35 +13,6 @@ import { resourceNamesOf } from './resource.ts';
 import type { Scope } from './scope.ts';
 import { ViewerLeftError } from './shared-answers.ts';
 import type { BooksView } from './snapshots.ts';
-
-/** Rows as JSON, with the state of the books. Decimals are text. */
-export interface LimitedAnswer {
-  readonly completeThrough: string | null;
-  readonly settledThrough: string | null;
-  /** The page of the dashboard that shows the same, or the statement behind it. */
-  readonly source: string;
-  readonly data: unknown;
-  readonly isCut: boolean;
-}
-
-/** A question about costs, as on the page Explore. */
-export interface CostsAsked {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly step?: string | undefined;
-  readonly groupBy?: string | undefined;
-  readonly top?: number | undefined;
-  readonly filters?: Readonly<Record<string, string>> | undefined;
-}
-
-/** The books for an agent whose token sees some costs only: everything is computed from those alone. */
-export interface LimitedBooks {
-  status(signal: AbortSignal): Promise<LimitedAnswer>;
-  costs(asked: CostsAsked, maxRows: number, signal: AbortSignal): Promise<LimitedAnswer>;
-  /** What changed most between the last `days` complete days and as many before. */
-  changes(days: number, maxRows: number, signal: AbortSignal): Promise<LimitedAnswer>;
-  resource(name: string, workspace: string | undefined, signal: AbortSignal): Promise<LimitedAnswer>;
-}
 
 /** Runs work on the newest snapshot as the viewer sees it. */
 export type ReadLimited = <T>(work: (view: BooksView) => Promise<T>, signal: AbortSignal) => Promise<T>;

@@ -36,7 +36,7 @@ export async function callPlatform(
       call,
       async (piece) => {
         hasAnswer = true;
-        pieces.push(piece.subarray(0, maxAnswerBytes - length));
+        pieces.push(piece.subarray(0, Math.max(0, maxAnswerBytes - length)));
         length += piece.length;
         if (length > maxAnswerBytes) enough.abort(new Error('the answer is long enough'));
       },
