@@ -8,7 +8,7 @@ import { failureOf, withoutStep } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { type AccountSummary, firstFailure, type IngestProgress, ingest } from '../ingest/index.ts';
 import { nextWords, parseNextStep, unprovenStep, wait } from '../next-step.ts';
-import { proxiesOf } from '../platform/index.ts';
+import { openFairTurns, proxiesOf } from '../platform/index.ts';
 import { describeCompleteness } from '../reports/index.ts';
 import { folded } from '../terminal/index.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
@@ -22,6 +22,12 @@ import { writingRun } from './writing-run.ts';
 /** The default time limit: minutes per account for its plan, and minutes per window. */
 const minutesOfAccount = 30;
 const minutesOfWindow = 2;
+/**
+ * A request without an answer after this time gives its turn to another account, so that a slow platform holds up no
+ * other one; per request in progress, this many may be slow besides.
+ */
+const slowRequestMs = 5_000;
+const slowPerRequest = 2;
 /** How often the time is checked. */
 const lookMs = 250;
 
@@ -63,14 +69,17 @@ export const ingestCommand: Command = {
     const { dir, effects } = context;
     const config = loadConfig({ dir, env: context.env, now: effects.now() });
     proxiesOf(context.env); // reports mistakes there before anything starts
-    const http = context.openHttp(config.concurrency);
+    const { concurrency, accounts } = config;
+    const maxSlow = accounts.length > 1 ? concurrency * slowPerRequest : 0;
+    const http = context.openHttp(concurrency + maxSlow);
+    const turns = openFairTurns({ slots: concurrency, slowAfterMs: slowRequestMs, maxSlow });
 
     return writingRun('ingest', waitMs, context, async (warehouse, runNumber) => {
       const landing = openLandingWriter(join(dir, 'data', 'landing'));
       await landing.removeUnfinished(await warehouse.lastLoadNumber());
       const limit = openLimit(timeoutMs, config.accounts.length, context);
       const { signal } = limit;
-      const show = progressOf(context);
+      const show = progressOf(context, accounts.length);
       const summaries = await ingest(
         {
           config,
@@ -83,7 +92,10 @@ export const ingestCommand: Command = {
         {
           warehouse,
           landing,
-          openClient: (account, workspace) => clientFor(account, config, http, { ...context, signal }, workspace),
+          openClient: (account, workspace) => {
+            const turn = turns.of(account.id ?? account.url);
+            return clientFor(account, config, http, { ...context, signal }, workspace, { turn });
+          },
           effects,
           signal,
           redact: context.redact,
@@ -191,15 +203,22 @@ function openLimit(
   };
 }
 
-/** Shows the progress of an ingest: windows, pages, rows, rate and time left. */
-function progressOf({ progress }: CommandContext): (at: IngestProgress) => void {
+/** Shows the progress of an ingest: accounts if there are several, windows, pages, rows, rate and time left. */
+function progressOf({ progress }: CommandContext, accounts: number): (at: IngestProgress) => void {
   const begun = performance.now();
-  return ({ account, windows, windowsDone, pages, rows }) => {
+  const latest = new Map<string, IngestProgress>();
+  return (at) => {
+    latest.set(at.account, at);
+    const all = [...latest.values()];
+    const [windows, windowsDone] = [sumOf(all, (one) => one.windows), sumOf(all, (one) => one.windowsDone)];
+    const [pages, rows] = [sumOf(all, (one) => one.pages), sumOf(all, (one) => one.rows)];
     const seconds = (performance.now() - begun) / 1000;
-    const left = windowsDone > 0 ? Math.round((seconds / windowsDone) * (windows - windowsDone)) : undefined;
+    const isKnown = windowsDone > 0 && latest.size === accounts;
+    const left = isKnown ? Math.round((seconds / windowsDone) * (windows - windowsDone)) : undefined;
     progress(
-      `${account}: ${windowsDone}/${windows} windows · ${pages} pages · ${rows} rows · ` +
-        `${Math.round(pages / Math.max(seconds, 0.1))} pages/s · ${left === undefined ? '…' : `${left} s left`}`,
+      `${accounts === 1 ? at.account : `${latest.size}/${accounts} accounts`}: ${windowsDone}/${windows} windows · ` +
+        `${pages} pages · ${rows} rows · ${Math.round(pages / Math.max(seconds, 0.1))} pages/s · ` +
+        `${left === undefined ? '…' : `${left} s left`}`,
     );
   };
 }

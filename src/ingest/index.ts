@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { AccountConfig } from '../config/index.ts';
 import {
   type CostbookError,
@@ -18,6 +19,7 @@ import { correctFalseClaims, openRunClock, type RunClock, reportClock } from './
 import { ingestWindows, isHopeless } from './ingest-windows.ts';
 import { type ListingSummary, readInventory } from './inventory.ts';
 import { checkPlatformLists } from './platform-lists.ts';
+import { accountsAtOnce, openSharedWork, type SharedWork } from './shared-work.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openPast, type PastVerification } from './verify-past.ts';
 
@@ -63,41 +65,61 @@ const lostAccessCodes: readonly string[] = ['reduced_access', 'reduced_totals'];
 
 /**
  * Brings the books of every account up to date: fetches what is missing up to the last complete hour, and young hours
- * again. A failing account does not stop the others; its failure is in its summary. Throws failures of this machine,
- * bugs and signals, which end the ingest.
+ * again. Several accounts are in progress at once; requests and windows are shared fairly among them. An account that
+ * fails or is slow does not stop the others; its failure is in its summary. Returns the summaries in the order of the
+ * configuration. Throws failures of this machine, bugs and signals, which end the ingest.
  */
 export async function ingest(request: IngestRequest, tools: IngestTools): Promise<AccountSummary[]> {
-  const summaries: AccountSummary[] = [];
   const clock = openRunClock(request, tools);
+  const shared = openSharedWork(request.config.concurrency, tools.warehouse);
   await registerAccounts(request, tools);
-  for (const account of request.config.accounts) {
-    tools.signal.throwIfAborted();
-    const client = tools.openClient(account);
-    const costs = await ingestAccount(account, client, request, tools, clock);
-    // A platform that fails for costs gets no further requests; the resources stay as they are until the next run.
-    // Neither does a token that lost access: its listings would only look shrunken.
-    const hasLostAccess = costs.failures.some(({ code }) => lostAccessCodes.includes(code));
-    const mayAsk = costs.account !== '' && !costs.exitCodes.includes(exitCodes.platform) && !hasLostAccess;
-    const listings = mayAsk ? await readInventory(account, costs, client, request, tools) : [];
-    if (mayAsk) await checkPlatformLists(costs.account, client, request, tools);
-    const summary = { ...costs, listings };
-    summaries.push(summary);
-    if (summary.account === '') continue;
-    const { account: id, windows, pages, rows, restated, retries } = summary;
-    await tools.warehouse.recordAccountRun({
-      runNumber: request.runNumber,
-      account: id,
-      exitCode: worstExitCode(summary.exitCodes),
-      error: whatFailed(summary, tools),
-      windows,
-      pages,
-      rows,
-      restated,
-      requests: Object.values(summary.requests).reduce((sum, count) => sum + count, 0),
-      retries,
-    });
-  }
-  return summaries;
+  const inTurn = pLimit(accountsAtOnce);
+  const abort = new AbortController();
+  const ours = { ...tools, signal: AbortSignal.any([tools.signal, abort.signal]) };
+  const settled = await Promise.allSettled(
+    request.config.accounts.map((account) =>
+      inTurn(() => bringUpToDate(account, request, ours, { clock, shared })).catch((error: unknown) => {
+        if (!ours.signal.aborted) abort.abort(error);
+        throw error;
+      }),
+    ),
+  );
+  ours.signal.throwIfAborted();
+  return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+}
+
+/** Ingests the costs and the listings of one account, and records the outcome. */
+async function bringUpToDate(
+  account: AccountConfig,
+  request: IngestRequest,
+  tools: IngestTools,
+  common: { readonly clock: RunClock; readonly shared: SharedWork },
+): Promise<AccountSummary> {
+  tools.signal.throwIfAborted();
+  const client = tools.openClient(account);
+  const costs = await ingestAccount(account, client, request, tools, common);
+  // A platform that fails for costs gets no further requests; the resources stay as they are until the next run.
+  // Neither does a token that lost access: its listings would only look shrunken.
+  const hasLostAccess = costs.failures.some(({ code }) => lostAccessCodes.includes(code));
+  const mayAsk = costs.account !== '' && !costs.exitCodes.includes(exitCodes.platform) && !hasLostAccess;
+  const listings = mayAsk ? await readInventory(account, costs, client, request, tools) : [];
+  if (mayAsk) await checkPlatformLists(costs.account, client, request, tools);
+  const summary = { ...costs, listings };
+  if (summary.account === '') return summary;
+  const { account: id, windows, pages, rows, restated, retries } = summary;
+  await tools.warehouse.recordAccountRun({
+    runNumber: request.runNumber,
+    account: id,
+    exitCode: worstExitCode(summary.exitCodes),
+    error: whatFailed(summary, tools),
+    windows,
+    pages,
+    rows,
+    restated,
+    requests: Object.values(summary.requests).reduce((sum, count) => sum + count, 0),
+    retries,
+  });
+  return summary;
 }
 
 /**
@@ -141,6 +163,7 @@ interface AccountIngest {
   readonly request: IngestRequest;
   readonly tools: IngestTools;
   readonly clock: RunClock;
+  readonly shared: SharedWork;
   readonly progress: AccountProgress;
 }
 
@@ -149,7 +172,7 @@ async function ingestAccount(
   platform: Client,
   request: IngestRequest,
   tools: IngestTools,
-  clock: RunClock,
+  { clock, shared }: { readonly clock: RunClock; readonly shared: SharedWork },
 ): Promise<Omit<AccountSummary, 'listings'>> {
   const progress: AccountProgress = {
     account: config.id ?? '',
@@ -171,7 +194,7 @@ async function ingestAccount(
       return answer;
     },
   };
-  const ingest: AccountIngest = { config, client, request, tools, clock, progress };
+  const ingest: AccountIngest = { config, client, request, tools, clock, shared, progress };
   try {
     await fetchAccount(ingest);
   } catch (error) {
@@ -306,9 +329,9 @@ async function fetchWindows(
   { known, roleBefore, now }: AccountStart & { readonly now: Instant },
   planned: Parameters<typeof ingestWindows>[0]['planned'],
 ): ReturnType<typeof ingestWindows> {
-  const { client, request, tools, clock, progress } = ingest;
+  const { client, request, tools, clock, shared, progress } = ingest;
   const { account, requests, totals, role } = progress;
-  const reading = { account, client, requests, known, roleBefore, now, request, tools, clock, totals };
+  const reading = { account, client, requests, known, roleBefore, now, request, tools, clock, shared, totals };
   const result = await ingestWindows({ ...reading, planned, role });
   progress.unproven.push(...result.unproven);
   for (const failure of result.failures) note(ingest, failure);

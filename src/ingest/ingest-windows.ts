@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import type { Effects } from '../effects.ts';
 import { type CostbookError, PlatformError, RefusedAnswerError } from '../errors.ts';
 import { askQuery, type DecodedPage, type LandingFolder, type PlannedWindow, type Role } from '../fetch/index.ts';
@@ -8,19 +7,16 @@ import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } fr
 import { believedClock, claimedBefore, type RunClock } from './clocks.ts';
 import { readWindow, type WindowRead } from './fetch-window.ts';
 import { checkRoleChange } from './reduced-access.ts';
+import type { SharedWork } from './shared-work.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openWindowLimiter } from './window-limiter.ts';
 
 /** Consecutive windows with network failures before the platform counts as down. */
 const maxFailuresInARow = 3;
-/** Windows in progress beyond those with requests: while one is compared and loaded, another one fetches. */
-const windowsAhead = 4;
 /**
  * Pages in progress beyond the sockets: while one is decoded, another one is fetched. More was measured to be slower.
  */
 const pagesAhead = 1;
-/** Readers get the results of a long backfill at this interval, or less often if publishing itself takes long. */
-const publishEveryMs = 30_000;
 
 interface WindowsResult {
   readonly role: Role | undefined;
@@ -61,6 +57,7 @@ interface WindowsAsked {
   readonly request: IngestRequest;
   readonly tools: IngestTools;
   readonly clock: RunClock;
+  readonly shared: SharedWork;
   /** Grows as windows are loaded. */
   readonly totals: { windows: number; pages: number; rows: number; restated: number };
 }
@@ -105,7 +102,6 @@ class WindowsIngest {
   readonly #abort = new AbortController();
   readonly #signal: AbortSignal;
   readonly #unknown: ReturnType<typeof unknownsReporter>;
-  readonly #exclusively: <T>(work: () => Promise<T>) => Promise<T>;
   readonly #idleStages: Stage[] = [];
   readonly #unproven: UnprovenWindow[] = [];
   readonly #failures: CostbookError[] = [];
@@ -115,8 +111,6 @@ class WindowsIngest {
   #failuresInARow = 0;
   #windowsDone = 0;
   #isPlatformClockWrong = false;
-  #lastPublished = Date.now();
-  #publishPauseMs = publishEveryMs;
 
   constructor(options: WindowsAsked, seenNow: Instant, leftOut: Set<string>) {
     const { account, tools, request, now, role, known } = options;
@@ -129,8 +123,6 @@ class WindowsIngest {
     this.#limiter = openWindowLimiter(concurrency + pagesAhead);
     this.#signal = AbortSignal.any([tools.signal, this.#abort.signal]);
     this.#unknown = unknownsReporter(tools.effects, account);
-    const warehouseQueue = pLimit(1); // DuckDB has one writer, and four busy queries would starve DNS and files
-    this.#exclusively = (work) => warehouseQueue(work);
     this.#role = role;
     this.#decimals = known.decimals;
     if (role !== undefined) this.#roleLearnt.resolve();
@@ -138,12 +130,12 @@ class WindowsIngest {
 
   /** Ingests every window. Throws what ends the ingest of the account; a single window's failure is in the result. */
   async run(): Promise<WindowsResult> {
-    const { planned, request, tools } = this.#options;
-    const inFlight = pLimit(request.config.concurrency + windowsAhead); // sockets limit the requests
+    const { account, planned, tools, shared } = this.#options;
+    const inTurn = shared.windowTurns.of(account);
     this.#progress();
     const settled = await Promise.allSettled(
       planned.map((plan, rank) =>
-        inFlight(() => this.#ingestWindow(plan, rank)).catch((error: unknown) => {
+        inTurn(() => this.#ingestWindow(plan, rank), this.#signal).catch((error: unknown) => {
           if (!this.#signal.aborted) this.#abort.abort(error);
           throw error;
         }),
@@ -173,7 +165,7 @@ class WindowsIngest {
     try {
       const outcome = await this.#tryWindowRepeatedly(plan, rank, stage);
       this.#failuresInARow = 0;
-      await this.#exclusively(() => this.#record(plan, stage, outcome));
+      await this.#options.tools.warehouse.exclusively(() => this.#record(plan, stage, outcome));
     } catch (error) {
       if (this.#signal.aborted || !(error instanceof PlatformError)) throw error;
       this.#failures.push(error);
@@ -232,7 +224,7 @@ class WindowsIngest {
       const read = await this.#read(tryWindow);
       for (const dimension of read.leftOut) this.#leftOut.add(dimension);
       return read.reason === undefined
-        ? await this.#exclusively(() => this.#load(tryWindow, read))
+        ? await this.#options.tools.warehouse.exclusively(() => this.#load(tryWindow, read))
         : await this.#refuse(tryWindow, { ...read, reason: read.reason });
     } catch (error) {
       await folder.discard();
@@ -267,7 +259,7 @@ class WindowsIngest {
       // Missing rows may be a lost page: only a second attempt that is missing the same rows rules that out.
       leavesOut: (dimensions) =>
         number > 1 || (dimensions.length > 0 && dimensions.every((dimension) => this.#leftOut.has(dimension))),
-      exclusively: this.#exclusively,
+      exclusively: this.#options.tools.warehouse.exclusively,
       onRole: (learnt) => {
         checkRoleChange(account, roleBefore, learnt, request.acceptReducedAccess);
         this.#role = learnt;
@@ -347,7 +339,7 @@ class WindowsIngest {
   async #refuse(tryWindow: Attempt, read: WindowRead & { readonly reason: string }): Promise<NotReconciled> {
     const { tools, request } = this.#options;
     await tryWindow.folder.discard();
-    await this.#exclusively(async () => {
+    await this.#options.tools.warehouse.exclusively(async () => {
       await this.#settleClock(tryWindow);
       const seenAt = await tools.warehouse.seenAt(tools.effects.now());
       await tryWindow.stage.recordFailedReconciliations(request.runNumber, tryWindow.number, seenAt);
@@ -380,7 +372,7 @@ class WindowsIngest {
       await stage.recordUnproven(window, facts);
     }
     this.#finishWindow(plan, outcome);
-    await this.#publishNowAndThen();
+    if (this.#windowsDone < this.#options.planned.length) await this.#options.shared.publishNowAndThen();
   }
 
   #finishWindow({ window, reason }: PlannedWindow, { load, unproven: left }: Outcome): void {
@@ -417,16 +409,6 @@ class WindowsIngest {
     const { account, planned, tools, totals } = this.#options;
     const { pages, rows } = totals;
     tools.onProgress({ account, windowsDone: this.#windowsDone, windows: planned.length, pages, rows });
-  }
-
-  /** Publishes what is proven so far while a long backfill continues. */
-  async #publishNowAndThen(): Promise<void> {
-    const isLast = this.#windowsDone >= this.#options.planned.length;
-    if (isLast || Date.now() - this.#lastPublished < this.#publishPauseMs) return;
-    const begun = Date.now();
-    await this.#options.tools.warehouse.publish();
-    this.#lastPublished = Date.now();
-    this.#publishPauseMs = Math.max(publishEveryMs, 20 * (this.#lastPublished - begun));
   }
 }
 

@@ -1,4 +1,4 @@
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import { largestMagnitude, plainDecimal } from '../decimals.ts';
 import { PlatformError } from '../errors.ts';
 import {
@@ -101,8 +101,6 @@ interface Past extends Omit<PastOptions, 'role'> {
   readonly asked: Asked[];
   /** How many queries were sent; numbers them. */
   questions: number;
-  /** Runs one comparison at a time: it takes several statements, and two at once would mix their results. */
-  readonly oneAtATime: LimitFunction;
 }
 
 /** Opens the verification of an account's settled past in the present books. */
@@ -118,7 +116,6 @@ export async function openPast(options: PastOptions): Promise<PastVerification> 
     revealedRole: undefined,
     asked: [],
     questions: 0,
-    oneAtATime: pLimit(1),
   };
   return {
     days: () => verifyDays(past),
@@ -248,7 +245,8 @@ export function questionOf(query: Query, number: number): PastQuery {
 
 function compare(past: Past, question: PastQuery, attempt: number): Promise<PastComparison> {
   const { request, tools, verification } = past;
-  return past.oneAtATime(async () => {
+  // A comparison takes several statements, and two at once would mix their results.
+  return tools.warehouse.exclusively(async () => {
     const seenAt = await tools.warehouse.seenAt(tools.effects.now());
     return verification.compare(question, { runNumber: request.runNumber, attempt, seenAt });
   });

@@ -5,6 +5,7 @@ import { excerpt, messageOf, PlatformError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { jsonExcess } from './bounded-json.ts';
 import { explain, redirectWords, textIn } from './failure-words.ts';
+import type { Turn } from './fair-turns.ts';
 import { hostOf } from './http.ts';
 import { answerLimits } from './limits.ts';
 import type { Operation } from './operations.ts';
@@ -39,6 +40,8 @@ export interface ClientSettings extends Endpoint {
   readonly maxAttempts?: number;
   /** Time limit of one attempt; five minutes by default. */
   readonly attemptTimeoutMs?: number;
+  /** Sends each request when it is its turn; at once by default. Waiting for it is no part of an attempt's time. */
+  readonly turn?: Turn;
 }
 
 /** What a call sends besides its parameters, and how it takes the answer. */
@@ -105,6 +108,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
   const counters: ClientCounters = { requests: 0, retries: 0 };
   const token = openToken(settings);
   const pace = openPace(settings, effects);
+  const turn: Turn = settings.turn ?? ((work) => work());
   let clocks: Clocks | undefined;
   warnAboutPlainHttp(settings.url, effects);
 
@@ -114,17 +118,21 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
     const { maxBodyMib } = operation;
     const isStreamed = sending.onChunk !== undefined;
     const limitMs = settings.attemptTimeoutMs ?? (isStreamed ? answerLimits.streamMs : answerLimits.attemptMs);
-    const limit = AbortSignal.timeout(limitMs);
+    let limit: AbortSignal | undefined;
     try {
-      const response = await http({
-        method: methodOf(operation, sending),
-        url,
-        headers: headersOf(prepared, settings, await tokenUsed),
-        body: sending.body,
-        onChunk: sending.onChunk,
-        maxBodyMib,
-        signal: AbortSignal.any([signal, limit]),
-      });
+      const headers = headersOf(prepared, settings, await tokenUsed);
+      const response = await turn(() => {
+        limit = AbortSignal.timeout(limitMs);
+        return http({
+          method: methodOf(operation, sending),
+          url,
+          headers,
+          body: sending.body,
+          onChunk: sending.onChunk,
+          maxBodyMib,
+          signal: AbortSignal.any([signal, limit]),
+        });
+      }, signal);
       const answeredAt = parseDate(headerOf(response, 'date'));
       if (answeredAt !== undefined) {
         clocks = { platform: answeredAt + ageMs(headerOf(response, 'age')), local: effects.clockNow() };
@@ -134,7 +142,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
       return await read({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib, answeredAt });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (limit.aborted) {
+      if (limit?.aborted) {
         const waited = limitMs < 60_000 ? `${limitMs} ms` : `${limitMs / 60_000} minutes`;
         throw new PlatformError(`no whole answer from ${hostOf(url)} within ${waited}`, {
           code: 'timeout',

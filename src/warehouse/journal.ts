@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { ChangedFileError, UsageError } from '../errors.ts';
 import type { Connection, SqlParameters } from './connection.ts';
 import { type EarlierEvent, withPresentNames } from './earlier-names.ts';
+import type { Exclusively } from './exclusive.ts';
 import { type EventScalar, isOfRepair, type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-events.ts';
 import { ledgerTables } from './ledger-tables.ts';
 import { firstUnrestored, restoreRows } from './restored-rows.ts';
@@ -177,7 +178,11 @@ export async function openJournalFile(
  * ledger, and that transaction records the last event number. Events that a killed process journaled but did not commit
  * are written into the ledger here, so the journal is always right. Throws UsageError if a newer program wrote it.
  */
-export async function openRecorder(connection: Connection, folder: string): Promise<Recorder> {
+export async function openRecorder(
+  connection: Connection,
+  folder: string,
+  exclusively: Exclusively = (work) => work(),
+): Promise<Recorder> {
   const apply = await eventWriter(connection);
   const { journal, beyond } = await openJournalFile(folder, await lastApplied(connection));
   // In the journal but not yet in the ledger; a failed event stays here, so that no later one overtakes it.
@@ -190,16 +195,15 @@ export async function openRecorder(connection: Connection, folder: string): Prom
     pending = [];
   }
   await applyPending();
-  return {
-    record(event) {
-      const done = queue.then(async () => {
-        pending.push(await journal.append(event));
-        await applyPending();
-      });
-      queue = done.catch(() => undefined);
-      return done;
-    },
-  };
+  function inOrder(event: JournalEvent): Promise<void> {
+    const done = queue.then(async () => {
+      pending.push(await journal.append(event));
+      await applyPending();
+    });
+    queue = done.catch(() => undefined);
+    return done;
+  }
+  return { record: (event) => exclusively(() => inOrder(event)) };
 }
 
 /**

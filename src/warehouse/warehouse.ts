@@ -19,6 +19,7 @@ import {
   type Traces,
 } from './damage.ts';
 import { openDatabase } from './database.ts';
+import { type Exclusively, openExclusively } from './exclusive.ts';
 import { journalFolder, lastApplied, openRecorder, type Recorder, readJournal } from './journal.ts';
 import { type LoadRecords, loadRecords } from './load-records.ts';
 import { migrate, rememberPublished } from './migrate.ts';
@@ -32,6 +33,11 @@ import { openWriteClock } from './write-clock.ts';
 
 /** The writer's warehouse. One process holds it at a time; closing it without `publish` changes nothing for readers. */
 export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, MonthRecords, AlertRecords, ClockRecords {
+  /**
+   * Runs work while no other such work runs, and nothing is recorded or published: DuckDB has one writer, and several
+   * busy queries would starve DNS and files. Work may contain more of it.
+   */
+  readonly exclusively: Exclusively;
   /** Publishes the snapshot; returns the removed logs of other programs. */
   publish(): Promise<readonly string[]>;
   /** Reads every row of every table. Throws DamagedFileError if the disk fails to return one. */
@@ -76,9 +82,10 @@ export async function openWarehouse(
       log?.info('warehouse.copied', 'The warehouse was copied', { copy });
     });
     await removeOldCopies(file);
-    const recorder = await openRecorder(connection, journalFolder(dir));
+    const exclusively = openExclusively();
+    const recorder = await openRecorder(connection, journalFolder(dir), exclusively);
     const clock = openWriteClock((await lastInstants(connection)).last);
-    const publish = () => publishSnapshot(connection, file, snapshotFile(dir), { signal, log });
+    const publish = () => exclusively(() => publishSnapshot(connection, file, snapshotFile(dir), { signal, log }));
     if (!isPublished) {
       // From here on the snapshot has this schema, for this command and all readers.
       await publish();
@@ -91,6 +98,7 @@ export async function openWarehouse(
       ...monthRecords(connection, recorder, clock),
       ...alertRecords(connection, recorder, clock),
       ...clockRecords(connection, recorder, clock),
+      exclusively,
       publish,
       readAll: () => readAllTables(connection, 'wh'),
       restoreJournal: () => restoreJournal(connection, recorder, journalFolder(dir)),

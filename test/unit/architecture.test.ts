@@ -330,8 +330,8 @@ describe('silent behavior of DuckDB', () => {
   });
 
   test('busy queries starve files and DNS, so windows load one at a time', () => {
-    // The queue in ingestWindows is the construction; every work on the warehouse passes through it.
-    expect(sourcesWith(/warehouseQueue = pLimit\(1\)/)).toEqual(['src/ingest/ingest-windows.ts']);
+    // The queue of the warehouse is the construction; every work of an ingest on the warehouse passes through it.
+    expect(sourcesWith(/openExclusively\(\)/)).toEqual(['src/warehouse/exclusive.ts', 'src/warehouse/warehouse.ts']);
   });
 });
 
