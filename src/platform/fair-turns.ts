@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** Runs one piece of work of a party when it is its turn; rejects with the signal's reason if that aborts before. */
 export type Turn = <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
@@ -73,6 +75,7 @@ class Turns {
   #turnOf(party: string, signal: AbortSignal): Promise<Running> {
     return new Promise((begin, fail) => {
       signal.throwIfAborted();
+      setMaxListeners(0, signal); // a long backfill has hundreds of windows waiting
       const onAbort = () => {
         this.#waiting.delete(waiting);
         fail(signal.reason);
