@@ -1,5 +1,6 @@
 --! about: The end of a query: what each owner is charged for the month ($month, $account, $dimension, $budgets), from the
---! about: CTE owner_hours (owner, bucket_start, is_shared, cost): the month and the month before.
+--! about: CTEs owner_hours (owner, bucket_start, is_shared, cost): the month and the month before; and owner_corrections
+--! about: (owner, cost): corrections of earlier months that the month bills.
 months as (
   select
     cast($month as timestamp) as month_start,
@@ -44,15 +45,33 @@ owned as (
   cross join known
   group by all
 ),
+amounts as (
+  select owner, is_month_before, is_compared, is_shared, cost, null as correction_cost, null as invoice_difference
+  from owned
+  union all
+  select
+    json_extract_string(owner, '/' || replace(replace($dimension, '~', '~0'), '/', '~1')), false, false, false, 0, cost, null
+  from owner_corrections
+  union all
+  -- Nobody owns what the platform's invoice bills beyond the costs.
+  select null, false, false, false, 0, null, invoice_difference
+  from closes
+  where is_closed
+    and invoiced is not null
+    and billing_month = cast($month as date)
+    and ($account is null or account = $account)
+),
 owners as (
   select
     owner,
+    coalesce(sum(correction_cost), 0) as correction_cost,
+    sum(invoice_difference) as invoice_difference,
     coalesce(sum(cost) filter (not is_month_before and not is_shared), 0) as direct_cost,
     coalesce(sum(cost) filter (not is_month_before and is_shared), 0) as shared_cost,
     coalesce(sum(cost) filter (not is_month_before), 0) as cost,
     coalesce(sum(cost) filter (not is_month_before and is_compared), 0) as cost_compared,
     coalesce(sum(cost) filter (is_month_before and is_compared), 0) as cost_month_before
-  from owned
+  from amounts
   group by owner
 ),
 -- A limit for this month overrides the usual limit of its budget.
@@ -78,6 +97,9 @@ select
   cast(owners.direct_cost as decimal(38, 12)) as direct_cost,
   cast(owners.shared_cost as decimal(38, 12)) as shared_cost,
   cast(owners.cost as decimal(38, 12)) as cost,
+  cast(owners.correction_cost as decimal(38, 12)) as correction_cost,
+  cast(owners.invoice_difference as decimal(38, 12)) as invoice_difference,
+  cast(owners.cost + owners.correction_cost + coalesce(owners.invoice_difference, 0) as decimal(38, 12)) as billed_cost,
   case when known.has_month_before then cast(owners.cost_month_before as decimal(38, 12)) end as cost_month_before,
   case when known.has_month_before then cast(owners.cost_compared - owners.cost_month_before as decimal(38, 12)) end as change,
   case

@@ -1,46 +1,72 @@
 --! about: What is each owner charged for the month, by billing dimension: direct and shared cost?
 --! grain: account, month, owner, billing_dimension, unit
 --! params: month month = last-complete, account text = *, dimension text = *
---! totals: direct_cost, shared_cost
+--! totals: direct_cost, shared_cost, correction_cost, invoice_difference, billed_cost
 --! formats: csv, parquet
 --! top: cost
---! important: team, cost, billing_dimension, product, environment, shared_cost, direct_cost, account, month
+--! important: team, billed_cost, cost, billing_dimension, correction_cost, product, environment, shared_cost, direct_cost,
+--! important: invoice_difference, account, month
 -- With a dimension (team, or one of your own), owners are grouped by that dimension only. Every cost is in exactly one row
--- or split across several, so the cost column adds up to the month's total.
-with owned as (
+-- or split across several, so the cost column adds up to the month's total. correction_cost has the corrections of earlier
+-- closed months that the month bills, for the owners of the corrected hours. invoice_difference is what an invoice bills
+-- beyond both: a row of its own without an owner. billed_cost adds up to what the month bills.
+with charged as (
   select
-    account,
-    case
-      when $dimension is null then owner
-      else '{' || to_json(cast($dimension as varchar)) || ':' || coalesce(to_json(json_extract_string(owner, '/' || $dimension)), 'null') || '}'
-    end as owner,
-    team,
-    product,
-    environment,
-    billing_dimension,
-    unit,
-    is_shared,
-    sum(cost) as cost,
-    sum(usage) as usage
+    account, owner, team, product, environment, billing_dimension, unit, is_shared, false as is_correction,
+    sum(cost) as cost, sum(usage) as usage
   from costs_allocated
   where bucket_start >= cast($month as timestamp)
     and bucket_start < cast($month as timestamp) + interval 1 month
     and ($account is null or account = $account)
   group by account, owner, team, product, environment, billing_dimension, unit, is_shared
+  union all
+  select
+    account, owner, team, product, environment, billing_dimension, unit, null, true,
+    sum(cost), sum(usage)
+  from corrections_allocated
+  where billing_month = cast($month as date)
+    and ($account is null or account = $account)
+  group by account, owner, team, product, environment, billing_dimension, unit
+),
+owned as (
+  select
+    account,
+    case
+      when $dimension is null then cast(owner as varchar)
+      else '{' || to_json(cast($dimension as varchar)) || ':'
+        || coalesce(
+          to_json(json_extract_string(owner, '/' || replace(replace($dimension, '~', '~0'), '/', '~1'))), 'null'
+        ) || '}'
+    end as owner,
+    team, product, environment, billing_dimension, unit, is_shared, is_correction, cost, usage,
+    null as invoice_difference
+  from charged
+  union all
+  -- Nobody owns what the platform's invoice bills beyond the costs.
+  select account, null, null, null, null, null, null, null, null, null, null, invoice_difference
+  from closes
+  where is_closed
+    and invoiced is not null
+    and billing_month = cast($month as date)
+    and ($account is null or account = $account)
 )
 select
   account,
   cast($month as date) as month,
-  cast(owner as varchar) as owner,
+  owner,
   case when coalesce($dimension, 'team') = 'team' then team end as team,
   case when coalesce($dimension, 'product') = 'product' then product end as product,
   case when coalesce($dimension, 'environment') = 'environment' then environment end as environment,
   billing_dimension,
   unit,
-  cast(coalesce(sum(usage) filter (not is_shared), 0) as decimal(38, 6)) as direct_usage,
-  cast(coalesce(sum(usage) filter (is_shared), 0) as decimal(38, 6)) as shared_usage,
-  cast(coalesce(sum(cost) filter (not is_shared), 0) as decimal(38, 12)) as direct_cost,
-  cast(coalesce(sum(cost) filter (is_shared), 0) as decimal(38, 12)) as shared_cost,
-  cast(sum(cost) as decimal(38, 12)) as cost
+  cast(coalesce(sum(usage) filter (not is_correction and not is_shared), 0) as decimal(38, 6)) as direct_usage,
+  cast(coalesce(sum(usage) filter (not is_correction and is_shared), 0) as decimal(38, 6)) as shared_usage,
+  cast(coalesce(sum(cost) filter (not is_correction and not is_shared), 0) as decimal(38, 12)) as direct_cost,
+  cast(coalesce(sum(cost) filter (not is_correction and is_shared), 0) as decimal(38, 12)) as shared_cost,
+  cast(coalesce(sum(cost) filter (not is_correction), 0) as decimal(38, 12)) as cost,
+  cast(coalesce(sum(usage) filter (is_correction), 0) as decimal(38, 6)) as correction_usage,
+  cast(coalesce(sum(cost) filter (is_correction), 0) as decimal(38, 12)) as correction_cost,
+  cast(sum(invoice_difference) as decimal(38, 12)) as invoice_difference,
+  cast(coalesce(sum(cost), 0) + coalesce(sum(invoice_difference), 0) as decimal(38, 12)) as billed_cost
 from owned
 group by all

@@ -3,11 +3,11 @@
 --! params: from date = none, to date = none, account text = *
 --! formats: csv, parquet
 --! top: month
---! important: month, cost, change, billed_cost, accrual, forecast_basis, forecast_of_rest, year_to_date, state, change_share,
---! important: forecast_through, account
+--! important: month, cost, change, billed_cost, accrual, forecast_basis, forecast_of_rest, year_to_date, year_to_date_from, state,
+--! important: change_share, forecast_through, account
 -- The cost of a closed month is that of its close, so change compares what was signed. billed_cost is what the month
 -- bills: its invoice if one was entered, otherwise its cost plus the corrections of earlier closed months that it bills.
--- year_to_date adds up billed_cost. An open month is not complete yet: its cost is what is in the books so far. The
+-- year_to_date adds up billed_cost since year_to_date_from: the start of the year, or of the books if they start later. An open month is not complete yet: its cost is what is in the books so far. The
 -- accrual is its billed_cost so far plus a forecast of the rest. forecast_basis names the source of the forecast: a monthly budget of the whole account (also shown by
 -- "budgets"), or else the sum of the forecasts of the account's workspaces. Both come from the last "alert", at most three
 -- days ago. Otherwise, the rest is the mean of the last seven complete days.
@@ -52,6 +52,7 @@ costs_of_months as (
     calendar.month,
     calendar.month = books.open_month and books.hours_left > 0 as is_open,
     books.history_start <= calendar.month as is_whole,
+    books.history_start,
     coalesce(added_up.cost, 0) as cost,
     coalesce(added_up.young_cost, 0) as young_cost,
     coalesce(closes.billed_cost, coalesce(added_up.cost, 0) + coalesce(corrected.cost, 0)) as billed_cost
@@ -158,6 +159,7 @@ select
   cast((summed.cost - summed.cost_month_before) / nullif(summed.cost_month_before, 0) as decimal(38, 6)) as change_share,
   cast(summed.billed_cost as decimal(38, 12)) as billed_cost,
   cast(summed.year_to_date as decimal(38, 12)) as year_to_date,
+  cast(greatest(date_trunc('year', summed.month), summed.history_start) as date) as year_to_date_from,
   summed.rest as forecast_of_rest,
   cast(summed.billed_cost + summed.rest as decimal(38, 12)) as accrual,
   case

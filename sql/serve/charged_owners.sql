@@ -41,5 +41,10 @@ owner_hours as (
   where bucket_start >= cast($month as timestamp) - interval 1 month
     and bucket_start < cast($month as timestamp) + interval 1 month
 ),
+owner_corrections as (
+  select owner, cost
+  from memory.main.owner_corrections
+  where billing_month = cast($month as date)
+),
 --! include: charged_owners
 ;

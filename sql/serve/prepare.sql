@@ -1,4 +1,4 @@
---! about: What many pages of the dashboard read, computed once for each snapshot: owners, costs by day, shared costs.
+--! about: What many pages of the dashboard read, computed once for each snapshot: owners, costs by day, shared costs, corrections.
 --! about: An owner's time may start within a day, so days are divided there. The sums are exact.
 create or replace table memory.main.owners as
 select series_id, from_time, to_time, rule_number, rule, owner, is_split, is_mounted, mount_split
@@ -74,3 +74,8 @@ shares as (select * from memory.main.shares),
 pools as (select * from memory.main.pool_hours),
 --! include: shared_cost_of_pools
 ;
+
+create or replace table memory.main.owner_corrections as
+select billing_month, owner, cast(sum(cost) as decimal(38, 12)) as cost
+from corrections_allocated
+group by billing_month, owner;

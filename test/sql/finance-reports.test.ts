@@ -160,9 +160,118 @@ rules:
   });
 });
 
+describe('what owners are charged', () => {
+  const allocation = `
+dimensions: [team, environment]
+rules:
+  - {name: shared, when: {resource_type: volume}, split: {by: cost, over: [team]}}
+  - {name: north, when: {workspace: north}, owner: {team: {label: team}}}
+  - {name: south, when: {workspace: south}, owner: {team: South, environment: prod}}
+`;
+  const august = { bucket_start: '2026-08-05 00:00:00' };
+  const volume = { ...august, resource_type: 'volume', resource_name: 'disk' };
+  const restated = { old_usage: '1', new_usage: '1', load_number: 2, seen_at: '2026-09-09 01:00:00' };
+  /** Corrections of both signs: of a team that has another box since, of a team without other costs, shared, and unowned. */
+  const given: Given = {
+    ...complete('2026-07-01', '2026-10-01'),
+    allocation,
+    closes: [
+      { billing_month: '2026-07-01', closed_at: '2026-08-05 02:00:00', cost: '0' },
+      { billing_month: '2026-08-01', closed_at: '2026-09-05 02:00:00', cost: '14.3' },
+    ],
+    resources: [
+      { labels: '{"team":"Old"}', valid_from: '2026-07-01', valid_to: '2026-09-01', resource_uuid: 'sbx-1' },
+      { labels: '{"team":"North"}', valid_from: '2026-09-01', resource_uuid: 'sbx-1' },
+    ],
+    costs: [
+      { ...august, cost: '6', load_number: 2 },
+      { ...august, workspace: 'south', cost: '5' },
+      { ...volume, cost: '3.000000000001', load_number: 2 },
+      { ...august, workspace: 'west', cost: '1.25', load_number: 2 },
+      { bucket_start: '2026-09-05 00:00:00', cost: '30' },
+      { bucket_start: '2026-09-05 00:00:00', cost: '1', workspace: 'south' },
+      { bucket_start: '2026-09-05 00:00:00', cost: '0.31', resource_type: 'volume', resource_name: 'disk' },
+    ],
+    restatements: [
+      { ...august, ...restated, old_cost: '10', new_cost: '6' },
+      { ...volume, ...restated, old_cost: '0.3', new_cost: '3.000000000001' },
+      { ...august, ...restated, workspace: 'west', old_cost: '1', new_cost: '1.25' },
+    ],
+  };
+  const month = { month: '2026-09' };
+  const columns = ['owner', 'cost', 'correction_cost', 'invoice_difference', 'billed_cost'];
+
+  async function billed(books: Given, of: Readonly<Record<string, string>> = month): Promise<unknown> {
+    const rows = (await reported('summary', books)) as Row[];
+    return rows.find((row) => String(row['month']).startsWith(of['month'] ?? ''))?.['billed_cost'];
+  }
+  function sumOf(rows: readonly unknown[], column: string): string {
+    const sum = (rows as Row[]).reduce((all, row) => all + BigInt(String(row[column] ?? '0').replace('.', '')), 0n);
+    return `${sum / 10n ** 12n}.${String(sum % 10n ** 12n).padStart(12, '0')}`;
+  }
+
+  test('has corrections of earlier months, for the owners of the corrected hours, and adds up to what is billed', async () => {
+    const rows = await reported('chargeback_summary', given, month);
+    // The volume is split 10:5, as in August at its close: the correction of a direct cost moves no share.
+    expect(cells(rows, ...columns)).toEqual([
+      ['North', '30.3', '0', null, '30.3'],
+      ['Old', '0', '-2.199999999999', null, '-2.199999999999'],
+      ['South', '1.01', '0.9', null, '1.91'],
+      [null, '0', '0.25', null, '0.25'],
+    ]);
+    expect(sumOf(rows, 'billed_cost')).toBe('30.260000000001');
+    expect(await billed(given)).toBe('30.260000000001');
+  });
+
+  test('adds up to what is billed in every dimension, by billing dimension, and for one account', async () => {
+    for (const [name, more] of [
+      ['chargeback_summary', { dimension: 'environment' }],
+      ['chargeback_summary', { account: 'acc_one' }],
+      ['chargeback', {}],
+      ['chargeback', { dimension: 'team' }],
+    ] as const) {
+      const rows = await reported(name, given, { ...month, ...more });
+      expect([name, sumOf(rows, 'billed_cost')]).toEqual([name, '30.260000000001']);
+    }
+    const [old] = cells(await reported('chargeback', given, { ...month, dimension: 'team' }), 'team', ...columns, 'owner')
+      .filter(([team]) => team === 'Old');
+    expect(old).toEqual(['Old', '{"team":"Old"}', '0', '-2.199999999999', null, '-2.199999999999', '{"team":"Old"}']);
+  });
+
+  test('has what an invoice bills beyond the costs, without an owner', async () => {
+    const closed = { closed_at: '2026-10-05 02:00:00', load_number: 2, cost: '31.31', correction_cost: '-1.049999999999' };
+    const invoiced: Given = { ...given, closes: [...(given.closes ?? []), { ...closed, invoiced: '31' }] };
+    const rows = await reported('chargeback_summary', invoiced, month);
+    expect(cells(rows, ...columns).at(-1)).toEqual([null, '0', '0.25', '0.739999999999', '0.989999999999']);
+    expect(sumOf(rows, 'billed_cost')).toBe('31.000000000000');
+    expect(sumOf(await reported('chargeback', invoiced, month), 'billed_cost')).toBe('31.000000000000');
+    expect(await billed(invoiced)).toBe('31.000000000000');
+  });
+
+  test('gives the correction of a volume that has gone to those who paid for it', async () => {
+    const gone: Given = {
+      ...given,
+      costs: (given.costs ?? []).filter((row) => row['load_number'] !== 2 || row['resource_type'] !== 'volume'),
+      restatements: [{ ...volume, ...restated, old_cost: '0.3', new_cost: null, new_usage: null }],
+    };
+    expect(cells(await reported('chargeback_summary', gone, month), 'owner', 'correction_cost')).toEqual(
+      expect.arrayContaining([['South', expect.stringMatching(/^-0\.1/)]]),
+    );
+  });
+});
+
 describe('summary', () => {
   const columns = ['month', 'state', 'cost', 'change', 'change_share', 'year_to_date'] as const;
   const accrual = ['forecast_of_rest', 'accrual', 'forecast_basis'] as const;
+
+  test('says since when the year is added up', async () => {
+    const of = async (from: string) =>
+      cells(await reported('summary', { ...complete(from, '2026-09-09'), costs: [{ cost: '1' }] }), 'year_to_date_from');
+    expect((await of('2025-12-01'))[0]).toEqual(['2025-12-01']);
+    expect((await of('2025-12-01')).at(-1)).toEqual(['2026-01-01']);
+    expect((await of('2026-03-01')).at(-1)).toEqual(['2026-03-01']);
+    expect((await of('2026-03-09')).at(-1)).toEqual(['2026-03-09']);
+  });
 
   test('compares months, sums the year, and counts a complete month without cost as 0', async () => {
     const rows = await reported('summary', {

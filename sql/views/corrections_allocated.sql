@@ -1,0 +1,130 @@
+--! about: Corrections of closed months by owner: each goes to the owner of the hour that it corrects. A correction of
+--! about: shared cost is split as that month's shared cost: its weights are the direct costs at the close, so a split
+--! about: does not move when somebody else's cost is corrected.
+--! grain: account, billing_month, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension, owner
+create or replace view corrections_allocated as
+with
+corrected as materialized (select * from corrections),
+owners as materialized (select * from ledger.allocation_owners),
+pool_hours as (
+  select owners.rule_number, corrected.account, corrected.usage_month, corrected.cost, abs(corrected.cost) as size
+  from corrected
+  join owners on owners.series_id = corrected.series_id
+  where owners.is_split
+    and corrected.bucket_start >= owners.from_time
+    and corrected.bucket_start < owners.to_time
+),
+--! include: pools_by_month
+direct_numbers as (
+  select
+    direct_series.series_id,
+    direct_series.from_time,
+    cast(date_trunc('month', billed.bucket_start) as date) as usage_month,
+    sum(billed.cost) as cost,
+    sum(billed.usage) as usage
+  from hourly_costs_billed as billed
+  join direct_series on direct_series.series_id = billed.series_id
+  where billed.bucket_start >= direct_series.from_time
+    and billed.bucket_start < direct_series.to_time
+    and billed.bucket_start >= (select min(usage_month) from pools)
+    and billed.bucket_start < (select max(usage_month) + interval 1 month from pools)
+  group by direct_series.series_id, direct_series.from_time, usage_month
+),
+shares as (
+  with
+  --! include: shares_of_pools
+),
+--! include: proportions
+owned as (
+  select
+    corrected.*,
+    owners.rule_number,
+    owners.rule,
+    owners.owner,
+    owners.is_split,
+    cast(corrected.cost * 1000000000000 as hugeint) as cost_units,
+    cast(corrected.usage * 1000000 as hugeint) as usage_units
+  from corrected
+  join owners on owners.series_id = corrected.series_id
+  where corrected.bucket_start >= owners.from_time
+    and corrected.bucket_start < owners.to_time
+),
+-- As in costs_allocated: an owner's part is the difference of two running totals, so the parts of a correction add up to it.
+allocated as (
+  select
+    owned.*,
+    coalesce(proportions.owner, owned.owner) as charged_owner,
+    case
+      when proportions.owner is null then owned.cost_units
+      else
+        case
+          when proportions.is_last_owner then owned.cost_units
+          else cast(round(owned.cost_units * proportions.ratio_through) as hugeint)
+        end
+        - case
+          when proportions.is_after_all then owned.cost_units
+          else cast(round(owned.cost_units * proportions.ratio_before) as hugeint)
+        end
+    end as part_units,
+    case
+      when proportions.owner is null then owned.usage_units
+      else
+        case
+          when proportions.is_last_owner then owned.usage_units
+          else cast(round(owned.usage_units * proportions.ratio_through) as hugeint)
+        end
+        - case
+          when proportions.is_after_all then owned.usage_units
+          else cast(round(owned.usage_units * proportions.ratio_before) as hugeint)
+        end
+    end as part_usage_units
+  from owned
+  left join proportions
+    on owned.is_split
+    and proportions.rule_number = owned.rule_number
+    and proportions.account = owned.account
+    and proportions.usage_month = owned.usage_month
+)
+select
+  account,
+  billing_month,
+  usage_month,
+  bucket_start,
+  bucket_end,
+  workspace,
+  resource_type,
+  resource_name,
+  resource_uuid,
+  billing_dimension,
+  unit,
+  charged_owner as owner,
+  json_extract_string(charged_owner, '/team') as team,
+  json_extract_string(charged_owner, '/product') as product,
+  json_extract_string(charged_owner, '/environment') as environment,
+  rule,
+  is_split as is_shared,
+  cast(cast(part_units as decimal(38, 0)) * 0.000000000001 as decimal(38, 12)) as cost,
+  cast(cast(part_usage_units as decimal(38, 0)) * 0.000001 as decimal(38, 6)) as usage,
+  series_id
+from allocated;
+comment on view corrections_allocated is 'Corrections of closed months by the owner of the hour that is corrected, in the month that bills them. Each row of corrections appears once, or once per owner if its cost is shared; the sums equal those of corrections';
+comment on column corrections_allocated.account is 'Billing account';
+comment on column corrections_allocated.billing_month is 'First day of the month that bills the correction, UTC';
+comment on column corrections_allocated.usage_month is 'First day of the closed month that contains the hour, UTC';
+comment on column corrections_allocated.bucket_start is 'Start of the hour that is corrected, UTC';
+comment on column corrections_allocated.bucket_end is 'End of the hour, UTC, exclusive';
+comment on column corrections_allocated.workspace is 'Workspace; null if the cost belongs to none, or if the token has no access to workspaces';
+comment on column corrections_allocated.resource_type is 'Resource type, as the platform names it';
+comment on column corrections_allocated.resource_name is 'Resource name';
+comment on column corrections_allocated.resource_uuid is 'Resource UUID or instance ID; null if the platform reports none';
+comment on column corrections_allocated.billing_dimension is 'Billing dimension: what is metered and priced';
+comment on column corrections_allocated.unit is 'Unit of usage; null if unknown';
+comment on column corrections_allocated.owner is 'Owner of the hour: a JSON object with the rules'' dimensions in order, each a text or null';
+comment on column corrections_allocated.team is 'Team of the owner; null if it has none';
+comment on column corrections_allocated.product is 'Product of the owner; null if it has none';
+comment on column corrections_allocated.environment is 'Environment of the owner; null if it has none';
+comment on column corrections_allocated.rule is 'Allocation rule that applies to the hour';
+comment on column corrections_allocated.is_shared is 'Whether a rule splits the cost over owners; if so, cost and usage are this owner''s share';
+comment on column corrections_allocated.cost is 'Change in cost, USD; negative for a credit';
+comment on column corrections_allocated.usage is 'Change in usage, in the unit of column unit';
+comment on column corrections_allocated.series_id is 'Number of the series; view series has its names';
