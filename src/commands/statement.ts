@@ -205,8 +205,13 @@ async function ownersAsked(
       );
     }
     const rest = owners.find((one) => one.owner === null);
-    if (rest !== undefined && /[1-9]/.test(rest.cost)) {
-      context.tell(`warning: ${rest.cost} USD have no ${dimension}, so they are in no owner's statement`);
+    if (rest !== undefined && /[1-9]/.test(rest.billedCost)) {
+      const difference = /[1-9]/.test(rest.invoiceDifference)
+        ? ` (${rest.invoiceDifference} USD of that are the difference to the invoice)`
+        : '';
+      context.tell(
+        `warning: ${rest.billedCost} USD have no ${dimension}, so they are in no owner's statement${difference}`,
+      );
     }
     return names;
   }
@@ -232,7 +237,7 @@ async function answer(
   if (context.json) {
     const statements = published.map((one) => ({
       ...{ report: one.manifest.report, parameters: one.manifest.parameters, folder: one.folder },
-      ...{ rows: one.manifest.rows, cost: one.cost, billedCost: one.billedCost ?? null, unchanged: one.isUnchanged },
+      ...{ rows: one.manifest.rows, cost: one.cost, billedCost: one.billedCost, unchanged: one.isUnchanged },
       files: filesOf(one).map(({ format, path, latest, sha256, bytes }) => ({ format, path, latest, sha256, bytes })),
     }));
     await context.write(`${JSON.stringify({ ...state, statements })}\n`);
@@ -242,10 +247,7 @@ async function answer(
     const { parameters } = one.manifest;
     const owner = parameters['owner'];
     // The names of the same numbers on the page.
-    const costs =
-      one.billedCost === undefined
-        ? `charged ${one.cost} USD`
-        : `billed ${one.billedCost} USD, cost of the month ${one.cost} USD`;
+    const costs = `${owner === undefined ? 'billed' : 'charged'} ${one.billedCost} USD, cost of the month ${one.cost} USD`;
     await context.write(
       `${parameters['month']}${owner === undefined ? '' : ` ${owner}`}: ${costs}${one.isUnchanged ? ' (unchanged)' : ''}\n`,
     );

@@ -101,10 +101,15 @@ export function reportOf(file: SqlFile): Report {
 /**
  * The report's SELECT with a total order: by the grain, then by a hash of the whole row, so that the order is always the
  * same. (Sorting by every column would need twice the memory.) `columns` selects columns and their order; `top` sorts by
- * these columns first, largest first.
+ * these columns first, largest first; `first` sorts by its columns before that, what is null first.
  */
-export function orderedQuery(report: Report, columns?: readonly string[], top: readonly string[] = []): string {
-  return inOrder(selectOf(report), { columns, top, grain: report.grain });
+export function orderedQuery(
+  report: Report,
+  columns?: readonly string[],
+  top: readonly string[] = [],
+  first: readonly string[] = [],
+): string {
+  return inOrder(selectOf(report), { columns, first, top, grain: report.grain });
 }
 
 /** The report's SELECT. The file starts on the second line, so that errors can be mapped to its lines. */

@@ -5,7 +5,7 @@ import { usdDecimals } from '../money.ts';
 import type { CompletenessState } from '../reports/index.ts';
 import { addCalendarMonths, formatMonth, type Instant } from '../time.ts';
 import { type Connection, closedMonths, readSql, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
-import { builtInReport, type StatementScope } from './scope.ts';
+import { builtInReport, invoiceLines, type StatementScope } from './scope.ts';
 
 /** The month of statements, and what its numbers rest on; the same for every owner. */
 export interface StatementMonth {
@@ -59,10 +59,21 @@ export async function readStatementMonth(
   return { ...asked, billed, isMonthBeforeClosed, reconciled };
 }
 
-/** The owners that the month charges anything to; null is what has no owner, with its cost. */
-export async function ownersOfMonth(connection: Connection): Promise<{ owner: string | null; cost: string }[]> {
+/** What the month bills to an owner; null is what has no owner, with the invoice difference that is a part of it. */
+export interface OwnerOfMonth {
+  readonly owner: string | null;
+  readonly billedCost: string;
+  readonly invoiceDifference: string;
+}
+
+/** The owners that the month bills anything to. */
+export async function ownersOfMonth(connection: Connection): Promise<OwnerOfMonth[]> {
   const rows = await connection.rows(await readSql('statement', 'owner_names'));
-  return rows.map((row) => ({ owner: row['owner'] === null ? null : String(row['owner']), cost: String(row['cost']) }));
+  return rows.map((row) => ({
+    owner: row['owner'] === null ? null : String(row['owner']),
+    billedCost: String(row['billed_cost']),
+    invoiceDifference: String(row['invoice_difference']),
+  }));
 }
 
 /**
@@ -75,38 +86,46 @@ export async function readStatement(
   scope: StatementScope,
 ): Promise<StatementData> {
   const parameters = { owner: scope.owner ?? null };
-  async function rows(name: string): Promise<SqlRow[]> {
-    return connection.rows(await readSql('statement', name), parameters);
+  async function rows(name: string, more: SqlParameters = {}): Promise<SqlRow[]> {
+    return connection.rows(await readSql('statement', name), { ...parameters, ...more });
   }
   const [totals = {}] = await rows('totals');
   const workspaces = await rows('workspaces');
   const owners = await rows('owners');
   const lines =
     scope.owner === undefined
-      ? await connection.rows(await builtInReport('invoice_lines', ['cost']), { month: dayOf(month.month) })
-      : await rows('owner_lines');
+      ? await connection.rows(await invoiceLines(), { month: dayOf(month.month) })
+      : await rows('owner_lines', { month: dayOf(month.month) });
   const days = await rows('days');
   const cost = String(totals['cost']);
   const before = totals['cost_month_before'];
   const own = lines.filter((line) => (line['charge_class'] ?? null) === null);
-  for (const [what, found] of [
-    ['the workspaces', workspaces],
-    ['the owners', owners],
-    ['the lines', own],
+  for (const [what, found, expected] of [
+    ['the workspaces', sumOf(workspaces, 'cost'), cost],
+    ['the owners', sumOf(owners, 'cost'), cost],
+    ['the lines', sumOf(own, 'cost'), cost],
+    ['what is billed to the owners', sumOf(owners, 'billed_cost'), billedOf({ lines })],
   ] as const) {
-    const sum = sumOf(found, 'cost');
-    if (sum === cost) continue;
+    if (found === expected) continue;
     throw new UnprovenError(
-      `the statement of ${formatMonth(month.month)} was not written: ${what} add up to ${sum} USD, expected ${cost} USD`,
+      `the statement of ${formatMonth(month.month)} was not written: the sum of ${what} is ${found} USD, expected ${expected} USD`,
     );
   }
   const costBefore = before === null || before === undefined ? null : String(before);
   return { ...month, ...scope, cost, costBefore, workspaces, owners, lines, days, parameters };
 }
 
-/** What the month bills by its invoice lines, USD as exact decimal text. Undefined in the statement of an owner. */
-export function billedOf({ owner, lines }: Pick<StatementData, 'owner' | 'lines'>): string | undefined {
-  return owner === undefined ? sumOf(lines, 'cost') : undefined;
+/** What the month bills by its lines, USD as exact decimal text; in the statement of an owner, what it is charged. */
+export function billedOf({ lines }: Pick<StatementData, 'lines'>): string {
+  return sumOf(lines, 'cost');
+}
+
+/** The sum of the lines of a class, such as `Correction`. */
+export function sumOfClass(lines: readonly SqlRow[], charge: string | null): string {
+  return sumOf(
+    lines.filter((line) => (line['charge_class'] ?? null) === charge),
+    'cost',
+  );
 }
 
 /** The exact sum of a column of USD, as decimal text; what is null is left out. */

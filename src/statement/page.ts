@@ -1,11 +1,11 @@
 import { type Chart, chartToSvg } from '../charts/index.ts';
 import { html, Markup } from '../markup.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
-import { formatMonth } from '../time.ts';
+import { addCalendarMonths, formatMonth } from '../time.ts';
 import { amount, relative, signed } from '../usd-format.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { statementCharts } from './charts.ts';
-import { billedOf, minus, type StatementData, sumOf } from './data.ts';
+import { billedOf, minus, type StatementData, sumOf, sumOfClass } from './data.ts';
 import { style } from './style.ts';
 import { shownName, shownOwner, stateOf, titleOf } from './words.ts';
 
@@ -58,40 +58,40 @@ ${foot(data, largest)}
 function tiles(data: StatementData): Markup {
   const { cost, costBefore, month, owner, lines, reconciled } = data;
   const change = costBefore === null ? undefined : relative(cost, costBefore);
-  const billed = billedOf(data) ?? cost;
-  const direct = owner === undefined ? undefined : sumOf(lines, 'direct_cost');
+  const billed = billedOf(data);
+  const others = othersOfLines(lines);
   const note =
-    direct !== undefined
-      ? `${amount(direct)} direct, ${amount(minus(cost, direct))} share of shared cost`
-      : othersWords(lines);
+    owner === undefined
+      ? others.length === 0
+        ? 'no corrections of earlier months'
+        : `of that ${others.join(', ')}`
+      : [
+          `${amount(sumOf(data.owners, 'direct_cost'))} direct`,
+          `${amount(sumOf(data.owners, 'shared_cost'))} share of shared cost`,
+          ...others,
+        ].join(', ');
   const proven = reconciled.filter((row) => row['proven'] === true).length;
   const isProven = proven === reconciled.length && proven > 0;
   return html`<dl class="tiles">
 <div class="tile"><dt>${owner === undefined ? 'Billed' : 'Charged'} for ${monthName(month)}</dt><dd><span class="big">${amount(billed)}</span> USD<div class="note">${note}</div></dd></div>
-<div class="tile"><dt>Against the month before</dt><dd><span class="big">${costBefore === null ? 'unknown' : signed(minus(cost, costBefore))}</span>${costBefore === null ? '' : ' USD'}<div class="note">${
+<div class="tile"><dt>Cost against the month before</dt><dd><span class="big">${costBefore === null ? 'unknown' : signed(minus(cost, costBefore))}</span>${costBefore === null ? '' : ' USD'}<div class="note">${
     costBefore === null
       ? 'the books do not have both months completely'
-      : `${change ?? 'nothing was spent'}; ${amount(costBefore)} USD the month before`
+      : `${change === undefined ? '' : `${change}: `}${monthName(month)} cost ${amount(cost)} USD, ${monthName(addCalendarMonths(month, -1))} ${amount(costBefore)} USD`
   }</div></dd></div>
 <div class="tile"><dt>Platform's own total</dt><dd><span class="big${isProven ? '' : ' bad'}">${isProven ? 'matches' : 'unproven'}</span><div class="note">${proven} of ${reconciled.length} account${reconciled.length === 1 ? '' : 's'} proven; see Reconciliation</div></dd></div>
 </dl>`;
 }
 
-/** What a month bills beyond its own cost, to the cent: `of that +85.53 corrections of earlier months`. */
-function othersWords(lines: readonly SqlRow[]): string {
-  const parts = [
+/** What a month bills beyond its own cost, to the cent: `+85.53 corrections of earlier months`. */
+function othersOfLines(lines: readonly SqlRow[]): string[] {
+  return [
     ['Correction', 'corrections of earlier months'],
     ['Invoice difference', 'difference to the invoice'],
-  ].flatMap(([charge, words]) => {
-    const shown = signed(
-      sumOf(
-        lines.filter((line) => line['charge_class'] === charge),
-        'cost',
-      ),
-    );
+  ].flatMap(([charge = '', words]) => {
+    const shown = signed(sumOfClass(lines, charge));
     return /[1-9]/.test(shown) ? [`${shown} ${words}`] : [];
   });
-  return parts.length === 0 ? 'no corrections of earlier months' : `of that ${parts.join(', ')}`;
 }
 
 function figure(chart: Chart): Markup {
@@ -183,6 +183,7 @@ function workspaceTable(data: StatementData): Markup {
 
 function ownerTable(data: StatementData): Markup {
   const [direct, shared] = ['direct_cost', 'shared_cost'].map((key) => amount(sumOf(data.owners, key)));
+  const others = billedColumns(data);
   return table(
     'By owner',
     [
@@ -193,9 +194,34 @@ function ownerTable(data: StatementData): Markup {
       moneyColumn('Direct', 'direct_cost'),
       moneyColumn('Shared', 'shared_cost'),
       ...comparison(data),
+      ...others.map(({ column }) => column),
     ],
     data.owners,
-    { empty: 'Nothing was spent.', foot: ['Total', direct ?? '', shared ?? '', ...comparisonFoot(data)] },
+    {
+      empty: 'Nothing was spent.',
+      foot: ['Total', direct ?? '', shared ?? '', ...comparisonFoot(data), ...others.map(({ foot }) => foot)],
+      ...(others.length === 0 ? {} : { note: billedNote }),
+    },
+  );
+}
+
+const billedNote =
+  'USD, the month before and the change are of the cost of the month. Billed is that with the corrections of earlier months, which go to the owners of the corrected hours.';
+
+/** What the month bills to each owner beyond its cost, if it bills anything beyond. */
+function billedColumns({ owners, lines }: StatementData): { column: Column; foot: string }[] {
+  const wanted = [
+    ['Corrections', 'correction_cost', true, lines.some((line) => line['charge_class'] === 'Correction')],
+    [
+      'Invoice difference',
+      'invoice_difference',
+      true,
+      owners.some((row) => typeof row['invoice_difference'] === 'string'),
+    ],
+  ] as const;
+  if (!wanted.some(([, , , isShown]) => isShown)) return [];
+  return [...wanted, ['Billed', 'billed_cost', false, true] as const].flatMap(([head, key, isSigned, isShown]) =>
+    isShown ? [{ column: moneyColumn(head, key, isSigned), foot: money(sumOf(owners, key), isSigned) }] : [],
   );
 }
 
@@ -295,7 +321,7 @@ function ownerLineTable(data: StatementData): Markup {
     'Lines',
     [
       ...accounts,
-      { head: 'Line', cell: (row) => name(row['billing_dimension'], '') },
+      { head: 'Line', cell: (row) => lineName(row) },
       { head: 'Usage', isNumber: true, cell: (row) => usage(row) },
       moneyColumn('Direct', 'direct_cost'),
       moneyColumn('Shared', 'shared_cost'),

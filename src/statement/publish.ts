@@ -45,10 +45,10 @@ export interface StatementToPublish {
 
 /** A statement in files. Costs are USD, decimal text. */
 export interface PublishedStatement extends Published {
-  /** The month's own cost; of an owner, what it is charged. */
+  /** The month's own cost; of an owner, its part of that. */
   readonly cost: string;
-  /** What the month bills: own cost, corrections and invoice difference. Undefined for an owner. */
-  readonly billedCost: string | undefined;
+  /** What the month bills: own cost, corrections and invoice difference; of an owner, own cost and corrections. */
+  readonly billedCost: string;
 }
 
 /**

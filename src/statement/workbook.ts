@@ -10,8 +10,8 @@ import {
   sumFormula,
   sumIfFormula,
 } from '../workbook/index.ts';
-import { dayOf, minus, type StatementData, sumOf } from './data.ts';
-import { builtInReport } from './scope.ts';
+import { dayOf, minus, type StatementData, sumOf, sumOfClass } from './data.ts';
+import { builtInReport, invoiceLines } from './scope.ts';
 import { tableSheet } from './tables.ts';
 import { stateOf, titleOf } from './words.ts';
 
@@ -96,8 +96,11 @@ async function ownerSheet({ parameters, costBefore }: StatementData, connection:
   return tableSheet({
     name: 'By owner',
     result: await streamed(connection, 'owners', parameters),
-    totals: compared(costBefore, 'direct_cost', 'shared_cost'),
-    named: { owner_cost: 'cost' },
+    totals: compared(costBefore, 'direct_cost', 'shared_cost', 'correction_cost', 'invoice_difference', 'billed_cost'),
+    named: {
+      ...{ owner_cost: 'cost', owner_direct_cost: 'direct_cost', owner_shared_cost: 'shared_cost' },
+      owner_billed_cost: 'billed_cost',
+    },
   });
 }
 
@@ -105,14 +108,14 @@ async function lineSheet({ owner, parameters, month }: StatementData, connection
   if (owner !== undefined) {
     return tableSheet({
       name: 'Lines',
-      result: await streamed(connection, 'owner_lines', parameters),
+      result: await streamed(connection, 'owner_lines', { ...parameters, month: dayOf(month) }),
       totals: ['direct_cost', 'shared_cost', 'cost'],
-      named: { line_cost: 'cost', line_direct_cost: 'direct_cost', line_shared_cost: 'shared_cost' },
+      named: { line_cost: 'cost', line_class: 'charge_class' },
     });
   }
   return tableSheet({
     name: 'Invoice lines',
-    result: await connection.stream(await builtInReport('invoice_lines', ['cost']), { month: dayOf(month) }),
+    result: await connection.stream(await invoiceLines(), { month: dayOf(month) }),
     totals: ['cost', 'platform_cost', 'difference'],
     named: { line_cost: 'cost', line_class: 'charge_class', line_platform_cost: 'platform_cost' },
   });
@@ -145,7 +148,7 @@ async function changeSheet({ parameters }: StatementData, connection: Connection
 
 function summarySheet(data: StatementData): Sheet {
   const { cost, costBefore } = data;
-  const lines: Cell[][] = [];
+  const shown: Cell[][] = [];
   function line(
     text: string,
     formula: string,
@@ -153,23 +156,16 @@ function summarySheet(data: StatementData): Sheet {
     how: { look?: 'signed' | 'totalMoney'; note?: string } = {},
   ) {
     const isTotal = how.look === 'totalMoney';
-    lines.push([
+    shown.push([
       { text, look: isTotal ? 'total' : 'text' },
       { formula, number, look: how.look ?? 'money' },
       ...(how.note === undefined ? [] : [{ text: how.note, look: isTotal ? ('total' as const) : ('note' as const) }]),
     ]);
-    return firstLine + lines.length - 1;
+    return firstLine + shown.length - 1;
   }
   const own = line('Cost of the month', sumFormula(costName), cost, { note: 'sheet By resource' });
   if (data.owner === undefined) billedLines(data, line, own);
-  else {
-    const [direct, shared] = ['direct_cost', 'shared_cost'].map((column) => sumOf(data.lines, column)) as [
-      string,
-      string,
-    ];
-    line('of that: direct', sumFormula('line_direct_cost'), direct, { note: 'sheet Lines' });
-    line('of that: share of shared cost', sumFormula('line_shared_cost'), shared, { note: 'sheet Lines' });
-  }
+  else chargedLines(data, line, own);
   if (costBefore !== null) {
     const before = line('Cost of the month before', sumFormula('resource_cost_before'), costBefore, {
       note: 'sheet By resource',
@@ -179,12 +175,14 @@ function summarySheet(data: StatementData): Sheet {
       note: 'sheet Changes since last month',
     });
   }
+  const lines = data.owner === undefined ? 'Invoice lines' : 'Lines';
   const checks: Cell[][] = [
-    ['By workspace', 'workspace_cost'],
-    ['By owner', 'owner_cost'],
-  ].map(([name = '', area = '']) => [
-    { text: `${name} minus By resource` },
-    { formula: differenceFormula(area, costName), number: '0', look: 'money' },
+    ['By workspace minus By resource', 'workspace_cost', costName],
+    ['By owner minus By resource', 'owner_cost', costName],
+    [`Billed by owner minus ${lines}`, 'owner_billed_cost', 'line_cost'],
+  ].map(([text = '', area = '', other = '']) => [
+    { text },
+    { formula: differenceFormula(area, other), number: '0', look: 'money' },
     { text: 'must be 0.00', look: 'note' },
   ]);
   async function* rows(): AsyncGenerator<readonly (readonly Cell[])[]> {
@@ -197,7 +195,7 @@ function summarySheet(data: StatementData): Sheet {
         { text: 'USD', look: 'headRight' },
         { text: 'Where', look: 'head' },
       ],
-      ...lines,
+      ...shown,
       [],
       [
         { text: 'The sheets add up', look: 'head' },
@@ -223,14 +221,23 @@ type Line = (
   how?: { look?: 'signed' | 'totalMoney'; note?: string },
 ) => number;
 
+/** What an owner is charged besides its part of the month's own cost, and what that comes to. */
+function chargedLines({ owners, lines }: StatementData, line: Line, own: number): void {
+  const from = { note: 'sheet By owner' };
+  line('of that: direct', sumFormula('owner_direct_cost'), sumOf(owners, 'direct_cost'), from);
+  line('of that: share of shared cost', sumFormula('owner_shared_cost'), sumOf(owners, 'shared_cost'), from);
+  const last = line(
+    'Corrections of earlier months',
+    sumIfFormula('line_class', 'Correction', 'line_cost'),
+    sumOfClass(lines, 'Correction'),
+    { note: 'sheet Lines', look: 'signed' },
+  );
+  line('Charged for the month', `B${own}+B${last}`, sumOf(lines, 'cost'), { look: 'totalMoney', note: '' });
+}
+
 /** What the platform bills besides the month's own cost, and what that comes to. */
 function billedLines({ lines, reconciled }: StatementData, line: Line, own: number): void {
-  const ofClass = (wanted: string) =>
-    sumOf(
-      lines.filter((row) => row['charge_class'] === wanted),
-      'cost',
-    );
-  const [corrections, differences] = [ofClass('Correction'), ofClass('Invoice difference')];
+  const [corrections, differences] = [sumOfClass(lines, 'Correction'), sumOfClass(lines, 'Invoice difference')];
   const from = { note: 'sheet Invoice lines' };
   line('Corrections of earlier months', sumIfFormula('line_class', 'Correction', 'line_cost'), corrections, {
     ...from,
@@ -246,17 +253,8 @@ function billedLines({ lines, reconciled }: StatementData, line: Line, own: numb
   if (reconciled.some((row) => row['platform_cost'] !== null)) {
     const platform = sumOf(lines, 'platform_cost');
     const there = line("The platform's own total", sumFormula('line_platform_cost'), platform, from);
-    line(
-      'Cost of the month minus that',
-      `B${own}-B${there}`,
-      minus(
-        sumOf(
-          lines.filter((row) => row['charge_class'] === null),
-          'cost',
-        ),
-        platform,
-      ),
-      { look: 'signed' },
-    );
+    line('Cost of the month minus that', `B${own}-B${there}`, minus(sumOfClass(lines, null), platform), {
+      look: 'signed',
+    });
   }
 }

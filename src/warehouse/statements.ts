@@ -139,19 +139,26 @@ export function firstOf(query: string, limit: number): string {
 }
 
 /**
- * A query in a total order: the largest of `top` first, then by `grain`, then by a hash of the whole row. With
- * `columns`, only these are returned, in that order.
+ * A query in a total order: by `first`, what is null before all others, then the largest of `top`, then by `grain`, then
+ * by a hash of the whole row. With `columns`, only these are returned, in that order.
  */
 export function inOrder(
   query: string,
   {
     columns,
+    first = [],
     top = [],
     grain,
-  }: { columns?: readonly string[] | undefined; top?: readonly string[]; grain: readonly string[] },
+  }: {
+    columns?: readonly string[] | undefined;
+    first?: readonly string[];
+    top?: readonly string[];
+    grain: readonly string[];
+  },
 ): string {
   const largest = top.map((column) => `${quoted(column)} desc nulls last`);
-  const order = [...largest, ...orderOf(grain)].join(', ');
+  const smallest = first.map((column) => `${quoted(column)} nulls first`);
+  const order = [...smallest, ...largest, ...orderOf(grain)].join(', ');
   return `select ${columns === undefined ? '*' : listed(columns)} from (${query}\n) as report order by ${order}`;
 }
 

@@ -290,11 +290,39 @@ test('the statement of a closed month compares with the month before as it was c
   for (const name of ['By workspace', 'By resource', 'By owner', 'Changes since last month']) {
     expect([name, total(workbook.get(name), 'Cost month before USD')]).toEqual([name, 6.850000000002]);
   }
-  const one = await run(dir, '--month', '2026-09', '--owner', 'Payments', '--format', 'xlsx');
+  // Cost is compared with cost, and what is billed adds up by owner.
+  expect(page).toContain('Cost against the month before');
+  expect(page).toContain('September 2026 cost 11.03 USD, August 2026 6.85 USD');
+  const owners = workbook.get('By owner');
+  expect(total(owners, 'Billed cost USD')).toBe(12.03);
+  expect(owners?.find(([owner]) => owner === 'Payments')?.slice(-3)).toEqual([1, null, 1.402372262777]);
+  const classes = workbook.get('Invoice lines')?.map((row) => row[2]);
+  expect(classes).toEqual(['Charge class', null, 'Correction', 'Invoice difference', '']);
+  const each = await run(dir, '--month', '2026-09', '--each', 'owner', '--json', '--out', join(dir, 'each'));
+  expect(each.stderr).toContain(
+    "0.004999999997 USD have no team, so they are in no owner's statement (0.004999999997 USD of that are the difference to the invoice)",
+  );
+  const { statements } = JSON.parse(each.stdout) as { statements: { billedCost: string; cost: string }[] };
+  const sum = (key: 'billedCost' | 'cost') =>
+    statements.reduce((all, row) => all + BigInt(row[key].replace('.', '')), 0n);
+  expect([sum('billedCost'), sum('cost')]).toEqual([12_025_000_000_003n, 11_025_000_000_003n]);
+  const one = await run(dir, '--month', '2026-09', '--owner', 'Payments');
   expect(one.stdout, one.stderr).toContain('2026-09 Payments: charged ');
   const [path = ''] = /\S+\.xlsx/.exec(one.stdout) ?? [];
   const ofOwner = await sheets(join(dir, path.slice(path.indexOf('exports'))));
   expect(total(ofOwner.get('By resource'), 'Cost month before USD')).toBe(0.250000000002);
+  expect(ofOwner.get('Lines')?.map((row) => [row[1], row.at(-1)])).toEqual([
+    ...[
+      ['Charge class', 'Cost USD'],
+      [null, expect.any(Number)],
+      ['Correction', 1],
+    ],
+    ['', total(ofOwner.get('By owner'), 'Billed cost USD')],
+  ]);
+  const [html = ''] = /\S+\.html/.exec(one.stdout) ?? [];
+  const ownPage = await readFile(join(dir, html.slice(html.indexOf('exports'))), 'utf8');
+  expect(ownPage).toContain('+1.00 corrections of earlier months');
+  expect(ownPage).toContain('Correction 2026-08');
   const summary = await runCli(['report', 'chargeback_summary', '--month', '2026-09', '--json', '--dir', dir]);
   const { rows } = JSON.parse(summary.stdout) as { rows: { owner: string; cost_month_before: string }[] };
   expect(rows.find(({ owner }) => owner === 'Payments')?.cost_month_before).toBe('0.250000000002');

@@ -233,13 +233,22 @@ rules:
       const rows = await reported(name, given, { ...month, ...more });
       expect([name, sumOf(rows, 'billed_cost')]).toEqual([name, '30.260000000001']);
     }
-    const [old] = cells(await reported('chargeback', given, { ...month, dimension: 'team' }), 'team', ...columns, 'owner')
-      .filter(([team]) => team === 'Old');
+    const [old] = cells(
+      await reported('chargeback', given, { ...month, dimension: 'team' }),
+      'team',
+      ...columns,
+      'owner',
+    ).filter(([team]) => team === 'Old');
     expect(old).toEqual(['Old', '{"team":"Old"}', '0', '-2.199999999999', null, '-2.199999999999', '{"team":"Old"}']);
   });
 
   test('has what an invoice bills beyond the costs, without an owner', async () => {
-    const closed = { closed_at: '2026-10-05 02:00:00', load_number: 2, cost: '31.31', correction_cost: '-1.049999999999' };
+    const closed = {
+      closed_at: '2026-10-05 02:00:00',
+      load_number: 2,
+      cost: '31.31',
+      correction_cost: '-1.049999999999',
+    };
     const invoiced: Given = { ...given, closes: [...(given.closes ?? []), { ...closed, invoiced: '31' }] };
     const rows = await reported('chargeback_summary', invoiced, month);
     expect(cells(rows, ...columns).at(-1)).toEqual([null, '0', '0.25', '0.739999999999', '0.989999999999']);
@@ -266,7 +275,10 @@ describe('summary', () => {
 
   test('says since when the year is added up', async () => {
     const of = async (from: string) =>
-      cells(await reported('summary', { ...complete(from, '2026-09-09'), costs: [{ cost: '1' }] }), 'year_to_date_from');
+      cells(
+        await reported('summary', { ...complete(from, '2026-09-09'), costs: [{ cost: '1' }] }),
+        'year_to_date_from',
+      );
     expect((await of('2025-12-01'))[0]).toEqual(['2025-12-01']);
     expect((await of('2025-12-01')).at(-1)).toEqual(['2026-01-01']);
     expect((await of('2026-03-01')).at(-1)).toEqual(['2026-03-01']);
