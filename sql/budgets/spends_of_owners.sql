@@ -43,6 +43,7 @@ pool_hours as materialized (
     and hourly_costs.bucket_start < date_trunc('month', cast($to as timestamp) - interval 1 microsecond) + interval 1 month
   group by owners.rule_number, series.account, hourly_costs.bucket_start
 ),
+--! include: rules_and_mount_splits
 --! include: pools_by_month
 direct_numbers as (
   select

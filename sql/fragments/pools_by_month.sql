@@ -1,7 +1,5 @@
---! about: CTEs rules, pools and direct_series, from which shares_of_pools follows: shared cost by month, and the series with
---! about: an owner. From the CTEs owners (as the view allocation_owners) and pool_hours (rule_number, account, usage_month,
---! about: cost, size).
---! include: rules_and_mount_splits
+--! about: CTEs pools and direct_series, from which shares_of_pools follows: shared cost by month, and the series with an owner.
+--! about: From the CTEs owners (as the view allocation_owners) and pool_hours (rule_number, account, usage_month, cost, size).
 pools as materialized (
   select
     rule_number,

@@ -53,6 +53,7 @@ create or replace table memory.main.shares as
 with
 owners as (select * from memory.main.owners),
 pool_hours as (select * from memory.main.pool_hours),
+--! include: rules_and_mount_splits
 --! include: pools_by_month
 direct_numbers as (
   select

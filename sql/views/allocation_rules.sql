@@ -11,24 +11,9 @@ with definition as (
       coalesce(
         (select definition from ledger.allocations where replaced_at is null),
         -- Without rules, no cost has an owner.
-        '{"dimensions": ["team", "product", "environment"], "aliases": [],
-          "rules": [{"name": "default", "conditions": [], "owner": [], "split": null}]}'
+        --! include: no_allocation_rules
       ),
-      '{
-        "dimensions": ["VARCHAR"],
-        "aliases": [{"label": "VARCHAR", "alias": "VARCHAR", "value": "VARCHAR"}],
-        "rules": [{
-          "name": "VARCHAR", "from": "VARCHAR", "until": "VARCHAR",
-          "conditions": [{
-            "number": "INTEGER", "field": "VARCHAR", "kind": "VARCHAR", "value": "VARCHAR", "owner": "VARCHAR"
-          }],
-          "owner": [{"dimension": "VARCHAR", "value": "VARCHAR", "label": "VARCHAR"}],
-          "split": {
-            "by": "VARCHAR", "over": ["VARCHAR"], "billing_dimension": "VARCHAR",
-            "owners": [{"owner": "VARCHAR", "weight": "VARCHAR"}]
-          }
-        }]
-      }'
+      --! include: allocation_definition
     ) as parsed
 ),
 numbered as (

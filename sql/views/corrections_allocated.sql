@@ -1,11 +1,18 @@
---! about: Corrections of closed months by owner: each goes to the owner of the hour that it corrects. A correction of
---! about: shared cost is split as that month's shared cost: its weights are the direct costs at the close, so a split
---! about: does not move when somebody else's cost is corrected.
+--! about: Corrections of closed months by owner: each goes to the owner of the hour that it corrects, by the rules by which
+--! about: that month was charged. A correction of shared cost is split as that month's shared cost: its weights are the
+--! about: direct costs at the close, so a split does not move when somebody else's cost is corrected.
 --! grain: account, billing_month, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension, owner
 create or replace view corrections_allocated as
 with
 corrected as materialized (select * from corrections),
-owners as materialized (select * from ledger.allocation_owners),
+owners as materialized (select * from ledger.owners_at_close),
+rules as materialized (
+  select rule_number, rule, split, dimensions from ledger.rules_at_close
+  union all
+  select distinct owners.rule_number, owners.rule, owners.mount_split, owners.mount_split.over
+  from owners
+  where owners.mount_split is not null
+),
 pool_hours as (
   select owners.rule_number, corrected.account, corrected.usage_month, corrected.cost, abs(corrected.cost) as size
   from corrected
@@ -107,7 +114,7 @@ select
   cast(cast(part_usage_units as decimal(38, 0)) * 0.000001 as decimal(38, 6)) as usage,
   series_id
 from allocated;
-comment on view corrections_allocated is 'Corrections of closed months by the owner of the hour that is corrected, in the month that bills them. Each row of corrections appears once, or once per owner if its cost is shared; the sums equal those of corrections';
+comment on view corrections_allocated is 'Corrections of closed months by the owner of the corrected hour, by the rules that were active when its month was closed, in the month that bills them. Each row of corrections appears once, or once per owner if its cost is shared; the sums equal those of corrections';
 comment on column corrections_allocated.account is 'Billing account';
 comment on column corrections_allocated.billing_month is 'First day of the month that bills the correction, UTC';
 comment on column corrections_allocated.usage_month is 'First day of the closed month that contains the hour, UTC';

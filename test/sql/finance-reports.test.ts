@@ -257,6 +257,36 @@ rules:
     expect(await billed(invoiced)).toBe('31.000000000000');
   });
 
+  test('uses the rules that were active when the corrected month was closed', async () => {
+    const later = `
+dimensions: [environment, team, place]
+aliases: {team: {Old: [old]}}
+rules:
+  - {name: default to new, when: {workspace: "*"}, owner: {team: New, place: here}}
+`;
+    const changed: Given = {
+      ...given,
+      allocation: later,
+      earlierAllocation: { rules: allocation, until: '2026-09-20' },
+    };
+    const rows = await reported('chargeback_summary', changed, month);
+    expect(cells(rows, ...columns)).toEqual([
+      ['New', '31.31', '0', null, '31.31'],
+      ['Old', '0', '-2.199999999999', null, '-2.199999999999'],
+      ['South', '0', '0.9', null, '0.9'],
+      [null, '0', '0.25', null, '0.25'],
+    ]);
+    // A month that was closed without rules has the current ones.
+    const first: Given = { ...changed, earlierAllocation: { rules: allocation, until: '2026-09-20' }, allocation };
+    const late = {
+      ...first,
+      closes: (given.closes ?? []).map((close) => ({ ...close, closed_at: '2026-07-31 02:00:00' })),
+    };
+    expect(cells(await reported('chargeback_summary', late, month), ...columns).at(1)).toEqual([
+      ...['Old', '0', '-2.199999999999', null, '-2.199999999999'],
+    ]);
+  });
+
   test('gives the correction of a volume that has gone to those who paid for it', async () => {
     const gone: Given = {
       ...given,

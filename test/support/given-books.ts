@@ -45,6 +45,8 @@ export interface Given {
   readonly forecasts?: readonly Readonly<Record<string, Cell>>[];
   /** The active allocation rules, as in jobs/allocation.yaml; lookup tables are not read. */
   readonly allocation?: string;
+  /** Earlier rules, and when the active ones replaced them. */
+  readonly earlierAllocation?: { readonly rules: string; readonly until: string };
 }
 
 const dimensions = ['workspace', 'resource_type', 'resource_name', 'resource_uuid', 'billing_dimension'] as const;
@@ -443,10 +445,15 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
   ] as const) {
     for (const row of given[table] ?? []) await insert(table, row);
   }
-  if (given.allocation !== undefined) {
-    const { definition } = parseAllocation({ text: given.allocation, file: '/nowhere/allocation.yaml' });
-    await connection.run(`insert into ledger.allocations values ($definition, 1, timestamp '2026-09-01', null)`, {
-      definition: JSON.stringify(definition),
+  const { allocation, earlierAllocation: earlier } = given;
+  for (const [text, since, until] of [
+    [earlier?.rules, '2026-08-01', earlier?.until ?? null],
+    [allocation, earlier?.until ?? '2026-09-01', null],
+  ] as const) {
+    if (text === undefined) continue;
+    const { definition } = parseAllocation({ text, file: '/nowhere/allocation.yaml' });
+    await connection.run('insert into ledger.allocations values ($definition, 1, $since, $until)', {
+      ...{ definition: JSON.stringify(definition), since, until },
     });
   }
   return {
