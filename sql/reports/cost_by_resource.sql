@@ -3,8 +3,11 @@
 --! params: month month = last-complete, account text = *, workspace text = *, labels text = *
 --! formats: csv, parquet
 --! top: cost
+--! without: corrections
 --! important: resource_name, cost, workspace, resource_type, share_of_account, account, month
--- With labels (team,env), each label adds a column with its last value in the month.
+-- With labels (team,env), each label adds a column with its last value in the month. The costs are those of the month's
+-- own hours. What the month bills besides is not here: corrections of earlier months, and a difference to an invoice. The
+-- answer names them.
 with added_up as (
   select
     series_id,

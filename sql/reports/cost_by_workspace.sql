@@ -3,7 +3,10 @@
 --! params: month month = last-complete, account text = *, workspace text = *
 --! formats: csv, parquet
 --! top: cost
+--! without: corrections
 --! important: workspace, cost, billing_dimension, usage, unit, account, month
+-- The costs of the month's own hours. What the month bills besides is not here: corrections of earlier months, and a
+-- difference to an invoice. The answer names them.
 with added_up as (
   select series_id, sum(cost) as cost, sum(usage) as usage
   from hourly_costs

@@ -6,7 +6,8 @@
 --! formats: csv, parquet
 --! top: month
 -- Every month with costs, up to now. An incomplete month has its cost so far; is_complete is false. A closed month has the
--- cost of its close; the view corrections has what changed later.
+-- cost of its close. What a month bills besides, corrections of earlier months and a difference to an invoice, is not here: the
+-- report summary has it.
 with months as (
   select
     series_id,

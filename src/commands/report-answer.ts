@@ -36,6 +36,7 @@ import {
   type Question,
   type ReadParameters,
   type Report,
+  readBilledBesides,
   readEvaluated,
   readParameters,
   readReports,
@@ -180,7 +181,8 @@ export async function openQuestion(
       budgets: isOfBudget ? (loadBudgets(budgetsFile(dir), { now }) ?? []).map(({ name }) => name) : [],
     });
     const missing = [...incompleteness(accounts, periods), ...(evaluated?.gaps ?? [])];
-    return { books, state, values, periods, asOf, accounts, evaluated, missing, refusals };
+    const besides = await readBilledBesides(connection, report, values);
+    return { books, state, values, periods, asOf, accounts, evaluated, besides, missing, refusals };
   } catch (error) {
     books.close();
     throw error;
@@ -281,7 +283,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
   const question = await readQuestion(input, context, reports);
   const { report, excel, formats, parquetDecimals } = question;
   if (instantOf(question.asked) !== undefined) await warnOfFutureDates(context);
-  const { books, state, values, periods, asOf, accounts, evaluated, missing, refusals } = await openQuestion(
+  const { books, state, values, periods, asOf, accounts, evaluated, besides, missing, refusals } = await openQuestion(
     question,
     context,
   );
@@ -312,6 +314,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
         values,
         state,
         evaluated,
+        besides,
         asOf,
         formats,
         raw: options.flag('raw'),
@@ -335,6 +338,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
         values,
         state,
         evaluated,
+        besides,
         columns,
         published,
         totals,

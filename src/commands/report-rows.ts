@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { exitCodes, UsageError } from '../errors.ts';
 import {
+  besidesWords,
   blamingReport,
   checkReport,
   displayParameters,
@@ -29,12 +30,13 @@ export async function writeReportRows(input: CommandInput, context: ChildContext
   options.check();
   const question = await readQuestion(input, context, await readReports(join(context.dir, 'sql')));
   const { report } = question;
-  const { books, state, values, evaluated, missing, refusals } = await openQuestion(question, context);
+  const { books, state, values, evaluated, besides, missing, refusals } = await openQuestion(question, context);
   try {
     const { connection } = books;
     if (refusals.length > 0) throw new UsageError(refusalWords(refusals).join('\n'));
     const advice = isOfOwners(report) ? await adviceOnOwners(connection, context.dir) : [];
     const warnings = [...missing, ...(evaluated?.gone ?? []), ...advice];
+    if (besides !== undefined) warnings.push(besidesWords(besides));
     // From here on SQL runs that may be the user's.
     await books.lockDown({ files: filesNamed(values) });
     await blamingReport(report, async () => {

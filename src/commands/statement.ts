@@ -30,7 +30,7 @@ import {
   statementReports,
 } from '../statement/index.ts';
 import type { Instant } from '../time.ts';
-import { type Books, completeness, openBooks } from '../warehouse/index.ts';
+import { type Books, completeness, openBooks, readSql } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 
@@ -158,7 +158,7 @@ async function openMonth({ read }: Asked, { dir, signal }: CommandContext) {
     const values = settleParameters(read, state);
     const periods = periodsOf(values);
     asOf = await resolveAsOf(books.connection, undefined, periods);
-    await expectClosesHold(books.connection, undefined, { periods, sql: '' });
+    await expectClosesHold(books.connection, undefined, { periods, sql: await readSql('statement', 'collect') });
     if (asOf === undefined) return { books, state, asOf, values };
     books.close();
     const closed = await openBooks(dir, { lockedDown: true, asOf, isClose: true, reader, signal });

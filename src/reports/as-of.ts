@@ -47,7 +47,7 @@ export async function resolveAsOf(
 }
 
 /** SQL that bills closed months apart from their corrections: a wrong close makes its later months wrong, too. */
-const readsBilledCosts = /\b(costs_billed|hourly_costs_billed|corrections)\b/i;
+const readsBilledCosts = /\b(costs_billed|hourly_costs_billed|corrections|corrections_allocated)\b/i;
 
 /**
  * Throws UnprovenError if a closed month among the periods no longer has the numbers of its close. A report that reads

@@ -30,6 +30,8 @@ export interface Report {
   readonly parameters: readonly ReportParameter[];
   /** The data it needs from `costbook alert`; undefined if none. */
   readonly evaluated: EvaluatedKind | undefined;
+  /** Whether it has the costs of the month's own hours only, so that its answer names what the month bills besides. */
+  readonly isWithoutCorrections: boolean;
   /** How its table is shown on a screen. Files have every column, sorted by the grain. */
   readonly screen: Screen;
   /** Rows that become columns. */
@@ -80,6 +82,10 @@ export function reportOf(file: SqlFile): Report {
   if (said !== undefined && evaluated === undefined) {
     problems.push(`${file.path}:1:1: found "--! evaluated: ${said}", expected one of ${evaluatedKinds.join(', ')}`);
   }
+  const without = file.header['without'];
+  if (without !== undefined && without !== 'corrections') {
+    problems.push(`${file.path}:1:1: found "--! without: ${without}", expected corrections`);
+  }
   const parameters = parseParameters(file, problems);
   const spread = parseSpread(file, problems);
   const screen = screenOf(file, problems);
@@ -91,6 +97,7 @@ export function reportOf(file: SqlFile): Report {
     formats,
     parameters,
     evaluated,
+    isWithoutCorrections: without !== undefined,
     screen,
     spread,
     totals: list(file.header['totals']),

@@ -1,4 +1,5 @@
 export { type AsOf, expectClosesHold, instantOf, resolveAsOf } from './as-of.ts';
+export { type BilledBesides, besidesWords, readBilledBesides } from './billed-besides.ts';
 export {
   blamingReport,
   checkReport,

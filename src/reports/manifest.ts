@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../errors.ts';
 import type { JsonValue } from '../warehouse/index.ts';
+import type { BilledBesides } from './billed-besides.ts';
 
 /** A file listed in a manifest. */
 export interface ManifestFile {
@@ -51,6 +52,8 @@ export interface Manifest {
   readonly settledThrough: string | null;
   /** For reports that need `costbook alert`: evaluated through; null if not evaluated yet. */
   readonly evaluatedThrough?: string | null;
+  /** What the month bills and the report does not contain, for a report of the month's own hours. */
+  readonly billedBesides?: BilledBesides;
   readonly sqlSha256: string;
   readonly focusVersion: string | null;
   /** For partitions: what their content depends on. */

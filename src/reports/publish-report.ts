@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { lastSeen, type SqlColumn } from '../warehouse/index.ts';
+import type { BilledBesides } from './billed-besides.ts';
 import type { Report } from './catalogue.ts';
 import type { CompletenessState } from './completeness.ts';
 import type { Evaluated } from './evaluated.ts';
@@ -25,6 +26,8 @@ export interface Publication {
   readonly state: CompletenessState;
   /** How far `costbook alert` has evaluated the data, for a report that needs it. */
   readonly evaluated: Evaluated | undefined;
+  /** What the month bills and the answer does not contain. */
+  readonly besides: BilledBesides | undefined;
   /** The as-of instant; undefined for the current books. */
   readonly asOf: Instant | undefined;
   /** The requested formats; formats of an earlier export are written too. */
@@ -94,6 +97,7 @@ export async function publishReport(publication: Publication): Promise<Published
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     ...(publication.evaluated === undefined ? {} : { evaluatedThrough: publication.evaluated.through }),
+    ...(publication.besides === undefined ? {} : { billedBesides: publication.besides }),
     sqlSha256: sha256OfText(report.file.text),
     focusVersion: focus?.version ?? null,
     costColumn: column?.name ?? null,

@@ -3,6 +3,7 @@ import { counted } from '../counted.ts';
 import { forTerminal } from '../safe-text.ts';
 import { cutToWidth, formatTable, newestThatFit, openTable, sparkline, type TableLayout } from '../terminal/index.ts';
 import { firstOf, type SqlColumn, sumsOf, toCellText, toJsonValue } from '../warehouse/index.ts';
+import { type BilledBesides, besidesWords } from './billed-besides.ts';
 import { orderedQuery, type Report, sparklineQuery, topOf } from './catalogue.ts';
 import { type CompletenessState, describeCompleteness } from './completeness.ts';
 import type { Evaluated } from './evaluated.ts';
@@ -18,6 +19,8 @@ export interface Answer {
   readonly values: readonly ParameterValue[];
   readonly state: CompletenessState;
   readonly evaluated: Evaluated | undefined;
+  /** What the month bills and the answer does not contain. */
+  readonly besides: BilledBesides | undefined;
   readonly columns: readonly SqlColumn[];
   readonly published: Published;
   /** The columns with a sum in the total row. */
@@ -36,13 +39,14 @@ interface Output {
 
 /** Writes an answer as one JSON value. */
 export async function writeJson(context: Output, question: Question, answer: Answer): Promise<void> {
-  const { report, values, state, evaluated, columns, published } = answer;
+  const { report, values, state, evaluated, besides, columns, published } = answer;
   const { manifest, isUnchanged: unchanged } = published;
   const head = {
     report: report.name,
     parameters: displayParameters(values),
     ...state,
     ...(evaluated === undefined ? {} : { evaluatedThrough: evaluated.through }),
+    ...(besides === undefined ? {} : { billedBesides: besides }),
     columns,
     manifest: join(published.folder, manifestName),
     unchanged,
@@ -74,7 +78,7 @@ const maxShownBlocks = 10;
 
 /** Writes an answer as a table, with the paths of the files that contain all rows. */
 export async function writeTable(context: Output, question: Question, answer: Answer): Promise<void> {
-  const { report, published, state, evaluated } = answer;
+  const { report, published, state, evaluated, besides } = answer;
   const { manifest } = published;
   const unchanged = published.isUnchanged ? ' (unchanged)' : '';
   const rowCount = counted(manifest.rows, 'row');
@@ -108,6 +112,7 @@ export async function writeTable(context: Output, question: Question, answer: An
   const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
   await context.write(`(${rowCount}${cut})${isOnTerminal ? '\n' : ' '}${describeCompleteness(state)}\n`);
   if (evaluated !== undefined) await context.write(`${evaluated.sentence}\n`);
+  if (besides !== undefined) await context.write(`${besidesWords(besides)}\n`);
   await writeFiles();
   if (answer.isExcel) await context.write(`${roundingNote}\n`);
 }

@@ -161,8 +161,9 @@ function tiles({ month }: Asked, rows: readonly SqlRow[], total: string, through
     'cost',
   );
   const owned = rows.filter((row) => row['owner'] !== null);
+  const billed = costsOf(rows, 'billed_cost');
   return html`<dl class="tiles">
-<div class="tile"><dt>${monthName(Date.parse(month))}${through === undefined ? '' : ' so far'}</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${through === undefined ? 'the whole month' : `complete through ${shownInstant(through)}; hours after that may still grow`}</div></dd></div>
+<div class="tile"><dt>${monthName(Date.parse(month))}${through === undefined ? '' : ' so far'}</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${through === undefined ? `the whole month${billed === total ? '' : `; ${money(billed)} USD are billed, with corrections of earlier months and invoice differences`}` : `complete through ${shownInstant(through)}; hours after that may still grow`}</div></dd></div>
 <div class="tile"><dt>Direct</dt><dd><span class="big">${money(costsOf(owned, 'direct_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'direct_cost'), total)} belongs to one owner</div></dd></div>
 <div class="tile"><dt>Shared</dt><dd><span class="big">${money(costsOf(owned, 'shared_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'shared_cost'), total)} is split over owners by rules</div></dd></div>
 <div class="tile"><dt>Without an owner</dt><dd><span class="big ${Number(unowned) > 0 ? 'state warn' : ''}">${money(unowned)}</span> USD<div class="note">${shareOf(unowned, total)} of the month</div></dd></div>
@@ -244,10 +245,20 @@ function nameOf(row: SqlRow, dimension: string): string {
   return named(row['owner'] === null ? null : String(row['owner']), `no ${dimension}`);
 }
 
+/** The columns of what the month bills besides the costs of its own hours; none if it bills nothing besides. */
+function billedBesides(rows: readonly SqlRow[]): { head: string; name: string; isSigned: boolean }[] {
+  const shown = [
+    { head: 'Corrections', name: 'correction_cost', isSigned: true },
+    { head: 'Invoice difference', name: 'invoice_difference', isSigned: true },
+  ].filter(({ name }) => rows.some((row) => row[name] !== null && /[1-9]/.test(String(row[name]))));
+  return shown.length === 0 ? [] : [...shown, { head: 'Billed', name: 'billed_cost', isSigned: false }];
+}
+
 function ownersTable(asked: Asked, rows: readonly SqlRow[], total: string): Markup {
   const { dimension } = asked;
   const [first] = rows;
   const comparedEnd = first?.['compared_end'];
+  const others = billedBesides(rows);
   const cell =
     (name: string, isSigned = false) =>
     (row: SqlRow) =>
@@ -263,6 +274,7 @@ function ownersTable(asked: Asked, rows: readonly SqlRow[], total: string): Mark
       { head: 'Share', isNumber: true, cell: (row) => shareOf(String(row['cost']), total) },
       { head: 'Direct', isNumber: true, cell: cell('direct_cost') },
       { head: 'Shared', isNumber: true, cell: cell('shared_cost') },
+      ...others.map(({ head, name, isSigned }) => ({ head, isNumber: true, cell: cell(name, isSigned) })),
       { head: 'Change', isNumber: true, cell: cell('change', true) },
       { head: 'Budget', isNumber: true, cell: cell('budget') },
     ],
@@ -274,6 +286,7 @@ function ownersTable(asked: Asked, rows: readonly SqlRow[], total: string): Mark
       '',
       money(costsOf(rows, 'direct_cost')),
       money(costsOf(rows, 'shared_cost')),
+      ...others.map(({ name, isSigned }) => money(costsOf(rows, name), { isSigned })),
       money(costsOf(rows, 'change'), { isSigned: true }),
       '',
     ],

@@ -272,6 +272,16 @@ function othersOf({ cost, costBefore }: StatementData, shown: readonly SqlRow[])
 function invoiceTable(data: StatementData): Markup {
   const accounts = accountColumn(data);
   const { lines } = data;
+  const own = lines.filter((line) => line['charge_class'] === null);
+  const [platform, difference] = ['platform_cost', 'difference'].map((key) =>
+    own.some((line) => typeof line[key] === 'string') ? sumOf(own, key) : null,
+  );
+  // The platform's own total is compared with the lines above it, not with what else is billed.
+  const subtotal: SqlRow[] =
+    own.length === lines.length
+      ? []
+      : [{ line: 'Cost of the month', cost: data.cost, platform_cost: platform, difference, account: '' }];
+  const others = lines.filter((line) => line['charge_class'] !== null);
   return table(
     'Invoice lines',
     [
@@ -286,23 +296,23 @@ function invoiceTable(data: StatementData): Markup {
         cell: ({ proven }) => (proven === true ? 'yes' : proven === false ? html`<span class="bad">NO</span>` : ''),
       },
     ],
-    lines,
+    [...own, ...subtotal, ...others],
     {
       empty: 'Nothing was billed.',
       foot: [
-        ...['Total', ...accounts.map(() => ''), ''],
+        ...['Total billed', ...accounts.map(() => ''), ''],
         ...[
           amount(sumOf(lines, 'cost')),
-          amount(sumOf(lines, 'platform_cost')),
-          signed(sumOf(lines, 'difference')),
-          '',
+          ...(subtotal.length > 0 ? ['', ''] : [money(platform), money(difference, true)]),
         ],
+        '',
       ],
     },
   );
 }
 
-function lineName(row: SqlRow): string {
+function lineName(row: SqlRow): Markup | string {
+  if (typeof row['line'] === 'string') return html`<b>${row['line']}</b>`;
   const dimension = name(row['billing_dimension'], '');
   if (row['charge_class'] === null) return dimension;
   return `${String(row['charge_class'])} ${String(row['incurred_month'] ?? '').slice(0, 7)} ${dimension}`.trim();

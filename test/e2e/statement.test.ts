@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { dashboardProject } from '../support/dashboard.ts';
+import { dashboardProject, serve } from '../support/dashboard.ts';
 import type { Given } from '../support/given-books.ts';
 import { type Ended, runCli } from '../support/project.ts';
 
@@ -261,25 +261,28 @@ test('the statement of a closed month answers as of its close', async () => {
   expect(await differences(dir)).toEqual([4, ['SHA-256 of the close of 2026-09, account acc_one']]);
 });
 
-test('the statement of a closed month compares with the month before as it was closed, also for one owner', async () => {
+/** Both months closed, with a correction of August in September, and an invoice of September that bills more. */
+function correctedBooks(): Given {
   const hour = { workspace: 'north', resource_name: 'box', resource_uuid: 'b', bucket_start: '2026-08-03 05:00:00' };
   const [old_cost, new_cost] = ['0.125000000001', '1.125000000001'];
   const { costs = [], loads = [] } = books();
   const isRestated = (row: object) => Object.entries(hour).every(([key, value]) => Reflect.get(row, key) === value);
-  const dir = await dashboardProject(
-    books({
-      costs: costs.map((row) => (isRestated(row) ? { ...row, cost: new_cost, load_number: 2 } : row)),
-      loads: [...loads, { load_number: 2, window_start: '2026-08-01', seen_at: '2026-09-20 01:00:00' }],
-      restatements: [{ ...hour, old_cost, new_cost, old_usage: '10', new_usage: '10' }],
-      closes: [
-        { billing_month: '2026-08-01', closed_at: '2026-09-12 00:00:00', row_count: 8, cost: '6.850000000002' },
-        {
-          ...{ closed_at: '2026-10-05 00:00:00', load_number: 2, row_count: 15, cost: '11.025000000003' },
-          ...{ corrections: 1, correction_cost: '1', invoiced: '12.03' },
-        },
-      ],
-    }),
-  );
+  return books({
+    costs: costs.map((row) => (isRestated(row) ? { ...row, cost: new_cost, load_number: 2 } : row)),
+    loads: [...loads, { load_number: 2, window_start: '2026-08-01', seen_at: '2026-09-20 01:00:00' }],
+    restatements: [{ ...hour, old_cost, new_cost, old_usage: '10', new_usage: '10' }],
+    closes: [
+      { billing_month: '2026-08-01', closed_at: '2026-09-12 00:00:00', row_count: 8, cost: '6.850000000002' },
+      {
+        ...{ closed_at: '2026-10-05 00:00:00', load_number: 2, row_count: 15, cost: '11.025000000003' },
+        ...{ corrections: 1, correction_cost: '1', invoiced: '12.03' },
+      },
+    ],
+  });
+}
+
+test('the statement of a closed month compares with the month before as it was closed, also for one owner', async () => {
+  const dir = await dashboardProject(correctedBooks());
   const { exitCode, stdout, stderr } = await run(dir, '--month', '2026-09');
   expect(exitCode, stderr).toBe(0);
   expect(stdout).toContain('2026-09: billed 12.030000000000 USD, cost of the month 11.025000000003 USD');
@@ -327,4 +330,35 @@ test('the statement of a closed month compares with the month before as it was c
   const { rows } = JSON.parse(summary.stdout) as { rows: { owner: string; cost_month_before: string }[] };
   expect(rows.find(({ owner }) => owner === 'Payments')?.cost_month_before).toBe('0.250000000002');
   expect(new Set((await differences(dir))[1])).toEqual(new Set(['SHA-256 of the close of 2026-09, account acc_one']));
+}, 60_000);
+
+test("reports of the month's own hours name what the month bills besides, also in the manifest", async () => {
+  const dir = await dashboardProject(correctedBooks());
+  const words =
+    'not in these costs: 1.000000000000 USD corrections of earlier months, 0.004999999997 USD difference to the invoice';
+  const besides = { corrections: '1.000000000000', invoiceDifference: '0.004999999997' };
+  for (const name of ['cost_by_workspace', 'cost_by_resource']) {
+    const shown = await runCli(['report', name, '--month', '2026-09', '--dir', dir]);
+    expect(shown.stdout, shown.stderr).toContain(words);
+    const { stdout } = await runCli(['report', name, '--month', '2026-09', '--json', '--dir', dir]);
+    expect(JSON.parse(stdout)).toMatchObject({ billedBesides: besides });
+    const folder = join(dir, 'exports', name, 'BILLING_PERIOD=2026-09');
+    expect(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))).toMatchObject({ billedBesides: besides });
+  }
+  const south = await runCli([
+    'report',
+    'cost_by_workspace',
+    '--month',
+    '2026-09',
+    '--param',
+    'workspace=south',
+    '--dir',
+    dir,
+  ]);
+  expect(south.stdout, 'a workspace without corrections').not.toContain('not in these costs');
+  // The given closes have no SHA-256; nothing else differs.
+  expect(new Set((await differences(dir))[1])).toEqual(new Set(['SHA-256 of the close of 2026-09, account acc_one']));
+  const { text } = await (await serve(dir)).get('/allocation?month=2026-09');
+  expect(text).toMatch(/Corrections.*Invoice difference.*Billed/s);
+  expect(text).toContain('12.03');
 }, 60_000);
