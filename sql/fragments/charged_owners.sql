@@ -45,7 +45,7 @@ owned as (
   cross join known
   group by all
 ),
-amounts as (
+charges as (
   select owner, is_month_before, is_compared, is_shared, cost, null as correction_cost, null as invoice_difference
   from owned
   union all
@@ -71,7 +71,7 @@ owners as (
     coalesce(sum(cost) filter (not is_month_before), 0) as cost,
     coalesce(sum(cost) filter (not is_month_before and is_compared), 0) as cost_compared,
     coalesce(sum(cost) filter (is_month_before and is_compared), 0) as cost_month_before
-  from amounts
+  from charges
   group by owner
 ),
 -- A limit for this month overrides the usual limit of its budget.

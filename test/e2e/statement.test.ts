@@ -330,7 +330,7 @@ test('the statement of a closed month compares with the month before as it was c
   const { rows } = JSON.parse(summary.stdout) as { rows: { owner: string; cost_month_before: string }[] };
   expect(rows.find(({ owner }) => owner === 'Payments')?.cost_month_before).toBe('0.250000000002');
   expect(new Set((await differences(dir))[1])).toEqual(new Set(['SHA-256 of the close of 2026-09, account acc_one']));
-}, 60_000);
+});
 
 test("reports of the month's own hours name what the month bills besides, also in the manifest", async () => {
   const dir = await dashboardProject(correctedBooks());
@@ -361,4 +361,4 @@ test("reports of the month's own hours name what the month bills besides, also i
   const { text } = await (await serve(dir)).get('/allocation?month=2026-09');
   expect(text).toMatch(/Corrections.*Invoice difference.*Billed/s);
   expect(text).toContain('12.03');
-}, 60_000);
+});
