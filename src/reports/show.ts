@@ -106,7 +106,10 @@ export async function writeTable(context: Output, question: Question, answer: An
   const shown = isVertical ? rows.slice(0, maxShownBlocks) : rows;
   for (const line of await sparklines(context, question, report)) await context.write(`${line}\n`);
   const isOnTerminal = layout.width !== undefined;
-  const totals = answer.totals.length > 0 ? [await totalRow(question, columns, answer.totals)] : [];
+  const totals =
+    answer.totals.length > 0
+      ? [await totalRow(question, columns, answer.totals, isOnTerminal ? layout.important : [])]
+      : [];
   const table = [...shown, ...totals];
   if (rows.length > 0 || !isOnTerminal) await context.write(`${formatTable(columns, table, layout)}\n`);
   const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
@@ -120,17 +123,19 @@ export async function writeTable(context: Output, question: Question, answer: An
 const roundingNote =
   'Each amount in the CSV for people is rounded to cents; its total is rounded from the exact total.';
 
-/** The total row of a table: sums over all rows of the answer. */
+/** The total row of a table: sums over all rows of the answer. A terminal may hide the first column, so the word is in one that `important` names. */
 async function totalRow(
   { connection, query, parameters }: Question,
   columns: readonly SqlColumn[],
   totals: readonly string[],
+  important: readonly string[] = [],
 ): Promise<(string | undefined)[]> {
   const [row = {}] = await connection.rows(sumsOf(query, totals), parameters);
-  return columns.map(({ name }, index) => {
+  const named = important.find((name) => !totals.includes(name)) ?? columns[0]?.name;
+  return columns.map(({ name }) => {
     const sum = totals.includes(name) ? row[name] : undefined;
     if (sum !== undefined && sum !== null) return String(sum);
-    return index === 0 ? 'Total' : undefined;
+    return name === named ? 'Total' : undefined;
   });
 }
 
