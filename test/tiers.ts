@@ -50,7 +50,7 @@ export const secondTier: Readonly<Record<string, string>> = {
     'Splits, repeats and restates ingests; crash/rounds and e2e/one-month restate in the first tier.',
   'test/e2e/many-faults-by-chance.test.ts': 'Two hundred mixes of faults; eight are in e2e/faults-by-chance.',
   'test/e2e/many-accounts.test.ts':
-    'Ingests a dozen accounts side by side, one of which crawls; unit/fair-turns holds the rule.',
+    'Ingests a dozen accounts side by side, one of which crawls; unit/fair-limiter holds the rule.',
   'test/e2e/mcp-conformance.test.ts':
     'Runs the official conformance suite and inspector, a process each; e2e/mcp speaks with a client of its own.',
   'test/e2e/migrations.test.ts': 'Migrates books of every earlier schema, also killed and short of disk.',

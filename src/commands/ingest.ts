@@ -8,7 +8,7 @@ import { failureOf, withoutStep } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { type AccountSummary, firstFailure, type IngestProgress, ingest } from '../ingest/index.ts';
 import { nextWords, parseNextStep, unprovenStep, wait } from '../next-step.ts';
-import { openFairTurns, proxiesOf } from '../platform/index.ts';
+import { openFairLimiter, proxiesOf } from '../platform/index.ts';
 import { describeCompleteness } from '../reports/index.ts';
 import { folded } from '../terminal/index.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
@@ -23,7 +23,7 @@ import { writingRun } from './writing-run.ts';
 const minutesOfAccount = 30;
 const minutesOfWindow = 2;
 /**
- * A request without an answer after this time gives its turn to another account, so that a slow platform holds up no
+ * A request without an answer after this time gives its place to another account, so that a slow platform holds up no
  * other one; per request in progress, this many may be slow besides.
  */
 const slowRequestMs = 5_000;
@@ -72,7 +72,7 @@ export const ingestCommand: Command = {
     const { concurrency, accounts } = config;
     const maxSlow = accounts.length > 1 ? concurrency * slowPerRequest : 0;
     const http = context.openHttp(concurrency + maxSlow);
-    const turns = openFairTurns({ slots: concurrency, slowAfterMs: slowRequestMs, maxSlow });
+    const requests = openFairLimiter({ slots: concurrency, slowAfterMs: slowRequestMs, maxSlow });
 
     return writingRun('ingest', waitMs, context, async (warehouse, runNumber) => {
       const landing = openLandingWriter(join(dir, 'data', 'landing'));
@@ -93,8 +93,8 @@ export const ingestCommand: Command = {
           warehouse,
           landing,
           openClient: (account, workspace) => {
-            const turn = turns.of(account.id ?? account.url);
-            return clientFor(account, config, http, { ...context, signal }, workspace, { turn });
+            const limiter = requests.of(account.id ?? account.url);
+            return clientFor(account, config, http, { ...context, signal }, workspace, { limiter });
           },
           effects,
           signal,

@@ -24,7 +24,7 @@ export function clientFor(
   http: HttpSend,
   { dir, signal, keepSecret, effects }: ClientContext,
   workspace?: string,
-  limits: Pick<ClientSettings, 'maxAttempts' | 'attemptTimeoutMs' | 'turn'> = {},
+  limits: Pick<ClientSettings, 'maxAttempts' | 'attemptTimeoutMs' | 'limiter'> = {},
 ): Client {
   const { workspaceHeader } = config;
   for (const value of Object.values(config.headers)) keepSecret(value);

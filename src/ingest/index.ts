@@ -73,12 +73,12 @@ export async function ingest(request: IngestRequest, tools: IngestTools): Promis
   const clock = openRunClock(request, tools);
   const shared = openSharedWork(request.config.concurrency, tools.warehouse);
   await registerAccounts(request, tools);
-  const inTurn = pLimit(accountsAtOnce);
+  const atOnce = pLimit(accountsAtOnce);
   const abort = new AbortController();
   const ours = { ...tools, signal: AbortSignal.any([tools.signal, abort.signal]) };
   const settled = await Promise.allSettled(
     request.config.accounts.map((account) =>
-      inTurn(() => bringUpToDate(account, request, ours, { clock, shared })).catch((error: unknown) => {
+      atOnce(() => bringUpToDate(account, request, ours, { clock, shared })).catch((error: unknown) => {
         if (!ours.signal.aborted) abort.abort(error);
         throw error;
       }),

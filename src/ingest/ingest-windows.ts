@@ -131,11 +131,11 @@ class WindowsIngest {
   /** Ingests every window. Throws what ends the ingest of the account; a single window's failure is in the result. */
   async run(): Promise<WindowsResult> {
     const { account, planned, tools, shared } = this.#options;
-    const inTurn = shared.windowTurns.of(account);
+    const whenFree = shared.windowLimiter.of(account);
     this.#progress();
     const settled = await Promise.allSettled(
       planned.map((plan, rank) =>
-        inTurn(() => this.#ingestWindow(plan, rank), this.#signal).catch((error: unknown) => {
+        whenFree(() => this.#ingestWindow(plan, rank), this.#signal).catch((error: unknown) => {
           if (!this.#signal.aborted) this.#abort.abort(error);
           throw error;
         }),

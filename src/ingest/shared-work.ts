@@ -1,4 +1,4 @@
-import { type FairTurns, openFairTurns } from '../platform/index.ts';
+import { type FairLimiter, openFairLimiter } from '../platform/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 
 /** Accounts in progress at once: each needs a connection to the warehouse and some memory. */
@@ -12,8 +12,8 @@ const publishEveryMs = 30_000;
 
 /** What the accounts of one ingest share. */
 export interface SharedWork {
-  /** The turns of windows: how many are staged at once, whatever the number of accounts. */
-  readonly windowTurns: FairTurns;
+  /** How many windows are staged at once, whatever the number of accounts. */
+  readonly windowLimiter: FairLimiter;
   /** Publishes what is proven so far if the last time was long ago. Call it while nothing else uses the warehouse. */
   publishNowAndThen(): Promise<void>;
 }
@@ -23,8 +23,8 @@ export function openSharedWork(concurrency: number, warehouse: Pick<Warehouse, '
   let lastPublished = Date.now();
   let pauseMs = publishEveryMs;
   return {
-    windowTurns: openFairTurns({
-      slots: concurrency + windowsAhead, // the turns of requests limit the requests
+    windowLimiter: openFairLimiter({
+      slots: concurrency + windowsAhead, // requests have a limit of their own
       slowAfterMs: slowWindowMs,
       maxSlow: accountsAtOnce,
     }),

@@ -5,7 +5,7 @@ import { excerpt, messageOf, PlatformError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { jsonExcess } from './bounded-json.ts';
 import { explain, redirectWords, textIn } from './failure-words.ts';
-import type { Turn } from './fair-turns.ts';
+import type { Limiter } from './fair-limiter.ts';
 import { hostOf } from './http.ts';
 import { answerLimits } from './limits.ts';
 import type { Operation } from './operations.ts';
@@ -40,8 +40,8 @@ export interface ClientSettings extends Endpoint {
   readonly maxAttempts?: number;
   /** Time limit of one attempt; five minutes by default. */
   readonly attemptTimeoutMs?: number;
-  /** Sends each request when it is its turn; at once by default. Waiting for it is no part of an attempt's time. */
-  readonly turn?: Turn;
+  /** Lets each request be sent when it may; at once by default. Waiting for it is no part of an attempt's time. */
+  readonly limiter?: Limiter;
 }
 
 /** What a call sends besides its parameters, and how it takes the answer. */
@@ -108,7 +108,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
   const counters: ClientCounters = { requests: 0, retries: 0 };
   const token = openToken(settings);
   const pace = openPace(settings, effects);
-  const turn: Turn = settings.turn ?? ((work) => work());
+  const limiter: Limiter = settings.limiter ?? ((work) => work());
   let clocks: Clocks | undefined;
   warnAboutPlainHttp(settings.url, effects);
 
@@ -121,7 +121,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
     let limit: AbortSignal | undefined;
     try {
       const headers = headersOf(prepared, settings, await tokenUsed);
-      const response = await turn(() => {
+      const response = await limiter(() => {
         limit = AbortSignal.timeout(limitMs);
         return http({
           method: methodOf(operation, sending),

@@ -21,7 +21,7 @@ export {
   readPlatformLists,
 } from './compare-lists.ts';
 export { accountIds, discoverAccounts, discoverHistoryStart, historyParameters } from './discover.ts';
-export { type FairTurns, openFairTurns, type Turn } from './fair-turns.ts';
+export { type FairLimiter, type Limiter, openFairLimiter } from './fair-limiter.ts';
 export { openHttp } from './http.ts';
 export * from './limits.ts';
 export {

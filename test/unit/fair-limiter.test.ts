@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openFairTurns } from '../../src/platform/index.ts';
+import { openFairLimiter } from '../../src/platform/index.ts';
 import fc from '../support/fast-check.ts';
 
 const never = new AbortController().signal;
@@ -29,7 +29,7 @@ async function settle(): Promise<void> {
 const calm = { slots: 4, slowAfterMs: 3_600_000, maxSlow: 8 };
 
 test('a small account gets the next free slot although a large one has waited longer', async () => {
-  const turns = openFairTurns(calm);
+  const turns = openFairLimiter(calm);
   const large = Array.from({ length: 20 }, held);
   const small = held();
   const all = large.map(({ work }) => turns.of('large')(work, never));
@@ -44,7 +44,7 @@ test('a small account gets the next free slot although a large one has waited lo
 });
 
 test('requests of accounts that crawl give their slots to the others', async () => {
-  const turns = openFairTurns({ slots: 2, slowAfterMs: 20, maxSlow: 4 });
+  const turns = openFairLimiter({ slots: 2, slowAfterMs: 20, maxSlow: 4 });
   const crawling = ['one', 'two'].flatMap((party) => Array.from({ length: 5 }, () => ({ party, ...held() })));
   const all = crawling.map(({ party, work }) => turns.of(party)(work, never));
   await settle();
@@ -62,7 +62,7 @@ test('requests of accounts that crawl give their slots to the others', async () 
 });
 
 test('an account alone never has more requests in progress than slots, however slow they are', async () => {
-  const turns = openFairTurns({ slots: 2, slowAfterMs: 1, maxSlow: 4 });
+  const turns = openFairLimiter({ slots: 2, slowAfterMs: 1, maxSlow: 4 });
   const works = Array.from({ length: 6 }, held);
   const all = works.map(({ work }) => turns.of('only')(work, never));
   await new Promise((done) => setTimeout(done, 30));
@@ -72,7 +72,7 @@ test('an account alone never has more requests in progress than slots, however s
 });
 
 test('work whose signal aborts while it waits is never begun, and passes no slot on', async () => {
-  const turns = openFairTurns({ ...calm, slots: 1 });
+  const turns = openFairLimiter({ ...calm, slots: 1 });
   const [first, second, third] = [held(), held(), held()];
   const running = turns.of('a')(first.work, never);
   const abort = new AbortController();
@@ -100,7 +100,7 @@ test('all work ends, the limits hold, and a failure frees its slot, whatever the
       ),
       async (slots, works) => {
         const maxSlow = slots * 2;
-        const turns = openFairTurns({ slots, slowAfterMs: 2, maxSlow });
+        const turns = openFairLimiter({ slots, slowAfterMs: 2, maxSlow });
         const inProgress = new Map<number, number>();
         let [running, most, mostOfOne] = [0, 0, 0];
         const ended = await Promise.allSettled(

@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events';
 
-/** Runs one piece of work of a party when it is its turn; rejects with the signal's reason if that aborts before. */
-export type Turn = <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+/** Runs one piece of work of a party when it may run; rejects with the signal's reason if that aborts before. */
+export type Limiter = <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 /** Work of several parties within one limit. */
-export interface FairTurns {
-  /** The turns of one party, such as an account. */
-  of(party: string): Turn;
+export interface FairLimiter {
+  /** The limiter of one party, such as an account. */
+  of(party: string): Limiter;
 }
 
-/** Limits of fair turns. */
-export interface FairTurnsOptions {
+/** What a fair limiter allows. */
+export interface FairLimiterOptions {
   /** How many pieces of work may be in progress, without slow ones. */
   readonly slots: number;
   /** Work that takes longer than this, in milliseconds of real time, is slow: it gives its slot to another party. */
@@ -35,13 +35,13 @@ interface Waiting {
  * longest. A party has at most `slots` pieces in progress. Slow work gives its slot away while another party waits, so
  * parties that crawl hold up nobody, until `maxSlow` pieces are slow.
  */
-export function openFairTurns(options: FairTurnsOptions): FairTurns {
-  const turns = new Turns(options);
-  return { of: (party) => (work, signal) => turns.run(party, work, signal) };
+export function openFairLimiter(options: FairLimiterOptions): FairLimiter {
+  const limits = new Limits(options);
+  return { of: (party) => (work, signal) => limits.run(party, work, signal) };
 }
 
-class Turns {
-  readonly #options: FairTurnsOptions;
+class Limits {
+  readonly #options: FairLimiterOptions;
   readonly #inProgress = new Map<string, number>();
   /** In the order of their arrival. */
   readonly #waiting = new Set<Waiting>();
@@ -50,12 +50,12 @@ class Turns {
   /** How many pieces have given their slot away. */
   #slow = 0;
 
-  constructor(options: FairTurnsOptions) {
+  constructor(options: FairLimiterOptions) {
     this.#options = options;
   }
 
   async run<T>(party: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const running = await this.#turnOf(party, signal);
+    const running = await this.#slotFor(party, signal);
     const timer = setTimeout(() => {
       running.isSlow = true;
       this.#takeFromSlow();
@@ -72,7 +72,7 @@ class Turns {
     }
   }
 
-  #turnOf(party: string, signal: AbortSignal): Promise<Running> {
+  #slotFor(party: string, signal: AbortSignal): Promise<Running> {
     return new Promise((begin, fail) => {
       signal.throwIfAborted();
       setMaxListeners(0, signal); // a long backfill has hundreds of windows waiting
