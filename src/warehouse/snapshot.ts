@@ -6,38 +6,13 @@ import type { Log } from '../effects.ts';
 import { ChangedFileError, CostbookError, MachineError, messageOf } from '../errors.ts';
 import { fastClock } from './clocks.ts';
 import type { Connection } from './connection.ts';
+import { copyScript } from './copy-script.ts';
 import { openDatabase } from './database.ts';
 import { lastApplied } from './journal.ts';
 import { logsBeside } from './logs.ts';
+import { keepRetired, type Retiring, takeRetired, usualRetiring } from './retired-snapshot.ts';
 import { readSeal, type SealState, type SnapshotFacts, sealFile } from './seal.ts';
 import { contentsOf } from './statements.ts';
-
-/**
- * Runs in a child process: in the process that holds the warehouse, closing any other descriptor of its file would drop
- * DuckDB's lock. Clones the file if the file system can, and syncs. Its stdin ends when the writer no longer wants a
- * copy, or is dead; then it leaves nothing. The writer handles signals: a terminal sends them to both.
- */
-const copyScript = `
-const fs = require('node:fs');
-const [from, to, writer] = process.argv.slice(1);
-const part = to + '.' + process.pid + '.part';
-function giveUp() {
-  fs.rmSync(part, { force: true });
-  process.kill(process.pid, 'SIGKILL'); // leaving in order would wait for the copy
-}
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
-process.stdin.on('end', giveUp).on('error', giveUp).resume();
-(async () => {
-  await fs.promises.copyFile(from, part, fs.constants.COPYFILE_FICLONE);
-  const file = await fs.promises.open(part, 'r+');
-  await file.sync();
-  await file.close();
-  if (process.ppid !== Number(writer)) return giveUp();
-  process.exit();
-})().catch((error) => {
-  fs.rmSync(part, { force: true });
-  process.stderr.write(error.message, () => process.exit(1));
-});`;
 
 /** No suitable disk takes longer; one that hangs must not block the warehouse forever. */
 const copyLimitMs = 30 * 60_000;
@@ -57,7 +32,11 @@ export async function publishSnapshot(
   connection: Connection,
   warehouse: string,
   snapshot: string,
-  { signal: given, log }: { signal?: AbortSignal | undefined; log?: Log | undefined } = {},
+  {
+    signal: given,
+    log,
+    retiring = usualRetiring,
+  }: { signal?: AbortSignal | undefined; log?: Log | undefined; retiring?: Retiring } = {},
 ): Promise<readonly string[]> {
   const signal = given?.aborted ? undefined : given;
   const failure = `the snapshot ${snapshot} could not be published`;
@@ -67,13 +46,15 @@ export async function publishSnapshot(
     throw new MachineError(`${failure}: ${messageOf(error)}`, { cause: error });
   });
   refuseToForget(snapshot, await knowledgeOf(snapshot, before), facts, warehouse);
-  const part = await copyWarehouse(connection, warehouse, snapshot, failure, signal);
+  const retired = await takeRetired(snapshot, before, retiring);
+  const { part, isCloned } = await copyWarehouse(connection, warehouse, snapshot, failure, { signal, retired });
   try {
     await sealFile(part, { ...facts, fastClock: await fastClock(connection) }, new Date());
     await chmod(part, (await newFileMode(snapshot)) & 0o444);
     await expectFacts(part, facts, failure);
     const logs = await removeLogs(snapshot);
     if ((await stat(snapshot).catch(() => undefined))?.isDirectory()) await removeFolder(snapshot);
+    if (!isCloned) await keepRetired(snapshot, before, retiring);
     await rename(part, snapshot);
     // A program that still has the old file open may have written a new log meanwhile.
     logs.push(...(await removeLogs(snapshot)));
@@ -194,7 +175,9 @@ export async function copyBeforeMigrating(
   const number = /^\d+/.exec(migration)?.[0] ?? migration;
   const copy = join(dirname(warehouse), `${copyPrefix(warehouse)}${number}.duckdb`);
   const failure = `could not copy ${warehouse} to ${copy}, which comes before migration ${migration}; the warehouse was not changed`;
-  const part = await copyWarehouse(connection, warehouse, copy, failure, signal?.aborted ? undefined : signal);
+  const { part } = await copyWarehouse(connection, warehouse, copy, failure, {
+    signal: signal?.aborted ? undefined : signal,
+  });
   await removeLogs(copy);
   await rename(part, copy);
   return copy;
@@ -216,24 +199,29 @@ function copyPrefix(warehouse: string): string {
 }
 
 /**
- * Copies the warehouse's committed state to a temporary file next to a path; returns its path. A failure leaves
- * nothing.
+ * Copies the warehouse's committed state to a temporary file next to a path; returns its path, and whether the file
+ * system shares the blocks of the two. With a retired snapshot, only the blocks that differ are copied into it. A
+ * failure leaves nothing.
  */
 async function copyWarehouse(
   connection: Connection,
   warehouse: string,
   copy: string,
   failure: string,
-  signal?: AbortSignal,
-): Promise<string> {
+  { signal, retired }: { readonly signal?: AbortSignal | undefined; readonly retired?: string | undefined },
+): Promise<{ readonly part: string; readonly isCloned: boolean }> {
   await connection.checkpoint();
   signal?.throwIfAborted();
-  await removeParts(copy);
-  const child = spawn(process.execPath, ['-e', copyScript, warehouse, copy, String(process.pid)], {
+  await removeParts(copy, retired);
+  const child = spawn(process.execPath, ['-e', copyScript, warehouse, copy, String(process.pid), retired ?? ''], {
     env: {},
-    stdio: ['pipe', 'ignore', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
   const said: Buffer[] = [];
+  let how = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    how += chunk.toString();
+  });
   child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
   child.stdin.on('error', () => undefined); // it may have ended already
   function giveUp(): void {
@@ -245,9 +233,10 @@ async function copyWarehouse(
     giveUp();
   }, copyLimitMs);
   signal?.addEventListener('abort', giveUp, { once: true });
+  if (signal?.aborted) giveUp(); // it aborted while the child was started
   try {
     const [exitCode] = await once(child, 'close');
-    if (exitCode === 0) return `${copy}.${child.pid}.part`;
+    if (exitCode === 0) return { part: `${copy}.${child.pid}.part`, isCloned: how === 'cloned' };
   } catch (error) {
     said.push(Buffer.from(String(error)));
   } finally {
@@ -260,12 +249,12 @@ async function copyWarehouse(
 }
 
 /** Removes what killed copies left: one writer holds the warehouse, so no copy is running. */
-async function removeParts(copy: string): Promise<void> {
+async function removeParts(copy: string, except?: string): Promise<void> {
   const folder = dirname(copy);
   for (const name of await readdir(folder)) {
-    if (name.startsWith(`${basename(copy)}.`) && name.endsWith('.part')) {
-      await rm(join(folder, name), { force: true });
-    }
+    const path = join(folder, name);
+    if (name.startsWith(`${basename(copy)}.`) && name.endsWith('.part') && path !== except)
+      await rm(path, { force: true });
   }
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { copyFile, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -174,6 +174,94 @@ describe('a running copy', () => {
     await once(writer, 'exit');
     while (isAlive(copier)) await sleepFor(20);
     expect((await readdir(folder)).filter((name) => name.startsWith('costbook'))).toEqual([]);
+  });
+});
+
+describe('a large snapshot', () => {
+  const retiring = { leastBytes: 1, leastAgeMs: 0 };
+
+  /** A warehouse of some twenty blocks, which each call of `change` changes in a few of them, and publishes. */
+  async function largeBooks() {
+    const folder = await newProject();
+    const snapshot = join(folder, 'costbook.duckdb');
+    const database = await openDatabase(join(folder, 'any.duckdb'), { readOnly: false });
+    const connection = await database.connect();
+    await migrate(connection);
+    await connection.run('create table wh.main.much as select i, hash(i) as h from range(400000) as t(i)');
+    let changes = 0;
+    return {
+      folder,
+      snapshot,
+      close: () => database.close(),
+      async change(own = retiring) {
+        changes += 1;
+        await connection.run(
+          `update wh.main.much set h = ${changes} where i between ${changes} * 40000 and ${changes} * 40000 + 99`,
+        );
+        await publishSnapshot(connection, database.file, snapshot, { retiring: own });
+        const [row] = await connection.rows('select sum(h) as sum, count(*) as n from wh.main.much');
+        return { inode: (await stat(snapshot)).ino, truth: [{ sum: row?.['sum'], n: row?.['n'] }] };
+      },
+      ask: () => askFile(snapshot, 'select sum(h) as sum, count(*) as n from much'),
+    };
+  }
+
+  test('is published into the file of the one before, with the blocks that differ', async () => {
+    const { folder, snapshot, change, ask, close } = await largeBooks();
+    try {
+      const inodes: number[] = [];
+      for (let night = 0; night < 6; night += 1) {
+        const { inode, truth } = await change();
+        inodes.push(inode);
+        expect(await ask()).toEqual(truth);
+        // Equal to the warehouse, byte by byte.
+        const [ours, theirs] = await Promise.all([readFile(snapshot), readFile(join(folder, 'any.duckdb'))]);
+        expect(ours.subarray(0, theirs.length).equals(theirs)).toBe(true);
+      }
+      expect(inodes[2]).toBe(inodes[0]);
+      expect(inodes[3]).toBe(inodes[1]);
+      expect(new Set(inodes).size).toBe(2);
+      expect((await readdir(folder)).sort()).toEqual(['any.duckdb', 'costbook.duckdb', 'costbook.duckdb.retired']);
+    } finally {
+      close();
+    }
+  });
+
+  test.each([
+    ['DuckDB', (file: string) => openDatabase(file, { readOnly: true }).then((reader) => () => reader.close())],
+    ['a program without locks', (file: string) => open(file).then((reader) => () => void reader.close())],
+  ])('is never written to while %s still reads it', async (_, read) => {
+    const { folder, snapshot, change, ask, close } = await largeBooks();
+    try {
+      const { inode } = await change();
+      const copy = join(folder, 'copy.duckdb');
+      await copyFile(snapshot, copy);
+      const stop = await read(snapshot);
+      await change();
+      const kept = await readFile(join(folder, 'costbook.duckdb.retired'));
+      expect(kept.equals(await readFile(copy))).toBe(true);
+      const third = await change();
+      expect(third.inode).not.toBe(inode);
+      expect(await ask()).toEqual(third.truth);
+      stop();
+    } finally {
+      close();
+    }
+  });
+
+  test('is copied whole if the one before was replaced a moment ago, or is small', async () => {
+    const { folder, change, ask, close } = await largeBooks();
+    try {
+      const first = await change();
+      await change();
+      const third = await change({ leastBytes: 1, leastAgeMs: 60_000 });
+      expect(third.inode).not.toBe(first.inode);
+      const fourth = await change({ leastBytes: 2 ** 40, leastAgeMs: 0 });
+      expect(await ask()).toEqual(fourth.truth);
+      expect((await readdir(folder)).sort()).toEqual(['any.duckdb', 'costbook.duckdb']);
+    } finally {
+      close();
+    }
   });
 });
 
