@@ -1,3 +1,5 @@
+import { type Invoice, invoiceOption } from './invoice-option.ts';
+
 /** What to do about a failure or an alert, and whether anybody has to. */
 export interface NextStep {
   readonly who: 'Act' | 'Wait' | 'No action needed';
@@ -97,18 +99,38 @@ export function checkSqlStep(names: readonly string[]): NextStep {
 /** The next step for a check that did not finish on this machine. */
 export const checkMachineStep: NextStep = act('read the error, then run "costbook check" again.');
 
-/**
- * The next step for a closed month that no longer has its closing total. The months to reopen, oldest first; none if
- * only hours are missing.
- */
-export function closeAgainStep(months: readonly string[]): NextStep {
-  if (months.length === 0) return act('run "costbook ingest", which fetches the missing hours of the month again.');
-  return act(`run "costbook ingest", then ${reopenAndClose(months)}.`);
+/** A month that was closed: to close it again, with the invoices of its last close. */
+export interface MonthToClose {
+  /** `2026-10`. */
+  readonly month: string;
+  readonly invoices: readonly Invoice[];
 }
 
-/** The commands that reopen closed months, given oldest first, and close them again: the newest is reopened first. */
-export function reopenAndClose(months: readonly string[]): string {
-  const reopen = months.toReversed().map((month) => `"costbook reopen ${month} --reason …"`);
-  const close = months.map((month) => `"costbook close ${month}"`);
-  return [...reopen, ...close].join(', then ');
+/** The closed months to reopen, oldest first, and the months to close afterwards. */
+export interface Reopening {
+  readonly reopen: readonly string[];
+  /** Missing in facts of older versions: the same months, without their invoices. */
+  readonly close?: readonly MonthToClose[] | undefined;
+}
+
+/** The next step for a closed month that no longer has its closing total. It reopens none if only hours are missing. */
+export function closeAgainStep(reopening: Reopening): NextStep {
+  if (reopening.reopen.length === 0)
+    return act('run "costbook ingest", which fetches the missing hours of the month again.');
+  return act(`run "costbook ingest", then ${reopenAndClose(reopening)}.`);
+}
+
+/** The commands that reopen closed months and close them again: the newest is reopened first. */
+export function reopenAndClose({
+  reopen,
+  close = reopen.map((month) => ({ month, invoices: [] })),
+}: Reopening): string {
+  return [
+    ...reopen.toReversed().map((month) => `"costbook reopen ${month} --reason …"`),
+    ...close.map(closeCommand),
+  ].join(', then ');
+}
+
+function closeCommand({ month, invoices }: MonthToClose): string {
+  return `"costbook close ${month}${invoices.length === 0 ? '' : ` ${invoiceOption(invoices)}`}"`;
 }

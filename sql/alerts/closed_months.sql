@@ -1,14 +1,22 @@
---! about: The change of each closed month since its close, by account, with the resources that changed most, and the
---! about: closed months to reopen, so that the month itself can bill the change.
+--! about: The change of each closed month since its close, by account, with the part that each month bills, the resources
+--! about: that changed most, and the closed months to reopen, so that the month itself can bill the change.
 --! grain: account, month
-with moved as (
+with parts as (
+  select
+    account, usage_month, billing_month, cast(sum(cost) as decimal(38, 12)) as cost, count(*) as corrections
+  from corrections
+  group by account, usage_month, billing_month
+),
+moved as (
   select
     account,
     usage_month,
     cast(sum(cost) as decimal(38, 12)) as cost,
-    count(*) as corrections,
-    string_agg(distinct strftime(billing_month, '%Y-%m'), ',' order by strftime(billing_month, '%Y-%m')) as months
-  from corrections
+    cast(sum(corrections) as bigint) as corrections,
+    to_json(
+      list({'month': strftime(billing_month, '%Y-%m'), 'cost': cast(cost as varchar)} order by billing_month)
+    ) as billed
+  from parts
   group by account, usage_month
 ),
 drivers as (
@@ -25,7 +33,7 @@ select
   strftime(moved.usage_month, '%Y-%m') as month,
   cast(moved.cost as varchar) as cost,
   moved.corrections,
-  moved.months,
+  moved.billed,
   (
     select string_agg(strftime(billing_month, '%Y-%m'), ',' order by billing_month)
     from ledger.closed_months
@@ -45,5 +53,5 @@ select
   ) as drivers
 from moved
 join drivers using (account, usage_month)
-group by moved.account, moved.usage_month, moved.cost, moved.corrections, moved.months
+group by moved.account, moved.usage_month, moved.cost, moved.corrections, moved.billed
 order by moved.account, moved.usage_month

@@ -1,7 +1,9 @@
 --! about: The first day of each workspace, resource type and billing dimension whose cost was restated since the account's
 --! about: last evaluation. Changes of less than a cent a day are ignored.
 --! grain: account, workspace, resource_type, billing_dimension
-with evaluated as (
+with
+--! include: series_by_access
+evaluated as (
   select account, load_number
   from ledger.anomaly_evaluations
   qualify row_number() over (partition by account order by evaluated_through desc, recorded_at desc) = 1
@@ -20,7 +22,7 @@ moved as (
 days as (
   select series.account, series.workspace, series.resource_type, series.billing_dimension, moved.usage_day
   from moved
-  join series using (series_id)
+  join series_by_access as series using (series_id)
   group by series.account, series.workspace, series.resource_type, series.billing_dimension, moved.usage_day
   having abs(sum(moved.moved)) >= 0.01
 )

@@ -1,7 +1,9 @@
 --! about: Cost and usage by workspace, resource type, billing dimension and UTC day, from $from to $to. Costs are summed by
 --! about: series first, in one pass.
 --! grain: account, workspace, resource_type, billing_dimension
-with of_series as (
+with
+--! include: series_by_access
+of_series as (
   select series_id, date_trunc('day', bucket_start) as usage_day, sum(cost) as cost, sum(usage) as usage
   from hourly_costs
   where bucket_start >= cast($from as timestamp) and bucket_start < cast($to as timestamp)
@@ -17,7 +19,7 @@ days as (
     sum(of_series.cost) as cost,
     sum(of_series.usage) as usage
   from of_series
-  join series using (series_id)
+  join series_by_access as series using (series_id)
   where list_contains(cast(from_json($accounts, '["VARCHAR"]') as varchar[]), series.account)
   group by series.account, series.workspace, series.resource_type, series.billing_dimension, of_series.usage_day
 )

@@ -1,7 +1,9 @@
 --! about: For each of $anomalies, the resources whose cost changed most compared with the four weeks before its first day,
 --! about: scaled to the expected cost of its days. The row with place 0 is the total of all resources.
 --! grain: anomaly, place
-with asked as (
+with
+--! include: series_by_access
+asked as (
   select anomaly.anomaly as anomaly, anomaly.account as account, anomaly.workspace as workspace,
     anomaly.resource_type as resource_type, anomaly.billing_dimension as billing_dimension,
     cast(anomaly.day as timestamp) as day_start,
@@ -20,7 +22,7 @@ members as (
   select
     asked.anomaly, asked.day_start, asked.days_end, series.series_id, series.resource_name, series.resource_uuid
   from asked
-  join series
+  join series_by_access as series
     on series.account = asked.account
     and series.workspace is not distinct from asked.workspace
     and series.resource_type is not distinct from asked.resource_type

@@ -1,6 +1,8 @@
 --! about: The cost of each of $anomalies by hour of its first day, and the mean of the same hour over the four weeks before.
 --! grain: anomaly, hour
-with asked as (
+with
+--! include: series_by_access
+asked as (
   select anomaly.anomaly as anomaly, anomaly.account as account, anomaly.workspace as workspace,
     anomaly.resource_type as resource_type, anomaly.billing_dimension as billing_dimension,
     cast(anomaly.day as timestamp) as day_start
@@ -17,7 +19,7 @@ with asked as (
 members as (
   select asked.anomaly, asked.day_start, series.series_id
   from asked
-  join series
+  join series_by_access as series
     on series.account = asked.account
     and series.workspace is not distinct from asked.workspace
     and series.resource_type is not distinct from asked.resource_type

@@ -1,6 +1,8 @@
 --! about: The cost added to each day, workspace, resource type and billing dimension after the day was first loaded.
 --! grain: account, workspace, resource_type, billing_dimension, usage_day
-with moved as (
+with
+--! include: series_by_access
+moved as (
   select
     series_id,
     date_trunc('day', bucket_start) as usage_day,
@@ -17,7 +19,7 @@ select
   epoch_ms(moved.usage_day) // 86400000 as usage_day,
   cast(sum(moved.moved) as double) as moved
 from moved
-join series using (series_id)
+join series_by_access as series using (series_id)
 group by series.account, series.workspace, series.resource_type, series.billing_dimension, moved.usage_day
 having sum(moved.moved) >= 0.01
 order by

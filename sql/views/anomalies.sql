@@ -40,7 +40,7 @@ comment on column anomalies.resource_type is 'Resource type, as the platform nam
 comment on column anomalies.billing_dimension is 'Billing dimension: what is metered and priced';
 comment on column anomalies.kind is 'spike: higher for some days. step: higher or lower, and it stays there. drop: a daily cost stopped. new: costs where there were none. price: the price of a unit changed. dip: lower; nobody is notified while it may be a holiday';
 comment on column anomalies.is_up is 'Whether the cost is higher than expected';
-comment on column anomalies.state is 'open: still unusual. over: back to the earlier level. usual: it lasted until it became the expected level. grown: nobody was notified, and it became another anomaly that is reported separately. restated: the platform changed the numbers and the anomaly is gone';
+comment on column anomalies.state is 'open: still unusual. over: back to the earlier level. usual: it lasted until it became the expected level. grown: nobody was notified, and it became another anomaly that is reported separately. restated: the numbers or the role of the token changed, and the anomaly is gone';
 comment on column anomalies.severity is 'info, warning or critical, by the extra cost per day and by the total so far';
 comment on column anomalies.first_day is 'First unusual day, UTC';
 comment on column anomalies.last_day is 'Last unusual day so far, UTC';

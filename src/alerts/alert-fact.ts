@@ -1,5 +1,6 @@
 import type { AnomalyFact } from '../anomalies/index.ts';
 import type { BudgetFact, Driver } from '../budgets/index.ts';
+import type { MonthToClose, Reopening } from '../next-step.ts';
 import type { Severity } from '../severity.ts';
 
 /** What an open alert has reported so far, and what is new. Facts of older versions have neither. */
@@ -130,13 +131,15 @@ export interface ClosedMonthFact extends DataFactHead {
   readonly corrections: number;
   /** The months that bill the corrections. */
   readonly deliveredIn: readonly string[];
+  /** The change that each of these months bills, oldest first, USD as decimal text. Facts of older versions have none. */
+  readonly billed?: readonly { readonly month: string; readonly cost: string }[] | undefined;
   /** The closed months from this one on, oldest first: reopened, the month itself can bill the change. Older facts have none. */
   readonly reopen?: readonly string[] | undefined;
+  /** The months to close after that, with the invoices of their last close. Facts of older versions have none. */
+  readonly close?: readonly MonthToClose[] | undefined;
   readonly drivers: readonly Driver[];
   /** Undefined while the month still has the numbers of its close, so that corrections bill the change. */
-  readonly differs?:
-    | { readonly closedCost: string; readonly cost: string; readonly reopen: readonly string[] }
-    | undefined;
+  readonly differs?: (Reopening & { readonly closedCost: string; readonly cost: string }) | undefined;
 }
 
 /** Costs in a billing dimension that the platform does not list. */

@@ -5,6 +5,7 @@ import {
   type AnomalyState,
   anomalyFacts,
   evaluateAnomalies,
+  readKnownAnomalies,
 } from '../anomalies/index.ts';
 import {
   type Budget,
@@ -36,6 +37,7 @@ import {
   type KnownAlert,
   lastClocks,
   readChecks,
+  readMonthsToClose,
   runCheck,
   unprovenText,
   unprovenWindows,
@@ -44,7 +46,7 @@ import type { AlertFact, BudgetAlertFact } from './alert-fact.ts';
 import { groupGaps } from './gap-words.ts';
 import { alertKey, diskKey } from './next-step.ts';
 import { alertRows } from './rows.ts';
-import { type DataState, dataFacts, heldKeys, parseFact, type Severities, withWithdrawn } from './transitions.ts';
+import { type DataState, dataFacts, heldFacts, parseFact, type Severities, withWithdrawn } from './transitions.ts';
 
 /** Everything that facts depend on besides the books. */
 export interface AlertFactsOptions {
@@ -295,27 +297,36 @@ async function checkAgain(
   return (await runChecks(dir, checks, { signal, timeoutMs })).map(checkState);
 }
 
+/** Open alerts compared with the books as they are now. */
+export interface CurrentCauses {
+  /** The keys of those whose cause is gone: the next evaluation ends them. */
+  readonly ended: ReadonlySet<string>;
+  /** What the next evaluation would report of an alert, where commands since may have made its words wrong. */
+  readonly facts: ReadonlyMap<string, AlertFact>;
+}
+
 /**
- * The keys of open alerts whose cause is gone, so that the next evaluation ends them: the command has succeeded since,
- * the books are fresh or proven again, the month was reopened, the check passes. Reads only what these alerts need.
- * Without a project, alerts of checks stay open.
+ * Which open alerts have lost their cause: the command has succeeded since, the books are fresh or proven again, the
+ * month was reopened, the check passes. And the present words of those about closed months and anomalies. Reads only
+ * what these alerts need. Without a project, alerts of checks stay open.
  */
-export async function endedCauses(
+export async function currentCauses(
   connection: Connection,
   open: readonly AlertFact[],
   now: Instant,
   project?: ProjectOfChecks,
-): Promise<ReadonlySet<string>> {
+): Promise<CurrentCauses> {
   const facts = open
     .filter(({ kind, key }) => kindsOfBooks.includes(kind) && !unrecordedKeys.includes(key))
     .filter(({ kind }) => kind !== 'check' || project !== undefined);
-  const has = (...kinds: readonly AlertFact['kind'][]) => facts.some(({ kind }) => kinds.includes(kind));
+  const has = (...kinds: readonly AlertFact['kind'][]) => open.some(({ kind }) => kinds.includes(kind));
   const limits = facts.flatMap((fact) => (fact.kind === 'stale' ? [fact.freshnessHours] : []));
   const freshnessHours = limits.length === 0 ? 0 : Math.min(...limits);
-  const held = heldKeys({
-    accounts: has('stale', 'clock', 'unproven')
-      ? await readAccounts(connection, { now, freshnessHours, configured: [] })
-      : [],
+  const accounts = has('stale', 'clock', 'unproven', 'closed_month', 'anomaly')
+    ? await readAccounts(connection, { now, freshnessHours, configured: [] })
+    : [];
+  const held = heldFacts({
+    accounts,
     runs: has('run') ? await readLastRuns(connection) : [],
     listings: has('listings') ? await readListings(connection) : [],
     closedMonths: has('closed_month') ? await closedMonthsChanged(connection) : [],
@@ -324,7 +335,31 @@ export async function endedCauses(
     interfaces: has('interface') ? await readInterfaces(connection) : [],
     ...{ freshnessHours, completeThrough: null },
   });
-  return new Set(facts.flatMap(({ key }) => (held.has(key) ? [] : [key])));
+  const heldKeys = new Set(held.map(({ key }) => key));
+  const current = [
+    ...held.filter(({ kind }) => kind === 'closed_month'),
+    ...(has('anomaly') ? await anomaliesNow(connection, open, accounts) : []),
+  ];
+  return {
+    ended: new Set(facts.flatMap(({ key }) => (heldKeys.has(key) ? [] : [key]))),
+    facts: new Map(current.map((fact) => [fact.key, fact])),
+  };
+}
+
+/** The anomalies of open alerts as the books have them now: an alert has the amount of its last message. */
+async function anomaliesNow(
+  connection: Connection,
+  open: readonly AlertFact[],
+  accounts: DataState['accounts'],
+): Promise<readonly AnomalyFact[]> {
+  const known = new Map(
+    open.flatMap((fact) => (fact.kind === 'anomaly' ? [[fact.key, { isOpen: true, fact }] as const] : [])),
+  );
+  const rows = (await readKnownAnomalies(connection, '1970-01-01')).filter((row) => known.has(row.anomaly_key));
+  return anomalyFacts(rows, known, {
+    notify: [],
+    completeThroughOf: (account) => accounts.find((each) => each.account === account)?.completeThrough ?? null,
+  });
 }
 
 /** Alerts whose cause the books do not record: a full disk, and files that "alert" could not read. */
@@ -394,17 +429,24 @@ function clockOf(read: ClockReading | undefined): DataState['accounts'][number][
 async function closedMonthsChanged(connection: Connection): Promise<DataState['closedMonths']> {
   const differing = (await differingCloses(connection)).map(({ account, month, closedCost, cost, ...rest }) => ({
     ...{ account, month, cost: rest.difference, corrections: 0, deliveredIn: [], drivers: [] },
-    differs: { closedCost, cost, reopen: rest.reopen },
+    differs: { closedCost, cost, reopen: rest.reopen, close: rest.close },
   }));
-  const moved = (await alertRows(connection, 'closed_months')).map((row) => ({
-    account: String(row['account']),
-    month: String(row['month']),
-    cost: String(row['cost']),
-    corrections: Number(row['corrections']),
-    deliveredIn: String(row['months']).split(','),
-    reopen: String(row['reopen']).split(','),
-    drivers: JSON.parse(String(row['drivers'])) as Driver[],
-  }));
+  const rows = await alertRows(connection, 'closed_months');
+  const toClose = rows.length === 0 ? () => [] : await readMonthsToClose(connection);
+  const moved = rows.map((row) => {
+    const billed = JSON.parse(String(row['billed'])) as { readonly month: string; readonly cost: string }[];
+    return {
+      account: String(row['account']),
+      month: String(row['month']),
+      cost: String(row['cost']),
+      corrections: Number(row['corrections']),
+      deliveredIn: billed.map(({ month }) => month),
+      billed,
+      reopen: String(row['reopen']).split(','),
+      close: toClose(String(row['month'])),
+      drivers: JSON.parse(String(row['drivers'])) as Driver[],
+    };
+  });
   const isDiffering = ({ account, month }: { account: string; month: string }) =>
     differing.some((each) => each.account === account && each.month === month);
   return [...differing, ...moved.filter((each) => !isDiffering(each))];

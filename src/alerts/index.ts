@@ -1,6 +1,6 @@
 export type { AlertFact, BooksFact, RunFact } from './alert-fact.ts';
 export { withNews } from './causes.ts';
-export { type AlertFactsOptions, endedCauses, readAlertFacts } from './collect-facts.ts';
+export { type AlertFactsOptions, type CurrentCauses, currentCauses, readAlertFacts } from './collect-facts.ts';
 export { type Delivery, deliver } from './deliver.ts';
 export { isSameCause } from './failure-codes.ts';
 export { groupGaps } from './gap-words.ts';
@@ -23,7 +23,7 @@ export {
   originOf,
   sinkEffects,
 } from './notify.ts';
-export { alertWords, type OpenAlert } from './open-alerts.ts';
+export { alertWords, type OpenAlert, wordsOf } from './open-alerts.ts';
 export { readPictures, readSummaryPicture, showsPictures } from './pictures.ts';
 export { alertRows } from './rows.ts';
 export { openSink } from './sinks/index.ts';

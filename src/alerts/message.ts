@@ -452,8 +452,27 @@ function heldWords(fact: AlertFact): Words {
 
 /** `2026-10 (closed), 2026-11 (open)`: the months that bill the corrections. Facts of older versions do not know their state. */
 function billedIn(fact: ClosedMonthFact): string {
-  if (fact.reopen === undefined) return fact.deliveredIn.join(', ');
-  return fact.deliveredIn.map((month) => `${month} (${isBilled(fact, month) ? 'closed' : 'open'})`).join(', ');
+  const { billed = [], deliveredIn, reopen } = fact;
+  if (reopen === undefined) return `billed in ${deliveredIn.join(', ')}`;
+  const state = (month: string) => (isBilled(fact, month) ? 'closed' : 'open');
+  return billed.length > 1
+    ? billed.map(({ month, cost }) => `${usd(cost, true)} in ${month} (${state(month)})`).join(', ')
+    : `billed in ${deliveredIn.map((month) => `${month} (${state(month)})`).join(', ')}`;
+}
+
+/** `has changed by +8.01 USD since it was closed`; what closed months have billed is apart from what an open one will bill. */
+function changedBy(fact: ClosedMonthFact): string {
+  const { billed = [], cost } = fact;
+  const sumOf = (parts: typeof billed) =>
+    decimalOfWhole(
+      parts.reduce((sum, part) => sum + wholeOfDecimal(part.cost, sumDecimals), 0n),
+      sumDecimals,
+    );
+  const before = billed.filter(({ month }) => isBilled(fact, month));
+  const later = billed.filter(({ month }) => !isBilled(fact, month));
+  return before.length > 0 && later.length > 0
+    ? `has changed since it was closed: ${usd(sumOf(before), true)} billed, ${usd(sumOf(later), true)} to come`
+    : `has changed by ${usd(cost, true)} since it was closed`;
 }
 
 function interfaceWords({ account, list, name, isMissing }: InterfaceFact): Words {
@@ -479,9 +498,9 @@ function closedMonthWords({ differs, ...fact }: ClosedMonthFact): Words {
     };
   }
   return {
-    title: `${fact.month} of ${fact.account} has changed by ${usd(fact.cost, true)} since it was closed`,
+    title: `${fact.month} of ${fact.account} ${changedBy(fact)}`,
     sentences: [
-      `${counted(fact.corrections, 'correction')}, billed in ${billedIn(fact)}. The exports of ${fact.month} do not change.`,
+      `${counted(fact.corrections, 'correction')}, ${billedIn(fact)}. The exports of ${fact.month} do not change.`,
     ],
     list: driverList('Largest changes', fact.drivers, true),
   };

@@ -59,7 +59,7 @@ export function nextStepOf(fact: DataFact): NextStep {
     case 'listings':
       return stepForListings(fact);
     case 'closed_month':
-      if (fact.differs !== undefined) return closeAgainStep(fact.differs.reopen);
+      if (fact.differs !== undefined) return closeAgainStep(fact.differs);
       return stepAfterCorrections(fact);
     case 'interface':
       return interfaceStep(fact);
@@ -75,14 +75,16 @@ export function isBilled({ reopen = [] }: Pick<ClosedMonthFact, 'reopen'>, month
 
 /** Corrections need no step: an open month bills them when it is closed, and a closed one has billed them. */
 function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
-  const { month, deliveredIn, reopen = [month] } = fact;
+  const { month, deliveredIn, reopen = [month], close } = fact;
   const closed = deliveredIn.filter((each) => isBilled(fact, each));
   const open = deliveredIn.filter((each) => !isBilled(fact, each));
+  // The title has both amounts.
+  const [ofClosed, ofOpen] = closed.length > 0 && open.length > 0 ? [' a part', ' the rest'] : [' it', ' it'];
   const parts = [
-    ...(closed.length === 0 ? [] : [`${closed.join(', ')} ${closed.length === 1 ? 'has' : 'have'} billed`]),
-    ...(open.length === 0 ? [] : [`${open.join(', ')} will bill`]),
+    ...(closed.length === 0 ? [] : [`${closed.join(', ')} ${closed.length === 1 ? 'has' : 'have'} billed${ofClosed}`]),
+    ...(open.length === 0 ? [] : [`${open.join(', ')} will bill${ofOpen}`]),
   ];
-  const words = `${parts.join(' and ')} the difference. To bill it in ${month} instead, run ${reopenAndClose(reopen)}.`;
+  const words = `${parts.join(', ')}. To bill it in ${month} instead, run ${reopenAndClose({ reopen, close })}.`;
   return { who: 'No action needed', words };
 }
 

@@ -4,7 +4,7 @@ import type { Severity } from '../severity.ts';
 import type { Instant } from '../time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
 import type { AlertFact } from './alert-fact.ts';
-import { endedCauses, type ProjectOfChecks } from './collect-facts.ts';
+import { currentCauses, type ProjectOfChecks } from './collect-facts.ts';
 import { cardOf } from './message.ts';
 import { parseFact } from './transitions.ts';
 
@@ -31,14 +31,14 @@ export async function openAlerts(
 ): Promise<OpenAlert[]> {
   const rows = await connection.rows(await readSql('alerts', 'open'));
   const facts = rows.map((row) => parseFact(String(row['fact'])));
-  const ended = await endedCauses(connection, facts, now, project);
-  const open = rows.filter((row) => !ended.has(String(row['alert_key'])));
-  return open.map((row) => ({
-    key: String(row['alert_key']),
-    severity: String(row['severity']) as Severity,
-    since: String(row['since']),
-    ...alertWords({ key: String(row['alert_key']), fact: String(row['fact']) }),
-  }));
+  const { ended, facts: current } = await currentCauses(connection, facts, now, project);
+  return rows.flatMap((row, place) => {
+    const key = String(row['alert_key']);
+    const fact = current.get(key) ?? facts[place];
+    if (fact === undefined || ended.has(key)) return [];
+    const severity = String(row['severity']) as Severity;
+    return [{ key, severity, since: String(row['since']), ...wordsOf(fact) }];
+  });
 }
 
 /** The words of an alert in the ledger, from its fact. */
@@ -49,10 +49,13 @@ export function alertWords({
   readonly key: string;
   readonly fact: string;
 }): Pick<OpenAlert, 'icon' | 'title' | 'detail' | 'next'> {
-  const parsed = parseFact(fact);
-  const { icon, title, sentences, next } = cardOf({ key, occurrence: 1, transition: 'raised', fact: parsed });
-  const first = detailOf(parsed, sentences);
-  return { icon, title, detail: withDate(first, parsed), next };
+  return wordsOf({ ...parseFact(fact), key });
+}
+
+/** The words of an open alert for lists: what is wrong, the amount with its date, and what to do. Pure. */
+export function wordsOf(fact: AlertFact): Pick<OpenAlert, 'icon' | 'title' | 'detail' | 'next'> {
+  const { icon, title, sentences, next } = cardOf({ key: fact.key, occurrence: 1, transition: 'raised', fact });
+  return { icon, title, detail: withDate(detailOf(fact, sentences), fact), next };
 }
 
 /** The amount, or the reason; for a failed run, the first sentence of each of its errors. */

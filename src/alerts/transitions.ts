@@ -192,7 +192,7 @@ export interface DataState {
   readonly listings: readonly (ListingsFact['listings'][number] & { readonly account: string })[];
   readonly closedMonths: readonly (Pick<
     ClosedMonthFact,
-    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'reopen' | 'drivers' | 'differs'
+    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'billed' | 'reopen' | 'close' | 'drivers' | 'differs'
   > & {
     readonly account: string;
   })[];
@@ -255,12 +255,8 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
     : windows.length > 0 && fact.errorCode === unprovenWindowCode;
 }
 
-/** The keys of all current facts about the data. Pure. */
-export function heldKeys(state: DataState): ReadonlySet<string> {
-  return new Set(heldFacts(state).map(({ key }) => key));
-}
-
-function heldFacts(state: DataState): DataFact[] {
+/** All current facts about the data. Pure. */
+export function heldFacts(state: DataState): DataFact[] {
   return [
     ...state.accounts.flatMap((account) => accountFacts(account, state.freshnessHours)),
     ...state.checks.flatMap((check) => checkFact(check, state.completeThrough) ?? []),
@@ -397,7 +393,11 @@ function closedMonthFact(
     notify: [],
     state: 'raised',
     completeThrough,
-    revision: moved.differs === undefined ? moved.cost : `differs: ${moved.cost}`,
+    // Reopening and closing later months can change who bills what while the sum stays the same.
+    revision:
+      moved.differs === undefined
+        ? (moved.billed ?? []).map(({ month, cost }) => `${month} ${cost}`).join(', ')
+        : `differs: ${moved.cost}`,
     ...moved,
   };
 }

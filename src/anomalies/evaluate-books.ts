@@ -6,6 +6,7 @@ import {
   type Connection,
   completeness,
   readSql,
+  type SqlRow,
 } from '../warehouse/index.ts';
 import type { DailyCosts } from './baseline.ts';
 import { dayName, dayNamed, dayNumber } from './days.ts';
@@ -28,19 +29,15 @@ export interface AnomalyState extends Pick<AnomalyEvaluation, 'anomalies' | 'acc
  * Returns the known anomalies and what is new. Only reads. Evaluates an account as far as it is complete.
  */
 export async function evaluateAnomalies(connection: Connection, rules: AnomalyRules): Promise<AnomalyState> {
-  const evaluated = new Map(
-    (await connection.rows(await readSql('anomalies', 'evaluated'))).map((row) => [
-      String(row['account']),
-      dayNumber(Number(row['evaluated_through'])) - 1,
-    ]),
-  );
+  const evaluated = await readEvaluated(connection);
   const accounts = (await completeness(connection)).flatMap((account) =>
     lookedAt(account, evaluated.get(account.account)),
   );
   const oldest = Math.min(...accounts.map(({ lastDay }) => lastDay)) - readDays + 1;
   const known = accounts.length === 0 ? [] : await readKnownAnomalies(connection, dayName(oldest - 30));
   if (accounts.length === 0) return { anomalies: [], accounts: [], present: known };
-  const changed = await changedDays(connection, oldest);
+  const access = await readAccess(connection, oldest);
+  const changed = await changedDays(connection, oldest, access.merged);
   const due = accounts.filter(
     ({ account, lastDay, evaluatedDay }) =>
       evaluatedDay === undefined ||
@@ -52,8 +49,12 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
   // One account that is far behind must not make the others read everything since then.
   const from = Math.min(...due.map(({ lastDay }) => lastDay)) - readDays + 1;
   const rowsOf = groupedBy(known, (row) => scopeKey(scopeOf({ ...row })));
-  const costs = withScopesWithoutCosts(await readDailyCosts(connection, due, from), due, known, from);
-  const late = await lateDays(connection, Math.min(...due.map(({ lastDay }) => lastDay)) - againDays + 1);
+  const costs = withScopesWithoutCosts(await readDailyCosts(connection, due, from, access.merged), due, known, from);
+  const late = await lateDays(
+    connection,
+    Math.min(...due.map(({ lastDay }) => lastDay)) - againDays + 1,
+    access.merged,
+  );
   const [loads] = await connection.rows(await readSql('ledger', 'last_load'));
   const found: Found[] = [];
   for (const { account, lastDay, evaluatedDay } of due) {
@@ -64,7 +65,11 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
     );
     for (const { scope, series } of own) {
       const key = scopeKey(scope);
-      const rows = rowsOf.get(key) ?? [];
+      const before = rowsOf.get(key) ?? [];
+      const hasMoved = access.hasMoved(scope);
+      if (hasMoved)
+        found.push(...before.filter(({ state }) => state === 'open').map((row) => movedAway(scope, row, lastDay)));
+      const rows = hasMoved ? [] : before;
       const changedFrom = changed.get(key);
       const episodes = evaluateScope({
         ...{ series, known: rows.map(toEpisode), lastDay, evaluatedDay, changedFrom, isQuiet, rules },
@@ -88,11 +93,14 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
       (before?.is_notified !== true || isMoved || before.last_day !== dayName(episode.lastDay)),
   );
   const explained = new Map(
-    (await explain(connection, toExplain)).map((explanation, place) => [toExplain[place]?.episode, explanation]),
+    (await explain(connection, toExplain, access.merged)).map((explanation, place) => [
+      toExplain[place]?.episode,
+      explanation,
+    ]),
   );
-  const rows = found.map(({ scope, episode, before }) => ({
+  const rows = found.map(({ scope, episode, before, isByAccess }) => ({
     before,
-    row: toRow(scope, episode, { before, explanation: explained.get(episode), rules }),
+    row: toRow(scope, episode, { before, explanation: explained.get(episode), rules, isByAccess }),
   }));
   const anomalies = rows.flatMap(({ row, before }) => (JSON.stringify(before) === JSON.stringify(row) ? [] : [row]));
   const keys = new Set(anomalies.map(({ anomaly_key }) => anomaly_key));
@@ -107,11 +115,19 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
   };
 }
 
+/** The last evaluated day of each account. */
+async function readEvaluated(connection: Connection): Promise<ReadonlyMap<string, number>> {
+  const rows = await connection.rows(await readSql('anomalies', 'evaluated'));
+  return new Map(rows.map((row) => [String(row['account']), dayNumber(Number(row['evaluated_through'])) - 1]));
+}
+
 /** An episode of a scope, and its previous state. */
 interface Found {
   readonly scope: Scope;
   readonly episode: StoredEpisode;
   readonly before: AnomalyRow | undefined;
+  /** Whether it ended only because the role of the token changed. */
+  readonly isByAccess?: boolean | undefined;
   /** Whether numbers of its days have changed. */
   readonly isMoved: boolean;
   readonly expectedSoFar: number;
@@ -142,16 +158,51 @@ function lookedAt(
   return [{ account, historyStart, lastDay, evaluatedDay }];
 }
 
+/** How far the roles of tokens decide in which scope a cost is. */
+interface Access {
+  /**
+   * The accounts with hours of both roles, as JSON: only an admin sees the workspace of rows without UUID, so these rows
+   * are evaluated together, in no workspace. Otherwise a change of role would look like a cost that moved.
+   */
+  readonly merged: string;
+  /** Whether rows of a scope were in another one at the last evaluation, because the role changed since. */
+  hasMoved(scope: Scope): boolean;
+}
+
+async function readAccess(connection: Connection, oldest: number): Promise<Access> {
+  const rows = await connection.rows(await readSql('anomalies', 'access'), { from: formatInstant(oldest * dayMs) });
+  const accountsWith = (test: (row: SqlRow) => boolean) => rows.filter(test).map((row) => String(row['account']));
+  const merged = JSON.stringify(accountsWith((row) => row['is_merged'] === true));
+  const moved = accountsWith((row) => row['was_merged'] !== null && row['is_merged'] !== row['was_merged']);
+  if (moved.length === 0) return { merged, hasMoved: () => false };
+  const keyOf = (scope: Scope) => scopeKey({ ...scope, workspace: null });
+  const withoutUuid = await connection.rows(await readSql('anomalies', 'without_uuid'));
+  const keys = new Set(withoutUuid.map((row) => keyOf(scopeOf(row))));
+  return { merged, hasMoved: (scope) => moved.includes(scope.account) && keys.has(keyOf(scope)) };
+}
+
+/** The end of an open anomaly whose costs are in another scope since the role of the token changed. */
+function movedAway(scope: Scope, before: AnomalyRow, lastDay: number): Found {
+  const episode: StoredEpisode = { ...toEpisode(before), state: 'over', endedDay: lastDay, isRestated: true };
+  return { scope, episode, before, isMoved: false, isByAccess: true, expectedSoFar: 0 };
+}
+
 /** The first day of each scope whose numbers have changed since the last evaluation of its account. */
-async function changedDays(connection: Connection, oldest: number): Promise<Map<string, number>> {
-  const rows = await connection.rows(await readSql('anomalies', 'changed'), { from: formatInstant(oldest * dayMs) });
+async function changedDays(connection: Connection, oldest: number, merged: string): Promise<Map<string, number>> {
+  const from = formatInstant(oldest * dayMs);
+  const rows = await connection.rows(await readSql('anomalies', 'changed'), { from, merged });
   return new Map(rows.map((row) => [scopeKey(scopeOf(row)), Number(row['first_day'])]));
 }
 
 /** How much of each scope's days arrived after the day was loaded. */
-async function lateDays(connection: Connection, from: number): Promise<Map<string, { day: number; moved: number }[]>> {
+async function lateDays(
+  connection: Connection,
+  oldest: number,
+  merged: string,
+): Promise<Map<string, { day: number; moved: number }[]>> {
   const days = new Map<string, { day: number; moved: number }[]>();
-  const rows = await connection.rows(await readSql('anomalies', 'late'), { from: formatInstant(from * dayMs) });
+  const from = formatInstant(oldest * dayMs);
+  const rows = await connection.rows(await readSql('anomalies', 'late'), { from, merged });
   for (const row of rows) {
     const key = scopeKey(scopeOf(row));
     const day = { day: Number(row['usage_day']), moved: Number(row['moved']) };
@@ -165,12 +216,14 @@ async function readDailyCosts(
   connection: Connection,
   accounts: readonly LookedAt[],
   oldest: number,
+  merged: string,
 ): Promise<{ scope: Scope; series: DailyCosts }[]> {
   const lastDay = Math.max(...accounts.map((account) => account.lastDay));
   const rows = await connection.rows(await readSql('anomalies', 'daily'), {
     from: formatInstant(oldest * dayMs),
     to: formatInstant((lastDay + 1) * dayMs),
     accounts: JSON.stringify(accounts.map(({ account }) => account)),
+    merged,
   });
   return rows.map((row) => {
     const scope = scopeOf(row);
@@ -284,7 +337,8 @@ function toRow(
     before,
     explanation,
     rules,
-  }: { before: AnomalyRow | undefined; explanation: Explained | undefined; rules: AnomalyRules },
+    isByAccess,
+  }: Pick<Found, 'before' | 'isByAccess'> & { explanation: Explained | undefined; rules: AnomalyRules },
 ): AnomalyRow {
   const unexplained: Omit<AnomalyDetail, 'impacts' | 'notices'> = {
     costSoFar: null,
@@ -309,6 +363,7 @@ function toRow(
     drivers: explained.drivers,
     deployments: explained.deployments,
     deploymentCount: explained.deploymentCount,
+    ...(isByAccess === true || known.isByAccess === true ? { isByAccess: true } : {}),
   };
   const day = (number: number | undefined) => (number === undefined ? null : dayName(number));
   return {

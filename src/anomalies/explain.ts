@@ -29,9 +29,13 @@ const alone = 0.75;
 
 /**
  * Explains episodes from the books, in order: which resources drive them, whether price or usage changed, and in which
- * hour of the first day they started.
+ * hour of the first day they started. `merged`: the accounts, as JSON, whose rows without UUID are in no workspace.
  */
-export async function explain(connection: Connection, asked: readonly ToExplain[]): Promise<Explained[]> {
+export async function explain(
+  connection: Connection,
+  asked: readonly ToExplain[],
+  merged: string,
+): Promise<Explained[]> {
   if (asked.length === 0) return [];
   const anomalies = JSON.stringify(
     asked.map(({ scope, episode, expectedSoFar }, anomaly) => ({
@@ -45,8 +49,12 @@ export async function explain(connection: Connection, asked: readonly ToExplain[
       expected: expectedSoFar,
     })),
   );
-  const drivers = await connection.rows(await readSql('anomalies', 'drivers'), { anomalies, drivers: driverCount });
-  const hours = await connection.rows(await readSql('anomalies', 'hours'), { anomalies });
+  const drivers = await connection.rows(await readSql('anomalies', 'drivers'), {
+    anomalies,
+    merged,
+    drivers: driverCount,
+  });
+  const hours = await connection.rows(await readSql('anomalies', 'hours'), { anomalies, merged });
   const driversOf = byAnomaly(drivers);
   const hoursOf = byAnomaly(hours);
   const found = asked.map(({ episode, expectedSoFar }, anomaly) =>

@@ -51,6 +51,8 @@ export interface AnomalyDetail {
   readonly deployments?: readonly DeploymentBefore[] | undefined;
   /** How many deployments there are; `deployments` may have fewer. */
   readonly deploymentCount?: number | undefined;
+  /** Whether it ended because the role of the token changed: its costs are in another workspace, or in none. */
+  readonly isByAccess?: boolean | undefined;
 }
 
 /**

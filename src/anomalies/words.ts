@@ -43,6 +43,16 @@ export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
   const amount = `${amountOf(fact.impact)} ${fact.isUp ? 'more' : 'less'} than usual`;
   const days = spanOf(fact);
   const head = { fields: [], list: undefined };
+  if (fact.isRestated && fact.isByAccess === true) {
+    return {
+      ...head,
+      title: `${subject} is no longer evaluated as before: the role of the token has changed`,
+      sentences: [
+        'Only an admin token sees the workspace of rows without a resource UUID, such as those of volumes. Since the role ' +
+          'changed, these costs are in another workspace or in none. The platform did not change them.',
+      ],
+    };
+  }
   if (fact.isRestated) {
     return {
       ...head,
@@ -224,7 +234,10 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
   return [
     { label: 'Cost', value: `${usd(total)}, ${days}` },
     { label: 'Usual', value: `${usual}${firstDay === lastDay ? ` (${rangeWords(fact)})` : ''}` },
-    { label: 'Difference', value: `${usd(impact, true)}${dailyImpact ? `, about ${roughly(dailyImpact)} a day` : ''}` },
+    {
+      label: 'Total difference',
+      value: `${usd(impact, true)}${dailyImpact ? `, about ${roughly(dailyImpact)} a day` : ''}`,
+    },
     { label: 'Where', value: `${placeOf(fact)}, account ${account}` },
   ];
 }
@@ -276,24 +289,19 @@ function exactly(text: string): string {
   return `${cents(wholeOfDecimal(text, decimals))} USD`;
 }
 
-/** An amount without sign: `12.19 USD`, and from 100 USD on `458 USD`. */
+/** An amount without sign: `457.65 USD`, the same figure as in every list. */
 function amountOf(text: string): string {
-  return rough(text, 100n);
-}
-
-/** An estimate without sign: `92 USD`, and below 10 USD `4.06 USD`. */
-function roughly(text: string): string {
-  return rough(text, 10n);
+  return usd(text.replace(/^-/, ''));
 }
 
 const unit = 10n ** BigInt(decimals);
 const grouped = new Intl.NumberFormat('en-US');
 
-/** Whole USD from `least` on, with cents below. */
-function rough(text: string, least: bigint): string {
+/** An estimate without sign: `92 USD`, and below 10 USD `4.06 USD`. */
+function roughly(text: string): string {
   const signed = wholeOfDecimal(text, decimals);
   const whole = signed < 0n ? -signed : signed;
-  return whole < least * unit ? usd(decimalOfWhole(whole, decimals)) : `${grouped.format(rounded(whole, unit))} USD`;
+  return whole < 10n * unit ? usd(decimalOfWhole(whole, decimals)) : `${grouped.format(rounded(whole, unit))} USD`;
 }
 
 function shareOf(difference: string, expected: string): string {

@@ -1,7 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import type { Invoice } from '../invoice-option.ts';
 import { usdDecimals } from '../money.ts';
+import { reopenAndClose } from '../next-step.ts';
 import {
   addCalendarMonths,
   dayMs,
@@ -9,6 +11,7 @@ import {
   formatInstant,
   formatMonth,
   formatWindow,
+  hourMs,
   type Instant,
   type Window,
 } from '../time.ts';
@@ -121,6 +124,9 @@ export interface CloseQuestion {
   readonly checks: readonly CheckResult[];
   readonly closeAfterDays: number;
   readonly settleDays: number;
+  /** An hour counts as complete this long after its end. */
+  readonly lagHours: number;
+  readonly now: Instant;
 }
 
 /** Why a month cannot be closed, one sentence per reason with what to do. Empty if it can. */
@@ -134,6 +140,9 @@ export function closeObstacles(question: CloseQuestion): string[] {
   ];
 }
 
+/** The commands that close earlier months are printed for this many. */
+const recipeMonths = 12;
+
 /** Months are closed in order, without gaps. The first one can be any month. */
 function orderObstacles(month: Window, closed: readonly ClosedMonth[]): string[] {
   const [first, last] = [closed[0], closed.at(-1)];
@@ -141,10 +150,56 @@ function orderObstacles(month: Window, closed: readonly ClosedMonth[]): string[]
   const next = addCalendarMonths(last.month, 1);
   if (month.start === next) return [];
   if (month.start > next) return [`${formatMonth(next)} is not closed: close the older month first`];
+  const before = monthsBetween(month.start, first.month).map((name) => ({ month: name, invoices: [] }));
+  const nextWords = `close ${formatMonth(next)} next`;
+  if (before.length > recipeMonths)
+    return [`the first closed month is ${formatMonth(first.month)}, and this one is long before it: ${nextWords}`];
+  const reopening = {
+    reopen: closed.map((each) => formatMonth(each.month)),
+    close: [...before, ...closed.map((each) => ({ month: formatMonth(each.month), invoices: invoicesOf(each) }))],
+  };
   return [
-    `the first closed month is ${formatMonth(first.month)}, and months before it cannot be closed: ` +
-      `close ${formatMonth(next)} next`,
+    `the first closed month is ${formatMonth(first.month)}, and a month before it can only be closed while no later one ` +
+      `is: run ${reopenAndClose(reopening)}. Otherwise ${nextWords}`,
   ];
+}
+
+/** The invoices that a month was closed with. */
+export function invoicesOf({ accounts }: Pick<ClosedMonth, 'accounts'>): Invoice[] {
+  return accounts.flatMap(({ account, invoiced }) => (invoiced === undefined ? [] : [{ account, invoiced }]));
+}
+
+/** The names of the months from one until another, which is exclusive. */
+function monthsBetween(from: Instant, to: Instant): string[] {
+  const names: string[] = [];
+  for (let month = from; month < to; month = addCalendarMonths(month, 1)) names.push(formatMonth(month));
+  return names;
+}
+
+/**
+ * A warning before the first close, if the books have whole months before it: they cannot be closed while it is.
+ * Undefined for later closes, and if there are no such months. Pure.
+ */
+export function firstCloseWarning({
+  month,
+  closed,
+  accounts,
+}: Pick<CloseQuestion, 'month' | 'closed' | 'accounts'>): string | undefined {
+  const starts = accounts.flatMap(({ completeness }) => completeness?.historyStart ?? []);
+  if (closed.length > 0 || starts.length === 0) return undefined;
+  const start = Math.min(...starts);
+  const whole = floorMonth(start) === start ? start : addCalendarMonths(floorMonth(start), 1);
+  const earlier = monthsBetween(whole, month.start);
+  const [first, last, name] = [earlier[0], earlier.at(-1), formatMonth(month.start)];
+  if (first === undefined || last === undefined) return undefined;
+  const them =
+    earlier.length === 1
+      ? `${first} is in the books and not closed`
+      : `${first} to ${last} are in the books and not closed`;
+  return (
+    `${name} is the first month that you close. ${them}: a month before ${name} cannot be closed while ${name} is. ` +
+    `To start with ${first}, run "costbook reopen ${name} --reason …", then "costbook close ${first}"`
+  );
 }
 
 /** A month that ends before the books of every account start has nothing to close. */
@@ -159,7 +214,7 @@ function beforeBooks({ month, accounts }: CloseQuestion): string[] {
 
 function accountObstacles(
   { account, completeness, isConfigured, covered, unproven, isTotalDue }: AccountToClose,
-  { month, closeAfterDays, settleDays }: CloseQuestion,
+  { month, closeAfterDays, settleDays, lagHours, now }: CloseQuestion,
 ): string[] {
   const { historyStart, completeThrough } = completeness ?? {};
   const obstacles: string[] = [];
@@ -179,7 +234,7 @@ function accountObstacles(
     if (completeThrough !== undefined && completeThrough < settledAt) {
       obstacles.push(
         `account ${account}: its books are complete through ${formatInstant(completeThrough)}, expected ` +
-          `${formatInstant(settledAt)}, the end of the month plus ${closeAfterDays} days (closeAfterDays); ${again} after that instant`,
+          `${formatInstant(settledAt)}, the end of the month plus ${closeAfterDays} days (closeAfterDays); ${again}${fromWhen(settledAt, lagHours, now)}`,
       );
     } else {
       // An hour that was fetched too soon after its end may have changed since. If months close before hours settle, that
@@ -211,6 +266,14 @@ function accountObstacles(
     );
   }
   return obstacles;
+}
+
+/** From when an ingest makes the books complete through an instant; empty if it does now. */
+function fromWhen(through: Instant, lagHours: number, now: Instant): string {
+  const from = through + lagHours * hourMs;
+  if (now >= from) return '';
+  const why = lagHours === 0 ? '' : `: an hour is complete ${counted(lagHours, 'hour')} after its end (lagHours)`;
+  return ` at ${formatInstant(from)} or later${why}`;
 }
 
 function checkObstacle({ check, offenders, error }: CheckResult): string[] {

@@ -1,7 +1,9 @@
 export {
   type BilledMonth,
   closeObstacles,
+  firstCloseWarning,
   type InvoicesByAccount,
+  invoicesOf,
   isAsClosed,
   readBilledMonth,
   readClosedMonth,
@@ -10,7 +12,6 @@ export {
   billedCost,
   describeInvoices,
   invoiceDifference,
-  invoiceOption,
   invoiceWarning,
   invoiceWords,
   totalBilled,

@@ -1,6 +1,6 @@
 import { decimalOfWhole, trimmedDecimal, wholeOfDecimal } from '../decimals.ts';
+import type { Invoice } from '../invoice-option.ts';
 import { usdDecimals } from '../money.ts';
-import { shellWord } from '../shell-word.ts';
 import { formatMonth, type Instant } from '../time.ts';
 import { amount } from '../usd-format.ts';
 import type { AccountClose } from '../warehouse/index.ts';
@@ -59,20 +59,9 @@ export function invoiceWarning(month: Instant, close: Billed): string | undefine
   );
 }
 
-/** The total of the platform's invoice to an account, USD as decimal text. */
-export interface Invoice {
-  readonly account: string;
-  readonly invoiced: string;
-}
-
 /** The invoices of a close, for people: `3623.03 USD`. */
 export function describeInvoices(invoices: readonly Invoice[]): string {
   return invoices.map(({ account, invoiced }) => `${trimmedDecimal(invoiced)} USD for account ${account}`).join(', ');
-}
-
-/** The option that gives these invoices again, as a person types it: `--invoice acc_main=3623.03`. */
-export function invoiceOption(invoices: readonly Invoice[]): string {
-  return `--invoice ${shellWord(invoices.map(({ account, invoiced }) => `${account}=${trimmedDecimal(invoiced)}`).join(','))}`;
 }
 
 const cent = 10n ** BigInt(usdDecimals - 2);

@@ -1,9 +1,10 @@
 import {
   type AlertFact,
   alertWords,
+  type CurrentCauses,
   countWords,
+  currentCauses,
   deliverAll,
-  endedCauses,
   exitCodeOf,
   loadAlertingConfig,
   type Message,
@@ -13,6 +14,7 @@ import {
   previewFormats,
   unstoredStill,
   type WaitingAlert,
+  wordsOf,
 } from '../alerts/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
@@ -112,13 +114,13 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const isOpenOnly = input.options['open'] === true;
-    const rows = await books.connection.rows(await readSql('alerts', 'list'), { open_only: isOpenOnly });
-    const over = await overIn(rows, books.connection, context);
+    const stored = await books.connection.rows(await readSql('alerts', 'list'), { open_only: isOpenOnly });
+    const rows = await withPresent(stored, books.connection, context);
     const answers = await storedAnswers(books.connection, 0);
     const state = await completenessOf(books.connection);
     const unstored = await unstoredStill(context.dir);
     const waiting = unstored.map(({ key }) => key);
-    const ofBooks = rows.filter((row) => row['is_open'] === true && !isOver(row, over));
+    const ofBooks = rows.filter((row) => row['is_open'] === true && !isOver(row));
     // As `allOpenAlerts` counts them.
     const open = [
       ...unstored.map(() => ({ severity: 'critical' as const })),
@@ -129,11 +131,11 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
     if (context.json) {
       const { completeThrough, settledThrough } = state;
       await context.write(
-        `${JSON.stringify({ open: open.length, completeThrough, settledThrough, alerts: rows.map((row) => toJson(row, isOver(row, over), answers)), unstored })}\n`,
+        `${JSON.stringify({ open: open.length, completeThrough, settledThrough, alerts: rows.map((row) => toJson(row, isOver(row), answers)), unstored })}\n`,
       );
     } else {
       const none = rows.length === 0 && unstored.length === 0 ? await noneWords(books.connection, isOpenOnly) : '';
-      const shown = `${unstored.map(describeUnstored).join('')}${none}${describe(rows, over, answers)}`.trimEnd();
+      const shown = `${unstored.map(describeUnstored).join('')}${none}${describe(rows, answers)}`.trimEnd();
       const count = open.length === 0 ? '' : `${countWords(open)}\n`;
       await context.write(`${folded(shown, context.layout)}\n\n${count}${describeCompleteness(state)}\n`);
     }
@@ -143,23 +145,35 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
   }
 }
 
-/** The keys of open alerts whose cause is gone. */
-async function overIn(
+/**
+ * The alerts with their present words: `is_over` says whether the cause of an open one is gone. Those come after the
+ * other open ones.
+ */
+async function withPresent(
   rows: readonly SqlRow[],
   connection: Connection,
   context: CommandContext,
-): Promise<ReadonlySet<string>> {
+): Promise<SqlRow[]> {
   const open = rows.filter((row) => row['is_open'] === true);
-  return endedCauses(
-    connection,
-    open.map((row) => parseFact(String(row['fact']))),
-    context.effects.now(),
-    context,
-  );
+  const facts = open.map((row) => parseFact(String(row['fact'])));
+  const now = await currentCauses(connection, facts, context.effects.now(), context);
+  const present = open.map((row) => presentOf(row, now));
+  return [
+    ...present.filter((row) => !isOver(row)),
+    ...present.filter(isOver),
+    ...rows.filter((row) => row['is_open'] !== true),
+  ];
 }
 
-function isOver(row: SqlRow, over: ReadonlySet<string>): boolean {
-  return row['is_open'] === true && over.has(String(row['alert_key']));
+function presentOf(row: SqlRow, { ended, facts }: CurrentCauses): SqlRow {
+  const key = String(row['alert_key']);
+  const fact = facts.get(key);
+  return { ...row, is_over: ended.has(key), ...(fact === undefined ? {} : { fact: JSON.stringify(fact) }) };
+}
+
+/** Whether the cause of an open alert is gone. */
+function isOver(row: SqlRow): boolean {
+  return row['is_over'] === true;
 }
 
 /** The answer if there is no alert, or if `alert` has not run yet. */
@@ -218,11 +232,11 @@ const maxAnswerShown = 500;
 /** How many ended alerts are shown; --json has all. */
 const endedShown = 10;
 
-function describe(rows: readonly SqlRow[], over: ReadonlySet<string>, answers: readonly StoredAnswer[]): string {
+function describe(rows: readonly SqlRow[], answers: readonly StoredAnswer[]): string {
   const open = rows.filter((row) => row['is_open'] === true);
   const ended = rows.filter((row) => row['is_open'] !== true);
   const parts = [
-    ...open.map((row) => describeOpen(row, isOver(row, over), answersTo(row, answers))),
+    ...open.map((row) => describeOpen(row, answersTo(row, answers))),
     ...(ended.length === 0 ? [] : [['Ended:', ...ended.slice(0, endedShown).map(describeEnded)].join('\n')]),
     ...(ended.length > endedShown ? [`and ${ended.length - endedShown} more ended alerts (--json lists all)`] : []),
   ];
@@ -240,15 +254,14 @@ function describeUnstored({ key, title, detail, next, at }: WaitingAlert): strin
   return `${[...lines, `   ${key}`].flatMap((line) => (line ? [forTerminal(line)] : [])).join('\n')}\n\n`;
 }
 
-function describeOpen(row: SqlRow, isOverNow: boolean, answers: readonly StoredAnswer[]): string {
-  const { icon, title, detail, next } = alertWords({ key: String(row['alert_key']), fact: String(row['fact']) });
+function describeOpen(row: SqlRow, answers: readonly StoredAnswer[]): string {
+  const fact = parseFact(String(row['fact']));
+  const { icon, title, detail, next } = wordsOf(fact);
   const times = Number(row['occurrence']) > 1 ? `, ${row['occurrence']} times` : '';
   const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
-  const words = isOverNow
-    ? [`${overWords(parseFact(String(row['fact'])))}: the next "costbook alert" ends this alert`]
-    : [detail, next];
+  const words = isOver(row) ? [`${overWords(fact)}: the next "costbook alert" ends this alert`] : [detail, next];
   return [
-    forTerminal(`${icon} ${row['severity']}  ${title}`),
+    forTerminal(`${isOver(row) ? '✅ over' : `${icon} ${row['severity']}`}  ${title}`),
     ...words.flatMap((line) => (line === undefined ? [] : [`   ${forTerminal(line)}`])),
     `   open since ${row['open_since']}${times}${quiet}; notified: ${notifiedWords(row)}`,
     ...newestOfEach(answers).map(({ sink, text }) => `   ${forTerminal(`${sink} answered: ${text}`, maxAnswerShown)}`),

@@ -3,8 +3,8 @@ import {
   billedCost,
   closeObstacles,
   describeInvoices,
+  firstCloseWarning,
   invoiceDifference,
-  invoiceOption,
   invoiceWarning,
   invoiceWords,
   isAsClosed,
@@ -15,8 +15,9 @@ import {
 import { type LocalConfig, loadConfig } from '../config/index.ts';
 import { trimmedDecimal } from '../decimals.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
+import { invoiceOption } from '../invoice-option.ts';
 import { runChecks } from '../query/index.ts';
-import { type RevokedExport, revokedCloses, revokedExports, revokedWords } from '../reports/index.ts';
+import { type RevokedExport, revokedCloses, revokedWords } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time.ts';
 import { amount } from '../usd-format.ts';
@@ -40,6 +41,7 @@ import {
 } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
+import { exportsOfRevoked } from './revoked.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, writingRun } from './writing-run.ts';
 
@@ -101,21 +103,21 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
 
     const accounts = await accountsToClose(connection, config, month);
     const ids = accounts.map(({ account }) => account);
-    const invoiced = invoicesOf(invoices, ids);
+    const invoiced = invoicedBy(invoices, ids);
     if (invoices === undefined) await expectNoRevokedInvoice(connection, month.start);
+    const { closeAfterDays, settleDays, lagHours } = config;
     const obstacles = closeObstacles({
-      month,
-      closed,
-      accounts,
+      ...{ month, closed, accounts, closeAfterDays, settleDays, lagHours },
       checks: await failingChecks(context),
-      closeAfterDays: config.closeAfterDays,
-      settleDays: config.settleDays,
+      now: context.effects.now(),
     });
     if (obstacles.length > 0) {
       throw new UnprovenError(
         [`${formatMonth(month.start)} cannot be closed:`, ...obstacles.map((text) => `- ${text}`)].join('\n'),
       );
     }
+    const warning = firstCloseWarning({ month, closed, accounts });
+    if (warning !== undefined) context.tell(`warning: ${warning}`);
     context.progress(`adding up ${formatMonth(month.start)}`);
     const closes = await readBilledMonth(connection, month.start, ids, invoiced);
     const units = await knownUnits(connection);
@@ -123,8 +125,13 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
       { month: month.start, runNumber, accounts: closes, units },
       context.effects.now(),
     );
-    const found = await revokedExports(join(context.dir, 'exports'), await revokedCloses(connection));
-    const revoked = found.filter(({ command }) => command.includes(` --month ${formatMonth(month.start)}`));
+    // The snapshot was read before the close.
+    const name = formatMonth(month.start);
+    const known = (await revokedCloses(connection)).map((one) =>
+      one.month === name ? { ...one, isClosedAgain: true } : one,
+    );
+    const found = await exportsOfRevoked(context.dir, known);
+    const revoked = found.filter(({ months }) => months.includes(name));
     await answer({ month: month.start, closedAt, accounts: closes, revoked }, false, context);
     return { exitCode: exitCodes.done };
   } finally {
@@ -142,9 +149,10 @@ async function expectNoRevokedInvoice(connection: Connection, month: Instant): P
   });
   if (rows.length === 0) return;
   const invoices = rows.map((row) => ({ account: String(row['account']), invoiced: String(row['invoiced']) }));
+  const [had, same] = invoices.length === 1 ? ['an invoice', 'the same invoice'] : ['invoices', 'the same invoices'];
   throw new UsageError(
-    `${formatMonth(month)} had an invoice when it was last closed: ${describeInvoices(invoices)}. Add "${invoiceOption(invoices)}" ` +
-      'to close it with the same invoice, --invoice with a new total, or "--invoice none" to close it without one',
+    `${formatMonth(month)} had ${had} when it was last closed: ${describeInvoices(invoices)}. Add "${invoiceOption(invoices)}" ` +
+      `to close it with ${same}, --invoice with a new total, or "--invoice none" to close it without one`,
   );
 }
 
@@ -155,7 +163,7 @@ async function closedAlready(before: ClosedMonth, { invoices, context }: Closing
     invoices === undefined
       ? []
       : [
-          ...invoicesOf(
+          ...invoicedBy(
             invoices,
             before.accounts.map(({ account }) => account),
           ),
@@ -231,7 +239,7 @@ function parseInvoices(text: string): Invoices {
   return { byAccount };
 }
 
-function invoicesOf(invoices: Invoices | undefined, accounts: readonly string[]): ReadonlyMap<string, string> {
+function invoicedBy(invoices: Invoices | undefined, accounts: readonly string[]): ReadonlyMap<string, string> {
   if (invoices === undefined) return new Map();
   if ('only' in invoices) {
     const [account] = accounts;
@@ -289,7 +297,7 @@ async function answer(
   );
   const words = wasClosed ? 'was already closed, and still matches its closing total' : 'is closed';
   const next =
-    revokedWords(revoked, { isClosedAgain: true }) ??
+    revokedWords(revoked) ??
     'Later changes become corrections in the first open month. --as-of now shows current numbers.';
   const lines = [
     `${formatMonth(month)} ${words} as of ${formatInstant(closedAt)}. It bills ${amount(totalBilled(accounts))} USD. Its reports show the books as of then.`,

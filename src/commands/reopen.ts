@@ -1,20 +1,21 @@
-import { join } from 'node:path';
-import { invoiceOption } from '../closing/index.ts';
+import { invoicesOf } from '../closing/index.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { revokedExports, revokedWords } from '../reports/index.ts';
+import { invoiceOption } from '../invoice-option.ts';
+import { revokedWords } from '../reports/index.ts';
 import { formatInstant, formatMonth, parseMonth } from '../time.ts';
 import { type ClosedMonth, expectBooks } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
 import { optionReader } from './options.ts';
+import { exportsOfRevoked } from './revoked.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
 /** How to close the month with the invoice of the revoked close; empty if that had none. */
-function closeWords(name: string, { accounts }: ClosedMonth): string {
-  const invoices = accounts.flatMap(({ account, invoiced }) => (invoiced === undefined ? [] : [{ account, invoiced }]));
+function closeWords(name: string, month: ClosedMonth): string {
+  const invoices = invoicesOf(month);
   return invoices.length === 0
     ? ''
-    : `It had an invoice. To close it with the same one: costbook close ${name} ${invoiceOption(invoices)}\n`;
+    : `It had ${invoices.length === 1 ? 'an invoice. To close it with the same one' : 'invoices. To close it with the same ones'}: costbook close ${name} ${invoiceOption(invoices)}\n`;
 }
 
 export const reopenCommand: Command = {
@@ -51,7 +52,8 @@ export const reopenCommand: Command = {
       }
       const reopenedAt = await warehouse.reopenMonth(month, context.redact(reason), context.effects.now());
       const closedAt = formatInstant(before.closedAt);
-      const revoked = await revokedExports(join(context.dir, 'exports'), new Set([closedAt]));
+      const close = { month: name, closedAt: before.closedAt, reopenedAt, isClosedAgain: false };
+      const revoked = await exportsOfRevoked(context.dir, [close]);
       const words = revokedWords(revoked);
       await context.write(
         context.json

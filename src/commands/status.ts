@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { styleText } from 'node:util';
 import {
   alertRows,
@@ -18,7 +17,7 @@ import { exitCodes, firstSentences } from '../errors.ts';
 import { unprovenWindowCode } from '../failure.ts';
 import { closeAgainStep, type NextStep, nextWords, unprovenStep } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
-import { type RevokedExport, revokedCloses, revokedExports, revokedWords } from '../reports/index.ts';
+import { type RevokedExport, revokedCloses, revokedWords } from '../reports/index.ts';
 import { forTerminal, maxSentenceLength } from '../safe-text.ts';
 import { folded } from '../terminal/index.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
@@ -39,6 +38,7 @@ import { type ClockFault, futureInstants } from './books-clock.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type FileFault, faultsOfFiles } from './files-of-books.ts';
 import { faultsOfJobFiles, type JobFileFaults } from './job-mistakes.ts';
+import { exportsOfRevoked } from './revoked.ts';
 import { unprovenLines } from './unproven-lines.ts';
 
 export const statusCommand: Command = {
@@ -170,6 +170,8 @@ interface MovedMonth {
   readonly corrections: number;
   /** The months that bill them. */
   readonly deliveredIn: readonly string[];
+  /** The part of the change that each of these months bills, USD as decimal text. */
+  readonly billed: readonly { readonly month: string; readonly cost: string }[];
 }
 
 async function readStatus(
@@ -216,7 +218,7 @@ async function readStatus(
       ? [{ words: 'the books have no account yet: run "costbook ingest"', next: undefined, key: undefined }]
       : accounts.flatMap((each) => reasonsOf(each, now, freshnessHours));
   for (const each of await differingCloses(connection)) {
-    found.push({ words: differingCloseWords(each), next: closeAgainStep(each.reopen), key: undefined });
+    found.push({ words: differingCloseWords(each), next: closeAgainStep(each), key: undefined });
   }
   const open = await allOpenAlerts(connection, now, context);
   const [waiting] = await connection.rows(await readSql('status', 'pending_messages'));
@@ -233,7 +235,7 @@ async function readStatus(
     accounts,
     closed: last === undefined ? null : { month: formatMonth(last.month), closedAt: formatInstant(last.closedAt) },
     moved: await movedMonths(connection),
-    revokedExports: await revokedExports(join(context.dir, 'exports'), await revokedCloses(connection)),
+    revokedExports: await exportsOfRevoked(context.dir, await revokedCloses(connection)),
     restated: { hours: Number(restated['hours']), cost: String(restated['cost']) },
     alerts: {
       open: open.length,
@@ -355,12 +357,16 @@ export function ageBeyond(instant: string, now: Instant, limitHours: number): st
 
 async function movedMonths(connection: Connection): Promise<MovedMonth[]> {
   const rows = await connection.rows(await readSql('status', 'moved_months'));
-  return rows.map((row) => ({
-    month: String(row['month']),
-    cost: String(row['cost']),
-    corrections: Number(row['corrections']),
-    deliveredIn: String(row['months']).split(','),
-  }));
+  return rows.map((row) => {
+    const billed = JSON.parse(String(row['billed'])) as MovedMonth['billed'];
+    return {
+      month: String(row['month']),
+      cost: String(row['cost']),
+      corrections: Number(row['corrections']),
+      deliveredIn: billed.map(({ month }) => month),
+      billed,
+    };
+  });
 }
 
 function instantOrNull(value: unknown): string | null {
@@ -525,9 +531,11 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
   }
   lines.push('');
   if (closed !== null) lines.push(`closed through ${closed.month}, last close at ${closed.closedAt}`);
-  for (const { month, cost, corrections, deliveredIn } of moved) {
+  for (const { month, cost, corrections, billed } of moved) {
     const rows = `${corrections} correction${corrections === 1 ? '' : 's'}`;
-    lines.push(`  ${month} changed by ${cost} USD since its close: ${rows}, billed in ${deliveredIn.join(', ')}`);
+    const parts =
+      billed.length > 1 ? billed.map((one) => `${one.month} (${one.cost} USD)`) : billed.map((one) => one.month);
+    lines.push(`  ${month} changed by ${cost} USD since its close: ${rows}, billed in ${parts.join(', ')}`);
   }
   lines.push(...linesIn(revokedWords(revoked) ?? ''));
   if (restated.hours > 0) {

@@ -49,7 +49,7 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
     for (const [index, folder] of folders.entries()) {
       context.progress(`export ${index + 1} of ${folders.length}, ${folder}`);
       context.signal.throwIfAborted();
-      const one = await verifyExport(root, folder, files, (manifest) => verifier.requery(manifest));
+      const one = await verifyExport(root, folder, files, (manifest) => verifier.requery(manifest, folder));
       verified.push(one);
       if (!context.json) await context.write(describe(one));
     }
@@ -58,7 +58,8 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
     scratch.close();
   }
   const differences = verified.reduce((sum, one) => sum + one.differences.length, 0);
-  const revoked = await revokedExports(root, verifier.revoked);
+  const isUsual = root === join(context.dir, 'exports');
+  const revoked = await revokedExports(root, verifier.shown, isUsual ? undefined : root);
   if (context.json)
     await context.write(`${JSON.stringify({ folder: root, exports: verified, differences, revoked })}\n`);
   else {

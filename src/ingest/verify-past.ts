@@ -28,6 +28,7 @@ import {
   type ContradictedQuestion,
   type Contradiction,
   contradictedQuestions,
+  coveredAsMember,
   dueMonths,
   groupsByWorkspace,
   type PastComparison,
@@ -337,10 +338,30 @@ async function narrow(past: Past, { query, comparison }: Asked): Promise<Asked[]
   return askAll(past, narrower);
 }
 
-/** The days in which answers differ from the books; warns of the largest differences of each. */
-function differingDays({ account, tools }: Past, found: readonly Asked[]): Window[] {
-  for (const { question, comparison } of found) {
-    for (const difference of comparison.differences.slice(0, 3)) {
+/**
+ * The days in which answers differ from the books; warns of the largest differences of each. Days that a member's token
+ * fetched lack workspaces, so an admin's answers differ from them although the platform changed nothing.
+ */
+async function differingDays(past: Past, found: readonly Asked[]): Promise<Window[]> {
+  const { account, tools, role, verification } = past;
+  const isAdmin = role === 'admin' && found.some(({ comparison }) => comparison.differences.length > 0);
+  const asMember = isAdmin ? await coveredAsMember(verification.connection, account) : [];
+  for (const { query, question, comparison } of found) {
+    const differing = new Set(comparison.differences.map(({ bucketStart }) => bucketStart));
+    const byAccess = bucketsOf(query.window, query.resolution ?? 'daily').filter(
+      (bucket) =>
+        differing.has(bucket.start) && asMember.some(({ start, end }) => start < bucket.end && end > bucket.start),
+    );
+    for (const window of unionWindows(byAccess)) {
+      tools.effects.log.info('past.access', "Days fetched with a member's token lack workspaces; fetching them again", {
+        account,
+        window: formatWindow(window),
+      });
+    }
+    const changed = comparison.differences.filter(
+      ({ bucketStart }) => !byAccess.some(({ start, end }) => bucketStart >= start && bucketStart < end),
+    );
+    for (const difference of changed.slice(0, 3)) {
       tools.effects.log.warn('past.changed', 'Past totals changed; fetching those days again', {
         account,
         window: formatWindow(question.window),

@@ -69,5 +69,5 @@ export async function expectClosesHold(
   const [first, ...more] = await differingCloses(connection, isBilled || periods.length === 0 ? undefined : within);
   if (first === undefined) return;
   const words = [first, ...more].map(differingCloseWords).join('\n');
-  throw new UnprovenError(`${words}\nnothing was written.`, { next: closeAgainStep(first.reopen) });
+  throw new UnprovenError(`${words}\nnothing was written.`, { next: closeAgainStep(first) });
 }

@@ -50,7 +50,15 @@ export {
 export { type FileToWrite, filesOf, type Published, publishFiles } from './publish.ts';
 export { filesNamed, isPartitioned, placeOf, publishReport, totalsOf } from './publish-report.ts';
 export { openExportVerifier } from './requery.ts';
-export { type RevokedExport, revokedCloses, revokedExports, revokedWords } from './revoked-exports.ts';
+export {
+  type RevokedClose,
+  type RevokedExport,
+  revokedCloses,
+  revokedExports,
+  revokedWords,
+  type ShownCloses,
+  shownAmong,
+} from './revoked-exports.ts';
 export { shape } from './shape.ts';
 export { type Answer, shortestPath, writeJson, writeTable } from './show.ts';
 export { isOfOwners, refusalWords, unanswerable } from './unanswerable.ts';

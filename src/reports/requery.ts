@@ -16,15 +16,16 @@ import { figuresOfQuery } from './figures.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';
 import { type GivenParameter, readParameters, settleParameters, sqlParameters } from './parameters.ts';
 import { inputsOf } from './publish-report.ts';
-import { revokedCloses } from './revoked-exports.ts';
+import { type RevokedClose, revokedCloses, type ShownCloses, shownAmong } from './revoked-exports.ts';
 import { shape } from './shape.ts';
 import { type BooksAnswer, columnOf } from './verify-exports.ts';
 
 /** Queries the books again for exports, each as of its own instant. */
 export interface ExportVerifier {
-  /** The instants of closes that were revoked. */
-  readonly revoked: ReadonlySet<string>;
-  requery(manifest: Manifest): Promise<BooksAnswer>;
+  /** The revoked closes that an export shows. */
+  readonly shown: ShownCloses;
+  /** Queries the books again for the export in a folder. */
+  requery(manifest: Manifest, folder: string): Promise<BooksAnswer>;
   close(): void;
 }
 
@@ -38,7 +39,7 @@ export async function openExportVerifier(
   { reader, signal }: { reader: string; signal: AbortSignal },
 ): Promise<ExportVerifier> {
   let end: Instant | undefined;
-  let revoked: ReadonlySet<string> = new Set();
+  let revoked: readonly RevokedClose[] = [];
   let reason: string | undefined;
   try {
     const present = await openBooks(dir, { lockedDown: true, reader, signal });
@@ -106,11 +107,12 @@ export async function openExportVerifier(
     };
   }
 
+  const shown = await shownAmong(revoked, reports);
   return {
-    revoked,
-    async requery(manifest) {
+    shown,
+    async requery(manifest, folder) {
       const { notCompared, facts } = await query(manifest);
-      return { notCompared, facts: [...closeFacts(manifest, revoked), ...facts] };
+      return { notCompared, facts: [...closeFacts(shown(manifest, folder)), ...facts] };
     },
     close: () => open?.books.close(),
   };
@@ -134,9 +136,10 @@ function differing(what: string, found: string | number | null, expected: string
 }
 
 /** An export that shows a close differs from the books once that close is revoked. */
-function closeFacts({ closedAt }: Manifest, revoked: ReadonlySet<string>): ExportDifferences {
-  if (closedAt == null || !revoked.has(closedAt)) return [];
-  return [{ what: 'close', found: closedAt, expected: 'a close that was not revoked, by the books' }];
+function closeFacts(closes: readonly RevokedClose[]): ExportDifferences {
+  const [last] = closes.map(({ closedAt }) => closedAt).toSorted((a, b) => b - a);
+  if (last === undefined) return [];
+  return [{ what: 'close', found: formatInstant(last), expected: 'a close that was not revoked, by the books' }];
 }
 
 /** A close that no longer has its SHA-256, which covers the invoice too: something other than Costbook changed the books. */

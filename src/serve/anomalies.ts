@@ -1,5 +1,12 @@
-import { alertWords } from '../alerts/index.ts';
-import { type AnomalyRules, daysAround, loadAnomalyRules } from '../anomalies/index.ts';
+import { parseFact, wordsOf } from '../alerts/index.ts';
+import {
+  type AnomalyFact,
+  type AnomalyRules,
+  anomalyFacts,
+  daysAround,
+  loadAnomalyRules,
+  readKnownAnomalies,
+} from '../anomalies/index.ts';
 import { budgetsFile } from '../budgets/index.ts';
 import {
   anomalyDays,
@@ -57,7 +64,7 @@ function text(row: SqlRow, name: string): string | null {
 
 const listColumns = [
   {
-    head: 'Impact, USD',
+    head: 'Total difference, USD',
     isNumber: true,
     cell: (row: SqlRow) =>
       html`<b class="${row['is_up'] === true ? 'up' : 'down'}">${money(String(row['impact']), { isSigned: true })}</b>`,
@@ -127,8 +134,8 @@ export async function anomalyPage(request: PageRequest): Promise<Page> {
       body: html`<section><h2>There is no such anomaly</h2><p>Corrected costs may have removed it. <a href="/anomalies">All anomalies</a></p></section>`,
     };
   }
-  const fact = text(row, 'fact');
-  const words = fact === null ? undefined : alertWords({ key: String(row['anomaly_key']), fact });
+  const fact = await presentFact(request, row);
+  const words = fact === undefined ? undefined : wordsOf(fact);
   const band = await bandChart(request, row);
   const drivers = JSON.parse(String(row['drivers'] ?? '[]')) as readonly Driver[];
   return {
@@ -147,6 +154,19 @@ ${figure(band.chart, { height: 320, ...band })}
   };
 }
 
+/** The anomaly as the books have it now: its alert has the amount of its last message. Undefined without an alert. */
+async function presentFact({ view }: PageRequest, row: SqlRow): Promise<AnomalyFact | undefined> {
+  const stored = text(row, 'fact');
+  const before = stored === null ? undefined : parseFact(stored);
+  if (before?.kind !== 'anomaly') return undefined;
+  const all = await view.once('known anomalies', (connection) => readKnownAnomalies(connection, '1970-01-01'));
+  const own = all.filter(({ anomaly_key }) => anomaly_key === before.key);
+  const known = new Map([[before.key, { isOpen: true, fact: before }]]);
+  const { completeThrough } = await readBooksState(view);
+  const [fact] = anomalyFacts(own, known, { notify: [], completeThroughOf: () => completeThrough });
+  return fact;
+}
+
 /** A resource and its part of the anomaly, as the books have it. */
 interface Driver {
   readonly resourceName: string | null;
@@ -158,7 +178,7 @@ interface Driver {
 function tiles(row: SqlRow): Markup {
   const firstHour = text(row, 'first_hour');
   return html`<dl class="tiles">
-<div class="tile"><dt>Impact</dt><dd><span class="big">${money(String(row['impact']), { isSigned: true })}</span> USD<div class="note">difference from what was expected, over all of its days</div></dd></div>
+<div class="tile"><dt>Total difference</dt><dd><span class="big">${money(String(row['impact']), { isSigned: true })}</span> USD<div class="note">difference from what was expected, over all of its days</div></dd></div>
 <div class="tile"><dt>First day</dt><dd><span class="big">${money(String(row['cost']))}</span> USD<div class="note">expected ${money(String(row['expected']))}, usually ${amount(String(row['expected_low']))} to ${amount(String(row['expected_high']))}</div></dd></div>
 <div class="tile"><dt>State</dt><dd><span class="big">${stateWords(row)}</span><div class="note">${severityWord(String(row['severity']))}; ${row['first_day']} through ${row['last_day']}${firstHour === null ? '' : html`; started about ${shownInstant(firstHour)}`}</div></dd></div>
 <div class="tile"><dt>Where</dt><dd>${named(text(row, 'billing_dimension'), 'no billing dimension')}<div class="note">${named(text(row, 'resource_type'), 'no resource type')} in ${named(text(row, 'workspace'), 'no workspace')}, account ${named(text(row, 'account'), '')}</div></dd></div>

@@ -41,7 +41,7 @@ export async function readDifferingMonths(view: BooksView): Promise<readonly Dif
     (await differingCloses(connection)).map((close) => ({
       month: close.month,
       words: isAll ? differingCloseWords(close) : `${close.month} no longer has the numbers that it was closed with`,
-      step: isAll ? closeAgainStep(close.reopen).words : 'Ask the people who run Costbook to close it again.',
+      step: isAll ? closeAgainStep(close).words : 'Ask the people who run Costbook to close it again.',
     })),
   );
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { counted } from '../counted.ts';
 import { encodePart } from '../dashboard-address.ts';
 import { nearest } from '../did-you-mean.ts';
-import { isPartitioned, type Report, readReports, revokedCloses } from '../reports/index.ts';
+import { isPartitioned, type Report, readReports, revokedCloses, shownAmong } from '../reports/index.ts';
 import { shownInstant } from '../shown-time.ts';
 import { answerTable } from './answer-table.ts';
 import { refusal } from './child-work.ts';
@@ -30,8 +30,7 @@ export async function reportsPage({ project, view }: PageRequest): Promise<Page>
       ...{ caption: 'Statements of months', names: ['statement', 'owner_statement'] },
       empty: 'None yet: "costbook statement --month" writes them.',
     },
-    project,
-    view,
+    { project, view, reports },
   );
   return {
     ...{ path: '/reports', title: 'Reports' },
@@ -63,7 +62,7 @@ export async function reportPage({ view, parts, query, project, signal }: PageRe
   const page = { path: '/reports', title: `Report ${named(report.name, '')}` } as const;
   if (report.problem !== undefined) return { ...page, status: 500, body: problem(report.problem) };
   const empty = `None yet: "costbook report ${named(report.name, '')}" writes them.`;
-  const exports = await exportsTable({ caption: 'Its files', names: [report.name], empty }, project, view);
+  const exports = await exportsTable({ caption: 'Its files', names: [report.name], empty }, { project, view, reports });
   const whyNot = whyNotHere(report);
   if (whyNot !== undefined) {
     const words = html`<p class="finding">${report.about}</p><p class="empty">${whyNot}</p>`;
@@ -194,13 +193,17 @@ async function answered(
 /** The files of a report that its manifests name, newest books first, each with a link that downloads it. */
 async function exportsTable(
   { caption, names, empty }: { readonly caption: string; readonly names: readonly string[]; readonly empty: string },
-  { dir }: Project,
-  view: BooksView,
+  {
+    project: { dir },
+    view,
+    reports,
+  }: { readonly project: Project; readonly view: BooksView; readonly reports: readonly Report[] },
 ): Promise<Markup> {
   const [found, revoked] = await Promise.all([
     Promise.all(names.map((name) => exportsOf(name, dir))),
     view.once('revoked closes', revokedCloses),
   ]);
+  const shownCloses = await shownAmong(revoked, reports);
   const exports = found.flat();
   const files = exports.flatMap(({ folder, manifest }) => manifest.files.map((file) => ({ folder, manifest, file })));
   const months = files.some(({ manifest, file }) => monthOf(manifest, file) !== undefined);
@@ -220,7 +223,7 @@ async function exportsTable(
       {
         head: 'File',
         cell: ({ folder, file, manifest }: ListedFile) =>
-          html`<a href="${exportAddress(folder, file.name)}" download>${named(file.name, '')}</a><div class="empty small">${named(`exports/${folder}`, '')}</div>${manifest.closedAt !== null && revoked.has(manifest.closedAt) ? html`<div class="state bad small">shows a close that was revoked</div>` : ''}`,
+          html`<a href="${exportAddress(folder, file.name)}" download>${named(file.name, '')}</a><div class="empty small">${named(`exports/${folder}`, '')}</div>${shownCloses(manifest, folder).length > 0 ? html`<div class="state bad small">shows a close that was revoked</div>` : ''}`,
       },
       { head: 'Format', cell: ({ file }: ListedFile) => named(file.format, '') },
       {

@@ -1,3 +1,5 @@
+import type { Invoice } from '../invoice-option.ts';
+import type { MonthToClose, Reopening } from '../next-step.ts';
 import { textOrUndefined } from '../optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import { amount } from '../usd-format.ts';
@@ -68,7 +70,7 @@ export async function closedMonths(connection: Connection): Promise<ClosedMonth[
 }
 
 /** A closed month of an account that no longer has the rows and the cost of its close. Costs are decimal text, USD. */
-export interface DifferingClose {
+export interface DifferingClose extends Reopening {
   readonly account: string;
   /** `2026-10`. */
   readonly month: string;
@@ -83,12 +85,27 @@ export interface DifferingClose {
   readonly reopen: readonly string[];
 }
 
+/** Each month from this one on that is closed or was reopened, oldest first, with the invoices of its last close. */
+export type MonthsToClose = (first: string) => readonly MonthToClose[];
+
+/** Reads what to close again if a month is reopened: every month from it on that was ever closed. */
+export async function readMonthsToClose(connection: Connection): Promise<MonthsToClose> {
+  const rows = await connection.rows(await readSql('closing', 'last_invoices'));
+  const months = rows.map((row) => ({
+    month: String(row['month']),
+    invoices: JSON.parse(String(row['invoices'])) as Invoice[],
+  }));
+  return (first) => months.filter(({ month }) => month >= first);
+}
+
 /** The closed months within a window, or all, that no longer have the numbers of their close. */
 export async function differingCloses(connection: Connection, within?: Window): Promise<DifferingClose[]> {
   const rows = await connection.rows(await readSql('closing', 'differing_closes'), {
     start: within === undefined ? '1900-01-01' : formatInstant(within.start),
     end: within === undefined ? '9999-01-01' : formatInstant(within.end),
   });
+  if (rows.length === 0) return [];
+  const toClose = await readMonthsToClose(connection);
   return rows.map((row) => ({
     account: String(row['account']),
     month: String(row['month']),
@@ -96,6 +113,7 @@ export async function differingCloses(connection: Connection, within?: Window): 
     cost: String(row['cost']),
     difference: String(row['difference']),
     reopen: textOrUndefined(row['reopen'])?.split(',') ?? [],
+    close: toClose(String(row['month'])),
   }));
 }
 

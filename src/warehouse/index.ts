@@ -41,6 +41,8 @@ export {
   type KnownUnit,
   knownUnits,
   type MonthClose,
+  type MonthsToClose,
+  readMonthsToClose,
 } from './closes.ts';
 export {
   type LoadInBooks,
@@ -141,6 +143,7 @@ export {
   type ContradictedQuestion,
   type Contradiction,
   contradictedQuestions,
+  coveredAsMember,
   dueMonths,
   groupsByWorkspace,
   openPastReader,

@@ -377,6 +377,12 @@ export async function groupsByWorkspace(
   return Number(row?.['groups']);
 }
 
+/** The windows of an account that were fetched with a member's token: their rows without UUID have no workspace. */
+export async function coveredAsMember(connection: Connection, account: string): Promise<Window[]> {
+  const rows = await connection.rows(await readSql('verify', 'covered_as_member'), { account });
+  return rows.map((row) => ({ start: Number(row['window_start']), end: Number(row['window_end']) }));
+}
+
 /** How many series of a billing dimension (undefined: of none) have a given first and last day. */
 export interface SeriesLife {
   readonly billingDimension: string | undefined;

@@ -38,7 +38,7 @@ async function verified(dir: string): Promise<VerifiedExport> {
   });
   try {
     const [folder = root] = await findExports(root);
-    return await verifyExport(root, folder, await scratch.connect(), (manifest) => verifier.requery(manifest));
+    return await verifyExport(root, folder, await scratch.connect(), (manifest) => verifier.requery(manifest, folder));
   } finally {
     verifier.close();
     scratch.close();

@@ -117,7 +117,7 @@ describe('an anomaly', () => {
       expect.stringContaining('second cost 24.00 USD more than usual on 5 Sep'),
       expect.stringContaining('second has cost 72.00 USD more than usual since 5 Sep (about 24 USD a day)'),
       expect.stringContaining(
-        'second cost 336 USD more than usual from 5 to 18 Sep: Costbook now treats this cost as usual',
+        'second cost 336.00 USD more than usual from 5 to 18 Sep: Costbook now treats this cost as usual',
       ),
     ]);
     expect(

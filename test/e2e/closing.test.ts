@@ -1,4 +1,4 @@
-import { copyFile, readdir, readFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
@@ -96,7 +96,7 @@ test('a closed month stays as it was closed; later changes are delivered in the 
   expect(early.stderr).toContain(
     'account acc_one: its books are complete through 2026-10-03T10:00:00Z, expected 2026-10-04T00:00:00Z',
   );
-  expect(early.stderr).toContain('run "costbook ingest" after that instant');
+  expect(early.stderr).toContain('run "costbook ingest" at 2026-10-04T02:00:00Z or later');
   expect(await askSnapshot(dir, 'select * from closes')).toEqual([]);
 
   await night('2026-10-05T12:30:00Z');
@@ -323,6 +323,96 @@ test('a reopened month that had an invoice is not closed without one unless its 
   // The last close had no invoice, so none is expected any more.
   expect((await run('2026-10-05T16:00:00Z', 'reopen', '2026-09', '--reason', 'again')).stdout).not.toContain('invoice');
   expect((await run('2026-10-05T17:00:00Z', 'close', '2026-09', '--invoice', 'acc_one=7.01')).exitCode).toBe(0);
+}, 600_000);
+
+test('the alert of a closed month follows every reopen and close, with both parts of its change and its invoice', async () => {
+  const { platform, night, run } = await begin(2, 10);
+  const shown = async (now: string) => (await run(now, 'alerts', '--open')).stdout.replaceAll(/\s+/g, ' ');
+  await night('2026-10-05T12:30:00Z');
+  expect((await run('2026-10-05T13:00:00Z', 'close', '2026-09', '--invoice', '7.01')).exitCode).toBe(0);
+  platform.facts = truth(5, 10);
+  await night('2026-10-12T12:30:00Z');
+  await run('2026-10-12T13:00:00Z', 'alert');
+  const recipe = '"costbook close 2026-09 --invoice acc_one=7.01"';
+  expect(await shown('2026-10-12T13:10:00Z')).toContain(
+    `2026-10 will bill it. To bill it in 2026-09 instead, run "costbook reopen 2026-09 --reason …", then ${recipe}.`,
+  );
+
+  await night('2026-11-05T12:30:00Z');
+  expect((await run('2026-11-05T13:00:00Z', 'close', '2026-10', '--invoice', '13')).exitCode).toBe(0);
+  // The words follow the close before the next "alert".
+  expect(await shown('2026-11-05T13:10:00Z')).toContain('1 correction, billed in 2026-10 (closed)');
+  platform.facts = truth(4, 10);
+  await night('2026-11-06T12:30:00Z');
+  expect((await run('2026-11-06T13:00:00Z', 'alert')).stdout).toContain(
+    '2026-09 of acc_one has changed since it was closed: +3.00 USD billed, -1.00 USD to come',
+  );
+  const mixed = await shown('2026-11-06T13:10:00Z');
+  expect(mixed).toContain('+3.00 USD in 2026-10 (closed), -1.00 USD in 2026-11 (open)');
+  expect(mixed).toContain('2026-10 has billed a part, 2026-11 will bill the rest.');
+  expect(mixed).toContain(
+    `run "costbook reopen 2026-10 --reason …", then "costbook reopen 2026-09 --reason …", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13".`,
+  );
+
+  // Between two reopens it names only what is left to do.
+  await run('2026-11-06T14:00:00Z', 'reopen', '2026-10', '--reason', 'a test');
+  const between = await shown('2026-11-06T14:10:00Z');
+  expect(between).toContain(
+    `run "costbook reopen 2026-09 --reason …", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13".`,
+  );
+  expect(between).toContain('has changed by +2.00 USD since it was closed');
+  expect((await run('2026-11-06T15:00:00Z', 'close', '2026-10', '--invoice', '12')).exitCode).toBe(0);
+  // The sum is the same, but another month bills it: that is news.
+  const told = await run('2026-11-06T16:00:00Z', 'alert');
+  expect(told.stdout).not.toContain('Nothing new');
+  expect(told.stdout).toContain('2026-09 of acc_one has changed by +2.00 USD since it was closed');
+  expect(await shown('2026-11-06T16:10:00Z')).toContain('billed in 2026-10 (closed)');
+}, 600_000);
+
+test('every export with numbers of a revoked close is named, also of reports that always show the present', async () => {
+  const { dir, night, run } = await begin(2, 10);
+  await night('2026-10-05T12:30:00Z');
+  await run('2026-10-05T13:00:00Z', 'close', '2026-09');
+  const monthly = ['monthly_by_workspace', '--from', '2026-09-01', '--to', '2026-10-05', '--format', 'csv'];
+  await writeFile(
+    join(
+      await mkdir(join(dir, 'sql', 'reports'), { recursive: true }).then(() => join(dir, 'sql', 'reports')),
+      'own.sql',
+    ),
+    '--! about: Mine.\n--! grain: billing_month\nselect billing_month, sum(cost) as cost from hourly_costs_billed group by billing_month\n',
+  );
+  for (const args of [
+    ['summary', '--format', 'csv'],
+    monthly,
+    ['own', '--format', 'csv'],
+    ['daily_trend', '--format', 'csv'],
+  ]) {
+    const { exitCode, stderr } = await run('2026-10-05T14:00:00Z', 'report', ...args);
+    expect([args[0], exitCode, stderr]).toEqual([args[0], 0, '']);
+  }
+  await run('2026-10-05T14:00:00Z', 'report', 'summary', '--as-of', '2026-10-05T13:30:00Z', '--format', 'csv');
+  const reopened = await run('2026-10-05T15:00:00Z', 'reopen', '2026-09', '--reason', 'a test', '--json');
+  const commands = [
+    'report monthly_by_workspace --from 2026-09-01 --to 2026-10-05 --format csv',
+    'report own --format csv',
+    'report summary --format csv',
+  ];
+  const named = ({ stdout }: Ended) =>
+    JSON.parse(stdout)
+      .revoked.map(({ command }: { command: string }) => command)
+      .sort();
+  expect(named(reopened)).toEqual(commands);
+  const status = await run('2026-10-05T15:10:00Z', 'status');
+  expect(status.stdout).toContain('3 exports show a revoked close. When the month is closed, write them again:');
+  const closed = await run('2026-10-05T16:00:00Z', 'close', '2026-09', '--json');
+  expect(named(closed)).toEqual(commands);
+  const verified = await run('2026-10-05T16:10:00Z', 'verify');
+  expect([verified.exitCode, verified.stdout]).toEqual([4, expect.stringContaining('Write them again:')]);
+  for (const command of commands) {
+    const { exitCode, stderr } = await run('2026-10-05T17:00:00Z', ...(command.split(' ') as [string]));
+    expect([command, exitCode, stderr]).toEqual([command, 0, '']);
+  }
+  expect(await run('2026-10-05T18:00:00Z', 'verify')).toMatchObject({ exitCode: 0 });
 }, 600_000);
 
 test('close lists everything that prevents it at once, each with what to do', async () => {

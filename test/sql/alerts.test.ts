@@ -364,9 +364,10 @@ describe('facts about the data', () => {
         kind: 'closed_month',
         severity: 'warning',
         cost: '12.400000000000',
-        revision: '12.400000000000',
+        revision: '2026-09 12.400000000000',
         corrections: 1,
         deliveredIn: ['2026-09'],
+        billed: [{ month: '2026-09', cost: '12.400000000000' }],
         reopen: ['2026-08'],
         drivers: [
           {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
 import type { AnomalyFact } from '../../src/anomalies/fact.ts';
 import { type AnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
+import { anomalyOverWords } from '../../src/anomalies/words.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 import { reported } from '../support/reported.ts';
@@ -226,6 +227,58 @@ describe('an evaluation', () => {
     });
     expect(anomalies.anomalies).toMatchObject([{ anomaly_key: key, state: 'restated' }]);
     expect(facts).toMatchObject([{ key, state: 'resolved', isRestated: true }]);
+  });
+
+  describe('of an account whose token changed from admin to member on 10 September', () => {
+    const volume = { resource_type: 'volume', resource_name: 'disk', resource_uuid: null };
+    const costs = [
+      ...daily('2026-08-01', forty, volume),
+      ...daily('2026-09-10', [10, 10], { ...volume, workspace: null }),
+    ];
+    const given: Given = {
+      accounts: [{ history_start: '2026-07-01' }],
+      loads: [{ window_start: '2026-07-01' }, { load_number: 2, window_start: '2026-09-10', role: 'member' }],
+      covered: [
+        { window_start: '2026-07-01', window_end: '2026-09-10', claimed_end: '2026-09-10' },
+        ...[{ window_start: '2026-09-10', window_end: '2026-09-12', claimed_end: '2026-09-12', role: 'member' }].map(
+          (window) => ({ ...window, load_number: 2, since_load: 2 }),
+        ),
+      ],
+      costs,
+    };
+
+    test('finds nothing in costs that only lost their workspace', async () => {
+      expect((await evaluated(given)).facts).toEqual([]);
+      // An admin's numbers would be a drop and a new cost.
+      const admin = { ...given, ...through('2026-09-12') };
+      expect((await evaluated(admin)).facts.map(({ anomaly }) => anomaly).sort()).toEqual(['drop', 'new']);
+    });
+
+    test('still finds a cost that rose', async () => {
+      const risen = [...costs.slice(0, 41), ...daily('2026-09-11', [40], { ...volume, workspace: null })];
+      const { facts } = await evaluated({ ...given, costs: risen });
+      expect(facts).toMatchObject([{ anomaly: 'spike', workspace: null, expected: '10.000000000000' }]);
+    });
+
+    test('ends an open anomaly of the workspace, and says that the role changed', async () => {
+      const key = 'anomaly/acc_one/north/volume/sandbox_compute_runtime_gbs/2026-09-09';
+      const days = {
+        first_day: '2026-09-09',
+        seen_day: '2026-09-09',
+        last_day: '2026-09-09',
+        notified_day: '2026-09-09',
+      };
+      const { facts } = await evaluated({
+        ...given,
+        anomalies: [{ anomaly_key: key, resource_type: 'volume', ...days }],
+        anomaly_evaluations: [{ evaluated_through: '2026-09-10', load_number: 1 }],
+        alerts: [{ alert_key: key, kind: 'anomaly', fact: JSON.stringify({ key, kind: 'anomaly', isOver: false }) }],
+      });
+      expect(facts).toMatchObject([{ key, state: 'resolved', isRestated: true, isByAccess: true }]);
+      const words = anomalyOverWords(facts[0] as AnomalyFact);
+      expect(words.title).toContain('the role of the token has changed');
+      expect(words.sentences.join(' ')).not.toContain('corrected');
+    });
   });
 
   test('withdraws open alerts if anomalies are switched off', async () => {

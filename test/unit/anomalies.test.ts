@@ -177,8 +177,8 @@ describe('the text of an anomaly', () => {
 
   test('starts with the total so far, the daily rate and the resource, then the cost by the end of the month', () => {
     const [title, ...lines] = wordsOf(exampleRunaway).split('\n');
-    expect(title).toBe('🔴 demo-analyst has cost 544 USD more than usual since 20 Oct (about 89 USD a day)');
-    expect(lines[0]).toContain('It has lasted 7 days. The last message reported 192 USD through 22 Oct.');
+    expect(title).toBe('🔴 demo-analyst has cost 543.95 USD more than usual since 20 Oct (about 89 USD a day)');
+    expect(lines[0]).toContain('It has lasted 7 days. The last message reported 191.57 USD through 22 Oct.');
     expect(lines[1]).toContain('about 987 USD by the end of October');
     expect(lines[2]).toContain('Usage went up, not the price: agent_compute_runtime_gbs of agent demo-analyst');
     expect(lines[3]).toContain('In the 48 hours before: 2026-10-20 04:02 UTC deployed');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type CloseQuestion, closeObstacles } from '../../src/closing/close.ts';
+import { type CloseQuestion, closeObstacles, firstCloseWarning } from '../../src/closing/close.ts';
 import { billedCost, invoiceDifference, invoiceWarning, invoiceWords } from '../../src/closing/invoice.ts';
 import { resolveAsOfAmong } from '../../src/reports/as-of.ts';
 import { dayMs, parseInstant, parseMonth } from '../../src/time.ts';
@@ -36,7 +36,25 @@ const question: CloseQuestion = {
   checks: [],
   closeAfterDays: 3,
   settleDays: 3,
+  lagHours: 2,
+  now: at('2026-10-08'),
 };
+
+describe('firstCloseWarning(question)', () => {
+  test('names the whole months of the books that the first close keeps from being closed', () => {
+    const first = { ...question, closed: [] };
+    const warning = firstCloseWarning(first);
+    expect(warning).toContain('2026-01 to 2026-08 are in the books and not closed');
+    expect(warning).toContain('"costbook reopen 2026-09 --reason …", then "costbook close 2026-01"');
+    const within = { ...sound, completeness: { ...sound.completeness, historyStart: at('2026-08-10') } };
+    expect(firstCloseWarning({ ...first, accounts: [within] })).toBeUndefined();
+  });
+
+  test('is silent for later closes, and for the first month of the books', () => {
+    expect(firstCloseWarning(question)).toBeUndefined();
+    expect(firstCloseWarning({ ...question, closed: [], month: parseMonth('2026-01', 'month') })).toBeUndefined();
+  });
+});
 
 describe('closeObstacles(question)', () => {
   test('has no obstacle for the next month if it is complete, proven and settled', () => {
@@ -50,8 +68,24 @@ describe('closeObstacles(question)', () => {
     ]);
     expect(closeObstacles({ ...question, closed: [closed('2026-10', '2026-11-05')] })).toEqual([
       expect.stringContaining(
-        'the first closed month is 2026-10, and months before it cannot be closed: close 2026-11 next',
+        'the first closed month is 2026-10, and a month before it can only be closed while no later one is: run ' +
+          '"costbook reopen 2026-10 --reason …", then "costbook close 2026-09", then "costbook close 2026-10"',
       ),
+    ]);
+  });
+
+  test('says from when an ingest makes the month complete: hours count some time after their end', () => {
+    const month = parseMonth('2026-10', 'month');
+    const early = { ...question, month, closed: [july, august, closed('2026-09', '2026-10-06')], closeAfterDays: 0 };
+    const at0030 = { ...early, now: at('2026-11-01T00:30:00Z') };
+    expect(closeObstacles(at0030)).toEqual([
+      expect.stringContaining(
+        'run "costbook ingest" at 2026-11-01T02:00:00Z or later: an hour is complete 2 hours after',
+      ),
+    ]);
+    expect(closeObstacles({ ...at0030, lagHours: 0 })).toEqual([expect.stringMatching(/run "costbook ingest"$/)]);
+    expect(closeObstacles({ ...at0030, now: at('2026-11-01T02:00:00Z') })).toEqual([
+      expect.stringMatching(/run "costbook ingest"$/),
     ]);
   });
 
@@ -85,7 +119,7 @@ describe('closeObstacles(question)', () => {
     [
       'is not complete through the settling time of the month',
       { completeness: { ...sound.completeness, completeThrough: at('2026-10-04') - 1 } },
-      'expected 2026-10-04T00:00:00Z, the end of the month plus 3 days (closeAfterDays); run "costbook ingest" after that instant',
+      'expected 2026-10-04T00:00:00Z, the end of the month plus 3 days (closeAfterDays); run "costbook ingest"',
     ],
     [
       'has unproven hours in the month',

@@ -1,0 +1,10 @@
+import { join } from 'node:path';
+import { type RevokedClose, type RevokedExport, readReports, revokedExports, shownAmong } from '../reports/index.ts';
+import { statementReports } from '../statement/index.ts';
+
+/** The exports of a project that show one of these revoked closes. */
+export async function exportsOfRevoked(dir: string, closes: readonly RevokedClose[]): Promise<RevokedExport[]> {
+  if (closes.length === 0) return [];
+  const reports = [...Object.values(await statementReports()), ...(await readReports(join(dir, 'sql')))];
+  return revokedExports(join(dir, 'exports'), await shownAmong(closes, reports));
+}
