@@ -272,7 +272,7 @@ describe('the process', () => {
           .map(([text]) => `${path}: ${text}`),
       )
       // The script that a child runs to copy the snapshot is text here; it ends that child and not us.
-      .filter((place) => !/^src\/warehouse\/snapshot\.ts: process\.(argv|stdin|stderr|on|ppid|kill|exit)$/.test(place));
+      .filter((place) => !/^src\/warehouse\/copy-script\.ts: process\.(argv|stdin|stderr|on|ppid|kill|exit)$/.test(place));
     expect(touched).toEqual([]);
   });
 
