@@ -7,7 +7,7 @@ import { ChangedFileError, CostbookError, MachineError, messageOf } from '../err
 import { fastClock } from './clocks.ts';
 import type { Connection } from './connection.ts';
 import { openDatabase } from './database.ts';
-import { lastApplied } from './journal.ts';
+import { completeFiles, journalFolder, lastApplied } from './journal.ts';
 import { logsBeside } from './logs.ts';
 import { readSeal, type SealState, type SnapshotFacts, sealFile } from './seal.ts';
 import { contentsOf } from './statements.ts';
@@ -69,7 +69,8 @@ export async function publishSnapshot(
   refuseToForget(snapshot, await knowledgeOf(snapshot, before), facts, warehouse);
   const part = await copyWarehouse(connection, warehouse, snapshot, failure, signal);
   try {
-    await sealFile(part, { ...facts, fastClock: await fastClock(connection) }, new Date());
+    const journal = await completeFiles(journalFolder(dirname(dirname(snapshot))));
+    await sealFile(part, { ...facts, fastClock: await fastClock(connection), journal }, new Date());
     await chmod(part, (await newFileMode(snapshot)) & 0o444);
     await expectFacts(part, facts, failure);
     const logs = await removeLogs(snapshot);
