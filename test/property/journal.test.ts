@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { completeFiles, journalFault, openJournalFile, readJournal } from '../../src/warehouse/journal.ts';
 import type { JournalEvent } from '../../src/warehouse/journal-events.ts';
-import { lineOf } from '../../src/warehouse/journal-lines.ts';
 import { closeGaps } from '../../src/warehouse/journal-gaps.ts';
+import { lineOf } from '../../src/warehouse/journal-lines.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 
