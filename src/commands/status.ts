@@ -573,7 +573,7 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
     const hours = `${restated.hours} hourly cost${restated.hours === 1 ? '' : 's'}`;
     lines.push(`restated in the last ${restatedDays} days: ${hours}, ${restated.cost} USD ("costbook restatements")`);
   }
-  if (lastRun !== null && lastRun['outcome'] !== 'running')
+  if (lastRun !== null && (lastRun['outcome'] !== 'running' || status.unended === null))
     lines.push(lastRunLine(lastRun, status, paint), ...stepOfLastRun(status));
   return `${lines.join('\n')}\n`;
 }

@@ -32,7 +32,9 @@ export async function unendedRun(dir: string, books: Books): Promise<UnendedRun 
     ...{ startedAt: String(row['started_at']), step: textOrUndefined(row['step']) },
   };
   const events = await readJournal(journalFolder(dir), books.published.lastEvent).catch((error: unknown) => {
-    if (error instanceof JournalLossError) return []; // reported with the files
+    // Damage, and a folder in place of a file, are reported with the files.
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (error instanceof JournalLossError || code === 'EISDIR' || code === 'ENOTDIR') return [];
     throw error;
   });
   const run = lastUnended(published, events);
