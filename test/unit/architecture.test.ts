@@ -318,6 +318,7 @@ describe('silent behavior of DuckDB', () => {
     const knowing = [
       'src/commands/repair.ts',
       'src/warehouse/compare.ts',
+      'src/warehouse/unended-run.ts',
       'src/warehouse/warehouse-file.ts',
       'src/warehouse/warehouse.ts',
     ];
