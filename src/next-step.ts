@@ -45,18 +45,20 @@ export function thenAgain(step: NextStep, command: string): NextStep {
 
 /** The next step if the token sees less than before. */
 export const reducedAccessStep: NextStep = act(
-  'give the account an admin token, or run "costbook ingest --accept-reduced-access" once to confirm.',
+  'give the account an admin token and run "costbook ingest" again, or run "costbook ingest --accept-reduced-access" ' +
+    'once to confirm.',
 );
 
 /** The next step if the platform reports much less than the books. */
 export const reducedTotalsStep: NextStep = act(
-  'if the token sees less than before, use one that sees everything; if the platform lowered its numbers, run ' +
-    '"costbook ingest --accept-reduced-access" once to confirm.',
+  'if the token sees less than before, use one that sees everything and run "costbook ingest" again; if the platform ' +
+    'lowered its numbers, run "costbook ingest --accept-reduced-access" once to confirm.',
 );
 
 /** The next step if more than half of a listing is missing. */
 export const shrunkListingStep: NextStep = act(
-  'if the resources are gone, run "costbook ingest --accept-reduced-access" once; if not, use a token that sees them.',
+  'if the resources are gone, run "costbook ingest --accept-reduced-access" once; if not, use a token that sees them ' +
+    'and run "costbook ingest" again.',
 );
 
 /** The next step if the token may not read listings. */

@@ -659,7 +659,7 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
 }
 
 /** What to do if a budget is reached, or is forecast to be. */
-const budgetStep = 'Act: check the largest costs. If they are intended, raise the budget in budgets.yaml.';
+const budgetStep = 'Act: check the largest costs. If they are intended, raise the budget in jobs/budgets.yaml.';
 
 /** `1234.56 of 1000.00 USD spent in 2026-10 (123.5 %)`. */
 function spentWords(fact: BudgetWords, more = ''): string {

@@ -51,9 +51,7 @@ export function nextStepOf(fact: DataFact): NextStep {
     case 'check':
       return stepAfterCheck(fact);
     case 'run':
-      return fact.key === diskKey
-        ? thenAgain(act(`${fullDiskWords(fact.error ?? '').remedy}.`), startedAs(fact))
-        : stepAfterRun(fact);
+      return fact.key === diskKey ? stepAfterFullDisk(fact) : stepAfterRun(fact);
     case 'books':
       return stepForBooks(fact);
     case 'listings':
@@ -110,6 +108,15 @@ function stepForListings({ listings }: ListingsFact): NextStep {
 function stepForBooks({ nextStep, command, isForRepair }: BooksFact): NextStep {
   const own = parseNextStep(nextStep);
   return thenAgain(own ?? act(isForRepair ? 'run "costbook repair".' : 'fix this.'), command);
+}
+
+/** Whatever failed, the next run does it; only an empty file may know that the disk was full. */
+function stepAfterFullDisk(fact: RunFact): NextStep {
+  const { remedy } = fullDiskWords(fact.error ?? '');
+  const command = startedAs(fact);
+  return command === ''
+    ? act(`${remedy}. The next run then loads what is missing.`)
+    : thenAgain(act(`${remedy}.`), command);
 }
 
 /** The command to name: the one that failed, as its user started it. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isActing, type LocalConfig } from '../config/index.ts';
@@ -114,7 +114,8 @@ async function readUnstored(dir: string, name: Name, everybody: readonly string[
   if (text !== '') return parse(text);
   if (name !== 'disk') return undefined;
   const at = formatSecond((await stat(file)).mtimeMs);
-  const fact = diskFact({ command: 'ingest', error: `the disk with ${dir} was full`, at });
+  // The file does not say which command failed.
+  const fact = { ...diskFact({ command: 'ingest', error: `the disk with ${dir} was full`, at }), startedAs: '' };
   return { occurrence: 0, fact, state: stateAt(at), sinks: of(everybody, () => 'delivered') };
 }
 
@@ -277,7 +278,7 @@ async function notifyOnce(
   );
   if (sinks.length === 0) {
     // Nobody to notify, but `status` shows it. An empty file would claim that acting sinks were notified.
-    if (!isSame && !(await store(name, alert, context)) && acting.length === 0) await touch(name, context);
+    if (!isSame && !(await store(name, alert, context)) && acting.length === 0) await touch(name, alert, context);
     return;
   }
   const outcomes = await sendTo(sinks, name, alert, config, context);
@@ -314,7 +315,7 @@ async function sendTo(
   const after = { ...begun.sinks, ...of(sinks, (sink) => outcomes.get(sink) ?? 'failed') };
   const isStored = await store(name, { ...begun, sinks: after }, context);
   // An empty file claims that every sink was notified; without a file, every run would notify again.
-  if (!isStored && [...outcomes.values()].includes('delivered')) await touch(name, context);
+  if (!isStored && [...outcomes.values()].includes('delivered')) await touch(name, alert, context);
   return outcomes;
 }
 
@@ -439,15 +440,18 @@ async function write(file: string, alert: UnstoredAlert): Promise<void> {
   }
 }
 
-/** Creates an empty file if there is none. */
-async function touch(name: Name, { dir, effects }: AlertingContext): Promise<void> {
-  await writeFile(fileOf(dir, name), '', { flag: 'a' }).catch((error: unknown) =>
+/** Creates an empty file if there is none. Its time is when the fault was found, by the clock in use. */
+async function touch(name: Name, { state }: UnstoredAlert, { dir, effects }: AlertingContext): Promise<void> {
+  const file = fileOf(dir, name);
+  try {
+    await writeFile(file, '', { flag: 'wx' });
+    await utimes(file, new Date(state.at), new Date(state.at));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
     effects.log.warn(
       'alert.not_stored',
       'Could not store which sinks were notified; the next run notifies them again',
-      {
-        reason: messageOf(error),
-      },
-    ),
-  );
+      { reason: messageOf(error) },
+    );
+  }
 }

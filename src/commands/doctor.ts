@@ -5,6 +5,7 @@ import {
   alertRows,
   allOpenAlerts,
   countWords,
+  diskKey,
   isRefusedClose,
   isSameCause,
   type OpenAlert,
@@ -33,6 +34,7 @@ import {
   exitCodeOf,
   exitCodes,
   firstSentence,
+  isForRepair,
   messageOf,
   PlatformError,
   UsageError,
@@ -67,6 +69,8 @@ import {
   readSql,
   type SqlRow,
   snapshotFile,
+  type UnendedRun,
+  unendedRun,
   warehouseBytes,
   warehouseFault,
 } from '../warehouse/index.ts';
@@ -76,6 +80,7 @@ import { findOnPlatform } from './doctor-acting-sinks.ts';
 import { faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { expectJobs } from './job-mistakes.ts';
 import { type AccountSeen, askPlatform } from './platform-access.ts';
+import { unendedWords } from './unended-words.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -124,7 +129,7 @@ export const doctorCommand: Command = {
     const config = read as LocalConfig | undefined; // assigned in a closure that the compiler does not see
     await look('jobs', () => jobs(config, context));
     await look('sql', () => sqlFiles(context));
-    const seen: Seen = { expired: new Set(), platformFaults: [], alertKeys: new Set() };
+    const seen = nothingSeen();
     const wrongNow = new Map<string, number>(); // how far the clock in use is ahead of the platform's, if it is wrong
     for (const account of config?.accounts ?? []) {
       const of = account.id === undefined ? '' : ` ${account.id}`;
@@ -132,12 +137,12 @@ export const doctorCommand: Command = {
       if (config !== undefined && !isOffline)
         await look(`platform${of}`, () => platform(account, config, context, { isNowGiven, wrongNow, seen }));
     }
-    await look('disk', () => disk(context));
+    await look('disk', () => disk(context, seen));
     await look('memory', memory);
     await look('files', () => misplaced(context));
     await look('files', () => fileModes(config, context));
     await look('books', () => books(config, context, wrongNow, seen));
-    await look('writing', () => unstored(context.dir));
+    await look('writing', () => unstored(context.dir, seen));
     await look('landing', () => landing(config, context, input.options['deep'] === true));
     await look('alerts', () => alerts(context, wrongNow, seen));
     if (config !== undefined) {
@@ -232,6 +237,14 @@ interface Seen {
   readonly platformFaults: string[];
   /** Keys of alerts that other findings report. */
   readonly alertKeys: Set<string>;
+  /** Whether files of the books have faults that "costbook repair" heals. */
+  isForRepair: boolean;
+  /** Whether the disk lacks space. */
+  lacksSpace: boolean;
+}
+
+function nothingSeen(): Seen {
+  return { expired: new Set(), platformFaults: [], alertKeys: new Set(), isForRepair: false, lacksSpace: false };
 }
 
 /** The faults that an error names, each with its own step. */
@@ -561,7 +574,7 @@ export function clockFound(aheadMs: number | undefined, givenNow: Instant | unde
 
 const gib = 1024 ** 3;
 
-async function disk({ dir }: CommandContext): Promise<readonly Found[]> {
+async function disk({ dir }: CommandContext, seen: Seen): Promise<readonly Found[]> {
   await access(dir, constants.W_OK).catch(() => {
     throw new UsageError(
       `this user cannot write to ${dir}: grant write access, or choose another project folder with --dir`,
@@ -573,7 +586,8 @@ async function disk({ dir }: CommandContext): Promise<readonly Found[]> {
   const words = `${gigabytes(free)} free in ${dir}; the books use ${gigabytes(books)}`;
   // Publishing copies the books: for a moment they exist three times, and a night adds to them.
   const needed = Math.max(0.2 * gib, 2 * books);
-  if (free < needed)
+  seen.lacksSpace = free < needed;
+  if (seen.lacksSpace)
     return [fail(exitCodes.machine, words, `free some space: a nightly run needs up to ${gigabytes(needed)}`)];
   if (free < 2 * needed) return [warn(words, 'free some space soon; landing.keepDays removes old pages')];
   return [ok(words)];
@@ -633,8 +647,9 @@ async function books(
       await openLandingWriter(join(dir, 'data', 'landing')).newestLoad(),
     );
     const fault = await warehouseFault(dir);
+    seen.isForRepair = isBegun || newestStored > 0 || hasJournal;
     return [
-      isBegun || newestStored > 0 || hasJournal
+      seen.isForRepair
         ? fail(
             exitCodes.unproven,
             `${file} is missing${fault === undefined ? '' : `, and data/warehouse.duckdb ${fault}`}`,
@@ -643,7 +658,10 @@ async function books(
         : warn(`there are no books yet in ${dirname(file)}`, 'run "costbook ingest"'),
     ];
   }
-  const snapshot = await openBooks(dir, { lockedDown: true, signal });
+  const snapshot = await openBooks(dir, { lockedDown: true, signal }).catch((error: unknown) => {
+    seen.isForRepair = isForRepair(error);
+    throw error;
+  });
   const found: Found[] = [];
   try {
     const [row] = await snapshot.connection.rows(await readSql('status', 'hours'));
@@ -653,16 +671,18 @@ async function books(
         : fail(exitCodes.unproven, 'the books have hours that belong to no known load', 'run "costbook repair"'),
     );
     await readAllTables(snapshot.connection, 'wh');
-    for (const { found: words, remedy } of await faultsOfFiles(dir, snapshot, signal, { isThorough: true })) {
-      found.push(fail(exitCodes.unproven, words, remedy));
-    }
-    const unpublished = await unpublishedLoads(dir, snapshot);
-    if (unpublished !== undefined) found.push(warn(unpublished, 'if no run is active, run "costbook ingest"'));
+    const faults = await faultsOfFiles(dir, snapshot, signal, { isThorough: true });
+    for (const { found: words, remedy } of faults) found.push(fail(exitCodes.unproven, words, remedy));
+    seen.isForRepair = faults.length > 0;
+    const unended = await unendedRun(dir, snapshot);
+    found.push(...(await unendedFound(unended, dir, snapshot, seen)));
     const failures = (await alertRows(snapshot.connection, 'last_runs')).filter((row) => row['outcome'] !== 'done');
     const ingest = failures.find((row) => row['command'] === 'ingest');
     const [unstoredAlert] = await unstoredStill(dir);
     const ofIngest = ingest === undefined ? 'run "costbook ingest"' : nextWords(stepOf(ingest));
-    const remedy = unstoredAlert?.next ?? ofIngest;
+    const ofFailure = unstoredAlert?.next ?? ofIngest;
+    const isHealed = faults.length > 0 && (ingest === undefined || ofFailure.includes('"costbook repair"'));
+    const remedy = isHealed ? afterRepair : ofFailure;
     const now = effects.now();
     // The books are as old as the platform's clock says; a wrong clock of ours is reported already.
     function nowOf(account: string): Instant {
@@ -694,12 +714,33 @@ async function books(
       Math.max(now, ...platformTimes(effects, wrongNow)), // dates after a slow clock are no fault
     );
     if (future !== undefined) found.push(warn(future.found, future.remedy));
-    found.push(...(await lastRunFound(snapshot.connection, { failures, now, dir, signal, seen })));
+    if (unended === undefined)
+      found.push(...(await lastRunFound(snapshot.connection, { failures, now, dir, signal, seen })));
   } finally {
     snapshot.close();
   }
   return found;
 }
+
+/** A run that was killed or is active, and loads that it did not publish. */
+async function unendedFound(
+  unended: UnendedRun | undefined,
+  dir: string,
+  snapshot: Books,
+  { isForRepair }: Seen,
+): Promise<readonly Found[]> {
+  if (unended === undefined) {
+    const loads = await unpublishedLoads(dir, snapshot);
+    return loads === undefined ? [] : [warn(loads, 'if no run is active, run "costbook ingest"')];
+  }
+  // What a run found and could not store explains why it has no end.
+  if (!unended.isActive && (await unstoredStill(dir)).length > 0) return [];
+  const { found, next } = unendedWords(unended);
+  if (next === undefined) return [ok(found)];
+  return [warn(found, isForRepair ? afterRepair : nextWords(next))];
+}
+
+const afterRepair = 'after the repair, run "costbook ingest"';
 
 /** How the last run ended; nothing if an open alert has the same fact with its amount. */
 async function lastRunFound(
@@ -767,7 +808,7 @@ async function landing(
 }
 
 /** How the last run ended, with the first line of each failed step. */
-function lastRun(row: SqlRow, failedStep: SqlRow | undefined, { platformFaults }: Seen): Found {
+function lastRun(row: SqlRow, failedStep: SqlRow | undefined, { platformFaults, isForRepair }: Seen): Found {
   const [command, outcome] = [String(row['command']), String(row['outcome'])];
   const exitCode = row['exit_code'] === null ? null : Number(row['exit_code']);
   const reason = row['error'] === null ? 'no reason is stored' : reasonsOf(String(row['error']));
@@ -776,6 +817,12 @@ function lastRun(row: SqlRow, failedStep: SqlRow | undefined, { platformFaults }
     return ok(`the last run (${command}) was refused and changed nothing: ${reason}`);
   }
   const step = stepOf(failedStep ?? row);
+  // The finding about the files has the reason and the step.
+  if (isForRepair && step.words.includes(repairing))
+    return warn(
+      `the last run (${command}) ${outcome} for the same reason`,
+      `after that, run "costbook ${command}" again`,
+    );
   // The platform's own finding has the reason and the step.
   if (platformFaults.some((fault) => isSameCause(fault, String(row['error'] ?? '')))) {
     return warn(
@@ -831,15 +878,29 @@ function platformTimes(effects: Effects, wrongNow: ReadonlyMap<string, number>):
   return [...wrongNow.values()].map((aheadMs) => effects.clockNow() - aheadMs);
 }
 
+const repairing = 'run "costbook repair"';
+
 /** What a run found and the books could not store. */
-async function unstored(dir: string): Promise<readonly Found[]> {
-  return (await unstoredStill(dir)).map(({ title, detail, next, at }) =>
+async function unstored(dir: string, { isForRepair, lacksSpace }: Seen): Promise<readonly Found[]> {
+  // The fault of the files is reported with the books.
+  const others = (await unstoredStill(dir)).filter(({ next = '' }) => !(isForRepair && next.includes(repairing)));
+  return others.map(({ key, title, detail, next = repairing, at }) =>
     fail(
       exitCodes.machine,
       `${title}${detail === undefined ? '' : `. ${detail}`} (a run found it at ${at})`,
-      next ?? 'run "costbook repair"',
+      // The finding about the disk says what to do first.
+      lacksSpace && key === diskKey ? withoutFirst(next) : next,
     ),
   );
+}
+
+/** A step without its first sentence, which another finding has: `Act: after that, run "costbook ingest" again.` */
+function withoutFirst(step: string): string {
+  const [, then, others] = /^Act: [^.]*\. (Then )?(.*)$/s.exec(step) ?? [];
+  if (others === undefined) return step;
+  return then === undefined
+    ? nextWords(wait(`${others.slice(0, 1).toLowerCase()}${others.slice(1)}`))
+    : `Act: after that, ${others}`;
 }
 
 async function openAlertsOf(

@@ -43,7 +43,10 @@ export async function faultsOfFiles(
   const journal =
     faults.length > 0
       ? undefined
-      : await journalFault(journalFolder(dir), books.published.lastEvent, { isWhole: isThorough });
+      : await journalFault(journalFolder(dir), books.published.lastEvent, {
+          isWhole: isThorough,
+          published: books.published.journal,
+        });
   if (journal !== undefined) faults.push({ file: 'journal', found: firstSentence(journal.message), remedy });
   for (const log of await logsBeside(snapshotFile(dir))) {
     faults.push({

@@ -53,7 +53,8 @@ export async function makeWarehouse(
   const opening = openRebuildingWarehouse(dir, file, asked);
   const warehouse = await opening.catch(async (error: unknown) => {
     if (!(error instanceof JournalLossError) || base !== undefined) throw error;
-    throw await withLandingLosses(error, { landingRoot, afterLoad: 0, throughLoad, loadsInBooks });
+    const hasBooks = inBooks > 0;
+    throw await withLandingLosses(error, { landingRoot, afterLoad: 0, throughLoad, loadsInBooks, hasBooks });
   });
   try {
     const loads = await rebuildLoads({

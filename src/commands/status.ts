@@ -15,7 +15,7 @@ import {
 import { loadConfig } from '../config/index.ts';
 import { exitCodes, firstSentences } from '../errors.ts';
 import { unprovenWindowCode } from '../failure.ts';
-import { closeAgainStep, type NextStep, nextWords, unprovenStep } from '../next-step.ts';
+import { act, closeAgainStep, type NextStep, nextWords, unprovenStep } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
 import { type RevokedExport, revokedCloses, revokedWords } from '../reports/index.ts';
 import { forTerminal, maxSentenceLength } from '../safe-text.ts';
@@ -30,7 +30,9 @@ import {
   openBooks,
   readSql,
   type SqlRow,
+  type UnendedRun,
   type UnprovenText,
+  unendedRun,
   unprovenText,
   unprovenWindows,
 } from '../warehouse/index.ts';
@@ -39,6 +41,7 @@ import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type FileFault, faultsOfFiles } from './files-of-books.ts';
 import { faultsOfJobFiles, type JobFileFaults } from './job-mistakes.ts';
 import { exportsOfRevoked } from './revoked.ts';
+import { unendedWords } from './unended-words.ts';
 import { unprovenLines } from './unproven-lines.ts';
 
 export const statusCommand: Command = {
@@ -62,10 +65,11 @@ export const statusCommand: Command = {
         files: faults,
         jobFiles: await faultsOfJobFiles(config, context),
         unstored: waiting,
+        unended: (await unendedRun(context.dir, books)) ?? null,
       });
       await context.write(
         context.json
-          ? `${JSON.stringify({ ...status, found: undefined })}\n`
+          ? `${JSON.stringify({ ...status, found: undefined, isForRepair: undefined })}\n`
           : folded(describe(status, now, painter(input, context)), context.layout),
       );
       return input.options['exitCode'] === true && !status.isTrustworthy ? exitCodes.unproven : exitCodes.done;
@@ -108,14 +112,18 @@ interface Reason {
 }
 
 /** What is read from the books. */
-type BooksStatus = Omit<Status, 'isTrustworthy' | 'reasons' | 'jobFiles' | 'fullDisk' | 'unstored'> & {
+type BooksStatus = Omit<Status, 'isTrustworthy' | 'reasons' | 'jobFiles' | 'fullDisk' | 'unstored' | 'unended'> & {
   readonly found: readonly Reason[];
 };
 
 /** The status and its reasons, for people. */
 interface Shown extends Status {
   readonly found: readonly Reason[];
+  /** Whether files of the books have faults. */
+  readonly isForRepair: boolean;
 }
+
+const repairing = 'run "costbook repair"';
 
 interface Status {
   /** Whether everything is proven and fresh; decides the exit code of `--exit-code`. */
@@ -157,6 +165,8 @@ interface Status {
   readonly fullDisk: { readonly title: string; readonly next: string | null; readonly at: string } | null;
   /** What a later run found and the books could not store: a full disk, or books that cannot be written. */
   readonly unstored: readonly WaitingAlert[];
+  /** A run that started and did not end: it is active, or was killed. Null if there is none. */
+  readonly unended: UnendedRun | null;
   /** Dates in the future that a fast clock wrote, and the remedy; null if there are none. */
   readonly futureDates: ClockFault | null;
 }
@@ -287,12 +297,21 @@ function withFaults(
     readonly files: readonly FileFault[];
     readonly jobFiles: readonly JobFileFaults[];
     readonly unstored: readonly WaitingAlert[];
+    readonly unended: UnendedRun | null;
   },
 ): Shown {
-  const { files, jobFiles, unstored } = faults;
+  const { files, jobFiles, unended } = faults;
+  // The fault itself says what the run found.
+  const unstored = faults.unstored.filter(({ next = '' }) => files.length === 0 || !next.includes(repairing));
   const disk = unstored.find(({ key }) => key === diskKey);
   const fullDisk = disk === undefined ? null : { title: disk.title, next: disk.next ?? null, at: disk.at };
-  const ofFiles = files.map(({ found, remedy }) => ({ words: `${found}: ${remedy}`, next: undefined, key: undefined }));
+  const hidden = faults.unstored.find((alert) => !unstored.includes(alert));
+  // A failure with a step of its own names the command to run after the repair.
+  const isKilled = unended !== null && !unended.isActive;
+  const isLate = isKilled || ofBooks.some(({ next }) => next === staleStep) || status.failedIngest !== null;
+  const needsIngest = isLate && (isForRepair(status.failedIngest) || status.failedIngest === null);
+  const step = act(`${repairing}.${needsIngest ? ' Then run "costbook ingest".' : ''}`);
+  const ofFiles = files.map((each) => ({ words: each.found, next: step, key: hidden?.key }));
   const found = [...ofFiles, ...ofBooks];
   return {
     isTrustworthy: found.length === 0,
@@ -301,8 +320,15 @@ function withFaults(
     ...status,
     fullDisk,
     unstored,
+    unended,
     found,
+    isForRepair: files.length > 0,
   };
+}
+
+/** Whether a failed ingest met a fault of the files. */
+function isForRepair(failed: Status['failedIngest']): boolean {
+  return failed?.next.includes(repairing) ?? false;
 }
 
 /** A reason as one sentence; steps that only name the cure of old or unproven numbers have fields of their own. */
@@ -392,7 +418,7 @@ function hasOwnFailure({ failedIngest, found }: Shown): boolean {
 
 /** The reasons, each with its next step. A failed ingest below says what to do about numbers that are too old. */
 function reasonLines(status: Shown, paint: Paint): string[] {
-  const isSaidBelow = hasOwnFailure(status) || status.unstored.length > 0;
+  const isSaidBelow = hasOwnFailure(status) || status.unstored.length > 0 || status.isForRepair;
   const isUnproven = status.found.some(({ next }) => next === unprovenStep);
   return status.found.flatMap(({ words, next }, index) => {
     const isRepeated = status.found.slice(index + 1).some((later) => later.next === next);
@@ -412,8 +438,20 @@ function failureLines(status: Shown, paint: Paint): string[] {
       'red',
       `  - the last ingest failed${when}${exitCode === null ? '' : ` (exit ${exitCode})`}: ${reasonOf(error)}`,
     ),
-    `    ${forTerminal(next)}`,
+    ...(status.isForRepair && isForRepair(failedIngest) ? [] : [`    ${forTerminal(next)}`]),
   ];
+}
+
+/** A run that was killed, or is active. */
+function unendedLines({ unended, unstored, isForRepair }: Shown, paint: Paint): string[] {
+  // What a run found and could not store explains why it has no end.
+  if (unended === null || (unstored.length > 0 && !unended.isActive)) return [];
+  const { found, next: own } = unendedWords(unended);
+  const next = isForRepair ? undefined : own;
+  const line = forTerminal(`  - ${found}`);
+  return unended.isActive || next === undefined
+    ? [paint(unended.isActive ? 'dim' : 'yellow', line)]
+    : [paint('yellow', line), forTerminal(`    ${nextWords(next)}`)];
 }
 
 /** The mistakes in jobs/, with what they stop and the next step. */
@@ -498,6 +536,7 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
     ...reasonLines(status, paint),
     ...unstoredLines(status, paint),
     ...failureLines(status, paint),
+    ...unendedLines(status, paint),
     ...jobFileLines(status, paint),
     ...(futureDates === null ? [] : [paint('yellow', `  - ${futureDates.found}`), `    ${futureDates.remedy}`]),
     ...alertLines(status, paint),
@@ -542,13 +581,15 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
     const hours = `${restated.hours} hourly cost${restated.hours === 1 ? '' : 's'}`;
     lines.push(`restated in the last ${restatedDays} days: ${hours}, ${restated.cost} USD ("costbook restatements")`);
   }
-  if (lastRun !== null) lines.push(lastRunLine(lastRun, status, paint), ...stepOfLastRun(status));
+  if (lastRun !== null && (lastRun['outcome'] !== 'running' || status.unended === null))
+    lines.push(lastRunLine(lastRun, status, paint), ...stepOfLastRun(status));
   return `${lines.join('\n')}\n`;
 }
 
 /** What to do about the last run if it failed, unless an alert or a reason above says it. */
-function stepOfLastRun({ lastRunStep, alerts, failedIngest }: Shown): string[] {
-  if (lastRunStep === null) return [];
+function stepOfLastRun(status: Shown): string[] {
+  const { lastRunStep, alerts, failedIngest } = status;
+  if (lastRunStep === null || (status.isForRepair && lastRunStep.next.includes(repairing))) return [];
   const isAbove = lastRunStep.command === 'ingest' && failedIngest !== null;
   const isAlert = alerts.list.some(({ key }) => key === `run/${encodeURIComponent(lastRunStep.command)}`);
   return isAbove || isAlert ? [] : [`  ${forTerminal(lastRunStep.next)}`];

@@ -72,12 +72,12 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
 }
 
 function describe(one: VerifiedExport): string {
-  const { folder, files, rows, cost, asOf, notCompared, differences, notes } = one;
+  const { folder, files, rows, cost, costColumn, asOf, notCompared, differences, notes } = one;
   const outcome = differences.length === 0 ? 'same   ' : 'DIFFERS';
   const what =
     asOf === null
       ? ''
-      : `  ${files} file${files === 1 ? '' : 's'}, ${counted(rows ?? 0, 'row')}${cost === null ? '' : `, ${cost} USD`}, as of ${asOf}`;
+      : `  ${files} file${files === 1 ? '' : 's'}, ${counted(rows ?? 0, 'row')}${cost === null ? '' : `, ${costColumn} ${cost} USD`}, as of ${asOf}`;
   return [
     `${outcome}  ${folder}${what}`,
     ...differences.map(({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`),

@@ -275,10 +275,10 @@ export async function checkLanding(
 /** The error of a lost journal, together with everything that the landing folder lost. */
 export async function withLandingLosses<T extends UnprovenError>(
   journalLoss: T,
-  of: Parameters<typeof findAnswers>[0],
+  { hasBooks, ...of }: Parameters<typeof findAnswers>[0] & { readonly hasBooks: boolean },
 ): Promise<T | UnprovenError> {
   const books = 'Books and reports stay correct without it; only rebuilding the books from nothing needs it';
-  const text = `${journalLoss.message}. ${books}`;
+  const text = hasBooks ? `${journalLoss.message}. ${books}` : journalLoss.message;
   try {
     await findAnswers(of);
     return new UnprovenError(text, { cause: journalLoss });

@@ -36,6 +36,8 @@ export interface VerifiedExport {
   readonly files: number;
   readonly rows: number | null;
   readonly cost: string | null;
+  /** The column that `cost` is the sum of; null if there is none. */
+  readonly costColumn: string | null;
   /** Why it was not compared with the books; null if it was. */
   readonly notCompared: string | null;
   readonly differences: readonly Difference[];
@@ -119,7 +121,7 @@ async function verifyOnce(
         expected: 'a manifest of an export',
       });
     }
-    const none = { report: null, parameters: null, asOf: null, files: 0, rows: null, cost: null };
+    const none = { report: null, parameters: null, asOf: null, files: 0, rows: null, cost: null, costColumn: null };
     return { folder: below, ...none, notCompared: 'there is no manifest', differences, notes };
   }
   const { manifest } = stored;
@@ -161,6 +163,7 @@ async function verifyOnce(
     files: manifest.files.length,
     rows: manifest.rows,
     cost: manifest.cost,
+    costColumn: manifest.costColumn,
     notCompared: books.notCompared ?? null,
     differences,
     notes,

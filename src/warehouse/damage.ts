@@ -43,7 +43,7 @@ export async function refuseMissing(warehouse: string, traces: Traces): Promise<
   if (traces.seal === undefined && traces.newestStored === 0 && !traces.hasJournal) return;
   throw new ChangedFileError(
     `${warehouse} is missing, and there were books: ${describeTraces(traces)}. Nothing was changed. ${repairs}, which ` +
-      'rebuilds the warehouse from the landing folder and the journal',
+      `rebuilds the warehouse from ${sourcesOf(traces)}`,
   );
 }
 
@@ -62,7 +62,7 @@ export async function refuseOlder(connection: Connection, warehouse: string, tra
   const knows = isHollow ? `${loads} of the loads up to ${last}` : `loads up to ${last}`;
   throw new ChangedFileError(
     `${warehouse} is an older copy: it has ${knows}, and there were more: ${describeTraces(traces)}. Nothing was ` +
-      `changed. ${repairs}, which moves it aside and rebuilds the warehouse from the landing folder and the journal`,
+      `changed. ${repairs}, which moves it aside and rebuilds the warehouse from ${sourcesOf(traces)}`,
   );
 }
 
@@ -97,6 +97,13 @@ export function otherTables(warehouse: string, changes: readonly string[], trace
 export function damagedWarehouse({ file, found, cause }: DamagedFileError, traces: Traces): DamagedFileError {
   const whole = describeTraces(traces);
   return new DamagedFileError(file, found, `${whole === '' ? '' : `intact: ${whole}. `}${repairs}`, { cause });
+}
+
+/** What a repair rebuilds the warehouse from. */
+function sourcesOf({ isSnapshotIntact }: Traces): string {
+  return isSnapshotIntact
+    ? 'the snapshot, the loads stored since and the journal'
+    : 'the landing folder and the journal';
 }
 
 function describeTraces({ dir, seal, isSnapshotIntact, newestStored, hasJournal }: Traces): string {

@@ -129,6 +129,7 @@ export {
   valuesByAmount,
   valuesOf,
 } from './statements.ts';
+export { type UnendedRun, unendedRun } from './unended-run.ts';
 export {
   epochDays,
   epochMicros,

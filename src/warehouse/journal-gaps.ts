@@ -1,7 +1,8 @@
 import { copyFile, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileBytes, fileName, journalFiles, lineFeed, missing, parseEvent, syncFolder } from './journal.ts';
+import { fileBytes, fileName, journalFiles, lineFeed, missing, syncFolder } from './journal.ts';
 import { lastNumberOf } from './journal-events.ts';
+import { changeOf, lineOf, readLine } from './journal-lines.ts';
 
 /** Events of the journal that no file has. */
 export interface LostEvents {
@@ -127,9 +128,11 @@ async function readLines(
   const kinds = new Map<number, string>();
   let firstDamaged: number | undefined;
   let next = 1;
+  let needsHash = false;
   for (const [index, { name, first }] of files.entries()) {
     const isLastFile = index === files.length - 1;
-    const { lines, isTorn } = splitLines(await readFile(join(folder, name)), name);
+    const { lines, isTorn, hasHash } = splitLines(await readFile(join(folder, name)), name, needsHash);
+    needsHash = hasHash;
     let isIntact = first === next && (!isTorn || isLastFile);
     for (const [at, line] of lines.entries()) {
       // The end of the last line that was being written is no damage, unless the books have its event.
@@ -174,25 +177,35 @@ function fits(line: ParsedLine, before: ParsedLine | undefined, after: ParsedLin
   return isAfter || (after?.number !== undefined && after.number - 1 === line.through);
 }
 
-function splitLines(bytes: Buffer, file: string): { lines: ParsedLine[]; isTorn: boolean } {
+function splitLines(
+  bytes: Buffer,
+  file: string,
+  needsHash: boolean,
+): { lines: ParsedLine[]; isTorn: boolean; hasHash: boolean } {
   const lines: ParsedLine[] = [];
+  let hasHash = needsHash;
   for (let start = 0; start < bytes.length; ) {
     const at = bytes.indexOf(lineFeed, start);
     const end = at === -1 ? bytes.length : at;
-    lines.push(parseLine(bytes.toString('utf8', start, end), { file, start, end }));
+    const text = bytes.toString('utf8', start, end);
+    const read = readLine(text);
+    const place = { file, start, end };
+    if (read.event === undefined || changeOf(read, hasHash) !== undefined) {
+      lines.push({ ...place, kind: kindIn(text), number: undefined, through: undefined, isLoss: false });
+    } else {
+      const isLoss = read.event.event === 'events_lost';
+      const { number, event } = read.event;
+      lines.push({ ...place, number, through: lastNumberOf(read.event), isLoss, kind: event });
+      hasHash ||= read.written !== undefined && !isLoss;
+    }
     start = end + 1;
   }
-  return { lines, isTorn: bytes.length > 0 && bytes.at(-1) !== lineFeed };
+  return { lines, isTorn: bytes.length > 0 && bytes.at(-1) !== lineFeed, hasHash };
 }
 
-function parseLine(text: string, place: Line): ParsedLine {
-  const event = parseEvent(text);
-  if (event === undefined) {
-    const kind = /"event": ?"([a-z_]{1,40})"/.exec(text)?.[1];
-    return { ...place, kind, number: undefined, through: undefined, isLoss: false };
-  }
-  const isLoss = event.event === 'events_lost';
-  return { ...place, number: event.number, through: lastNumberOf(event), isLoss, kind: event.event };
+/** The kind of event that a damaged line names. */
+function kindIn(text: string): string | undefined {
+  return /"event": ?"([a-z_]{1,40})"/.exec(text)?.[1];
 }
 
 /** Writes the events from a number on, and the gaps among them, to `<name>.part` files; returns the names. */
@@ -232,7 +245,7 @@ async function writeParts(
     }
     const text =
       line === undefined
-        ? JSON.stringify({ number, event: 'events_lost', values: { through: gap?.through ?? number } })
+        ? lineOf({ number, event: 'events_lost', values: { through: gap?.through ?? number } })
         : (opened?.bytes.subarray(line.start, line.end) ?? '');
     const bytes = Buffer.concat([Buffer.from(text), Buffer.from('\n')]);
     parts.push(bytes);

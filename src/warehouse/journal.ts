@@ -1,10 +1,11 @@
-import { mkdir, open, readdir, readFile, truncate } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, readFile, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ChangedFileError, UsageError } from '../errors.ts';
-import type { Connection, SqlParameters } from './connection.ts';
-import { type EarlierEvent, withPresentNames } from './earlier-names.ts';
+import { ChangedFileError, messageOf, UsageError } from '../errors.ts';
+import { type Connection, SqlError, type SqlParameters } from './connection.ts';
 import type { Exclusively } from './exclusive.ts';
 import { type EventScalar, isOfRepair, type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-events.ts';
+import { changeOf, lineOf, readLine } from './journal-lines.ts';
 import { ledgerTables } from './ledger-tables.ts';
 import { firstUnrestored, restoreRows } from './restored-rows.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
@@ -21,6 +22,12 @@ export interface JournalFile {
 /** Writes events to journal and ledger. */
 export interface Recorder {
   record(event: JournalEvent): Promise<void>;
+}
+
+/** The recorder of a project's journal. */
+export interface JournalRecorder extends Recorder {
+  /** Whether an older Costbook wrote the last event, without a hash: a change of such a line is not noticed. */
+  readonly isWithoutHash: boolean;
 }
 
 /** At this size a new journal file starts, so that opening the journal reads only the last file. */
@@ -44,23 +51,53 @@ export async function readJournal(
   through?: number,
   inBooks = Math.max(after, through ?? 0),
 ): Promise<NumberedEvent[]> {
-  const { events, last } = await readTail(folder, after, inBooks);
+  const { events, last } = await readTail(folder, { after, inBooks, unchangedBefore: after + 1 });
   if (through === undefined) return events;
   if (last < through) throw missing(folder, Math.max(last, after) + 1, through, inBooks);
   return events.filter(({ number }) => number <= through);
 }
 
+/** The files of a journal that were complete at a publication: no run writes to them any more. */
+export interface CompleteFiles {
+  /** The first event of the file after them. */
+  readonly before: number;
+  /** SHA-256 of their names, lengths and times of change. */
+  readonly sha256: string;
+}
+
+/** The complete files of a journal: all but the last. `before` leaves out later ones. */
+export async function completeFiles(folder: string, before = Number.POSITIVE_INFINITY): Promise<CompleteFiles> {
+  const files = await journalFiles(folder);
+  const end = Math.min(before, files.at(-1)?.first ?? 1);
+  const hash = createHash('sha256');
+  for (const { name, first } of files) {
+    if (first >= end) continue;
+    const { size, mtimeMs } = await stat(join(folder, name));
+    hash.update(`${name} ${size} ${mtimeMs}\n`);
+  }
+  return { before: end, sha256: hash.digest('hex') };
+}
+
+/** Files before this event were not written to since a publication; 1 if some were, or if nobody knows. */
+async function unchangedBefore(folder: string, published: CompleteFiles | undefined): Promise<number> {
+  if (published === undefined) return 1;
+  return (await completeFiles(folder, published.before)).sha256 === published.sha256 ? published.before : 1;
+}
+
 /**
  * What is wrong with a journal, if the books have its events up to `inBooks`; undefined if nothing. Reads what the next
- * run reads, the last file; with `isWhole`, all files.
+ * run reads: the last file, and every file if an earlier one was written to since it was `published`. With `isWhole`,
+ * reads all files.
  */
 export async function journalFault(
   folder: string,
   inBooks: number,
-  { isWhole }: { readonly isWhole: boolean },
+  { isWhole, published }: { readonly isWhole: boolean; readonly published: CompleteFiles | undefined },
 ): Promise<JournalLossError | undefined> {
   try {
-    const { events, last } = await readTail(folder, isWhole ? 0 : inBooks, inBooks);
+    const unchanged = isWhole ? 1 : await unchangedBefore(folder, published);
+    const tail = { after: isWhole ? 0 : inBooks, inBooks, unchangedBefore: unchanged };
+    const { events, last } = await readTail(folder, tail);
     if (last < inBooks) return missing(folder, last + 1, inBooks, inBooks);
     const gap = isWhole ? firstUnrestored(events) : undefined;
     return gap && missing(folder, gap.number, lastNumberOf(gap), inBooks);
@@ -117,13 +154,17 @@ export function endFault(
 
 /**
  * Opens the journal for writing; removes a torn last line. `after` is the last event in the ledger. Throws
- * JournalLossError if the journal ends before it, or is damaged.
+ * JournalLossError if the journal ends before it, or is damaged. Reads the last file, and every file if an earlier one
+ * was written to since it was `published`.
  */
 export async function openJournalFile(
   folder: string,
   after: number,
-): Promise<{ journal: JournalFile; beyond: NumberedEvent[] }> {
-  const { events, file, wholeBytes, last: read } = await readTail(folder, after, after);
+  published?: CompleteFiles,
+): Promise<{ journal: JournalFile; beyond: NumberedEvent[]; isWithoutHash: boolean }> {
+  const unchanged = await unchangedBefore(folder, published);
+  const tail = { after, inBooks: after, unchangedBefore: unchanged };
+  const { events, file, wholeBytes, last: read, isWithoutHash } = await readTail(folder, tail);
   if (read < after) throw missing(folder, read + 1, after, after);
   let current = file;
   let size = wholeBytes;
@@ -133,6 +174,7 @@ export async function openJournalFile(
 
   return {
     beyond: events,
+    isWithoutHash,
     journal: {
       get last() {
         return last;
@@ -140,7 +182,7 @@ export async function openJournalFile(
       async append(event) {
         if (broken !== undefined) throw broken;
         const numbered = { number: last + 1, ...event };
-        const bytes = Buffer.from(`${JSON.stringify(numbered)}\n`);
+        const bytes = Buffer.from(`${lineOf(numbered)}\n`);
         if (current === undefined || size >= fileBytes) {
           if ((await mkdir(folder, { recursive: true })) !== undefined) await syncFolder(dirname(folder));
           current = fileName(last + 1);
@@ -181,44 +223,52 @@ export async function openJournalFile(
 export async function openRecorder(
   connection: Connection,
   folder: string,
-  exclusively: Exclusively = (work) => work(),
-): Promise<Recorder> {
+  {
+    published,
+    exclusively = (work) => work(),
+  }: { readonly published?: CompleteFiles | undefined; readonly exclusively?: Exclusively } = {},
+): Promise<JournalRecorder> {
   const apply = await eventWriter(connection);
-  const { journal, beyond } = await openJournalFile(folder, await lastApplied(connection));
+  const { journal, beyond, isWithoutHash } = await openJournalFile(folder, await lastApplied(connection), published);
+  await (await eventWriter(connection, { folder }))(beyond);
   // In the journal but not yet in the ledger; a failed event stays here, so that no later one overtakes it.
-  let pending: NumberedEvent[] = beyond;
+  let pending: NumberedEvent[] = [];
   let queue: Promise<unknown> = Promise.resolve();
 
-  async function applyPending(): Promise<void> {
-    if (pending.length === 0) return;
-    await apply(pending);
-    pending = [];
-  }
-  await applyPending();
   function inOrder(event: JournalEvent): Promise<void> {
     const done = queue.then(async () => {
       pending.push(await journal.append(event));
-      await applyPending();
+      await apply(pending);
+      pending = [];
     });
     queue = done.catch(() => undefined);
     return done;
   }
-  return { record: (event) => exclusively(() => inOrder(event)) };
+  return { isWithoutHash, record: (event) => exclusively(() => inOrder(event)) };
 }
 
 /**
  * Writes events into the ledger, all in one transaction with the number of the last one. Events that `isApplied` does
  * not select only count. By default, these are the rows that a repair restored: the books that they were read from have
- * them already.
+ * them already. Throws ChangedFileError for an event that was read from `folder` and has a value that no table takes.
  */
 export async function eventWriter(
   connection: Connection,
-  isApplied: (event: NumberedEvent) => boolean = ({ event }) => !isOfRepair(event),
+  {
+    isApplied = ({ event }) => !isOfRepair(event),
+    folder,
+  }: { readonly isApplied?: (event: NumberedEvent) => boolean; readonly folder?: string } = {},
 ): Promise<(events: readonly NumberedEvent[]) => Promise<void>> {
   const files = new Map((await readSqlFolder('journal')).map((file) => [file.name, file.text]));
   // The event's SQL file defines the correction; the list of tables defines the columns to correct.
   const corrections = ledgerTables.flatMap((table) => correctInstantsOf(table) ?? []);
   const applyEvent = await readSql('ledger', 'record_applied_event');
+  async function write({ event, values }: NumberedEvent): Promise<void> {
+    if (event === 'rows_restored') await restoreRows(connection, values);
+    if (isOfRepair(event)) return;
+    await connection.run(files.get(event) ?? '', parametersOf(values));
+    if (event === 'instants_corrected') for (const correction of corrections) await connection.run(correction);
+  }
   return async (events) => {
     const last = events.at(-1);
     if (last === undefined) return;
@@ -229,15 +279,27 @@ export async function eventWriter(
       );
     }
     await connection.transaction(async () => {
-      for (const { event, values } of events.filter(isApplied)) {
-        if (event === 'rows_restored') await restoreRows(connection, values);
-        if (isOfRepair(event)) continue;
-        await connection.run(files.get(event) ?? '', parametersOf(values));
-        if (event === 'instants_corrected') for (const correction of corrections) await connection.run(correction);
+      for (const event of events.filter(isApplied)) {
+        await write(event).catch(async (error: unknown) => {
+          throw error instanceof SqlError && folder !== undefined ? await unusable(folder, event, error) : error;
+        });
       }
       await connection.run(applyEvent, { number: lastNumberOf(last) });
     });
   };
+}
+
+/** The error for an event of the journal with values that no table takes. */
+async function unusable(folder: string, { number, event }: NumberedEvent, cause: SqlError): Promise<ChangedFileError> {
+  const file = (await journalFiles(folder)).findLast(({ first }) => first <= number)?.name ?? fileName(1);
+  const lines = (await readFile(join(folder, file), 'utf8')).split('\n');
+  const line = lines.findIndex((text) => readLine(text).event?.number === number) + 1;
+  const reason = messageOf(cause).split('\n')[0];
+  return new ChangedFileError(
+    `${join(folder, file)}:${line}: event ${number} (${event}) has a wrong value (${reason}). Remove this line, then ` +
+      'run "costbook repair", which restores what the books still know',
+    { cause },
+  );
 }
 
 /** The number of the last journal event in the attached warehouse. */
@@ -267,21 +329,38 @@ export async function journalFiles(folder: string): Promise<readonly { name: str
     .sort((a, b) => a.first - b.first);
 }
 
-/** The events after a number, and where to write the next one. */
+/** The end of a journal. */
+interface Tail {
+  readonly events: NumberedEvent[];
+  readonly file: string | undefined;
+  readonly wholeBytes: number;
+  readonly last: number;
+  /** Whether the last line is of an older Costbook. */
+  readonly isWithoutHash: boolean;
+}
+
+/** The events after a number, and where to write the next one. Skips files before the event `unchangedBefore`. */
 async function readTail(
   folder: string,
-  after: number,
-  inBooks: number,
-): Promise<{ events: NumberedEvent[]; file: string | undefined; wholeBytes: number; last: number }> {
+  {
+    after,
+    inBooks,
+    unchangedBefore,
+  }: { readonly after: number; readonly inBooks: number; readonly unchangedBefore: number },
+): Promise<Tail> {
   const files = await journalFiles(folder);
   const events: NumberedEvent[] = [];
+  const start = Math.min(after + 1, unchangedBefore);
   let next: number | undefined;
   let wholeBytes = 0;
+  // Lines of an older Costbook have no hash; after the first line that has one, all do.
+  let needsHash = false;
+  let isWithoutHash = false;
   for (const [index, { name, first }] of files.entries()) {
     const following = files[index + 1];
-    // Files whose events are all in the ledger are not read.
-    if (following !== undefined && following.first <= after + 1) continue;
-    if (first > (next ?? after + 1)) throw missing(folder, next ?? after + 1, first - 1, inBooks);
+    // Files whose events are all in the ledger are not read, unless somebody wrote to them.
+    if (following !== undefined && following.first <= start) continue;
+    if (first > (next ?? start)) throw missing(folder, next ?? start, first - 1, inBooks);
     const path = join(folder, name);
     const bytes = await readFile(path);
     wholeBytes = bytes.lastIndexOf(lineFeed) + 1;
@@ -291,17 +370,23 @@ async function readTail(
     next = first;
     const lines = bytes.toString('utf8', 0, wholeBytes).split('\n');
     for (const [line, text] of lines.slice(0, -1).entries()) {
-      const event = parseEvent(text);
+      const read = readLine(text);
+      const { event } = read;
       if (event === undefined) throw damaged(path, line + 1, 'it is not an event', inBooks);
       if (event.number !== next) {
         throw damaged(path, line + 1, `it is event ${event.number}, expected ${next}`, inBooks);
       }
+      const change = changeOf(read, needsHash);
+      if (change !== undefined) throw damaged(path, line + 1, change, inBooks);
+      // A repair writes the line for lost events among older lines.
+      isWithoutHash = read.written === undefined;
+      needsHash ||= read.written !== undefined && event.event !== 'events_lost';
       const last = lastNumberOf(event);
       if (last > after) events.push(event);
       next = last + 1;
     }
   }
-  return { events, file: files.at(-1)?.name, wholeBytes, last: (next ?? 1) - 1 };
+  return { events, file: files.at(-1)?.name, wholeBytes, last: (next ?? 1) - 1, isWithoutHash };
 }
 
 const repairs = 'Run "costbook repair", which restores what the books still know';
@@ -322,26 +407,6 @@ export function missing(
 
 function damaged(file: string, line: number, reason: string, inBooks: number): JournalLossError {
   return new JournalLossError(`${file}:${line}: the journal is damaged (${reason})`, repairs, inBooks);
-}
-
-/** A line of the journal as an event with today's names; undefined if it is none. Pure. */
-export function parseEvent(line: string): NumberedEvent | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  const { number, event, values } = (value ?? {}) as Partial<Record<keyof NumberedEvent, unknown>>;
-  if (!Number.isSafeInteger(number) || typeof event !== 'string') return undefined;
-  if (event === 'events_lost' && !isLaterNumber((values as { through?: unknown })?.through, number)) return undefined;
-  return typeof values === 'object' && values !== null
-    ? (withPresentNames(value as EarlierEvent) as NumberedEvent)
-    : undefined;
-}
-
-function isLaterNumber(through: unknown, number: unknown): boolean {
-  return Number.isSafeInteger(through) && Number(through) >= Number(number);
 }
 
 /** The name of the file that starts with an event. */

@@ -94,7 +94,7 @@ export async function openRebuildingWarehouse(
     if (gap !== undefined) throw missing(folder, gap.number, lastNumberOf(gap), inBooks);
     const end = options.base === undefined ? endFault(folder, events, options.lastLoad) : undefined;
     if (end !== undefined) throw end;
-    const write = await eventWriter(connection, appliedInRebuild(events));
+    const write = await eventWriter(connection, { isApplied: appliedInRebuild(events), folder });
     for (let from = 0; from < events.length; from += eventsAtOnce) {
       await write(events.slice(from, from + eventsAtOnce));
     }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { FastClock } from '../effects.ts';
+import type { CompleteFiles } from './journal.ts';
 
 /** The contents of a snapshot, as far as needed to tell which of two copies of the books is newer. */
 export interface SnapshotFacts {
@@ -18,6 +19,8 @@ export interface SnapshotFacts {
 export interface SealedFacts extends SnapshotFacts {
   /** The last ingest's clock if it was ahead; undefined if it was correct, or if an older Costbook published. */
   readonly fastClock?: FastClock | undefined;
+  /** The journal's complete files; undefined if an older Costbook published. */
+  readonly journal?: CompleteFiles | undefined;
 }
 
 /** What Costbook writes after the last block of a snapshot when it publishes it. */

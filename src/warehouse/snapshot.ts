@@ -8,7 +8,7 @@ import { fastClock } from './clocks.ts';
 import type { Connection } from './connection.ts';
 import { copyScript } from './copy-script.ts';
 import { openDatabase } from './database.ts';
-import { lastApplied } from './journal.ts';
+import { completeFiles, journalFolder, lastApplied } from './journal.ts';
 import { logsBeside } from './logs.ts';
 import { keepRetired, type Retiring, takeRetired, usualRetiring } from './retired-snapshot.ts';
 import { readSeal, type SealState, type SnapshotFacts, sealFile } from './seal.ts';
@@ -49,7 +49,8 @@ export async function publishSnapshot(
   const retired = await takeRetired(snapshot, before, retiring);
   const { part, isCloned } = await copyWarehouse(connection, warehouse, snapshot, failure, { signal, retired });
   try {
-    await sealFile(part, { ...facts, fastClock: await fastClock(connection) }, new Date());
+    const journal = await completeFiles(journalFolder(dirname(dirname(snapshot))));
+    await sealFile(part, { ...facts, fastClock: await fastClock(connection), journal }, new Date());
     await chmod(part, (await newFileMode(snapshot)) & 0o444);
     await expectFacts(part, facts, failure);
     const logs = await removeLogs(snapshot);

@@ -83,7 +83,12 @@ export async function openWarehouse(
     });
     await removeOldCopies(file);
     const exclusively = openExclusively();
-    const recorder = await openRecorder(connection, journalFolder(dir), exclusively);
+    const recorder = await openRecorder(connection, journalFolder(dir), {
+      exclusively,
+      published: traces.seal?.journal,
+    });
+    // Rows of the books replace lines whose changes nobody would notice.
+    if (recorder.isWithoutHash) await writeRows(connection, recorder);
     const clock = openWriteClock((await lastInstants(connection)).last);
     const publish = () => exclusively(() => publishSnapshot(connection, file, snapshotFile(dir), { signal, log }));
     if (!isPublished) {
@@ -113,6 +118,12 @@ export async function openWarehouse(
 async function restoreJournal(connection: Connection, recorder: Recorder, folder: string): Promise<number> {
   const applied = await lastApplied(connection);
   if (firstUnrestored(await readJournal(folder, 0, applied)) === undefined) return 0;
+  return writeRows(connection, recorder);
+}
+
+/** Writes the rows of the books into the journal: a rebuild needs no event before them. Returns the number of events. */
+async function writeRows(connection: Connection, recorder: Recorder): Promise<number> {
+  const applied = await lastApplied(connection);
   let count = 0;
   for await (const event of restoringEvents(connection, applied + 1)) {
     await recorder.record(event);

@@ -425,7 +425,7 @@ describe.concurrent('a full disk that only an empty file recorded', () => {
   test('is named by status until something is stored again', async () => {
     const { run } = await afterFullDisk();
     const full = await run('status');
-    expect(full.stdout).toMatch(/^YES.*\n {2}- The disk is full.*\n.*free some space.*"costbook ingest"/);
+    expect(full.stdout).toMatch(/^YES.*\n {2}- The disk is full.*\n.*free some space\. The next run then loads/);
     const counted = '1 open alert, 1 critical';
     expect(full.stdout).toContain(counted);
     expect((await run('alerts', '--open')).stdout).toContain(counted);
@@ -491,11 +491,24 @@ async function journalOf(dir: string) {
   return { path, lines, replace };
 }
 
+/** Changes a value in a line that stays JSON. */
+async function changeValue(
+  { lines, replace }: Awaited<ReturnType<typeof journalOf>>,
+  from: string,
+  to: string,
+): Promise<void> {
+  const index = lines.findIndex((line) => line.includes(from));
+  expect(index).toBeGreaterThan(0);
+  await replace(index, lines[index]?.replace(from, to));
+}
+
 describe.concurrent('a damaged journal of whole books', () => {
   type Journal = Awaited<ReturnType<typeof journalOf>>;
   test.each<[string, (journal: Journal) => Promise<unknown>]>([
     ['its first line', ({ replace }) => replace(0, 'junk')],
     ['a line in the middle', ({ lines, replace }) => replace(4, lines[4]?.slice(0, -20))],
+    ['a value', (journal) => changeValue(journal, '"exit_code":0', '"exit_code":4')],
+    ['a value that becomes no number', (journal) => changeValue(journal, '"exit_code":0', '"exit_code":"0x"')],
     [
       'several lines',
       async ({ replace }) => [await replace(2, 'junk'), await replace(5, ''), await replace(9, undefined)],
@@ -531,6 +544,39 @@ describe.concurrent('a damaged journal of whole books', () => {
     expect(JSON.parse(rebuilt.stdout), rebuilt.stderr).toMatchObject({ identical: true });
     expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
     await expectWhole(dir);
+  });
+});
+
+describe.concurrent('a journal of an older Costbook, whose lines have no hash', () => {
+  async function withoutHashes(): Promise<string> {
+    const dir = await books.broken();
+    const { path, lines } = await journalOf(dir);
+    const older = lines.map((line) => line.replace(/,"hash":"[0-9a-f]{16}"(?=}$)/, ''));
+    expect(older.every((line, index) => line !== lines[index])).toBe(true);
+    await writeFile(path, `${older.join('\n')}\n`);
+    return dir;
+  }
+
+  test('gets the rows of the books at the next run, so that a change of its old lines changes nothing', async () => {
+    const dir = await withoutHashes();
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    await changeValue(await journalOf(dir), '"exit_code":0', '"exit_code":4');
+    const rebuilt = await runCli(['rebuild', '--into', join(dir, 'rebuilt.duckdb'), '--json', '--dir', dir]);
+    expect(JSON.parse(rebuilt.stdout), rebuilt.stderr).toMatchObject({ identical: true });
+    await rm(warehouseOf(dir));
+    await rm(snapshotOf(dir));
+    expect((await runCli(['repair', '--dir', dir])).exitCode).toBe(0);
+    await expectWhole(dir);
+  });
+
+  test('with a value that no table takes is refused with file, line and step, not as a bug', async () => {
+    const dir = await withoutHashes();
+    await changeValue(await journalOf(dir), '"exit_code":0', '"exit_code":"0x"');
+    const { exitCode, stderr } = await runCli(['rebuild', '--into', join(dir, 'rebuilt.duckdb'), '--dir', dir]);
+    expect(exitCode, stderr).toBe(4);
+    expect(stderr).toMatch(
+      /ndjson:\d+: event \d+ \(\w+\) has a wrong value \(Conversion Error: .*0x.*Remove this line/,
+    );
   });
 });
 
@@ -692,6 +738,20 @@ describe.concurrent('repair --accept-loss', () => {
     });
     expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
     await expectWhole(dir);
+    expect((await run(dir, 'rebuild', '--into', join(dir, 'rebuilt.duckdb'))).exitCode).toBe(0);
+  });
+
+  test('is needed for a changed value if warehouse and snapshot are lost: it is not taken over silently', async () => {
+    const dir = await onlyLanding();
+    await changeValue(await journalOf(dir), '"exit_code":0', '"exit_code":4');
+    const named = /events-000000001\.ndjson:\d+: .*event \d+ \(\w+\) was changed after Costbook wrote it/;
+    for (const command of [['repair'], ['rebuild', '--into', join(dir, 'rebuilt.duckdb')]]) {
+      const { exitCode, stderr } = await run(dir, ...command);
+      expect(exitCode, stderr).toBe(4);
+      expect(stderr).toMatch(named);
+    }
+    const accepted = await run(dir, 'repair', '--accept-loss');
+    expect(accepted, accepted.stderr).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Lost: event') });
     expect((await run(dir, 'rebuild', '--into', join(dir, 'rebuilt.duckdb'))).exitCode).toBe(0);
   });
 

@@ -1,9 +1,10 @@
-import { appendFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openJournalFile, readJournal } from '../../src/warehouse/journal.ts';
+import { completeFiles, journalFault, openJournalFile, readJournal } from '../../src/warehouse/journal.ts';
 import type { JournalEvent } from '../../src/warehouse/journal-events.ts';
 import { closeGaps } from '../../src/warehouse/journal-gaps.ts';
+import { lineOf } from '../../src/warehouse/journal-lines.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 
@@ -119,6 +120,59 @@ describe('the journal', () => {
     await expect(readJournal(folder, 0, 7)).rejects.toThrow(names);
   });
 
+  test('notices any change of a line, and names event, file and line', async () => {
+    const folder = await newFolder();
+    const closed = { event: 'month_closed', values: { accounts: [{ account: 'a', invoiced: '3723.03' }] } } as const;
+    await write(folder, [{ event: 'run_began', values: {} }, closed, { event: 'run_began', values: {} }]);
+    const file = join(folder, 'events-000000001.ndjson');
+    const text = await readFile(file, 'utf8');
+    const named = /events-000000001\.ndjson:2: .*event 2 \(month_closed\) was changed .*hash [0-9a-f]{16}, expected/;
+    for (const other of ['362x.03', '3723.04', '"3723.03"']) {
+      await writeFile(file, text.replace('3723.03', other));
+      await expect(readJournal(folder)).rejects.toThrow(other.startsWith('"') ? /:2: .*not an event/ : named);
+      await expect(openJournalFile(folder, 3)).rejects.toThrow(/:2: /);
+    }
+    const [first, second, third] = text.split('\n');
+    for (const without of [/,"hash":"[^"]*"/, /[0-9a-f](?="}$)/]) {
+      await writeFile(file, `${first}\n${second?.replace(without, '')}\n${third}\n`);
+      await expect(readJournal(folder)).rejects.toThrow(/:2: .*event 2 \(month_closed\) was changed/);
+    }
+    await writeFile(file, text);
+    expect(await readJournal(folder)).toHaveLength(3);
+  });
+
+  test('of an older Costbook, whose lines have no hash, is read and continued with hashes', async () => {
+    const folder = await newFolder();
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'events-000000001.ndjson'), '{"number":1,"event":"run_began","values":{}}\n');
+    await write(folder, [{ event: 'run_began', values: {} }], 1);
+    expect(await readJournal(folder)).toHaveLength(2);
+    await appendFile(join(folder, 'events-000000001.ndjson'), '{"number":3,"event":"run_began","values":{}}\n');
+    await expect(readJournal(folder)).rejects.toThrow(/:3: .*event 3 .* has no hash/);
+  });
+
+  test('reads an earlier file again only if somebody wrote to it since the last publication', async () => {
+    const folder = await newFolder();
+    const { journal } = await openJournalFile(folder, 0);
+    const long = { event: 'window_reconciled', values: { words: 'x'.repeat(3_000_000) } } as const;
+    for (let number = 1; number <= 3; number += 1) await journal.append(long);
+    const published = await completeFiles(folder);
+    expect(published.before).toBe(3);
+    const fault = () => journalFault(folder, 3, { isWhole: false, published });
+    expect(await fault()).toBeUndefined();
+    const file = join(folder, 'events-000000001.ndjson');
+    const { atime, mtime } = await stat(file);
+    await writeFile(file, (await readFile(file, 'utf8')).replace('xx', 'yy'));
+    expect((await fault())?.message).toMatch(/ndjson:1: .*event 1 \(window_reconciled\) was changed/);
+    await expect(openJournalFile(folder, 3, published)).rejects.toThrow(/event 1 \(window_reconciled\) was changed/);
+    // A disk that forgets bits changes no time: only a whole reading finds that.
+    await utimes(file, atime, mtime);
+    const whole = await journalFault(folder, 3, { isWhole: true, published });
+    expect(whole?.message).toMatch(/event 1 \(window_reconciled\) was changed/);
+    await rm(file);
+    expect((await fault())?.message).toMatch(/events 1 to 2 of the journal are missing/);
+  });
+
   test('ignores files of other programs', async () => {
     const folder = await newFolder();
     await mkdir(folder, { recursive: true });
@@ -134,18 +188,24 @@ const harms: Readonly<Record<string, (line: string) => { lines: string[]; isLost
   'turned into junk': () => ({ lines: ['\u0000\u0000 junk'], isLost: true }),
   removed: () => ({ lines: [], isLost: true }),
   emptied: () => ({ lines: [''], isLost: true }),
+  'changed in a value': (line) => ({ lines: [line.replace('run ', 'ran ')], isLost: line.includes('"hash"') }),
   'given a number far away': (line) => ({ lines: [line.replace(/"number":\d+/, '"number":900000')], isLost: true }),
   repeated: (line) => ({ lines: [line, line], isLost: false }),
 };
 
 describe('a damaged journal', () => {
-  /** Events 1 to `count` in files of `perFile` events. */
-  async function journalOf(count: number, perFile: number): Promise<{ folder: string; lines: string[] }> {
+  /** Events 1 to `count` in files of `perFile` events; those before `hashedFrom` are of an older Costbook. */
+  async function journalOf(
+    count: number,
+    perFile: number,
+    hashedFrom = 1,
+  ): Promise<{ folder: string; lines: string[] }> {
     const folder = await newFolder();
     await mkdir(folder, { recursive: true });
-    const lines = Array.from({ length: count }, (_, index) =>
-      JSON.stringify({ number: index + 1, event: 'run_began', values: { command: `run ${index + 1}` } }),
-    );
+    const lines = Array.from({ length: count }, (_, index) => {
+      const event = { number: index + 1, event: 'run_began', values: { command: `run ${index + 1}` } } as const;
+      return event.number < hashedFrom ? JSON.stringify(event) : lineOf(event);
+    });
     for (let first = 0; first < count; first += perFile) {
       await writeLines(folder, first + 1, lines.slice(first, first + perFile));
     }
@@ -169,10 +229,14 @@ describe('a damaged journal', () => {
 
   test('keeps every event that can still be read, and records exactly the others as lost', async () => {
     const harm = fc.record({ at: fc.nat(30), kind: fc.constantFrom(...Object.keys(harms)) });
-    const shape = { count: fc.integer({ min: 1, max: 24 }), perFile: fc.integer({ min: 1, max: 9 }) };
+    const shape = fc.record({
+      count: fc.integer({ min: 1, max: 24 }),
+      perFile: fc.integer({ min: 1, max: 9 }),
+      hashedFrom: fc.integer({ min: 1, max: 30 }),
+    });
     await fc.assert(
-      fc.asyncProperty(fc.record(shape), fc.array(harm, { maxLength: 5 }), async ({ count, perFile }, drawn) => {
-        const { folder, lines } = await journalOf(count, perFile);
+      fc.asyncProperty(shape, fc.array(harm, { maxLength: 5 }), async ({ count, perFile, hashedFrom }, drawn) => {
+        const { folder, lines } = await journalOf(count, perFile, hashedFrom);
         const harmed = new Map(drawn.map(({ at, kind }) => [at % count, kind]));
         const lost = new Set<number>();
         for (let first = 0; first < count; first += perFile) {
