@@ -198,13 +198,13 @@ function hashesOf({ files }: Manifest): Record<string, string> {
 }
 
 /** The folder's manifest. Throws UsageError if a file of that name is not ours, so that it is not overwritten. */
-export async function ownManifest(folder: string): Promise<StoredManifest | undefined> {
+export async function ownManifest(folder: string, name = manifestName): Promise<StoredManifest | undefined> {
   try {
-    return await readManifest(folder);
+    return await readManifest(folder, name);
   } catch (error) {
     if (!(error instanceof NoManifestError)) throw error;
     throw new UsageError(
-      `${join(folder, manifestName)} is not a manifest of an export (${error.message}): move it away, or name another folder with --out`,
+      `${join(folder, name)} is not a manifest of an export (${error.message}): move it away, or name another folder with --out`,
       { cause: error },
     );
   }
