@@ -186,5 +186,7 @@ export async function inputsOf(values: readonly ParameterValue[]): Promise<Pick<
 export function isPartitioned({ file }: Report): boolean {
   if (file.header['partition'] === undefined) return false;
   if (file.path.startsWith(builtInSql)) return true;
-  throw new UsageError(`${file.path}:1:1: found "--! partition:", which only the built-in report lake can have; remove it`);
+  throw new UsageError(
+    `${file.path}:1:1: found "--! partition:", which only the built-in report lake can have; remove it`,
+  );
 }

@@ -108,9 +108,7 @@ export async function openExportVerifier(
       facts: [
         ...(await completenessFacts(connection, manifest)),
         ...(manifest.closedAt == null ? [] : await closeFactsOf(connection, manifest.closedAt)),
-        ...(await blamingReport(report, () =>
-          answerFacts(connection, report, manifest, values),
-        )),
+        ...(await blamingReport(report, () => answerFacts(connection, report, manifest, values))),
       ],
     };
   }

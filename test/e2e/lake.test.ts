@@ -28,7 +28,7 @@ async function laidOut(): Promise<{ dir: string; folder: string }> {
 }
 
 async function manifestIn(folder: string): Promise<Manifest> {
-  return JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+  return JSON.parse(await readFile(join(folder, '_manifest.json'), 'utf8')) as Manifest;
 }
 
 /** Rows, hash of all of them, and cost, as DuckDB reads the partitions by itself. */
@@ -70,7 +70,7 @@ describe.concurrent('the lake', () => {
     const { dir, folder } = await laidOut();
     const months = (await manifestIn(folder)).files.map(({ name }) => name);
     expect(months).toEqual([`costs/${encoded}/month=2026-09/costs.parquet`]);
-    expect((await readdir(folder)).sort()).toEqual(['.lock', 'costs', 'manifest.json']);
+    expect((await readdir(folder)).sort()).toEqual(['.lock', 'costs', '_manifest.json']);
     const read = await readByDuckDb(folder);
     expect(read).toEqual(await inBooks(dir));
     expect(read).toMatchObject({ accounts: [account], months: ['2026-09'] });

@@ -97,10 +97,7 @@ function partitionOf(key: string): Partition {
 
 function toMap(rows: readonly SqlRow[]): ReadonlyMap<string, string> {
   return new Map(
-    rows.map((row) => [
-      keyOf({ account: String(row['account']), month: String(row['month']) }),
-      String(row['basis']),
-    ]),
+    rows.map((row) => [keyOf({ account: String(row['account']), month: String(row['month']) }), String(row['basis'])]),
   );
 }
 
@@ -108,9 +105,7 @@ function toMap(rows: readonly SqlRow[]): ReadonlyMap<string, string> {
 async function hoursBasis(connection: Connection, before: PartitionBasis | undefined): Promise<PartitionBasis> {
   const lastLoad = await lastLoadOf(connection);
   const changed: CostPartition[] =
-    before === undefined
-      ? await costPartitions(connection)
-      : await partitionsChangedSince(connection, before.lastLoad);
+    before === undefined ? await costPartitions(connection) : await partitionsChangedSince(connection, before.lastLoad);
   const hours: Record<string, Record<string, number>> = {};
   for (const [account, months] of Object.entries(before?.hours ?? {})) hours[account] = { ...months };
   for (const { account, month } of changed) {

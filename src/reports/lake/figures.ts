@@ -28,8 +28,10 @@ export async function readFigures(
   connection: Connection,
   span: { readonly from: string; readonly to: string } | undefined,
 ): Promise<BooksFigures> {
-  const ofHours = span === undefined ? [] : await connection.rows(await readSql('partitions', 'figures_of_hours'), span);
-  const ofBills = span === undefined ? [] : await connection.rows(await readSql('partitions', 'figures_of_bills'), span);
+  const ofHours =
+    span === undefined ? [] : await connection.rows(await readSql('partitions', 'figures_of_hours'), span);
+  const ofBills =
+    span === undefined ? [] : await connection.rows(await readSql('partitions', 'figures_of_bills'), span);
   const hours = byPartition(ofHours, 'cost');
   const billed = byPartition(ofBills, 'cost');
   const invoiced = byPartition(ofBills, 'invoiced_cost');

@@ -55,8 +55,8 @@ export async function publishLake(place: ExportPlace, facts: LakeFacts, options:
   try {
     const { current, isTrusted } = await recover(lake, tables);
     const plan = await planOf(lake, tables, { current: current?.manifest, isTrusted }, options);
-    const kept = await writeAll(lake, plan, staged, options);
-    return await commit(lake, folder, await manifestOf(facts, plan, kept, options), staged, current);
+    const unchanged = await writeAll(lake, plan, staged, options);
+    return await commit(lake, folder, await manifestOf(facts, plan, unchanged, options), staged, current);
   } finally {
     // Once the next manifest exists, the next run can continue from these files.
     if ((await lake.readNext().catch(() => undefined)) === undefined) {
@@ -86,7 +86,7 @@ interface Plan {
   readonly forms: ReadonlyMap<LakeTable, LakeForm>;
   readonly bases: Bases;
   /** Files that stay as they are. */
-  readonly kept: readonly ManifestFile[];
+  readonly unchanged: readonly ManifestFile[];
   readonly tasks: readonly Task[];
 }
 
@@ -105,7 +105,7 @@ async function planOf(
   const isSame = isTrusted && isOfNow && (await isContinued(connection, current));
   const bases = await readBases(connection, current, { isContinued: isSame, names: JSON.stringify([lakeForm, names]) });
   const known = new Map((current?.files ?? []).map((file) => [file.name, file]));
-  const kept: ManifestFile[] = [];
+  const unchanged: ManifestFile[] = [];
   const tasks: Task[] = [];
   for (const table of tables) {
     if (table.partition.length === 0) {
@@ -122,14 +122,14 @@ async function planOf(
       const basis = bases.basisOf(table, partition);
       const file = known.get(name);
       const isKept = isSame && file?.basis === basis && (await lake.has(file, { isExact: false }));
-      if (isKept) kept.push(file);
+      if (isKept) unchanged.push(file);
       else tasks.push({ table, name, partition, basis });
     }
   }
   await prepareTables(connection, tasks);
   const forms = new Map<LakeTable, LakeForm>();
   for (const table of tables) forms.set(table, await formOf(connection, table, parametersOf(names)));
-  return { tables, forms, bases, kept, tasks };
+  return { tables, forms, bases, unchanged, tasks };
 }
 
 /** Makes the temporary tables that only partitions to write need. */
@@ -162,11 +162,11 @@ function parametersOf(
 /** Writes the drafts of all tasks. Returns all files of the lake. */
 async function writeAll(
   lake: LakePlace,
-  { forms, kept, tasks }: Plan,
+  { forms, unchanged, tasks }: Plan,
   staged: Staged[],
   { connection, names, signal, onProgress }: LakeOptions,
 ): Promise<readonly ManifestFile[]> {
-  const files = [...kept];
+  const files = [...unchanged];
   const figures = await figuresFor(connection, tasks);
   for (const [index, { table, name, partition, basis }] of tasks.entries()) {
     signal.throwIfAborted();
