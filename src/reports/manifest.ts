@@ -105,8 +105,12 @@ export class NoManifestError extends Error {
   override readonly name = 'NoManifestError';
 }
 
-/** The manifest of a folder; undefined if there is none. Throws NoManifestError if it is not one of ours. */
-export async function readManifest(folder: string, name = manifestName): Promise<StoredManifest | undefined> {
+/**
+ * The manifest of a folder, of an export or of the lake unless `name` says which; undefined if there is none. Throws
+ * NoManifestError if it is not one of ours.
+ */
+export async function readManifest(folder: string, name?: string): Promise<StoredManifest | undefined> {
+  if (name === undefined) return (await readManifest(folder, lakeManifestName)) ?? readManifest(folder, manifestName);
   const bytes = await readFile(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
     throw error;

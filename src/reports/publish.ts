@@ -182,7 +182,7 @@ async function commit(
     if (!isUnchanged) await replaceFile(join(folder, manifestName), manifestText(manifest));
   } catch (error) {
     // Frees space on a full disk, unless the manifest already names the files.
-    const named = (await readManifest(folder).catch(() => undefined))?.manifest.files ?? [];
+    const named = (await readManifest(folder, manifestName).catch(() => undefined))?.manifest.files ?? [];
     for (const name of made) {
       if (!named.some((file) => file.name === name)) await rm(join(folder, name), { force: true });
     }

@@ -90,10 +90,7 @@ export async function verifyExport(
 
 type Found = StoredManifest | NoManifestError | undefined;
 
-/** The manifest of a folder; a lake has its own name for it. */
-async function manifestOf(folder: string, name?: string): Promise<Found> {
-  const ofLake = name === undefined ? await manifestOf(folder, lakeManifestName) : undefined;
-  if (ofLake !== undefined) return ofLake;
+function manifestOf(folder: string, name?: string): Promise<Found> {
   return readManifest(folder, name).catch((error: unknown) => {
     if (error instanceof NoManifestError) return error;
     throw error;

@@ -9,7 +9,11 @@ import type { Manifest } from '../../src/reports/manifest.ts';
 import type { Connection } from '../../src/warehouse/connection.ts';
 import { readSqlFolder } from '../../src/warehouse/sql-files.ts';
 import { givenBooks } from '../support/given-books.ts';
+import pinnedColumns from '../support/lake-columns.json' with { type: 'json' };
 import { newProject } from '../support/project.ts';
+
+/** The columns of each version of each table, with their types. */
+const pinned: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = pinnedColumns;
 
 const rules = `
 rules:
@@ -212,6 +216,21 @@ describe('the lake', () => {
     const facts = await lakeFacts(connection, manifest);
     expect(facts.length).toBeGreaterThan(15);
     expect(facts.filter(({ found, expected }) => found !== expected)).toEqual([]);
+  });
+
+  test('has the pinned columns of each version, which are never removed and never change their types', async () => {
+    const { manifest } = await publish('2026-11-01T01:00:00Z');
+    expect(Object.keys(pinned)).toEqual(Object.keys(manifest.tables ?? {}).sort());
+    for (const [name, { version, columns }] of Object.entries(manifest.tables ?? {})) {
+      const versions = pinned[name] ?? {};
+      // A new column needs a new version: pin its columns, and leave those of earlier versions as they are.
+      expect({ name, columns: columns.map((one) => `${one.name} ${one.type}`) }).toEqual({
+        name,
+        columns: versions[version],
+      });
+      for (const earlier of Object.values(versions))
+        expect(versions[version]).toEqual(expect.arrayContaining([...earlier]));
+    }
   });
 
   test('writes nothing again while the books are the same', async () => {

@@ -24,8 +24,8 @@ export interface Bases {
   readonly stored: PartitionBasis;
   /** The partitions of a table, in order. */
   partitionsOf(table: LakeTable): readonly Partition[];
-  /** A text that changes when the rows of a partition may have changed. */
-  basisOf(table: LakeTable, partition: Partition): string;
+  /** A text that changes when the rows of a partition, or of a table in one file, may have changed. */
+  basisOf(table: LakeTable, partition: Partition | undefined): string;
 }
 
 /**
@@ -53,7 +53,7 @@ export async function readBases(
     ),
   );
   const months = { months: JSON.stringify([...hours.keys()].map(partitionOf)) };
-  const found: Readonly<Record<BasisKind, ReadonlyMap<string, string>>> = {
+  const found: Readonly<Record<Exclude<BasisKind, 'outcomes'>, ReadonlyMap<string, string>>> = {
     hours,
     closes: toMap(await connection.rows(await readSql('partitions', 'basis_of_closes'))),
     owners: toMap(await connection.rows(await readSql('partitions', 'basis_of_owners'), months)),
@@ -66,6 +66,7 @@ export async function readBases(
       ]),
     ),
   };
+  const outcomes = await outcomesBasis(connection, [found.hours, found.owners, found.states]);
   return {
     stored,
     partitionsOf({ follows }) {
@@ -74,9 +75,11 @@ export async function readBases(
       return [...new Set(keys)].sort().map(partitionOf);
     },
     basisOf(table, partition) {
-      const parts = table.follows.map((kind) =>
-        found[kind].get(kind === 'accounts' ? partition.account : keyOf(partition)),
-      );
+      const parts = table.follows.map((kind) => {
+        if (kind === 'outcomes') return outcomes;
+        if (partition === undefined) throw new Error(`the table ${table.name} has no partitions to follow ${kind}`);
+        return found[kind].get(kind === 'accounts' ? partition.account : keyOf(partition));
+      });
       return sha256OfText(JSON.stringify([table.version, sha256OfText(table.file.text), views, ...parts.map(orNone)]));
     },
   };
@@ -99,6 +102,19 @@ function toMap(rows: readonly SqlRow[]): ReadonlyMap<string, string> {
   return new Map(
     rows.map((row) => [keyOf({ account: String(row['account']), month: String(row['month']) }), String(row['basis'])]),
   );
+}
+
+/** A text that changes when a forecast's period ended, or the costs of such a period may have changed. */
+async function outcomesBasis(connection: Connection, maps: readonly ReadonlyMap<string, string>[]): Promise<string> {
+  const [row = {}] = await connection.rows(await readSql('partitions', 'basis_of_outcomes'));
+  const { first_month: first, last_month: last } = row;
+  const within = maps.map((map) =>
+    [...map].sort().filter(([key]) => {
+      const { month } = partitionOf(key);
+      return typeof first === 'string' && typeof last === 'string' && month >= first && month <= last;
+    }),
+  );
+  return sha256OfText(JSON.stringify([row, within]));
 }
 
 /** The load since which the hours of each account and month are as they are. */

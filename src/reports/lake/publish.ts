@@ -108,28 +108,35 @@ async function planOf(
   const unchanged: ManifestFile[] = [];
   const tasks: Task[] = [];
   for (const table of tables) {
-    if (table.partition.length === 0) {
-      tasks.push({ table, name: nameOf(table) });
-      continue;
-    }
-    const partitions = new Map(bases.partitionsOf(table).map((partition) => [keyOf(partition), partition]));
-    // Partitions without rows become empty instead of disappearing while a reader has them open.
-    for (const file of known.values()) {
-      if (file.table === table.name && file.partition) partitions.set(keyOf(file.partition), file.partition);
-    }
-    for (const partition of partitions.values()) {
+    for (const partition of partitionsOf(table, bases, current)) {
       const name = nameOf(table, partition);
-      const basis = bases.basisOf(table, partition);
-      const file = known.get(name);
-      const isKept = isSame && file?.basis === basis && (await lake.has(file, { isExact: false }));
-      if (isKept) unchanged.push(file);
-      else tasks.push({ table, name, partition, basis });
+      // A small table without a basis is always written: its hash says whether it changed.
+      const basis = table.follows.length === 0 ? undefined : bases.basisOf(table, partition);
+      const file = basis === undefined ? undefined : known.get(name);
+      const isFresh = isSame && file !== undefined && file.basis === basis;
+      if (isFresh && (await lake.has(file, { isExact: false }))) unchanged.push(file);
+      else tasks.push({ table, name, ...(partition && { partition }), ...(basis && { basis }) });
     }
   }
   await prepareTables(connection, tasks);
   const forms = new Map<LakeTable, LakeForm>();
   for (const table of tables) forms.set(table, await formOf(connection, table, parametersOf(names)));
   return { tables, forms, bases, unchanged, tasks };
+}
+
+/** The partitions of a table, or the whole table. */
+function partitionsOf(
+  table: LakeTable,
+  bases: Bases,
+  current: Manifest | undefined,
+): readonly (Partition | undefined)[] {
+  if (table.partition.length === 0) return [undefined];
+  const partitions = new Map(bases.partitionsOf(table).map((partition) => [keyOf(partition), partition]));
+  // Partitions without rows become empty instead of disappearing while a reader has them open.
+  for (const file of current?.files ?? []) {
+    if (file.table === table.name && file.partition) partitions.set(keyOf(file.partition), file.partition);
+  }
+  return [...partitions.values()];
 }
 
 /** Makes the temporary tables that only partitions to write need. */

@@ -32,8 +32,10 @@ export async function stage(lake: LakePlace, connection: Connection, file: FileO
     if (table.joinsInOrder) await connection.run(joinInOrder);
     await connection.run(copyOfLake(form.query), { ...parameters, _path: draft });
     if (table.joinsInOrder) await connection.run(joinAsChosen);
-    const placed = await lake.keepDraft(name, draft);
-    const written = await figuresOfFile(connection, draft, 'parquet', form.cost);
+    const [placed, written] = await Promise.all([
+      lake.keepDraft(name, draft),
+      figuresOfFile(connection, draft, 'parquet', form.cost),
+    ]);
     const expected =
       table.figures === 'own' || file.expected === undefined
         ? await figuresOfQuery(connection, form.query, parameters, form.cost)
