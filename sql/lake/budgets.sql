@@ -1,6 +1,5 @@
 --! about: Each budget and period that was evaluated: its amount, what was spent and what is expected, at the last evaluation.
 --! grain: budget, scope, period_kind, period
---! cost: spent
 --! version: 1
 select
   budget,

@@ -1,6 +1,5 @@
 --! about: Forecasts of periods that have ended, each with the actual cost of its period.
 --! grain: complete_through, scope_kind, budget, account, workspace, resource_type, scope, period_kind, period
---! cost: actual
 --! version: 1
 --! follows: outcomes
 select

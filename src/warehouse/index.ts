@@ -119,6 +119,7 @@ export {
   firstOf,
   fromSource,
   inOrder,
+  instantCell,
   joinAsChosen,
   joinInOrder,
   noRowsOf,

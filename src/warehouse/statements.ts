@@ -227,6 +227,14 @@ export function cellOf(name: string, type: string | undefined): string {
   return type === undefined ? quoted(name) : `cast(${quoted(name)} as ${type}) as ${quoted(name)}`;
 }
 
+/**
+ * A timestamp as an instant in UTC, under the same name. A cast gives the same, but asks the calendar of the session's zone
+ * for each row: it was measured to be a third of what writing hours costs.
+ */
+export function instantCell(name: string): string {
+  return `make_timestamptz(epoch_us(${quoted(name)})) as ${quoted(name)}`;
+}
+
 /** Cells of a query. */
 export function selectCells(query: string, cells: readonly string[]): string {
   return `select ${cells.join(', ')} from (${query}\n)`;

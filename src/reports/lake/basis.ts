@@ -26,6 +26,8 @@ export interface Bases {
   partitionsOf(table: LakeTable): readonly Partition[];
   /** A text that changes when the rows of a partition, or of a table in one file, may have changed. */
   basisOf(table: LakeTable, partition: Partition | undefined): string;
+  /** Whether a table certainly has no rows, so that its query need not be asked. */
+  isEmpty(table: LakeTable): boolean;
 }
 
 /**
@@ -74,9 +76,10 @@ export async function readBases(
       const keys = kinds.filter((kind) => follows.includes(kind)).flatMap((kind) => [...found[kind].keys()]);
       return [...new Set(keys)].sort().map(partitionOf);
     },
+    isEmpty: ({ follows }) => follows.includes('outcomes') && !outcomes.hasEnded,
     basisOf(table, partition) {
       const parts = table.follows.map((kind) => {
-        if (kind === 'outcomes') return outcomes;
+        if (kind === 'outcomes') return outcomes.basis;
         if (partition === undefined) throw new Error(`the table ${table.name} has no partitions to follow ${kind}`);
         return found[kind].get(kind === 'accounts' ? partition.account : keyOf(partition));
       });
@@ -105,7 +108,10 @@ function toMap(rows: readonly SqlRow[]): ReadonlyMap<string, string> {
 }
 
 /** A text that changes when a forecast's period ended, or the costs of such a period may have changed. */
-async function outcomesBasis(connection: Connection, maps: readonly ReadonlyMap<string, string>[]): Promise<string> {
+async function outcomesBasis(
+  connection: Connection,
+  maps: readonly ReadonlyMap<string, string>[],
+): Promise<{ readonly basis: string; readonly hasEnded: boolean }> {
   const [row = {}] = await connection.rows(await readSql('partitions', 'basis_of_outcomes'));
   const { first_month: first, last_month: last } = row;
   const within = maps.map((map) =>
@@ -114,7 +120,7 @@ async function outcomesBasis(connection: Connection, maps: readonly ReadonlyMap<
       return typeof first === 'string' && typeof last === 'string' && month >= first && month <= last;
     }),
   );
-  return sha256OfText(JSON.stringify([row, within]));
+  return { basis: sha256OfText(JSON.stringify([row, within])), hasEnded: typeof first === 'string' };
 }
 
 /** The load since which the hours of each account and month are as they are. */

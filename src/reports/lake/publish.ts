@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { type Connection, holdFolder, readSql, type SqlParameters } from '../../warehouse/index.ts';
+import { type Connection, holdFolder, noRowsOf, readSql, type SqlParameters } from '../../warehouse/index.ts';
 import { type ExportPlace, segment } from '../export-names.ts';
 import {
   type Manifest,
@@ -120,7 +120,10 @@ async function planOf(
   }
   await prepareTables(connection, tasks);
   const forms = new Map<LakeTable, LakeForm>();
-  for (const table of tables) forms.set(table, await formOf(connection, table, parametersOf(names)));
+  for (const table of tables) {
+    const form = await formOf(connection, table, parametersOf(names));
+    forms.set(table, bases.isEmpty(table) ? { ...form, query: noRowsOf(form.query) } : form);
+  }
   return { tables, forms, bases, unchanged, tasks };
 }
 
@@ -185,7 +188,7 @@ async function writeAll(
       form,
       name,
       parameters: parametersOf(names, partition),
-      expected: partition && figures.of(table, partition),
+      expected: partition && table.figures !== 'own' ? figures.of(table, partition) : undefined,
       what: partition === undefined ? table.name : `${table.name}: account ${partition.account}, ${partition.month}`,
     });
     const entry: ManifestFile = {

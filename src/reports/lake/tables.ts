@@ -1,6 +1,7 @@
 import {
   type Connection,
   cellOf,
+  instantCell,
   readSqlFolder,
   type SqlColumn,
   type SqlFile,
@@ -71,21 +72,18 @@ export interface LakeForm {
 export async function formOf(connection: Connection, table: LakeTable, parameters: SqlParameters): Promise<LakeForm> {
   const query = `\n${table.file.text.trimEnd()}`;
   const found = await columnsOf(connection, query, parameters);
-  const cells = found.map(({ name, type }) => cellOf(name, writtenType(type)));
-  const columns = found.map(({ name, type }) => ({ name, type: nameOfType(writtenType(type) ?? type) }));
+  // All our instants are UTC; readers treat a plain TIMESTAMP as local time.
+  const cells = found.map(({ name, type }) =>
+    type === 'TIMESTAMP' ? instantCell(name) : cellOf(name, writtenType(type)),
+  );
+  const columns = found.map(({ name, type }) => ({ name, type: writtenType(type) ?? type }));
   return { columns, query: selectCells(query, cells), cost: costColumnOf(columns, table.file.header['cost'] ?? '') };
 }
 
 /** The type under which a column is written; undefined to write it as it is. */
 function writtenType(type: string): string | undefined {
-  // All our instants are UTC; readers treat a plain TIMESTAMP as local time.
-  if (type === 'TIMESTAMP') return 'timestamptz';
+  if (type === 'TIMESTAMP') return 'TIMESTAMP WITH TIME ZONE';
   // Few engines read unsigned integers of 64 bits, and none reads 128 bits.
-  if (type === 'UBIGINT') return 'decimal(20, 0)';
-  return type === 'HUGEINT' ? 'decimal(38, 0)' : undefined;
-}
-
-/** The name of a type in the manifest. */
-function nameOfType(type: string): string {
-  return type === 'timestamptz' ? 'TIMESTAMP WITH TIME ZONE' : type.toUpperCase().replace(', ', ',');
+  if (type === 'UBIGINT') return 'DECIMAL(20,0)';
+  return type === 'HUGEINT' ? 'DECIMAL(38,0)' : undefined;
 }

@@ -18,7 +18,7 @@ export interface FileOfTable {
   readonly form: LakeForm;
   readonly name: string;
   readonly parameters: SqlParameters;
-  /** What the books say of it; undefined to ask the table's query a second time. */
+  /** What the books say of it; undefined for a table that they have no other sums of. */
   readonly expected: ExpectedFigures | undefined;
   /** What it is, for an error. */
   readonly what: string;
@@ -26,26 +26,38 @@ export interface FileOfTable {
 
 /** Writes a file, reads it back and compares it with the books. Throws UnprovenError if they differ. */
 export async function stage(lake: LakePlace, connection: Connection, file: FileOfTable): Promise<Staged> {
-  const { table, form, name, parameters } = file;
+  const { form, name } = file;
   const draft = await lake.draftOf(name);
   try {
-    if (table.joinsInOrder) await connection.run(joinInOrder);
-    await connection.run(copyOfLake(form.query), { ...parameters, _path: draft });
-    if (table.joinsInOrder) await connection.run(joinAsChosen);
+    const rows = await copy(connection, file, draft);
     const [placed, written] = await Promise.all([
       lake.keepDraft(name, draft),
       figuresOfFile(connection, draft, 'parquet', form.cost),
     ]);
-    const expected =
-      table.figures === 'own' || file.expected === undefined
-        ? await figuresOfQuery(connection, form.query, parameters, form.cost)
-        : file.expected;
+    const expected = file.expected ?? (await ownFigures(connection, file, rows));
     expectFigures(file.what, written, expected);
     return { draft, entry: { ...placed, format: 'parquet', ...written } };
   } catch (error) {
     await lake.dropDraft(draft);
     throw error;
   }
+}
+
+/** Writes the draft. Returns the number of rows that were written. */
+async function copy(connection: Connection, { table, form, parameters }: FileOfTable, draft: string): Promise<number> {
+  if (table.joinsInOrder) await connection.run(joinInOrder);
+  const [counted] = await connection.rows(copyOfLake(form.query), { ...parameters, _path: draft });
+  if (table.joinsInOrder) await connection.run(joinAsChosen);
+  return Number(counted?.['Count']);
+}
+
+/** Asks the table's query a second time. A table without a cost has the rows that were written. */
+async function ownFigures(
+  connection: Connection,
+  { form, parameters }: FileOfTable,
+  rows: number,
+): Promise<ExpectedFigures> {
+  return form.cost === undefined ? { rows, cost: null } : figuresOfQuery(connection, form.query, parameters, form.cost);
 }
 
 function expectFigures(what: string, written: Figures, { rows, cost }: ExpectedFigures): void {
