@@ -2,6 +2,7 @@ import { addCalendarMonths, formatInstant, formatMonth, type Instant } from '../
 import {
   type Connection,
   type CostPartition,
+  closedMonths,
   costPartitions,
   lastLoadOf,
   partitionsChangedSince,
@@ -55,7 +56,7 @@ export async function readBases(
     ),
   );
   const months = { months: JSON.stringify([...hours.keys()].map(partitionOf)) };
-  const found: Readonly<Record<Exclude<BasisKind, 'outcomes'>, ReadonlyMap<string, string>>> = {
+  const found: Readonly<Record<Exclude<BasisKind, 'outcomes' | 'corrections'>, ReadonlyMap<string, string>>> = {
     hours,
     closes: toMap(await connection.rows(await readSql('partitions', 'basis_of_closes'))),
     owners: toMap(await connection.rows(await readSql('partitions', 'basis_of_owners'), months)),
@@ -69,6 +70,7 @@ export async function readBases(
     ),
   };
   const outcomes = await outcomesBasis(connection, [found.hours, found.owners, found.states]);
+  const corrections = await correctionsBasis(connection, found);
   return {
     stored,
     partitionsOf({ follows }) {
@@ -76,16 +78,23 @@ export async function readBases(
       const keys = kinds.filter((kind) => follows.includes(kind)).flatMap((kind) => [...found[kind].keys()]);
       return [...new Set(keys)].sort().map(partitionOf);
     },
-    isEmpty: ({ follows }) => follows.includes('outcomes') && !outcomes.hasEnded,
+    isEmpty: ({ follows }) =>
+      (follows.includes('outcomes') && !outcomes.hasEnded) ||
+      (follows.includes('corrections') && found.closes.size === 0),
     basisOf(table, partition) {
       const parts = table.follows.map((kind) => {
         if (kind === 'outcomes') return outcomes.basis;
+        if (kind === 'corrections') return corrections;
         if (partition === undefined) throw new Error(`the table ${table.name} has no partitions to follow ${kind}`);
         return found[kind].get(kind === 'accounts' ? partition.account : keyOf(partition));
       });
       return sha256OfText(JSON.stringify([table.version, sha256OfText(table.file.text), views, ...parts.map(orNone)]));
     },
   };
+}
+
+function sorted(map: ReadonlyMap<string, string>): [string, string][] {
+  return [...map].sort();
 }
 
 function orNone(text: string | undefined): string | null {
@@ -115,12 +124,24 @@ async function outcomesBasis(
   const [row = {}] = await connection.rows(await readSql('partitions', 'basis_of_outcomes'));
   const { first_month: first, last_month: last } = row;
   const within = maps.map((map) =>
-    [...map].sort().filter(([key]) => {
+    sorted(map).filter(([key]) => {
       const { month } = partitionOf(key);
       return typeof first === 'string' && typeof last === 'string' && month >= first && month <= last;
     }),
   );
   return { basis: sha256OfText(JSON.stringify([row, within])), hasEnded: typeof first === 'string' };
+}
+
+/** A text that changes when a correction, its owner or its share may have changed. */
+async function correctionsBasis(
+  connection: Connection,
+  { closes, owners, hours }: Readonly<Record<'closes' | 'owners' | 'hours', ReadonlyMap<string, string>>>,
+): Promise<string> {
+  // Without a month whose bill differs from its hours, nothing else matters.
+  if (closes.size === 0) return 'none';
+  // The rules at a close belong to the instant of the close.
+  const months = (await closedMonths(connection)).map(({ month, closedAt }) => [month, closedAt]);
+  return sha256OfText(JSON.stringify([months, ...[closes, owners, hours].map(sorted)]));
 }
 
 /** The load since which the hours of each account and month are as they are. */

@@ -12,7 +12,16 @@ import { columnsOf } from '../columns.ts';
 import { type CostColumn, costColumnOf } from '../figures.ts';
 
 /** What the content of a table's partitions depends on. Each has a text that changes when it does. */
-export const basisKinds = ['hours', 'closes', 'owners', 'states', 'accounts', 'restatements', 'outcomes'] as const;
+export const basisKinds = [
+  'hours',
+  'closes',
+  'owners',
+  'states',
+  'accounts',
+  'restatements',
+  'outcomes',
+  'corrections',
+] as const;
 export type BasisKind = (typeof basisKinds)[number];
 
 /** Which sums of the books a table's cost is compared with; `own` asks its query a second time. */
