@@ -86,5 +86,7 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/property/formats.test.ts': 'Drawn rows written and read in every format.',
   'test/property/inventory.test.ts': 'Drawn listings in DuckDB.',
   'test/property/slots.test.ts': 'Drawn schedules in every time zone.',
+  'test/sql/lake.test.ts':
+    'Publishes the lake after each change of the books; e2e/reports-of-the-books writes one in the first tier.',
   'test/unit/labelled-year.test.ts': 'Two years of a hundred scopes through the detection of anomalies.',
 };

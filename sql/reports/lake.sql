@@ -1,4 +1,4 @@
---! about: All costs by hour as Parquet for any engine: one folder per account and month; only changed files are rewritten.
+--! about: The books as tables of Parquet for any engine, with all costs by hour. Only changed files are rewritten.
 --! grain: account, month, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 --! partition: account, month
 --! formats: parquet

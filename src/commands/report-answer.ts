@@ -299,8 +299,11 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
     const isUsual = (await resolveAsOf(connection, undefined, periods)) === asOf;
     const root = resolve(options.text('out') ?? join(context.dir, 'exports'));
     const place = placeOf({ report, values, asOf, isUsual, root });
-    // From here on, the SQL may be the user's.
-    await books.lockDown({ files: filesNamed(values), folders: [await realFolder(place.reportFolder)] });
+    // From here on, the SQL may be the user's; that of the lake is not.
+    const lake = isPartitioned(report) ? lakeNames(context, accounts) : undefined;
+    if (lake === undefined) {
+      await books.lockDown({ files: filesNamed(values), folders: [await realFolder(place.reportFolder)] });
+    }
     return await blamingReport(report, async () => {
       const { report: shaped, parameters } = await shape(connection, report, sqlParameters(values));
       const answered = await checkReport(connection, shaped, parameters);
@@ -328,6 +331,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
             await newestLoad(connection, String(parameters['month'])),
           ),
         },
+        lake,
         place,
         onProgress: context.progress,
         signal: context.signal,
@@ -355,6 +359,15 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
   } finally {
     books.close();
   }
+}
+
+/** The names that the lake's table focus shows. With several accounts, each has the name in the books. */
+function lakeNames(
+  { dir, env, effects }: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
+  accounts: readonly unknown[],
+): { provider: string; accountName: string | null } {
+  const { provider, accountName } = loadConfig({ dir, env, now: effects.now(), requireAccounts: false }).focus;
+  return { provider, accountName: accounts.length === 1 ? (accountName ?? null) : null };
 }
 
 /** A report with the project's defaults: the FOCUS names, and the budgets to compare with. */

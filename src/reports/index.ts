@@ -30,7 +30,6 @@ export type { FormatOptions, Question } from './formats/format.ts';
 export { jsonLines } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
 export { aboutSheet, type CellColumn, cellColumn, widthOf, writeWorkbook } from './formats/xlsx.ts';
-export { partitionsFolder } from './lake.ts';
 export { described, listOf } from './list.ts';
 export { type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
 export {

@@ -24,15 +24,32 @@ export interface ManifestFile {
   readonly raw?: true;
   /** Whether the last row of a CSV for people is a total. */
   readonly totals?: true;
+  /** For a file of the lake, its table. */
+  readonly table?: string;
   /** For a partition, its account and month as text. */
   readonly partition?: { readonly account: string; readonly month: string };
+  /** For a partition, a hash of everything that its rows depend on. While it is the same, the file is not written again. */
+  readonly basis?: string;
 }
 
-/** What the content of partitions depends on. If none of it changed, months without new loads are unchanged. */
+/** The state of the books that a lake was written from. */
 export interface PartitionBasis {
   readonly lastLoad: number;
-  /** Hash of the report's SQL, the views it reads, and the known units. */
-  readonly sha256: string;
+  /** By account and month: the load since which its hours are as they are. */
+  readonly hours?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+/** A table of the lake. */
+export interface ManifestTable {
+  /** The version of its columns. Later versions only add columns. */
+  readonly version: number;
+  /** The columns that are in the names of its folders. */
+  readonly partition: readonly string[];
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** The column that `cost` sums; null if the table has none. */
+  readonly costColumn: string | null;
+  readonly rows: number;
+  readonly cost: string | null;
 }
 
 /** One export: its query, the state of the books, and its files. It has no time of writing: same books, same bytes. */
@@ -56,7 +73,8 @@ export interface Manifest {
   readonly billedBesides?: BilledBesides;
   readonly sqlSha256: string;
   readonly focusVersion: string | null;
-  /** For partitions: what their content depends on. */
+  /** For the lake: its tables by name, and the state of the books. `rows`, `cost` and `costColumn` are those of `costs`. */
+  readonly tables?: Readonly<Record<string, ManifestTable>>;
   readonly basis?: PartitionBasis;
   /** The column that `cost` sums; null if the answer has none. */
   readonly costColumn: string | null;
@@ -70,6 +88,12 @@ export interface Manifest {
 /** The file name of a manifest. Renaming it into place commits an export. */
 export const manifestName = 'manifest.json';
 
+/** The file name of the lake's manifest: engines that read whole folders ignore names that start with an underscore. */
+export const lakeManifestName = '_manifest.json';
+
+/** The lake's next manifest. While it exists, a partition's file may belong to either manifest. */
+export const nextManifestName = '.manifest.next.json';
+
 /** A manifest read from a folder. */
 export interface StoredManifest {
   readonly manifest: Manifest;
@@ -81,8 +105,12 @@ export class NoManifestError extends Error {
   override readonly name = 'NoManifestError';
 }
 
-/** The manifest of a folder; undefined if there is none. Throws NoManifestError if it is not one of ours. */
-export async function readManifest(folder: string, name = manifestName): Promise<StoredManifest | undefined> {
+/**
+ * The manifest of a folder, of an export or of the lake unless `name` says which; undefined if there is none. Throws
+ * NoManifestError if it is not one of ours.
+ */
+export async function readManifest(folder: string, name?: string): Promise<StoredManifest | undefined> {
+  if (name === undefined) return (await readManifest(folder, lakeManifestName)) ?? readManifest(folder, manifestName);
   const bytes = await readFile(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
     throw error;
@@ -132,9 +160,18 @@ export function parseManifest(text: string): Manifest {
       throw new NoManifestError(`${where}."rows" is not an integer`);
     }
     if (file['cost'] !== null) expectText(file['cost'], `${where}."cost"`);
+    if (file['table'] !== undefined) expectText(file['table'], `${where}."table"`);
     if (file['partition'] !== undefined) {
       const partition = record(file['partition'], `${where}."partition"`);
       for (const key of ['account', 'month']) expectText(partition[key], `${where}."partition"."${key}"`);
+    }
+  }
+  if (found['tables'] !== undefined) {
+    for (const [name, entry] of Object.entries(record(found['tables'], '"tables"'))) {
+      const table = record(entry, `"tables"."${name}"`);
+      for (const key of ['costColumn', 'cost']) {
+        if (table[key] !== null) expectText(table[key], `"tables"."${name}"."${key}"`);
+      }
     }
   }
   if (found['previous'] !== null) {

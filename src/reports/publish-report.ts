@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import { lastSeen, type SqlColumn } from '../warehouse/index.ts';
+import { builtInSql, lastSeen, type SqlColumn } from '../warehouse/index.ts';
 import type { BilledBesides } from './billed-besides.ts';
 import type { Report } from './catalogue.ts';
 import type { CompletenessState } from './completeness.ts';
@@ -11,7 +11,7 @@ import { type ExportPlace, excelKind, exportPlace } from './export-names.ts';
 import { type CostColumn, costColumnOf, figuresOfQuery } from './figures.ts';
 import { writeExcel } from './formats/excel.ts';
 import type { FormatOptions, Question } from './formats/format.ts';
-import { publishLake } from './lake.ts';
+import { type LakeNames, publishLake } from './lake/publish.ts';
 import { type Manifest, sha256OfFile, sha256OfText } from './manifest.ts';
 import { displayParameters, type ParameterValue } from './parameters.ts';
 import { type FileToWrite, type Published, publishFiles } from './publish.ts';
@@ -38,6 +38,8 @@ export interface Publication {
   readonly parquetDecimals: FormatOptions['parquetDecimals'];
   /** For a report in FOCUS format: its version and metadata. */
   readonly focus: { readonly version: string; readonly metadata: string } | undefined;
+  /** For the lake: the names that its table focus shows; undefined for every other report. */
+  readonly lake: LakeNames | undefined;
   /** The folders of the files. */
   readonly place: ExportPlace;
   readonly signal: AbortSignal;
@@ -82,6 +84,7 @@ export async function publishReport(publication: Publication): Promise<Published
     excel,
     parquetDecimals,
     focus,
+    lake,
     signal,
     onProgress,
   } = publication;
@@ -102,14 +105,8 @@ export async function publishReport(publication: Publication): Promise<Published
     focusVersion: focus?.version ?? null,
     costColumn: column?.name ?? null,
   };
-  if (isPartitioned(report)) {
-    if (!partitionColumns.every((name) => columns.some((found) => found.name === name)) || column === undefined) {
-      throw new UsageError(
-        `${report.file.path}:1:1: "--! partition: account, month" needs ${partitionColumns.join(', ')} and a decimal cost; ` +
-          `found ${columns.map(({ name }) => name).join(', ')}`,
-      );
-    }
-    return publishLake(place, report, facts, { connection, columns, column, asOf, signal, onProgress });
+  if (lake !== undefined) {
+    return publishLake(place, facts, { connection, names: lake, isOfNow: asOf === undefined, signal, onProgress });
   }
   const figures = await figuresOfQuery(connection, query, parameters, column);
   const files = exportFormats.map((format): FileToWrite => {
@@ -185,13 +182,11 @@ export async function inputsOf(values: readonly ParameterValue[]): Promise<Pick<
   return Object.keys(inputs).length === 0 ? {} : { inputs };
 }
 
-/** The columns that identify the rows of a partition. */
-const partitionColumns = ['account', 'month', 'bucket_start'];
-
-/** Whether a report is written as partitions. Throws UsageError if its header names unsupported partition columns. */
+/** Whether a report is written as the tables of the lake. Throws UsageError for a report of a project. */
 export function isPartitioned({ file }: Report): boolean {
-  const found = file.header['partition'];
-  if (found === undefined) return false;
-  if (found.split(/\s*,\s*/).join() === 'account,month') return true;
-  throw new UsageError(`${file.path}:1:1: found "--! partition: ${found}", expected account, month`);
+  if (file.header['partition'] === undefined) return false;
+  if (file.path.startsWith(builtInSql)) return true;
+  throw new UsageError(
+    `${file.path}:1:1: found "--! partition:", which only the built-in report lake can have; remove it`,
+  );
 }

@@ -182,7 +182,7 @@ async function commit(
     if (!isUnchanged) await replaceFile(join(folder, manifestName), manifestText(manifest));
   } catch (error) {
     // Frees space on a full disk, unless the manifest already names the files.
-    const named = (await readManifest(folder).catch(() => undefined))?.manifest.files ?? [];
+    const named = (await readManifest(folder, manifestName).catch(() => undefined))?.manifest.files ?? [];
     for (const name of made) {
       if (!named.some((file) => file.name === name)) await rm(join(folder, name), { force: true });
     }
@@ -198,13 +198,13 @@ function hashesOf({ files }: Manifest): Record<string, string> {
 }
 
 /** The folder's manifest. Throws UsageError if a file of that name is not ours, so that it is not overwritten. */
-export async function ownManifest(folder: string): Promise<StoredManifest | undefined> {
+export async function ownManifest(folder: string, name = manifestName): Promise<StoredManifest | undefined> {
   try {
-    return await readManifest(folder);
+    return await readManifest(folder, name);
   } catch (error) {
     if (!(error instanceof NoManifestError)) throw error;
     throw new UsageError(
-      `${join(folder, manifestName)} is not a manifest of an export (${error.message}): move it away, or name another folder with --out`,
+      `${join(folder, name)} is not a manifest of an export (${error.message}): move it away, or name another folder with --out`,
       { cause: error },
     );
   }

@@ -5,14 +5,15 @@ import {
   type Books,
   type Connection,
   closedMonths,
-  figuresByPartition,
   lastSeen,
   openBooks,
   type SqlParameters,
 } from '../warehouse/index.ts';
-import { admitReport, blamingReport, orderedQuery, type Report, selectOf } from './catalogue.ts';
+import { blamingReport, orderedQuery, type Report } from './catalogue.ts';
 import { completenessOf } from './completeness.ts';
 import { figuresOfQuery } from './figures.ts';
+import { lakeSha256 } from './lake/publish.ts';
+import { lakeFacts } from './lake/requery.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';
 import { type GivenParameter, readParameters, settleParameters, sqlParameters } from './parameters.ts';
 import { inputsOf } from './publish-report.ts';
@@ -77,12 +78,21 @@ export async function openExportVerifier(
     return seen;
   }
 
+  async function queryLake(manifest: Manifest): Promise<BooksAnswer> {
+    if (manifest.sqlSha256 !== (await lakeSha256())) return notCompared('the SQL of the lake has changed since');
+    const connection = await booksOf(manifest, []);
+    const compared = await lakeFacts(connection, manifest);
+    const facts = compared.flatMap(({ what, found, expected }) => differing(what, found, expected));
+    return { notCompared: undefined, facts: [...(await completenessFacts(connection, manifest)), ...facts] };
+  }
+
   async function query(manifest: Manifest): Promise<BooksAnswer> {
     if (reason !== undefined) return notCompared(reason);
     if (end === undefined || end < Date.parse(manifest.asOf)) {
       const found = end === undefined ? 'no data' : formatInstant(end);
       return { notCompared: undefined, facts: [{ what: 'end of the books', found, expected: manifest.asOf }] };
     }
+    if (manifest.tables !== undefined) return queryLake(manifest);
     const named = reports.filter(({ name }) => name === manifest.report);
     const report = named.find(({ file }) => sha256OfText(file.text) === manifest.sqlSha256) ?? named[0];
     if (report === undefined) return notCompared(`the report ${manifest.report} no longer exists`);
@@ -98,11 +108,7 @@ export async function openExportVerifier(
       facts: [
         ...(await completenessFacts(connection, manifest)),
         ...(manifest.closedAt == null ? [] : await closeFactsOf(connection, manifest.closedAt)),
-        ...(await blamingReport(report, () =>
-          manifest.basis === undefined
-            ? answerFacts(connection, report, manifest, values)
-            : partitionFacts(connection, report, manifest),
-        )),
+        ...(await blamingReport(report, () => answerFacts(connection, report, manifest, values))),
       ],
     };
   }
@@ -172,27 +178,6 @@ async function answerFacts(
   const { report: shaped, parameters } = await shape(connection, report, values);
   const { rows, cost } = await figuresOfQuery(connection, orderedQuery(shaped), parameters, columnOf(manifest));
   return [...differing('rows', manifest.rows, rows), ...differing('cost', manifest.cost, cost)];
-}
-
-async function partitionFacts(connection: Connection, report: Report, manifest: Manifest): Promise<ExportDifferences> {
-  await admitReport(connection, report);
-  const { name = 'cost', decimals = 0 } = columnOf(manifest) ?? {};
-  const rows = await connection.rows(figuresByPartition(selectOf(report), { name, decimals }));
-  const answered = new Map(rows.map((row) => [JSON.stringify([row['account'], row['month']]), row]));
-  const facts = manifest.files.flatMap(({ partition, rows: held, cost }) => {
-    const key = JSON.stringify([partition?.account, partition?.month]);
-    const row = answered.get(key);
-    answered.delete(key);
-    const where = `of account ${partition?.account}, ${partition?.month}`;
-    return [
-      ...differing(`rows ${where}`, held, Number(row?.['rows'] ?? 0)),
-      ...differing(`cost ${where}`, cost, (row?.['cost'] as string | undefined) ?? null),
-    ];
-  });
-  const missing = [...answered.values()].flatMap((row) =>
-    differing(`rows of account ${row['account']}, ${row['month']}`, 0, Number(row['rows'])),
-  );
-  return [...facts, ...missing];
 }
 
 /**

@@ -8,8 +8,7 @@ import { orderedQuery, type Report, sparklineQuery, topOf } from './catalogue.ts
 import { type CompletenessState, describeCompleteness } from './completeness.ts';
 import type { Evaluated } from './evaluated.ts';
 import type { Question } from './formats/format.ts';
-import { partitionsFolder } from './lake.ts';
-import { manifestName } from './manifest.ts';
+import { lakeManifestName, manifestName } from './manifest.ts';
 import { displayParameters, type ParameterValue } from './parameters.ts';
 import { filesOf, type Published } from './publish.ts';
 
@@ -48,13 +47,14 @@ export async function writeJson(context: Output, question: Question, answer: Ans
     ...(evaluated === undefined ? {} : { evaluatedThrough: evaluated.through }),
     ...(besides === undefined ? {} : { billedBesides: besides }),
     columns,
-    manifest: join(published.folder, manifestName),
+    manifest: join(published.folder, manifest.tables === undefined ? manifestName : lakeManifestName),
     unchanged,
     files: filesOf(published),
   };
-  if (manifest.basis !== undefined) {
-    // Partitioned reports contain all hourly costs, so their rows are only in files.
-    await context.write(`${JSON.stringify({ ...head, rowCount: manifest.rows, cost: manifest.cost })}\n`);
+  if (manifest.tables !== undefined) {
+    // The lake contains all hourly costs, so their rows are only in files.
+    const { tables, rows: rowCount, cost } = manifest;
+    await context.write(`${JSON.stringify({ ...head, tables, rowCount, cost })}\n`);
     return;
   }
   // Written with the first rows, so that an early error leaves no partial JSON value on stdout.
@@ -82,12 +82,11 @@ export async function writeTable(context: Output, question: Question, answer: An
   const { manifest } = published;
   const unchanged = published.isUnchanged ? ' (unchanged)' : '';
   const rowCount = counted(manifest.rows, 'row');
-  if (manifest.basis !== undefined) {
-    const months = counted(manifest.files.length, 'month');
-    await context.write(
-      `(${months} of accounts, ${rowCount}, ${manifest.cost ?? 'no'} USD) ${describeCompleteness(state)}\n`,
-    );
-    await context.write(`${shortestPath(join(published.folder, partitionsFolder))}${unchanged}\n`);
+  if (manifest.tables !== undefined) {
+    const tables = `${counted(Object.keys(manifest.tables).length, 'table')} in ${counted(manifest.files.length, 'file')}`;
+    const costs = `${counted(manifest.rows, 'hourly cost')}, ${manifest.cost ?? 'no'} USD`;
+    await context.write(`(${tables}; ${costs}) ${describeCompleteness(state)}\n`);
+    await context.write(`${shortestPath(published.folder)}${unchanged}\n`);
     return;
   }
   async function writeFiles(): Promise<void> {

@@ -5,13 +5,14 @@ import type { Instant } from '../time.ts';
 import type { Connection, JsonValue } from '../warehouse/index.ts';
 import { isPart, namesIn, statOf } from './durable.ts';
 import { isDataName, latestName } from './export-names.ts';
-import { type CostColumn, figuresOfFile } from './figures.ts';
-import { nextManifestName, partitionsFolder } from './lake.ts';
+import { type CostColumn, costColumnOf, figuresOfFile } from './figures.ts';
 import {
+  lakeManifestName,
   type Manifest,
   type ManifestFile,
   manifestName,
   NoManifestError,
+  nextManifestName,
   readManifest,
   type StoredManifest,
   sha256OfFile,
@@ -59,7 +60,7 @@ export type AskBooks = (manifest: Manifest) => Promise<BooksAnswer>;
 export async function findExports(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const folders = entries
-    .filter((entry) => entry.name === manifestName || entry.name === nextManifestName)
+    .filter(({ name }) => [manifestName, lakeManifestName, nextManifestName].includes(name))
     .map(({ parentPath }) => parentPath);
   return [...new Set(folders)].sort();
 }
@@ -89,7 +90,7 @@ export async function verifyExport(
 
 type Found = StoredManifest | NoManifestError | undefined;
 
-function manifestOf(folder: string, name = manifestName): Promise<Found> {
+function manifestOf(folder: string, name?: string): Promise<Found> {
   return readManifest(folder, name).catch((error: unknown) => {
     if (error instanceof NoManifestError) return error;
     throw error;
@@ -133,20 +134,20 @@ async function verifyOnce(
     for (const file of next.manifest.files) swapping.set(file.name, file);
   }
 
-  const column = columnOf(manifest);
   for (const file of manifest.files) {
+    const column = columnOfFile(manifest, file);
     const found = await verifyFile(folder, file, column, files);
     const newer = swapping.get(file.name);
     if (found.length > 0 && newer && (await verifyFile(folder, newer, column, files)).length === 0) continue;
     differences.push(...found.map((one) => ({ file: join(below, file.name), ...one })));
     differences.push(...agreement(manifest, file).map((one) => ({ file: join(below, manifestName), ...one })));
   }
-  const partitions = manifest.files.filter(({ partition }) => partition !== undefined);
-  if (partitions.length > 0) {
-    const rows = partitions.reduce((sum, file) => sum + (file.rows ?? 0), 0);
-    if (rows !== manifest.rows) {
-      const [found, expected] = [`${manifest.rows} in all`, `${rows}, the sum of its files`];
-      differences.push({ file: join(below, manifestName), what: 'rows', found, expected });
+  for (const [name, table] of Object.entries(manifest.tables ?? {})) {
+    const own = manifest.files.filter((file) => file.table === name);
+    const rows = own.reduce((sum, file) => sum + (file.rows ?? 0), 0);
+    if (rows !== table.rows) {
+      const [found, expected] = [`${table.rows} in all`, `${rows}, the sum of its files`];
+      differences.push({ file: join(below, lakeManifestName), what: `rows of ${name}`, found, expected });
     }
   }
   const { strangers, stale } = await lookAround(folder, manifest, swapping);
@@ -154,7 +155,8 @@ async function verifyOnce(
   notes.push(...strangers);
 
   const books = await askBooks(manifest);
-  differences.push(...books.facts.map((fact) => ({ file: join(below, manifestName), ...fact })));
+  const named = manifest.tables === undefined ? manifestName : lakeManifestName;
+  differences.push(...books.facts.map((fact) => ({ file: join(below, named), ...fact })));
   return {
     folder: below,
     report: manifest.report,
@@ -175,6 +177,13 @@ export function columnOf({ costColumn, cost, files }: Manifest): CostColumn | un
   if (costColumn === null) return undefined;
   const total = cost ?? files.find((file) => file.cost !== null)?.cost ?? '';
   return { name: costColumn, decimals: total.includes('.') ? total.length - total.indexOf('.') - 1 : 0 };
+}
+
+/** The cost column of a file: for a file of the lake, that of its table. */
+function columnOfFile(manifest: Manifest, { table }: ManifestFile): CostColumn | undefined {
+  if (table === undefined) return columnOf(manifest);
+  const { columns = [], costColumn = null } = manifest.tables?.[table] ?? {};
+  return costColumn === null ? undefined : costColumnOf(columns, costColumn);
 }
 
 /** Formats whose rows may be read even if the hash differs. A damaged Arrow file could claim all memory. */
@@ -208,9 +217,9 @@ async function verifyFile(
   return found;
 }
 
-/** Compares a file's rows and cost in the manifest with the totals there: every file holds the whole answer. */
+/** Compares a file's rows and cost in the manifest with the totals there: outside the lake, every file holds the whole answer. */
 function agreement(manifest: Manifest, file: ManifestFile): Omit<Difference, 'file'>[] {
-  if (file.rows === null || file.partition !== undefined) return [];
+  if (file.rows === null || file.table !== undefined) return [];
   const found: Omit<Difference, 'file'>[] = [];
   if (file.rows !== manifest.rows) {
     found.push({ what: 'rows', found: String(manifest.rows), expected: `${file.rows}, as ${file.name}` });
@@ -245,11 +254,12 @@ async function lookAround(
       strangers.push(`${name} was left by a killed run; the next one removes it`);
     }
   }
-  if (manifest.basis === undefined) return { strangers, stale };
-  for (const name of await strangersIn(join(folder, partitionsFolder), partitionsFolder)) {
+  const tables = Object.keys(manifest.tables ?? {});
+  const found = await Promise.all(tables.map((table) => strangersIn(join(folder, table), table)));
+  for (const name of found.flat()) {
     if (isPart(basename(name))) strangers.push(`${name} was left by a killed run; the next one removes it`);
     else if (!named.has(name) && !swapping.has(name) && name.endsWith('.parquet')) {
-      // Readers of all partitions would read it too.
+      // Readers of the whole table would read it too.
       stale.push({ file: name, what: 'file', found: 'a file that no manifest names', expected: 'nothing' });
     }
   }

@@ -18,6 +18,7 @@ export type SqlFolder =
   | 'as_of'
   | 'compare'
   | 'partitions'
+  | 'lake'
   | 'jobs'
   | 'closing'
   | 'allocation'

@@ -112,7 +112,7 @@ describe.each(reports)('a killed export of %s', (...report) => {
   });
 
   test('is the new one if killed after its manifest was renamed', async () => {
-    const killed = await overwrite(report, (_, file, kill) => file === 'manifest.json' && kill());
+    const killed = await overwrite(report, (_, file, kill) => /^_?manifest\.json$/.test(file) && kill());
     expect(await expectWhole(killed)).toBe('2026-10-02T12:30:00Z');
   });
 });

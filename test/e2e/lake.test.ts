@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Manifest } from '../../src/reports/manifest.ts';
@@ -28,7 +29,7 @@ async function laidOut(): Promise<{ dir: string; folder: string }> {
 }
 
 async function manifestIn(folder: string): Promise<Manifest> {
-  return JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+  return JSON.parse(await readFile(join(folder, '_manifest.json'), 'utf8')) as Manifest;
 }
 
 /** Rows, hash of all of them, and cost, as DuckDB reads the partitions by itself. */
@@ -68,9 +69,13 @@ async function inBooks(dir: string): Promise<Record<string, unknown>> {
 describe.concurrent('the lake', () => {
   test('is one Parquet file per account and month, with the same rows as the books', async () => {
     const { dir, folder } = await laidOut();
-    const months = (await manifestIn(folder)).files.map(({ name }) => name);
+    const { files, tables = {} } = await manifestIn(folder);
+    const months = files.filter(({ table }) => table === 'costs').map(({ name }) => name);
     expect(months).toEqual([`costs/${encoded}/month=2026-09/costs.parquet`]);
-    expect((await readdir(folder)).sort()).toEqual(['.lock', 'costs', 'manifest.json']);
+    const folders = [...new Set(files.map(({ table }) => table))];
+    expect((await readdir(folder)).sort()).toEqual(['.lock', '_manifest.json', ...folders].sort());
+    // In fresh books nothing was restated.
+    expect(Object.keys(tables).filter((name) => !folders.includes(name))).toEqual(['restatements']);
     const read = await readByDuckDb(folder);
     expect(read).toEqual(await inBooks(dir));
     expect(read).toMatchObject({ accounts: [account], months: ['2026-09'] });
@@ -160,21 +165,71 @@ describe.concurrent('the lake', () => {
   });
 
   const python = process.env['COSTBOOK_TEST_PYTHON'] ?? 'python3';
-  const hasArrow = spawnSync(python, ['-c', 'import pyarrow.dataset']).status === 0;
-  test.skipIf(!hasArrow)(
-    `is read by pyarrow as the books${hasArrow ? '' : ' (skipped: there is none here)'}`,
-    async () => {
-      const { dir, folder } = await laidOut();
-      await nights.publish(dir, 'second');
-      await lake(dir);
-      const program = [
-        'import sys, pyarrow.dataset as ds, pyarrow.compute as pc',
-        "t = ds.dataset(sys.argv[1], partitioning='hive').to_table()",
-        "print(t.num_rows, pc.sum(t['cost']), pc.sum(t['usage']), sorted(set(t['account'].to_pylist()))[0], sep='|')",
-      ].join('\n');
-      const { stdout, stderr } = spawnSync(python, ['-c', program, join(folder, 'costs')], { encoding: 'utf8' });
-      const { rows, cost, usage } = await inBooks(dir);
-      expect(stdout.trim(), stderr).toBe([rows, cost, usage, account].join('|'));
-    },
-  );
+  for (const [reader, packages] of [
+    ['pyarrow', 'pyarrow.dataset'],
+    ['polars', 'polars'],
+  ] as const) {
+    const isThere = spawnSync(python, ['-c', `import ${packages}`]).status === 0;
+    test.skipIf(!isThere)(
+      `is read by ${reader} as by DuckDB, to the last decimal${isThere ? '' : ' (skipped: there is none here)'}`,
+      async () => {
+        const { dir, folder } = await laidOut();
+        await nights.publish(dir, 'second');
+        await lake(dir);
+        const program = fileURLToPath(new URL('../support/read_lake.py', import.meta.url));
+        const { stdout, stderr } = spawnSync(python, [program, reader, folder], { encoding: 'utf8' });
+        expect(stdout, stderr).not.toBe('');
+        const found = JSON.parse(stdout) as Record<string, TableRead>;
+        expect(found).toEqual(await tablesByDuckDb(folder));
+        const { rows, cost } = await inBooks(dir);
+        expect(found['costs']).toMatchObject({ rows: Number(rows), sums: { cost } });
+      },
+    );
+  }
 });
+
+/** Rows, exact sums of decimals, and the first and last instants of a table. */
+interface TableRead {
+  readonly rows: number;
+  readonly sums: Readonly<Record<string, string | null>>;
+  readonly instants: Readonly<Record<string, readonly (number | null)[]>>;
+}
+
+async function tablesByDuckDb(folder: string): Promise<Record<string, TableRead>> {
+  const { tables = {}, files } = await manifestIn(folder);
+  const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
+  const connection = await instance.connect();
+  const read: Record<string, TableRead> = {};
+  try {
+    for (const [name, { partition }] of Object.entries(tables)) {
+      if (!files.some(({ table }) => table === name)) continue;
+      const source = `read_parquet('${join(folder, name, ...partition.map(() => '*'), '*.parquet')}')`;
+      const columns = (await connection.runAndReadAll(`describe from ${source}`)).getRowsJson() as [string, string][];
+      const cells = columns.flatMap(([column, type]) => {
+        const [, scale] = /^DECIMAL\(\d+,(\d+)\)$/.exec(type) ?? [];
+        if (scale !== undefined)
+          return [`cast(sum(cast("${column}" as decimal(38, ${scale}))) as varchar) as "sums.${column}"`];
+        if (type !== 'TIMESTAMP WITH TIME ZONE') return [];
+        return [`cast([min(epoch_us("${column}")), max(epoch_us("${column}"))] as varchar) as "instants.${column}"`];
+      });
+      const reader = await connection.runAndReadAll(`select ${['count(*)', ...cells].join(', ')} from ${source}`);
+      const [rows, ...values] = reader.getRowsJson()[0] ?? [];
+      const named = values.map((value, index) => [reader.columnNames()[index + 1] ?? '', value] as const);
+      const ofKind = (kind: string) => named.filter(([each]) => each.startsWith(`${kind}.`));
+      read[name] = {
+        rows: Number(rows),
+        sums: Object.fromEntries(ofKind('sums').map(([each, value]) => [each.slice(5), value as string | null])),
+        instants: Object.fromEntries(
+          ofKind('instants').map(([each, value]) => [
+            each.slice(9),
+            JSON.parse(String(value).replaceAll('NULL', 'null')) as (number | null)[],
+          ]),
+        ),
+      };
+    }
+    return read;
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}

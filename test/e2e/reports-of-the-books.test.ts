@@ -78,6 +78,7 @@ describe('each report equals its golden file:', () => {
           path,
           rows: rows.map((row, index) => ({
             ...row,
+            series_id: decimals['series_id']?.[index],
             cost: decimals['cost']?.[index],
             usage: decimals['usage']?.[index],
           })),

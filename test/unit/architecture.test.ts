@@ -367,7 +367,7 @@ describe('SQL files', () => {
     expect(named.length).toBeGreaterThan(50);
     expect(named.filter((path) => !queries.includes(path))).toEqual([]);
     const unnamed = queries
-      .filter((path) => !/^sql\/(migrations|views|reports|checks|journal|fragments)\//.test(path))
+      .filter((path) => !/^sql\/(migrations|views|reports|checks|journal|fragments|lake)\//.test(path))
       .filter((path) => !text.includes(`'${basename(path, '.sql')}'`));
     expect(unnamed).toEqual([]);
   });

@@ -1,0 +1,32 @@
+--! about: Cost and usage by month.
+--! grain: account, workspace, resource_type, resource_name, resource_uuid, billing_dimension, usage_month
+--! partition: account, month
+--! cost: cost
+--! version: 1
+--! joins: in order
+--! follows: hours
+--! figures: hours
+select
+  sums.usage_month,
+  names.workspace,
+  names.resource_type,
+  names.resource_name,
+  names.resource_uuid,
+  names.billing_dimension,
+  names.unit,
+  sums.cost,
+  sums.usage,
+  names.series_id
+from (
+  select
+    ordered.place,
+    cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
+    sum(hourly_costs.cost) as cost,
+    sum(hourly_costs.usage) as usage
+  from ledger.hourly_costs as hourly_costs
+  join (select series_id, place from lake_series where account = $account) as ordered using (series_id)
+  where hourly_costs.bucket_start >= cast($start as timestamp) and hourly_costs.bucket_start < cast($end as timestamp)
+  group by ordered.place, usage_month
+  order by ordered.place, usage_month
+) as sums
+join lake_series as names using (place)

@@ -1,0 +1,102 @@
+import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isPart, namesIn, partOf, replaceFile, statOf, syncPath } from '../durable.ts';
+import {
+  lakeManifestName,
+  type ManifestFile,
+  manifestName,
+  nextManifestName,
+  readManifest,
+  type StoredManifest,
+  sha256OfFile,
+} from '../manifest.ts';
+import { ownManifest } from '../publish.ts';
+
+/** A file of the lake: its path below the lake with `/`, its size and hash. */
+export type PlacedFile = Pick<ManifestFile, 'name' | 'bytes' | 'sha256'>;
+
+/**
+ * Where the files of a lake are put. A file is first a draft, which no reader takes for data. `announce` stores the next
+ * manifest, `put` makes drafts visible one by one, each whole, and `conclude` makes the next manifest the current one. Once
+ * the next manifest is stored, the drafts that it names survive this process.
+ */
+export interface LakePlace {
+  readManifest(): Promise<StoredManifest | undefined>;
+  readNext(): Promise<StoredManifest | undefined>;
+  /** The local path to write a draft to. */
+  draftOf(name: string): Promise<string>;
+  /** Makes a draft durable. Returns its size and hash. */
+  keepDraft(name: string, draft: string): Promise<PlacedFile>;
+  dropDraft(draft: string): Promise<void>;
+  /** Whether a file is there with its size, and with its hash if `isExact`. */
+  has(file: PlacedFile, options: { readonly isExact: boolean }): Promise<boolean>;
+  /** The draft that a killed run left of a file. */
+  findDraft(file: PlacedFile): Promise<string | undefined>;
+  announce(text: string): Promise<void>;
+  put(name: string, draft: string): Promise<void>;
+  conclude(names: readonly string[]): Promise<void>;
+  withdraw(): Promise<void>;
+  /** Removes the drafts of killed runs below these folders, and folders without files. */
+  sweep(folders: readonly string[]): Promise<void>;
+}
+
+/** A lake in a folder of this machine. Drafts are hidden files beside the files that they become by a rename. */
+export function folderPlace(folder: string): LakePlace {
+  const current = join(folder, lakeManifestName);
+  const next = join(folder, nextManifestName);
+  return {
+    readManifest: () => ownManifest(folder, lakeManifestName),
+    readNext: () => readManifest(folder, nextManifestName),
+    async draftOf(name) {
+      const draft = partOf(join(folder, name));
+      await mkdir(dirname(draft), { recursive: true });
+      return draft;
+    },
+    async keepDraft(name, draft) {
+      await syncPath(draft);
+      const { size = 0 } = (await statOf(draft)) ?? {};
+      return { name, bytes: size, sha256: await sha256OfFile(draft) };
+    },
+    dropDraft: (draft) => rm(draft, { force: true }),
+    has: ({ name, ...file }, { isExact }) => isFile(join(folder, name), file, isExact),
+    async findDraft({ name, ...file }) {
+      const below = dirname(join(folder, name));
+      for (const one of (await namesIn(below)).filter(isPart)) {
+        if (await isFile(join(below, one), file, true)) return join(below, one);
+      }
+      return undefined;
+    },
+    announce: (text) => replaceFile(next, text),
+    put: (name, draft) => rename(draft, join(folder, name)),
+    async conclude(names) {
+      for (const below of new Set(names.map((name) => dirname(join(folder, name))))) await syncPath(below);
+      await rename(next, current);
+      await syncPath(folder);
+      // Earlier versions wrote costs alone, with a manifest of another name.
+      await rm(join(folder, manifestName), { force: true });
+    },
+    withdraw: () => rm(next, { force: true }),
+    async sweep(folders) {
+      for (const name of await namesIn(folder)) if (isPart(name)) await rm(join(folder, name), { force: true });
+      for (const below of folders) await sweepBelow(join(folder, below));
+    },
+  };
+}
+
+async function isFile(path: string, { bytes, sha256 }: Omit<PlacedFile, 'name'>, isExact: boolean): Promise<boolean> {
+  return (await statOf(path))?.size === bytes && (!isExact || (await sha256OfFile(path)) === sha256);
+}
+
+/** Removes drafts, then folders that are empty. */
+async function sweepBelow(folder: string): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
+    throw error;
+  });
+  for (const entry of entries) {
+    if (entry.isDirectory()) await sweepBelow(join(folder, entry.name));
+    else if (isPart(entry.name)) await rm(join(folder, entry.name), { force: true });
+  }
+  // It fails if there is a file.
+  await rmdir(folder).catch(() => {});
+}
