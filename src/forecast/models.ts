@@ -15,6 +15,8 @@ export interface Past {
   readonly nonNegative: boolean;
   readonly factors: Decomposed;
   readonly additions: Decomposed;
+  /** Where the shortest season moved to another phase: steps before the end, and how many steps earlier it comes. */
+  readonly shifts: readonly { readonly back: number; readonly by: number }[];
   /** Seasons of the last cycles only, because a pattern may change when resources are replaced. */
   readonly recent: Decomposed;
 }
@@ -35,7 +37,7 @@ const recentCycles = 8;
 /** The most steps of a cycle; a longer season is cut. */
 const mostInCycle = 48;
 
-/** The past of a series, which is its first `end` values. */
+/** The past of a series, which is its first `end` values: moved into one phase, if a season moved to another one. */
 export function pastOf(values: readonly number[], end: number, seasons: readonly number[], nonNegative: boolean): Past {
   const cycle = Math.min(seasons[0] ?? 7, mostInCycle);
   const reach = Math.max(26 * Math.min(cycle, 14), 5 * (seasons.at(-1) ?? 1));
@@ -46,6 +48,7 @@ export function pastOf(values: readonly number[], end: number, seasons: readonly
   const recentReach = Math.max(recentCycles * cycle, 3 * (seasons.at(-1) ?? 1));
   return {
     values: seen,
+    shifts: aligned.shifts.map(({ at, by }) => ({ back: seen.length - at, by })),
     seasons,
     cycle,
     nonNegative,
@@ -70,9 +73,7 @@ export function modelsWith(augurs: Augurs): readonly Model[] {
       if (season === undefined || longer === undefined) return undefined;
       return steps(horizon, (h) => values[values.length - season + (h % season)] ?? 0);
     }),
-    ...[0.3, 0.6].map((share) =>
-      plain(`adapting-${share}`, (past, horizon) => adapting(past, share, horizon)),
-    ),
+    ...[0.3, 0.6].map((share) => plain(`adapting-${share}`, (past, horizon) => adapting(past, share, horizon))),
     ...[1, 2, 4, 8, 26].flatMap((cycles) => [
       onRest(`level-${cycles}`, 'factors', (rest, { cycle }) => mean(rest.slice(-cycles * cycle))),
       onRest(`level-${cycles}-add`, 'additions', (rest, { cycle }) => mean(rest.slice(-cycles * cycle))),

@@ -101,7 +101,8 @@ function certainty(differences: readonly number[], season: number): number {
     blocks.push(mean(differences.slice(from, from + length)));
   }
   const middle = mean(blocks);
-  const variance = mean(blocks.map((value) => (value - middle) ** 2)) * (blocks.length / Math.max(1, blocks.length - 1));
+  const variance =
+    mean(blocks.map((value) => (value - middle) ** 2)) * (blocks.length / Math.max(1, blocks.length - 1));
   return middle / Math.max(Math.sqrt(variance / blocks.length), 1e-12);
 }
 
@@ -116,12 +117,7 @@ function levelsAround(values: readonly number[], season: number): number[] {
 }
 
 /** The median share of the level at each position of the season, before an index. */
-function profileBefore(
-  values: readonly number[],
-  levels: readonly number[],
-  season: number,
-  before: number,
-): number[] {
+function profileBefore(values: readonly number[], levels: readonly number[], season: number, before: number): number[] {
   const at: number[][] = Array.from({ length: season }, () => []);
   for (let index = 0; index < before; index += 1) {
     const level = levels[index] ?? 0;
