@@ -98,6 +98,10 @@ export async function forecastSeries(
   const changePoint = nonNegative ? findChangePoint(tried, past, horizon, level) : undefined;
   const notes = [
     ...(series.values.length < 2 * horizon ? ['the history is short for this horizon, so the intervals are wide'] : []),
+    ...past.shifts.map(({ back, by }) => {
+      const direction = by > 0 ? 'earlier' : 'later';
+      return `the pattern moved ${Math.abs(by)} ${Math.abs(by) === 1 ? 'step' : 'steps'} ${direction} at ${instantAt(length - back)}; the forecast follows it`;
+    }),
     ...(changePoint === undefined ? [] : [noteOf(changePoint)]),
   ];
   return {

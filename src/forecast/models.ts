@@ -1,6 +1,7 @@
 import { median } from '../median.ts';
 import type { Augurs } from './augurs.ts';
 import { mean, sum } from './numbers.ts';
+import { alignPhase } from './phase.ts';
 import { type Decomposed, decompose, withSeason } from './season.ts';
 
 export type Transform = 'none' | 'log1p' | 'sqrt';
@@ -14,6 +15,8 @@ export interface Past {
   readonly nonNegative: boolean;
   readonly factors: Decomposed;
   readonly additions: Decomposed;
+  /** Where the shortest season moved to another phase: steps before the end, and how many steps earlier it comes. */
+  readonly shifts: readonly { readonly back: number; readonly by: number }[];
   /** Seasons of the last cycles only, because a pattern may change when resources are replaced. */
   readonly recent: Decomposed;
 }
@@ -34,15 +37,18 @@ const recentCycles = 8;
 /** The most steps of a cycle; a longer season is cut. */
 const mostInCycle = 48;
 
-/** The past of a series, which is its first `end` values. */
+/** The past of a series, which is its first `end` values: moved into one phase, if a season moved to another one. */
 export function pastOf(values: readonly number[], end: number, seasons: readonly number[], nonNegative: boolean): Past {
   const cycle = Math.min(seasons[0] ?? 7, mostInCycle);
   const reach = Math.max(26 * Math.min(cycle, 14), 5 * (seasons.at(-1) ?? 1));
-  const seen = values.slice(Math.max(0, end - reach), end);
+  const from = Math.max(0, end - reach);
+  const aligned = alignPhase(values.slice(from, end), seasons[0] ?? 1);
+  const seen = aligned.values;
   const additions = decompose(seen, seasons, 'addition');
   const recentReach = Math.max(recentCycles * cycle, 3 * (seasons.at(-1) ?? 1));
   return {
     values: seen,
+    shifts: aligned.shifts.map(({ at, by }) => ({ back: seen.length - at, by })),
     seasons,
     cycle,
     nonNegative,
@@ -62,6 +68,12 @@ export function modelsWith(augurs: Augurs): readonly Model[] {
       const season = values.length >= (seasons.at(-1) ?? 1) ? (seasons.at(-1) ?? 1) : (seasons[0] ?? 1);
       return steps(horizon, (h) => values[values.length - season + (h % season)] ?? values.at(-1) ?? 0);
     }),
+    plain('last-cycle', ({ values, seasons }, horizon) => {
+      const [season, longer] = seasons;
+      if (season === undefined || longer === undefined) return undefined;
+      return steps(horizon, (h) => values[values.length - season + (h % season)] ?? 0);
+    }),
+    ...[0.3, 0.6].map((share) => plain(`adapting-${share}`, (past, horizon) => adapting(past, share, horizon))),
     ...[1, 2, 4, 8, 26].flatMap((cycles) => [
       onRest(`level-${cycles}`, 'factors', (rest, { cycle }) => mean(rest.slice(-cycles * cycle))),
       onRest(`level-${cycles}-add`, 'additions', (rest, { cycle }) => mean(rest.slice(-cycles * cycle))),
@@ -136,6 +148,21 @@ function onRest(
     const at = typeof level === 'number' ? () => level : level;
     return steps(horizon, (h) => withSeason(at(h), seasonAt(rest.length + h), action));
   });
+}
+
+/**
+ * Seasons that adapt: the value at each position of the shortest season is smoothed exponentially, with `share` for the
+ * newest. Undefined without two seasons.
+ */
+function adapting({ values, seasons }: Past, share: number, horizon: number): number[] | undefined {
+  const [season, longer] = seasons;
+  if (season === undefined || longer === undefined || values.length < 2 * season) return undefined;
+  const at = values.slice(0, season);
+  for (let index = season; index < values.length; index += 1) {
+    const place = index % season;
+    at[place] = (at[place] ?? 0) + share * ((values[index] ?? 0) - (at[place] ?? 0));
+  }
+  return steps(horizon, (h) => at[(values.length + h) % season] ?? 0);
 }
 
 const smoothings = [0.03, 0.07, 0.15, 0.3, 0.5, 0.8];

@@ -171,13 +171,86 @@ const families: Readonly<Record<string, Making>> = {
   },
 };
 
-/** Every family of daily series, and `hourly`. */
-export const familyNames: readonly string[] = [...Object.keys(families), 'hourly'];
+/** Makes the value of each hour; the last `heldOut` are held out. */
+type HourMaking = (random: Chance, hours: number, heldOut: number) => number[];
+
+/** The value at an hour of a workload's own clock, without noise. */
+function rhythm(random: Chance): (hour: number) => number {
+  const [size, weekend, kind] = [random.between(0.05, 20), random.between(0.3, 1), random.uniform()];
+  const [peak, depth, low] = [random.between(8, 20), random.between(0.3, 0.9), random.between(0.1, 0.6)];
+  const [first, count, high] = [random.whole(0, 23), random.whole(1, 4), random.between(2, 5)];
+  const ofDay = (hour: number): number => {
+    if (kind < 0.4) return 1 + depth * Math.cos((2 * Math.PI * (hour - peak)) / 24);
+    if (kind < 0.75) return hour >= peak - 8 && hour < peak + 2 ? 1.4 : low;
+    return (hour - first + 24) % 24 < count ? high : low;
+  };
+  return (hour) => size * ofDay(((hour % 24) + 24) % 24) * (Math.floor(hour / 24) % 7 < 5 ? 1 : weekend);
+}
+
+function hoursOf(random: Chance, hours: number, value: (hour: number) => number): number[] {
+  const variation = random.between(0.05, 0.25);
+  return Array.from({ length: hours }, (_, hour) => value(hour) * random.noise(variation));
+}
+
+/** Families of hours whose phase or level moves. None of them was used to choose a constant of the engine. */
+const hourFamilies: Readonly<Record<string, HourMaking>> = {
+  /** Everything moves by one to eight hours, a week to two days before the end. */
+  'shifted hours'(random, hours, heldOut) {
+    const value = rhythm(random);
+    const by = (random.uniform() < 0.5 ? -1 : 1) * random.whole(1, 8);
+    const at = hours - heldOut - random.whole(48, 168);
+    return hoursOf(random, hours, (hour) => value(hour >= at ? hour + by : hour));
+  },
+  /** Some hours were never recorded, so what follows comes earlier. */
+  'missing hours'(random, hours, heldOut) {
+    const value = rhythm(random);
+    const gaps = Array.from({ length: random.whole(1, 3) }, () => ({
+      at: random.whole(200, hours - heldOut - 48),
+      length: random.whole(1, 6),
+    }));
+    return hoursOf(random, hours, (hour) =>
+      value(hour + gaps.reduce((sum, gap) => sum + (hour >= gap.at ? gap.length : 0), 0)),
+    );
+  },
+  /** The clocks of the workload's place change by an hour. */
+  'clock changes'(random, hours, heldOut) {
+    const value = rhythm(random);
+    const by = random.uniform() < 0.5 ? -1 : 1;
+    const at = hours - heldOut - random.whole(48, 400);
+    return hoursOf(random, hours, (hour) => value(hour >= at ? hour + by : hour));
+  },
+  'intermittent hours'(random, hours) {
+    const [size, share] = [random.between(0.1, 20), random.between(0.03, 0.3)];
+    return hoursOf(random, hours, () => (random.uniform() < share ? size : 0));
+  },
+  /** Two to four times, level and phase change for good. */
+  regimes(random, hours, heldOut) {
+    const value = rhythm(random);
+    const changes = Array.from({ length: random.whole(2, 4) }, () => ({
+      at: random.whole(100, hours - heldOut - 24),
+      factor: random.between(0.4, 2.2),
+      by: random.uniform() < 0.5 ? random.whole(-6, 6) : 0,
+    })).sort((a, b) => a.at - b.at);
+    return hoursOf(random, hours, (hour) => {
+      const past = changes.filter(({ at }) => hour >= at);
+      return past.reduce((product, { factor }) => product * factor, 1) * value(hour + (past.at(-1)?.by ?? 0));
+    });
+  },
+};
+
+/** Every family of daily series, `hourly`, and the families of hours whose phase or level moves. */
+export const familyNames: readonly string[] = [...Object.keys(families), 'hourly', ...Object.keys(hourFamilies)];
 
 /** The series of a family by its seed: the same for the same, and different for each. */
 export function syntheticSeries(family: string, seed: number): SyntheticSeries {
   const random = chance(1_000_003 * (familyNames.indexOf(family) + 1) + seed);
   const id = `${family}-${seed}`;
+  const makeHours = hourFamilies[family];
+  if (makeHours !== undefined) {
+    const horizon = 48;
+    const values = makeHours(random, (random.uniform() < 0.5 ? 700 : 960) + horizon, horizon);
+    return { id, family, start: '2026-08-03T00:00:00Z', step: 'hour', horizon, values };
+  }
   const make = families[family];
   if (make === undefined) return { id, family, start: '2026-08-03T00:00:00Z', ...hourly(random) };
   const values = make(random, dayCount + monthLength);

@@ -176,6 +176,32 @@ describe('forecastSeries(history, horizon)', () => {
       expect(Math.abs(mean / value(hour) - 1)).toBeLessThan(0.2);
   });
 
+  test.each([3, -5])('follows a pattern that moved by %i hours three days ago, and says so', async (by) => {
+    const random = chance(7);
+    const value = (hour: number) => ((hour + 24) % 24 < 8 ? 1 : 5) * ((hour + 168) % 168 < 120 ? 1 : 0.5);
+    const hours = 24 * 42;
+    const movedAt = hours - 72;
+    const truth = (hour: number) => value(hour >= movedAt ? hour + by : hour);
+    const values = Array.from({ length: hours }, (_, hour) => truth(hour) * random.noise(0.05));
+    const forecast = await forecastSeries({ start, step: 'hour', values }, 48);
+    if (forecast.kind === 'none') throw new Error(forecast.reason);
+    const errors = forecast.points.map(({ mean }, hour) => Math.abs(mean / truth(hours + hour) - 1));
+    expect(Math.max(...errors)).toBeLessThan(0.35);
+    expect(forecast.notes.join()).toContain(by > 0 ? 'moved 3 steps earlier' : 'moved 5 steps later');
+  });
+
+  test('sees no moved pattern in steady hours, nor in a day that was unlike the others', async () => {
+    const random = chance(8);
+    const value = (hour: number) => (hour % 24 < 8 ? 1 : 5);
+    const values = Array.from({ length: 24 * 35 }, (_, hour) => value(hour) * random.noise(0.1));
+    const odd = values.map((cost, hour) => (Math.floor(hour / 24) === 30 ? 3 : cost));
+    for (const given of [values, odd]) {
+      const forecast = await forecastSeries({ start, step: 'hour', values: given }, 48);
+      if (forecast.kind === 'none') throw new Error(forecast.reason);
+      expect(forecast.notes.join()).not.toContain('moved');
+    }
+  });
+
   test('has wider intervals at a higher level', async () => {
     const { values, horizon } = syntheticSeries('weekly', 900);
     const [narrow, usual, wide] = await Promise.all(
