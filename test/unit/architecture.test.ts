@@ -273,7 +273,8 @@ describe('the process', () => {
       )
       // The script that a child runs to copy the snapshot is text here; it ends that child and not us.
       .filter(
-        (place) => !/^src\/warehouse\/copy-script\.ts: process\.(argv|stdin|stdout|stderr|on|ppid|kill|exit)$/.test(place),
+        (place) =>
+          !/^src\/warehouse\/copy-script\.ts: process\.(argv|stdin|stdout|stderr|on|ppid|kill|exit)$/.test(place),
       );
     expect(touched).toEqual([]);
   });
