@@ -58,6 +58,8 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/network.test.ts': 'Proxies and certificates, with the waits of their retries.',
   'test/e2e/not-evaluated.test.ts': 'Reports before and after evaluations at many instants.',
   'test/e2e/package.test.ts': 'Packs and installs the package.',
+  'test/e2e/spark.test.ts':
+    'Starts a cluster of Spark and runs every report on it; e2e/engine holds the statements and failures.',
   'test/e2e/verify-past.test.ts': 'Eight restatements of a long past as two roles.',
   'test/e2e/project-sql.test.ts': 'Waits for queries of a project that do not end.',
   'test/e2e/reconciliation.test.ts': 'Windows whose totals lie, each read several times.',

@@ -3,8 +3,10 @@ import { allocationFile } from '../allocation/index.ts';
 import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
 import { loadConfig } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
+import { clusterAnswerQuery, readClusterAnswer } from '../engine/index.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
+  admitReport,
   blamingReport,
   type CompletenessState,
   checkReport,
@@ -43,6 +45,7 @@ import {
   realFolder,
   refusalWords,
   resolveAsOf,
+  selectOf,
   settleParameters,
   shape,
   sqlParameters,
@@ -135,7 +138,7 @@ interface Obstacles {
  * Throws UnprovenError for incomplete data if completeness is required, and UsageError for a question without an
  * answer.
  */
-function expectAnswerable(obstacles: readonly Obstacles[], options: ReturnType<typeof optionReader>): void {
+export function expectAnswerable(obstacles: readonly Obstacles[], options: ReturnType<typeof optionReader>): void {
   const missing = [...new Set(obstacles.flatMap((one) => one.missing))];
   if (options.flag('requireComplete') && missing.length > 0) {
     throw new UnprovenError(`${missing.join('\n')}\nnothing was written`);
@@ -268,18 +271,20 @@ export async function checkQuestion(
   await readQuestion(asked, context, await readReports(join(context.dir, 'sql')));
 }
 
+async function writeList(reports: readonly Report[], context: ChildContext): Promise<number> {
+  const sound = reports.filter(({ problem }) => problem === undefined);
+  await context.write(context.json ? `${JSON.stringify(sound.map(described))}\n` : listOf(sound, context.layout));
+  for (const { name, problem } of reports) {
+    if (problem !== undefined) context.tell(`warning: the report ${name} cannot be used: ${problem}`);
+  }
+  return exitCodes.done;
+}
+
 async function answerOnce(input: CommandInput, context: ChildContext): Promise<number> {
   const now = context.effects.now();
   const options = optionReader(input, now);
   const reports = await readReports(join(context.dir, 'sql'));
-  if (options.flag('list')) {
-    const sound = reports.filter(({ problem }) => problem === undefined);
-    await context.write(context.json ? `${JSON.stringify(sound.map(described))}\n` : listOf(sound, context.layout));
-    for (const { name, problem } of reports) {
-      if (problem !== undefined) context.tell(`warning: the report ${name} cannot be used: ${problem}`);
-    }
-    return exitCodes.done;
-  }
+  if (options.flag('list')) return writeList(reports, context);
   const question = await readQuestion(input, context, reports);
   const { report, excel, formats, parquetDecimals } = question;
   if (instantOf(question.asked) !== undefined) await warnOfFutureDates(context);
@@ -299,13 +304,19 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
     const isUsual = (await resolveAsOf(connection, undefined, periods)) === asOf;
     const root = resolve(options.text('out') ?? join(context.dir, 'exports'));
     const place = placeOf({ report, values, asOf, isUsual, root });
+    const rowsFile = input.options['engineRows'];
+    const rows = typeof rowsFile === 'string' ? [rowsFile] : [];
     // From here on, the SQL may be the user's; that of the lake is not.
     const lake = isPartitioned(report) ? lakeNames(context, accounts) : undefined;
     if (lake === undefined) {
-      await books.lockDown({ files: filesNamed(values), folders: [await realFolder(place.reportFolder)] });
+      await books.lockDown({
+        files: [...filesNamed(values), ...rows],
+        folders: [await realFolder(place.reportFolder)],
+      });
     }
     return await blamingReport(report, async () => {
-      const { report: shaped, parameters } = await shape(connection, report, sqlParameters(values));
+      const asked = rows[0] === undefined ? report : await answeredByCluster(connection, report, values, rows[0]);
+      const { report: shaped, parameters } = await shape(connection, asked, sqlParameters(values));
       const answered = await checkReport(connection, shaped, parameters);
       const columns = chosenColumns(answered, focus);
       const answering: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
@@ -318,6 +329,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
         state,
         evaluated,
         besides,
+        engine: rows.length === 0 ? undefined : 'spark',
         asOf,
         formats,
         raw: options.flag('raw'),
@@ -337,17 +349,8 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
         signal: context.signal,
       });
       context.progress('reading the answer');
-      const answer = {
-        report: shaped,
-        values,
-        state,
-        evaluated,
-        besides,
-        columns,
-        published,
-        totals,
-        isExcel: excel !== undefined,
-      };
+      const isExcel = excel !== undefined;
+      const answer = { report: shaped, values, state, evaluated, besides, columns, published, totals, isExcel };
       context.count?.({
         rows: published.manifest.rows,
         files: published.manifest.files.length,
@@ -368,6 +371,18 @@ function lakeNames(
 ): { provider: string; accountName: string | null } {
   const { provider, accountName } = loadConfig({ dir, env, now: effects.now(), requireAccounts: false }).focus;
   return { provider, accountName: accounts.length === 1 ? (accountName ?? null) : null };
+}
+
+/** A report whose SELECT is the cluster's answer. What Costbook adds to a SELECT is added to that. */
+async function answeredByCluster(
+  connection: Connection,
+  report: Report,
+  values: readonly ParameterValue[],
+  rowsFile: string,
+): Promise<Report> {
+  await admitReport(connection, report);
+  await readClusterAnswer(connection, rowsFile, { sql: selectOf(report), parameters: sqlParameters(values) });
+  return { ...report, file: { ...report.file, text: clusterAnswerQuery } };
 }
 
 /** A report with the project's defaults: the FOCUS names, and the budgets to compare with. */

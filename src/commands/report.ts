@@ -1,8 +1,13 @@
 import { formats } from '../jobs/index.ts';
+import { expectProject } from '../project-folder.ts';
 import { hourMs } from '../time.ts';
-import { inChild } from './run-in-child.ts';
+import type { Command } from './command.ts';
+import { optionReader, timeoutOf } from './options.ts';
+import { inChild, runInChild } from './run-in-child.ts';
 
-export const reportCommand = inChild('report', {
+const engines = ['duckdb', 'spark'] as const;
+
+const onDuckDb = inChild('report', {
   summary: 'Run a report: print it as a table, and write it to files that "costbook verify" can check.',
   arguments: [{ name: '[name]', summary: 'the report; --list shows all' }],
   options: [
@@ -67,6 +72,15 @@ export const reportCommand = inChild('report', {
       summary: 'allow parameters to name files below this folder, outside the project folder; repeatable',
       isRepeatable: true,
     },
+    {
+      flags: '--engine <engine>',
+      summary: 'what answers: duckdb (default), or spark, the cluster of costbook.yaml over the lake',
+    },
+    { flags: '--print-sql', summary: 'print the SQL of the report, and nothing else' },
+    {
+      flags: '--dialect <dialect>',
+      summary: 'for --print-sql: duckdb (default), or spark, over the tables of the lake',
+    },
     { flags: '--timeout <duration>', summary: 'stop the report after this time, such as 10m or 2h; 1h by default' },
     { flags: '--list', summary: 'list the reports and their parameters' },
   ],
@@ -80,6 +94,7 @@ export const reportCommand = inChild('report', {
     'costbook report daily_trend --from 2026-11-01 --to 2026-11-15',
     'costbook report cost_by_workspace --as-of 2026-11-03 --require-complete',
     'costbook report focus --month 2026-10 --focus-version 1.2 --format parquet',
+    'costbook report cost_by_workspace --month 2026-10 --print-sql --dialect spark',
   ],
   usualTimeoutMs: hourMs,
   async check(input, context) {
@@ -87,3 +102,29 @@ export const reportCommand = inChild('report', {
     await checkQuestion(input, context);
   },
 });
+
+export const reportCommand: Command = {
+  ...onDuckDb,
+  async run(input, context) {
+    const options = optionReader(input, context.effects.now());
+    const engine = options.choice('engine', engines) ?? 'duckdb';
+    const dialect = options.choice('dialect', engines);
+    const isPrinted = options.flag('printSql');
+    if (dialect !== undefined && !isPrinted) options.problem('--dialect applies only to --print-sql');
+    if (engine !== 'duckdb' && isPrinted)
+      options.problem('--print-sql prints without running: use --dialect, not --engine');
+    if (context.json && isPrinted) options.problem('--print-sql prints SQL: leave out --json');
+    const timeoutMs = timeoutOf(options) ?? hourMs;
+    options.check();
+    const [name] = input.arguments;
+    if (isPrinted) {
+      expectProject(context);
+      const { signal, write } = context;
+      const limits = { subject: `the report ${name ?? ''}`.trim(), timeoutMs, signal };
+      return runInChild('report-sql', input, context, { ...limits, write: (piece) => write(piece) });
+    }
+    if (engine === 'duckdb' || name === undefined) return onDuckDb.run(input, context);
+    const { reportOnCluster } = await import('./on-cluster.ts');
+    return reportOnCluster(input, context, { subject: `the report ${name}`, timeoutMs });
+  },
+};

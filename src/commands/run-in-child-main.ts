@@ -8,6 +8,8 @@ type Answer = (input: CommandInput, context: ChildContext) => Promise<number>;
 
 const answers: Readonly<Record<ChildName, () => Promise<Answer>>> = {
   report: async () => (await import('./report-answer.ts')).answerReport,
+  'report-statement': async () => (await import('./report-statement.ts')).writeReportStatement,
+  'report-sql': async () => (await import('./report-statement.ts')).printReportSql,
   'report-rows': async () => (await import('./report-rows.ts')).writeReportRows,
   budgets: async () => (await import('./budgets.ts')).showBudgets,
   forecast: async () => (await import('./forecast-of-books.ts')).forecastOfBooks,

@@ -9,7 +9,15 @@ import { optionReader, timeoutOf } from './options.ts';
 const program = fileURLToPath(new URL('run-in-child-main.js', import.meta.url));
 
 /** What runs in a child process, because it runs the project's SQL or calculates for long. */
-export type ChildName = 'report' | 'verify' | 'report-rows' | 'budgets' | 'forecast' | 'budget-backtest';
+export type ChildName =
+  | 'report'
+  | 'report-statement'
+  | 'report-sql'
+  | 'verify'
+  | 'report-rows'
+  | 'budgets'
+  | 'forecast'
+  | 'budget-backtest';
 
 /** The context of such a command: no secrets, and from the environment only Costbook's settings. */
 export type ChildContext = Pick<

@@ -2,7 +2,14 @@ import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
-import { type Answered, type AnswerFormat, answerFormats, askToFile, askToStream } from '../query/index.ts';
+import {
+  type Answered,
+  type AnswerFormat,
+  answerFormats,
+  askStatement,
+  askToFile,
+  askToStream,
+} from '../query/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';
 import { checkOut } from './out-file.ts';
@@ -43,6 +50,10 @@ export const sqlCommand: Command = {
     },
     { flags: '--raw', summary: 'in CSV, do not escape text that looks like a formula' },
     {
+      flags: '--engine <engine>',
+      summary: 'what answers: duckdb (default), or spark, the cluster of costbook.yaml over the lake',
+    },
+    {
       flags: '--open-with <program>',
       summary: `print the command that opens the snapshot in another program: ${programs.join(', ')}`,
     },
@@ -77,6 +88,9 @@ export const sqlCommand: Command = {
           : 'found both a query and --file; expected only one',
       );
     }
+    const engine = options.choice('engine', ['duckdb', 'spark']) ?? 'duckdb';
+    if (engine !== 'duckdb' && asOf !== null)
+      options.problem('--as-of: the lake has the present books; leave out --engine');
     options.check();
 
     expectProject(context); // the child process could not report this as well
@@ -84,23 +98,39 @@ export const sqlCommand: Command = {
     if (asOf !== null) await (await import('./books-clock.ts')).warnOfFutureDates(context);
     context.progress('waiting for the answer');
     const question = { dir: context.dir, sql, asOf, format, raw: options.flag('raw'), maxRows, layout: context.layout };
-    const { signal } = context;
-    if (out !== undefined) {
-      const path = await checkOut(resolve(out), context.dir);
-      const answered = await askToFile(question, path, { timeoutMs, signal });
-      const { rows, bytes, isTruncated, state } = answered;
-      await context.write(
-        context.json
-          ? `${JSON.stringify({ ...state, path, format, rows, bytes, truncated: isTruncated })}\n`
-          : `${out} (${rows} row${rows === 1 ? '' : 's'}, ${bytes} bytes) ${footer(answered)}\n`,
-      );
-      return 0;
-    }
-    const answered = await askToStream(question, { timeoutMs, signal, write: (piece) => context.write(piece) });
-    if (format !== 'table' && format !== 'json') context.tell(footer(answered));
-    return 0;
+    if (engine === 'duckdb') return answerTo(question, { out, timeoutMs }, context);
+    const { onCluster } = await import('./on-cluster.ts');
+    const limits = { subject: 'the query', timeoutMs };
+    const statement = await askStatement({ dir: context.dir, sql }, { timeoutMs, signal: context.signal });
+    return onCluster(context, statement, limits, (rowsFile) =>
+      answerTo({ ...question, rowsFile }, { out, timeoutMs }, context),
+    );
   },
 };
+
+/** Asks a child process, and writes the answer to stdout or the file. */
+async function answerTo(
+  question: Parameters<typeof askToStream>[0],
+  { out, timeoutMs }: { out: string | undefined; timeoutMs: number },
+  context: CommandContext,
+): Promise<number> {
+  const { signal } = context;
+  const { format } = question;
+  if (out !== undefined) {
+    const path = await checkOut(resolve(out), context.dir);
+    const answered = await askToFile(question, path, { timeoutMs, signal });
+    const { rows, bytes, isTruncated, state } = answered;
+    await context.write(
+      context.json
+        ? `${JSON.stringify({ ...state, path, format, rows, bytes, truncated: isTruncated })}\n`
+        : `${out} (${rows} row${rows === 1 ? '' : 's'}, ${bytes} bytes) ${footer(answered)}\n`,
+    );
+    return 0;
+  }
+  const answered = await askToStream(question, { timeoutMs, signal, write: (piece) => context.write(piece) });
+  if (format !== 'table' && format !== 'json') context.tell(footer(answered));
+  return 0;
+}
 
 function footer({ rows, isTruncated, sentence }: Answered): string {
   const cut = isTruncated ? `only the first ${rows} rows are shown (see --max-rows); ` : '';

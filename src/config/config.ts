@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { earliestVersion } from '../platform/index.ts';
 import { type AccountConfig, type LocalAccount, resolveAccounts } from './accounts.ts';
+import { type EngineSettings, readEngine } from './engine-settings.ts';
 import {
   type ConfigInput,
   type ConfigSpec,
@@ -58,6 +59,8 @@ export interface LocalConfig {
   }; // all sinks; 7; defaults
   /** Who may open the dashboard, and under which names. */
   readonly serve: ServeSettings; // this machine only
+  /** The cluster that runs reports with --engine; undefined if none is configured. */
+  readonly engine: EngineSettings | undefined;
   /** Where people open the dashboard, without a slash at its end; messages then link to it. */
   readonly dashboardUrl: string | undefined;
   readonly apiVersion: string; // the earliest version, the platform's own default
@@ -174,6 +177,11 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     serve: readServe(
       { hosts: layer.get('serve.hosts'), tokens: layer.get('serve.tokens'), userHeader: layer.get('serve.userHeader') },
       (given, parse) => read(given, parse, { ...reading, strict: reading.requireServe ?? false }, true),
+      reading.problems,
+    ),
+    engine: readEngine(
+      { command: layer.get('engine.command'), lake: layer.get('engine.lake') },
+      (given, parse) => read(given, parse, reading),
       reading.problems,
     ),
     dashboardUrl: setting('dashboardUrl', parseUrl),

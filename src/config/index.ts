@@ -9,6 +9,7 @@ export {
 } from './acting-sinks.ts';
 export { type ClientContext, clientFor, withWorkspaceToken } from './client-for.ts';
 export { type Config, type LocalConfig, loadConfig, parseConfig } from './config.ts';
+export { type EngineSettings, engineFile } from './engine-settings.ts';
 export { umaskOf } from './file-mode.ts';
 export { type Environment, expand } from './references.ts';
 export { readToken, type TokenSource } from './secrets.ts';

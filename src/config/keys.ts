@@ -38,6 +38,7 @@ export const groups = [
     keys: ['hosts', 'tokens', 'userHeader'],
     expected: 'a key such as hosts: [costs.example.com]; write one or remove it',
   },
+  { name: 'engine', keys: ['command', 'lake'], expected: 'a key such as lake: exports/lake; write one or remove it' },
 ] as const;
 const groupedSettings = [
   'proof.tolerance',
@@ -73,6 +74,7 @@ export const configKeys = {
   focus: groups[2].keys,
   alerts: groups[3].keys,
   serve: groups[4].keys,
+  engine: groups[5].keys,
 } as const;
 
 export const topPlace = { keys: topKeys, place: 'the top level' };

@@ -93,6 +93,12 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
       { key: 'withDeprecatedColumns', kind: 'flag', about: 'for the report focus: add columns that FOCUS deprecates' },
       { key: 'requireComplete', kind: 'flag', about: 'fail and write nothing if the period is not complete' },
       { key: 'allowFiles', kind: 'list', about: 'more folders from which parameters may name files' },
+      {
+        key: 'engine',
+        kind: 'choice',
+        choices: ['duckdb', 'spark'],
+        about: 'what answers: duckdb by default, or spark, the cluster of costbook.yaml over the lake',
+      },
       { key: 'timeout', kind: 'duration', about: 'stop the report after this time, such as 10m; 1h by default' },
     ],
   },

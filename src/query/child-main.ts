@@ -1,23 +1,57 @@
-import { completenessOf } from '../reports/index.ts';
-import { openBooks } from '../warehouse/index.ts';
+import { clusterAnswerQuery, readClusterAnswer, type SparkStatement, toSpark } from '../engine/index.ts';
+import { UsageError } from '../errors.ts';
+import { columnsOf, completenessOf } from '../reports/index.ts';
+import { type Connection, fromSource, openBooks, pivotedTable, SqlError } from '../warehouse/index.ts';
 import { answer } from './answer.ts';
-import type { Answered, Question } from './question.ts';
+import type { Answered, Question, StatementAsked } from './question.ts';
 import { type ChecksAsked, runInBooks } from './run-checks.ts';
 import { type Parent, serveParent } from './serve-parent.ts';
 
 // The process that runs users' SQL; only run-query.ts and checks.ts start it.
 
-await serveParent((request: { question: Question } | { checks: ChecksAsked }, parent) =>
-  'question' in request ? answerInBooks(request.question, parent) : runInBooks(request.checks, parent),
-);
+type Request = { question: Question } | { checks: ChecksAsked } | { statement: StatementAsked };
+
+await serveParent(async (request: Request, parent): Promise<Answered | SparkStatement | null> => {
+  if ('statement' in request) return statementInBooks(request.statement, parent);
+  return 'question' in request ? answerInBooks(request.question, parent) : runInBooks(request.checks, parent);
+});
+
+/** Writes a query for the cluster, after DuckDB has read and bound it. */
+async function statementInBooks({ dir, sql }: StatementAsked, { reader, signal }: Parent): Promise<SparkStatement> {
+  const books = await openBooks(dir, { lockedDown: true, reader, signal });
+  try {
+    const { connection } = books;
+    const text = await plainSelect(connection, sql);
+    return await toSpark(connection, { path: 'the query', text }, {});
+  } finally {
+    books.close();
+  }
+}
+
+/** A query that is one SELECT. EXPLAIN and PIVOT are for DuckDB only. */
+async function plainSelect(connection: Connection, sql: string): Promise<string> {
+  const { source } = await connection.admit(sql);
+  if (source === undefined || source === pivotedTable) {
+    throw new UsageError('--engine: found EXPLAIN or PIVOT, expected one SELECT');
+  }
+  await columnsOf(connection, fromSource(source), {}).catch((error) => {
+    throw error instanceof SqlError ? new UsageError(error.message) : error;
+  });
+  return sql.trimEnd().replace(/;$/, '');
+}
 
 async function answerInBooks(question: Question, { reader, signal, write }: Parent): Promise<Answered> {
-  const { dir, asOf: asOfOrNull, file } = question;
+  const { dir, asOf: asOfOrNull, file, rowsFile } = question;
   const asOf = asOfOrNull ?? undefined;
-  const books = await openBooks(dir, { lockedDown: true, asOf, writable: file ?? undefined, reader, signal });
+  const lockedDown = rowsFile === undefined;
+  const books = await openBooks(dir, { lockedDown, asOf, writable: file ?? undefined, reader, signal });
   try {
-    const state = await completenessOf(books.connection, asOf);
-    return await answer(books.connection, question, state, write);
+    const { connection } = books;
+    const state = await completenessOf(connection, asOf);
+    if (rowsFile === undefined) return await answer(connection, question, state, write);
+    await books.lockDown({ files: [rowsFile, ...(file === null ? [] : [file])] });
+    await readClusterAnswer(connection, rowsFile, { sql: await plainSelect(connection, question.sql), parameters: {} });
+    return await answer(connection, { ...question, sql: clusterAnswerQuery }, state, write);
   } finally {
     books.close();
   }

@@ -1,6 +1,6 @@
 export { runChecks } from './checks.ts';
 export { type Answered, type AnswerFormat, answerFormats } from './question.ts';
 export { type ChildLimits, type ChildTask, runChild } from './run-child.ts';
-export type { AskOptions } from './run-query.ts';
+export { type AskOptions, askStatement } from './run-query.ts';
 export { type Parent, serveParent } from './serve-parent.ts';
 export { askToFile, askToStream } from './write-answer.ts';

@@ -20,8 +20,16 @@ export interface Question {
   readonly maxRows: number | null;
   /** Layout of a table; plain and exact by default. */
   readonly layout?: TableLayout;
+  /** The file with the rows of a cluster, which answered in place of DuckDB. */
+  readonly rowsFile?: string;
   /** For Parquet: our empty file, the only one that DuckDB may write. */
   readonly file: string | null;
+}
+
+/** A query to write for a cluster. */
+export interface StatementAsked {
+  readonly dir: string;
+  readonly sql: string;
 }
 
 /** What accompanies a complete answer. */

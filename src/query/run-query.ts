@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { Answered, Question } from './question.ts';
+import type { SparkStatement } from '../engine/index.ts';
+import type { Answered, Question, StatementAsked } from './question.ts';
 import { type ChildLimits, runChild } from './run-child.ts';
 
 const program = fileURLToPath(new URL('child-main.js', import.meta.url));
@@ -12,4 +13,10 @@ export type AskOptions = Omit<ChildLimits, 'isTimedByEvent'>;
  */
 export function ask(question: Question, options: AskOptions): Promise<Answered> {
   return runChild({ program, request: { question }, dir: question.dir, subject: 'the query' }, options);
+}
+
+/** Writes a query for a cluster, in a child process as `ask`. */
+export function askStatement(asked: StatementAsked, options: Omit<AskOptions, 'write'>): Promise<SparkStatement> {
+  const task = { program, request: { statement: asked }, dir: asked.dir, subject: 'the query' };
+  return runChild(task, { ...options, write: () => Promise.resolve() });
 }

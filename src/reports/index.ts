@@ -1,15 +1,18 @@
 export { type AsOf, expectClosesHold, instantOf, resolveAsOf } from './as-of.ts';
 export { type BilledBesides, besidesWords, readBilledBesides } from './billed-besides.ts';
 export {
+  admitReport,
   blamingReport,
   checkReport,
   orderedQuery,
   type Report,
   readReports,
   reportOf,
+  selectOf,
   sparklineQuery,
   topOf,
 } from './catalogue.ts';
+export { columnsOf } from './columns.ts';
 export { type CompletenessState, completenessOf, describeCompleteness, incompleteness } from './completeness.ts';
 export { type Evaluated, readEvaluated } from './evaluated.ts';
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
@@ -31,7 +34,7 @@ export { jsonLines } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
 export { aboutSheet, type CellColumn, cellColumn, widthOf, writeWorkbook } from './formats/xlsx.ts';
 export { described, listOf } from './list.ts';
-export { type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
+export { lakeManifestName, type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
 export {
   displayParameters,
   type GivenParameter,

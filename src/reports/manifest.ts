@@ -71,6 +71,8 @@ export interface Manifest {
   readonly evaluatedThrough?: string | null;
   /** What the month bills and the report does not contain, for a report of the month's own hours. */
   readonly billedBesides?: BilledBesides;
+  /** The engine that answered, if it was not DuckDB. */
+  readonly engine?: 'spark';
   readonly sqlSha256: string;
   readonly focusVersion: string | null;
   /** For the lake: its tables by name, and the state of the books. `rows`, `cost` and `costColumn` are those of `costs`. */

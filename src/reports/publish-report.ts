@@ -28,6 +28,8 @@ export interface Publication {
   readonly evaluated: Evaluated | undefined;
   /** What the month bills and the answer does not contain. */
   readonly besides: BilledBesides | undefined;
+  /** The engine that answered; undefined for DuckDB. */
+  readonly engine?: 'spark' | undefined;
   /** The as-of instant; undefined for the current books. */
   readonly asOf: Instant | undefined;
   /** The requested formats; formats of an earlier export are written too. */
@@ -101,6 +103,7 @@ export async function publishReport(publication: Publication): Promise<Published
     settledThrough: state.settledThrough,
     ...(publication.evaluated === undefined ? {} : { evaluatedThrough: publication.evaluated.through }),
     ...(publication.besides === undefined ? {} : { billedBesides: publication.besides }),
+    ...(publication.engine === undefined ? {} : { engine: publication.engine }),
     sqlSha256: sha256OfText(report.file.text),
     focusVersion: focus?.version ?? null,
     costColumn: column?.name ?? null,

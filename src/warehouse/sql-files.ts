@@ -36,7 +36,9 @@ export type SqlFolder =
   | 'serve'
   | 'statement'
   | 'mcp'
-  | 'demo';
+  | 'demo'
+  | 'engine'
+  | 'lake_views';
 
 /** One SQL file: its header and its text. */
 export interface SqlFile {

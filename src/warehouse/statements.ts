@@ -428,3 +428,24 @@ export function insertRestoredRows({ name }: LedgerTable, columns: readonly stri
   const rows = `select unnest(from_json($rows, ${literal(structure)}), recursive := true)`;
   return `insert into ledger.${quoted(name)} by name ${rows}`;
 }
+
+/** The table with the answer of a cluster. */
+export const engineAnswerTable = 'temp.main.engine_answer';
+
+/**
+ * Reads the answer of a cluster into `engineAnswerTable`: a line of JSON for each row, with the values as text under c0,
+ * c1 and so on.
+ */
+export function makeEngineAnswer(
+  file: string,
+  columns: readonly { readonly name: string; readonly type: string }[],
+): string {
+  const given = columns.map((_, index) => `c${index}: 'VARCHAR'`).join(', ');
+  const cells = columns.map(({ name, type }, index) => {
+    const isNested = /\[\]$|^(STRUCT|MAP)\(/.test(type);
+    return `cast(${isNested ? `cast(c${index} as json)` : `c${index}`} as ${type}) as ${quoted(name)}`;
+  });
+  return `create or replace temp table engine_answer as
+    select ${cells.join(', ')}
+    from read_json(${literal(file)}, format = 'newline_delimited', columns = {${given}})`;
+}

@@ -491,6 +491,17 @@ function configSchema(): Schema {
             description: 'who may open the dashboard, by name',
           },
         }),
+        engine: mapping(
+          configKeys.engine,
+          {
+            command: listOf(
+              text('a word of the command'),
+              'the program that runs statements on a cluster, and its arguments; {file} is the file with the statements',
+            ),
+            lake: text('the lake as the cluster reaches it: a folder or an address; exports/lake by default'),
+          },
+          { required: ['command'] },
+        ),
         dashboardUrl: text('where people open the dashboard; messages link to it'),
         sinks: {
           type: 'object',

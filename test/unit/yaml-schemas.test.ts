@@ -48,6 +48,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
   costbook: [
     {
       ...{ url: 'https://api.example.com', account: 'acc_one', tokenFile: 'token', since: '2026-10' },
+      engine: { command: ['spark-sql', '-f', '{file}'], lake: 's3://bucket/lake' },
       ...{ concurrency: 4, maxRequestsPerMinute: 120, settleDays: 3, closeAfterDays: 3, lagHours: 2, freshness: '26h' },
       ...{
         verifyDays: 400,
@@ -138,7 +139,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         { close: { month: 'last' } },
         {
           report: {
-            ...{ allowFiles: ['/srv/files'], timeout: '10m' },
+            ...{ allowFiles: ['/srv/files'], timeout: '10m', engine: 'spark' },
             ...{
               name: 'focus',
               month: '2026-10',
@@ -355,6 +356,7 @@ const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
     /^alerts\/notify(\/\d)? = "nonsense/,
     /^sinks(\/\w+)? = undefined$/, // alerts.notify names them
     /^inferenceUrl = undefined$/, // agents and models need it
+    /^engine\/command\/\d = "nonsense/, // one of its words has {file}
     /^sinks\/\w+\/(account|answersTo(\/\d)?) = "nonsense/,
   ],
   job: [/report\/timeout = /, /^(timeZone|ping\/\w+|steps\/1\/ingest\/(from|to)) = "nonsense/],
