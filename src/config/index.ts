@@ -28,6 +28,16 @@ export {
   type WebhookSettings,
 } from './sink-settings.ts';
 export {
+  type Destination,
+  type ExportTarget,
+  isPlainToOthers,
+  isStoreAddress,
+  parseDestination,
+  parseEndpoint,
+  parseExportTarget,
+  type StorageSettings,
+} from './storage-settings.ts';
+export {
   choiceParser,
   entriesOf,
   type Given,

@@ -1,0 +1,6 @@
+export { type LeaseTimes, leaseName } from './lease.ts';
+export { type ExportToMirror, type Mirrored, mirrorExport } from './mirror.ts';
+export { type ExportContent, type NamedFile, planMirror, type RemoteState } from './mirror-plan.ts';
+export { openS3Store, shaLabel } from './s3-store.ts';
+export { StorageError } from './storage-error.ts';
+export { ConditionError, keyIn, type ObjectStore } from './store.ts';
