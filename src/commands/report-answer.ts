@@ -332,6 +332,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
         onProgress: context.progress,
         signal: context.signal,
       });
+      context.published?.({ reportFolder: place.reportFolder, folder: published.folder });
       context.progress('reading the answer');
       const answer = {
         report: shaped,

@@ -29,12 +29,9 @@ export {
 } from './sink-settings.ts';
 export {
   type Destination,
-  type ExportTarget,
   isPlainToOthers,
   isStoreAddress,
   parseDestination,
-  parseEndpoint,
-  parseExportTarget,
   type StorageSettings,
 } from './storage-settings.ts';
 export {

@@ -1,10 +1,9 @@
 import { BlockList, isIP } from 'node:net';
-import { isAbsolute } from 'node:path';
 import { quoted } from '../choices.ts';
 import { UsageError } from '../errors.ts';
 import { parseDuration } from '../time.ts';
 import { parseUrl } from './values.ts';
-import { type Parse, parseText } from './yaml.ts';
+import { choiceParser, type Parse, parseBoolean, parseText } from './yaml.ts';
 
 /** A place in an object store: `s3://bucket/prefix`. */
 export interface Destination {
@@ -28,7 +27,7 @@ export interface StorageSettings {
   readonly timeoutMs: number; // 30 s
 }
 
-export const defaultStorageTimeoutMs = 30_000;
+const defaultStorageTimeoutMs = 30_000;
 
 /** Whether a text names a place in an object store, right or wrong. */
 export function isStoreAddress(text: string): boolean {
@@ -59,29 +58,6 @@ export const parseDestination: Parse<Destination> = (value) => {
   }
   return { bucket, prefix, url: prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}` };
 };
-
-/** Where exports go: a place in an object store, or a folder. */
-export type ExportTarget =
-  | { readonly kind: 'store'; readonly destination: Destination }
-  | { readonly kind: 'folder'; readonly path: string };
-
-/** Reads `s3://bucket/prefix` or the path of a folder. */
-export const parseExportTarget: Parse<ExportTarget> = (value) => {
-  const text = parseText(value, 1024);
-  if (isStoreAddress(text)) return { kind: 'store', destination: parseDestination(text) };
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
-    throw new UsageError(`found ${quoted(text)}, expected a folder, or s3://bucket/prefix`);
-  }
-  if (text.startsWith('~/')) {
-    throw new UsageError(`found ${quoted(text)}, where ~ is only known to a shell, expected a whole path; write it`);
-  }
-  return { kind: 'folder', path: text };
-};
-
-/** Whether a path does not depend on the current folder. */
-export function isWholePath(path: string): boolean {
-  return isAbsolute(path);
-}
 
 /** Addresses that hand out credentials of the machine: nothing may be sent there. */
 const metadataHosts = new Set(['metadata.google.internal', 'metadata.goog', 'instance-data', 'metadata']);
@@ -119,9 +95,37 @@ export function isPlainToOthers(address: string): boolean {
 }
 
 /** A time limit of one request, from a second to an hour. */
-export const parseStorageTimeout: Parse<number> = (value) => {
+const parseStorageTimeout: Parse<number> = (value) => {
   const text = parseText(value, 20);
   const ms = parseDuration(text);
   if (ms !== undefined && ms >= 1000 && ms <= 3_600_000) return ms;
   throw new UsageError(`found ${quoted(text)}, expected a time such as 30s, from 1s to 1h`);
 };
+
+const parseRegion: Parse<string> = (value) => {
+  const text = parseText(value, 60);
+  if (/^[a-z0-9][a-z0-9-]*$/.test(text)) return text;
+  throw new UsageError(`found ${quoted(text)}, expected a region such as eu-central-1`);
+};
+
+const parseKmsKey: Parse<string> = (value) => {
+  const text = parseText(value, 500);
+  if (/^[A-Za-z0-9:/_-]+$/.test(text)) return text;
+  throw new UsageError(`found ${quoted(text)}, expected the ID, the ARN or the alias of a key`);
+};
+
+type StorageKey = 'endpoint' | 'region' | 'pathStyle' | 'serverSideEncryption' | 'kmsKeyId' | 'timeout';
+
+/** Reads the keys of `storage`. */
+export function readStorage(
+  setting: <T>(key: `storage.${StorageKey}`, parse: Parse<T>) => T | undefined,
+): StorageSettings {
+  return {
+    endpoint: setting('storage.endpoint', parseEndpoint),
+    region: setting('storage.region', parseRegion),
+    pathStyle: setting('storage.pathStyle', parseBoolean),
+    serverSideEncryption: setting('storage.serverSideEncryption', choiceParser(['AES256', 'aws:kms'])),
+    kmsKeyId: setting('storage.kmsKeyId', parseKmsKey),
+    timeoutMs: setting('storage.timeout', parseStorageTimeout) ?? defaultStorageTimeoutMs,
+  };
+}

@@ -12,8 +12,8 @@ export {
 } from './catalogue.ts';
 export { type CompletenessState, completenessOf, describeCompleteness, incompleteness } from './completeness.ts';
 export { type Evaluated, readEvaluated } from './evaluated.ts';
-export { type ContentOfExport, contentOfExport, filesOfManifest, isManifestName } from './export-content.ts';
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
+export { type ContentOfExport, contentOfExport, filesOfManifest, isManifestName } from './export-content.ts';
 export { realFolder } from './export-names.ts';
 export { costColumnOf, type Figures, figuresOfQuery } from './figures.ts';
 export {

@@ -4,3 +4,4 @@ export { type ExportContent, type NamedFile, planMirror, type RemoteState } from
 export { openS3Store, shaLabel } from './s3-store.ts';
 export { StorageError } from './storage-error.ts';
 export { ConditionError, keyIn, type ObjectStore } from './store.ts';
+export { type CopyFacts, hashOf, type VerifiedCopy, verifyCopies } from './verify-copy.ts';

@@ -20,6 +20,9 @@ export interface LeaseTimes {
 export const usualLeaseTimes: LeaseTimes = { deadAfterMs: 30_000, patienceMs: 60_000 };
 const lookMs = 1000;
 
+/** An etag that no object has. */
+const otherEtag = '0'.repeat(32);
+
 interface LeaseText {
   readonly costbook: 'lease';
   /** Distinct for each publication. */
@@ -41,10 +44,10 @@ export interface Lease {
   readonly isAfterFailure: boolean;
   /** Whether the store refuses a write whose condition is not met. */
   readonly isConditional: boolean;
-  /** Aborted when the lease is lost. */
-  readonly signal: AbortSignal;
   /** Throws if somebody else may publish by now. */
   check(): void;
+  /** Renews it now, so that nobody else has it at this moment. Throws if somebody has. */
+  prove(): Promise<void>;
   /** Gives it back; `isFinished` says that nothing is left to do for a later run. */
   release(isFinished: boolean): Promise<void>;
 }
@@ -124,17 +127,15 @@ async function hold({
   let etag = first;
   let { renewal } = text;
   let renewedAt = performance.now();
-  // The object is there, so a store that honors conditions refuses this.
-  const stored = await taken(
-    store.putText(
-      key,
-      line({ ...text, renewal: 1 }),
-      { ...labelsOf(text), 'costbook-run': 'probe' },
-      { ifAbsent: true },
-    ),
-  );
-  if (stored !== undefined) etag = stored;
-  const isConditional = stored === undefined;
+  // The object is there, and it has another etag, so a store that honors conditions refuses both.
+  let isConditional = true;
+  for (const condition of [{ ifAbsent: true }, { ifEtag: otherEtag }] as const) {
+    const labels = { ...labelsOf(text), 'costbook-run': 'probe' };
+    const stored = await taken(store.putText(key, line(text), labels, condition));
+    if (stored === undefined) continue;
+    etag = stored;
+    isConditional = false;
+  }
 
   function lose(): void {
     if (lost.signal.aborted) return;
@@ -145,18 +146,22 @@ async function hold({
   async function write(change: Partial<LeaseText>): Promise<void> {
     renewal += 1;
     const next = { ...text, ...change, renewal };
+    if (!isConditional && parseLease((await store.readText(key))?.text ?? '')?.run !== text.run) {
+      throw new ConditionError(`${store.url}/${key} was written by somebody else`);
+    }
     etag = await store.putText(key, line(next), labelsOf(next), { ifEtag: etag });
     renewedAt = performance.now();
   }
   let writing: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    writing = writing
-      .then(() => write({}))
-      .catch((error: unknown) => {
-        // A store that fails for a moment does not end the lease; time does.
-        if (error instanceof ConditionError || performance.now() - renewedAt >= times.deadAfterMs) lose();
-      });
-  }, times.deadAfterMs / 4);
+  /** Renews after the renewal that is under way. A store that fails for a moment does not end the lease; time does. */
+  function renew(change: Partial<LeaseText> = {}): Promise<void> {
+    const renewed = writing.then(() => write(change));
+    writing = renewed.catch((error: unknown) => {
+      if (error instanceof ConditionError || performance.now() - renewedAt >= times.deadAfterMs) lose();
+    });
+    return renewed;
+  }
+  const timer = setInterval(() => void renew().catch(() => undefined), times.deadAfterMs / 4);
   timer.unref();
 
   function check(): void {
@@ -165,13 +170,18 @@ async function hold({
   }
   return {
     run: text.run,
-    ...{ isAfterFailure, isConditional, signal: lost.signal, check },
+    ...{ isAfterFailure, isConditional, check },
+    async prove() {
+      check();
+      await renew();
+      check();
+    },
     async release(isFinished) {
       clearInterval(timer);
       await writing;
       if (lost.signal.aborted || performance.now() - renewedAt >= times.deadAfterMs) return;
       if (isFinished) await store.remove(key);
-      else await write({ isEnded: true });
+      else await renew({ isEnded: true });
     },
   };
 }

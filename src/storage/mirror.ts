@@ -115,7 +115,7 @@ class Mirror {
     await atOnce(toSend, (file) => this.#send(file, state.objects.get(file.name), toSend));
     await this.#prove();
     if (manifest?.text !== content.manifest) {
-      this.#lease.check();
+      await this.#lease.prove();
       const condition: Condition = manifest === undefined ? { ifAbsent: true } : { ifEtag: manifest.etag };
       await this.#store.putText(
         keyIn(remote, content.manifestName),

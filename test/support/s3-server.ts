@@ -134,7 +134,11 @@ export async function startFaultyStore(target: string): Promise<FaultyStore> {
       }),
   };
   const server: Server = createServer((incoming, answer) => {
-    const one = { number: seen.length + 1, method: incoming.method ?? '', path: decodeURIComponent(incoming.url ?? '') };
+    const one = {
+      number: seen.length + 1,
+      method: incoming.method ?? '',
+      path: decodeURIComponent(incoming.url ?? ''),
+    };
     seen.push(one);
     void Promise.resolve(faulty.script(one)).then((fault) => act(target, fault, incoming, answer));
   });
