@@ -58,6 +58,7 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/network.test.ts': 'Proxies and certificates, with the waits of their retries.',
   'test/e2e/not-evaluated.test.ts': 'Reports before and after evaluations at many instants.',
   'test/e2e/package.test.ts': 'Packs and installs the package.',
+  'test/e2e/storage-commands.test.ts': 'Kills publications to an S3 server at every request.',
   'test/e2e/storage.test.ts': 'Installs and starts an S3 server, kills it and its clients, and waits for time limits.',
   'test/e2e/verify-past.test.ts': 'Eight restatements of a long past as two roles.',
   'test/e2e/project-sql.test.ts': 'Waits for queries of a project that do not end.',

@@ -4,7 +4,7 @@ import { isStoreAddress } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
 import { filesOfManifest, isManifestName } from '../reports/index.ts';
-import { type VerifiedCopy, verifyCopies } from '../storage/index.ts';
+import { type VerifiedArchive, type VerifiedCopy, verifyArchive, verifyCopies } from '../storage/index.ts';
 import type { CommandContext, CommandInput } from './command.ts';
 import { configOf, destinationOf, openStore, rootOf, type StorePlace } from './exports-in-store.ts';
 
@@ -36,12 +36,11 @@ export async function verifyEverywhere(
   return worstExitCode([here, exitCode]);
 }
 
-async function verifyStore(
-  place: StorePlace,
-  context: CommandContext,
-): Promise<{ exitCode: number; answer: { store: string; exports: readonly VerifiedCopy[]; differences: number } }> {
+async function verifyStore(place: StorePlace, context: CommandContext): Promise<{ exitCode: number; answer: object }> {
   const store = await openStore(place, context);
   try {
+    const archive = await verifyArchive(store, context.progress);
+    if (archive !== undefined) return await answerArchive(store.url, archive, context);
     const root = rootOf(context.dir);
     const exports = await verifyCopies(
       store,
@@ -69,6 +68,22 @@ async function verifyStore(
   } finally {
     store.close();
   }
+}
+
+async function answerArchive(
+  url: string,
+  { loads, pages, through, differences }: VerifiedArchive,
+  { json, write }: CommandContext,
+): Promise<{ exitCode: number; answer: object }> {
+  const answer = { store: url, loads, pages, through, differences };
+  const lines = [
+    ...differences.map(({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`),
+    `${counted(loads, 'load')} with ${counted(pages, 'page')} in ${url}, complete through load ${through}: ${
+      differences.length === 0 ? 'no differences' : counted(differences.length, 'difference')
+    }`,
+  ];
+  await write(json ? `${JSON.stringify(answer)}\n` : `${lines.join('\n')}\n`);
+  return { exitCode: differences.length === 0 ? exitCodes.done : exitCodes.unproven, answer };
 }
 
 function describe(url: string, { folder, files, bytes, differences, notes }: VerifiedCopy): string {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { LockedError, UnprovenError } from '../errors.ts';
+import { atOnce } from './at-once.ts';
 import { type Lease, type LeaseTimes, leaseName, takeLease, usualLeaseTimes } from './lease.ts';
 import { type ExportContent, type NamedFile, planMirror, type RemoteState } from './mirror-plan.ts';
 import { shaLabel } from './s3-store.ts';
@@ -104,7 +105,7 @@ class Mirror {
     const plan = planMirror(content, state, [leaseName]);
     for (const file of plan.same) this.#expect(file, state.objects.get(file.name)?.etag);
     const toSend = [...plan.toSend];
-    await atOnce(plan.unsure, async (file) => {
+    await atOnce(filesAtOnce, plan.unsure, async (file) => {
       const there = await this.#store.describe(keyIn(remote, file.name));
       const isSame = there?.labels[shaLabel] === file.sha256 && there.bytes === file.bytes;
       if (isSame) this.#expect(file, there.etag);
@@ -112,7 +113,7 @@ class Mirror {
     });
     const order = new Map(content.files.map((file, index) => [file.name, index]));
     toSend.sort((a, b) => (order.get(a.name) ?? 0) - (order.get(b.name) ?? 0));
-    await atOnce(toSend, (file) => this.#send(file, state.objects.get(file.name), toSend));
+    await atOnce(filesAtOnce, toSend, (file) => this.#send(file, state.objects.get(file.name), toSend));
     await this.#prove();
     if (manifest?.text !== content.manifest) {
       await this.#lease.prove();
@@ -191,28 +192,14 @@ class Mirror {
   async #sweep(superseded: readonly string[], unnamed: readonly string[]): Promise<number> {
     const { remote } = this.#asked;
     const ours = [...superseded];
-    await atOnce(unnamed, async (name) => {
+    await atOnce(filesAtOnce, unnamed, async (name) => {
       const there = await this.#store.describe(keyIn(remote, name));
       if (there?.labels['costbook-export'] === this.#labels['costbook-export']) ours.push(name);
     });
-    await atOnce(ours, async (name) => {
+    await atOnce(filesAtOnce, ours, async (name) => {
       this.#lease.check();
       await this.#store.remove(keyIn(remote, name));
     });
     return ours.length;
   }
-}
-
-/** Does something with each item, a few at a time, in order. The first failure stops the rest and is thrown. */
-async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = items[Symbol.iterator]();
-  const failures: unknown[] = [];
-  async function worker(): Promise<void> {
-    for (const item of left) {
-      if (failures.length > 0) return;
-      await work(item).catch((error: unknown) => failures.push(error));
-    }
-  }
-  await Promise.all(Array.from({ length: filesAtOnce }, worker));
-  if (failures.length > 0) throw failures[0];
 }

@@ -224,31 +224,41 @@ class S3Store implements ObjectStore {
   ): Promise<string | undefined> {
     const { Upload } = await import('@aws-sdk/lib-storage');
     const { signal } = this.#access;
-    const abortController = new AbortController();
-    const onAbort = (): void => abortController.abort();
+    const failed = new AbortController();
+    const stop = AbortSignal.any([signal, failed.signal]);
     const upload = new Upload({
-      client: this.#client,
-      params: { ...object, Body: Readable.from(proven(path, sha256)), ChecksumAlgorithm: 'SHA256' },
+      client: this.#sendingUntil(stop, (error) => failed.abort(error)),
+      params: { ...object, Body: Readable.from(proven(path, sha256, stop)), ChecksumAlgorithm: 'SHA256' },
       queueSize: partsAtOnce,
       partSize: Math.max(partBytes, Math.ceil(bytes / maxParts)),
-      abortController,
     });
-    signal.throwIfAborted();
-    signal.addEventListener('abort', onAbort, { once: true });
     try {
       return (await upload.done()).ETag;
     } catch (error) {
-      // After an abort, Upload does not wait until its parts are removed.
-      if (signal.aborted && upload.uploadId !== undefined) {
-        const { Bucket, Key } = object;
-        const abort = new this.#sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId: upload.uploadId });
-        const patience = AbortSignal.timeout(connectMs);
-        await this.#client.send(abort, { abortSignal: patience }).catch(() => undefined); // the next run removes it
-      }
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
+      // The other parts end because of the first failure.
+      throw failed.signal.aborted ? failed.signal.reason : error;
     }
+  }
+
+  /**
+   * The client as Upload uses it. The SDK gives its parts no signal, and goes on with the others when one has failed. The
+   * request that removes the parts is sent after the signal too.
+   */
+  #sendingUntil(stop: AbortSignal, onFailure: (error: unknown) => void): S3Client {
+    const client = this.#client;
+    const { AbortMultipartUploadCommand } = this.#sdk;
+    async function send(command: Parameters<S3Client['send']>[0]): Promise<unknown> {
+      if (command instanceof AbortMultipartUploadCommand) {
+        return client.send(command, { abortSignal: AbortSignal.timeout(connectMs) }).catch(() => undefined); // the next run removes them
+      }
+      try {
+        return await client.send(command, { abortSignal: stop });
+      } catch (error) {
+        if (!stop.aborted) onFailure(error);
+        throw error;
+      }
+    }
+    return Object.assign(Object.create(client), { send }) as S3Client;
   }
 
   /** Runs requests and gives their failures our words. */
@@ -311,9 +321,10 @@ function undefinedIfMissing(error: unknown): undefined {
 }
 
 /** The pieces of a file. Ends in an error if the file is not the one with this hash, so that it is not stored. */
-async function* proven(path: string, sha256: string): AsyncGenerator<Buffer> {
+async function* proven(path: string, sha256: string, stop: AbortSignal): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   for await (const piece of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+    stop.throwIfAborted();
     hash.update(piece);
     yield piece;
   }
@@ -323,6 +334,6 @@ async function* proven(path: string, sha256: string): AsyncGenerator<Buffer> {
 function expectHash(found: string, expected: string, path: string): void {
   if (found === expected) return;
   throw new MachineError(
-    `${path} was not sent: its SHA-256 is ${found}, its manifest says ${expected}; run the report again, which replaces it`,
+    `${path} was not sent: found the SHA-256 ${found}, expected ${expected}; it changed after it was written. Write it again`,
   );
 }
