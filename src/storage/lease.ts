@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { pid } from 'node:process';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { LockedError } from '../errors.ts';
 import { ConditionError, type Labels, type ObjectStore } from './store.ts';
@@ -67,8 +66,8 @@ export async function takeLease(
   const text: LeaseText = {
     costbook: 'lease',
     run,
-    by: `${hostname()}, process ${pid}`,
-    process: (await processName(pid)) ?? null,
+    by: `${hostname()}, process ${process.pid}`,
+    process: (await processName(process.pid)) ?? null,
     renewal: 0,
     isEnded: false,
   };

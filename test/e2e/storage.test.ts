@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf, InterruptedError } from '../../src/errors.ts';
+import { landingPlaces } from '../../src/fetch/landing-places.ts';
 import { filesOfManifest } from '../../src/reports/export-content.ts';
+import { archiveLoads, verifyArchive } from '../../src/storage/archive.ts';
 import type { ExportToMirror, LeaseTimes } from '../../src/storage/index.ts';
 import { mirrorExport } from '../../src/storage/mirror.ts';
 import { openS3Store } from '../../src/storage/s3-store.ts';
@@ -311,6 +313,60 @@ describe.skipIf(program === undefined)('two publishers', () => {
     expect(await exitCodeOfMirror(mirrorExport(store, await exportOf(before), telling))).toBe('done');
     expect(told).toEqual([expect.stringContaining('ignores conditional writes, so two publishers')]);
     await faulty.close();
+  });
+});
+
+describe.skipIf(program === undefined)('an archive of landing pages', () => {
+  async function landingOf(loads: Readonly<Record<string, string>>): Promise<string> {
+    const root = await mkdtemp(join(tmpdir(), 'costbook-landing-'));
+    for (const [place, page] of Object.entries(loads)) {
+      const pages = [{ file: 'detail-0001.json', sha256: sha256Of(page) }];
+      await mkdir(join(root, place), { recursive: true });
+      await writeFile(join(root, place, 'detail-0001.json'), page);
+      await writeFile(join(root, place, 'load.json'), JSON.stringify({ pages }));
+    }
+    return root;
+  }
+  const three = { 'acc/load-000000001': 'one', 'b%2Fc/load-000000002': 'two', 'acc/load-000000003': 'three' };
+  const silent = (): void => undefined;
+
+  test('has each load once, continues after a failure, and is verified page by page', async () => {
+    const faulty = await startFaultyStore(server.url);
+    const prefix = newPrefix();
+    const store = await open({ endpoint: faulty.url, prefix });
+    const root = await landingOf(three);
+    const loads = await landingPlaces(root);
+    faulty.script = ({ method, path }) =>
+      method === 'PUT' && path.includes('load-000000003') ? { status: 403, code: 'AccessDenied' } : undefined;
+    expect(await exitCodeOfMirror(archiveLoads(store, root, loads, silent))).toMatch(/^3 .*403 AccessDenied/);
+    faulty.script = () => undefined;
+    expect(await archiveLoads(store, root, loads, silent)).toEqual({ through: 3, sent: 3 });
+    const already = faulty.seen.length;
+    expect(await archiveLoads(store, root, loads, silent)).toEqual({ through: 3, sent: 0 });
+    expect(faulty.seen.length - already).toBe(1);
+    expect(await verifyArchive(store, silent)).toEqual({ loads: 3, pages: 3, through: 3, differences: [] });
+    expect((await store.readText('b%2Fc/load-000000002/detail-0001.json'))?.text).toBe('two');
+    const folder = join(server.bucketFolder('books'), prefix);
+    await writeFile(join(folder, 'acc', 'load-000000001', 'detail-0001.json'), 'eno');
+    await rm(join(folder, 'acc', 'load-000000003', 'load.json'));
+    expect((await verifyArchive(store, silent))?.differences).toMatchObject([
+      { file: 'acc/load-000000001/detail-0001.json', what: 'sha256', expected: sha256Of('one') },
+      { file: 'load 3', what: 'file', found: 'nothing' },
+    ]);
+    await faulty.close();
+  });
+
+  test('of other books, and a damaged page, are refused', async () => {
+    const store = await open();
+    const root = await landingOf(three);
+    await store.putText('acc/load-000000001/detail-0001.json', 'of others', {}, undefined);
+    expect(await exitCodeOfMirror(archiveLoads(store, root, await landingPlaces(root), silent))).toMatch(
+      /^4 .*the archive is of other books/,
+    );
+    await writeFile(join(root, 'acc/load-000000001/detail-0001.json'), 'changed');
+    expect(await exitCodeOfMirror(archiveLoads(await open(), root, await landingPlaces(root), silent))).toMatch(
+      /^4 .*its load\.json says .* Run "costbook repair"/,
+    );
   });
 });
 

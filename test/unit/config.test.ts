@@ -60,7 +60,12 @@ describe('parseConfig: resolved values', () => {
       verifyDays: 400,
       deepVerifyPages: 2,
       proofTolerance: undefined,
-      landing: { keep: 'changed', keepDays: undefined },
+      landing: { keep: 'changed', keepDays: undefined, archive: undefined },
+      exportsTo: undefined,
+      storage: {
+        ...{ endpoint: undefined, region: undefined, pathStyle: undefined, timeoutMs: 30_000 },
+        ...{ serverSideEncryption: undefined, kmsKeyId: undefined },
+      },
       focus: { provider: 'Cloud Workload Platform', accountName: undefined },
       sinks: [],
       alerts: { notify: [], giveUpDays: 7, severity: {}, project: undefined },
@@ -96,6 +101,14 @@ describe('parseConfig: resolved values', () => {
         COSTBOOK_PROOF_TOLERANCE: '0.005',
         COSTBOOK_LANDING_KEEP: 'all',
         COSTBOOK_LANDING_KEEP_DAYS: '730',
+        COSTBOOK_LANDING_ARCHIVE: 's3://finance/landing',
+        COSTBOOK_EXPORTS_TO: 's3://finance/costs/',
+        COSTBOOK_STORAGE_ENDPOINT: 'https://s3.example.com',
+        COSTBOOK_STORAGE_REGION: 'eu-central-1',
+        COSTBOOK_STORAGE_PATH_STYLE: 'true',
+        COSTBOOK_STORAGE_SERVER_SIDE_ENCRYPTION: 'aws:kms',
+        COSTBOOK_STORAGE_KMS_KEY_ID: 'alias/costs',
+        COSTBOOK_STORAGE_TIMEOUT: '2m',
         COSTBOOK_FOCUS_PROVIDER: 'Acme',
         COSTBOOK_FOCUS_ACCOUNT_NAME: 'Ours',
         COSTBOOK_ALERTS_GIVE_UP_DAYS: '30',
@@ -132,7 +145,15 @@ describe('parseConfig: resolved values', () => {
       verifyDays: 0,
       deepVerifyPages: 10,
       proofTolerance: '0.005',
-      landing: { keep: 'all', keepDays: 730 },
+      landing: {
+        ...{ keep: 'all', keepDays: 730 },
+        archive: { bucket: 'finance', prefix: 'landing', url: 's3://finance/landing' },
+      },
+      exportsTo: { bucket: 'finance', prefix: 'costs', url: 's3://finance/costs' },
+      storage: {
+        ...{ endpoint: 'https://s3.example.com', region: 'eu-central-1', pathStyle: true, timeoutMs: 120_000 },
+        ...{ serverSideEncryption: 'aws:kms', kmsKeyId: 'alias/costs' },
+      },
       focus: { provider: 'Acme', accountName: 'Ours' },
       sinks: [],
       alerts: { notify: [], giveUpDays: 30, severity: { unproven: 'warning', run: 'info' }, project: 'acme' },
@@ -299,7 +320,7 @@ focus:
       proofTolerance: '0.01',
       landing: { keep: 'all', keepDays: 30 },
     });
-    expect(parse('landing: { keepDays: 30 }', { ...reach, COSTBOOK_LANDING_KEEP: 'all' }).landing).toEqual({
+    expect(parse('landing: { keepDays: 30 }', { ...reach, COSTBOOK_LANDING_KEEP: 'all' }).landing).toMatchObject({
       keep: 'all',
       keepDays: 30,
     });

@@ -65,7 +65,12 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         sandboxUrl: 'https://sbx-{sandbox}-{workspace}.{region}.example.com',
         fileMode: '0640',
       },
-      ...{ proof: { tolerance: '0.01' }, landing: { keep: 'all', keepDays: 30 } },
+      ...{ proof: { tolerance: '0.01' }, landing: { keep: 'all', keepDays: 30, archive: 's3://finance/landing' } },
+      exports: { to: 's3://finance/costs' },
+      storage: {
+        ...{ endpoint: 'https://s3.example.com', region: 'eu-central-1', pathStyle: true, timeout: '30s' },
+        ...{ serverSideEncryption: 'aws:kms', kmsKeyId: 'alias/costs' },
+      },
       focus: { provider: 'Platform', accountName: 'Main' },
       serve: {
         ...{ hosts: ['costs.example.com'], userHeader: 'X-Forwarded-User' },
