@@ -28,11 +28,11 @@ export async function verifyEverywhere(
   if (asked !== undefined) return (await verifyStore(place, context)).exitCode;
   if (!context.json)
     return worstExitCode([await verifyHere(context.write), (await verifyStore(place, context)).exitCode]);
-  const pieces: Buffer[] = [];
-  const here = await verifyHere(async (piece) => void pieces.push(Buffer.from(piece)));
+  const chunks: Buffer[] = [];
+  const here = await verifyHere(async (chunk) => void chunks.push(Buffer.from(chunk)));
   const quiet = { ...context, write: async () => undefined };
   const { exitCode, answer } = await verifyStore(place, quiet);
-  await context.write(`${JSON.stringify({ ...JSON.parse(Buffer.concat(pieces).toString()), copies: answer })}\n`);
+  await context.write(`${JSON.stringify({ ...JSON.parse(Buffer.concat(chunks).toString()), copies: answer })}\n`);
   return worstExitCode([here, exitCode]);
 }
 

@@ -139,7 +139,7 @@ async function hold({
   function lose(): void {
     if (lost.signal.aborted) return;
     const advice =
-      'it took over the publication, because this one was not heard of for too long. Its files are whole; run this again';
+      'it took over the publication, because this one did not renew its lease for too long. Its files are whole; run this again';
     lost.abort(new LockedError(`${store.url}/${key}`, 'another publisher', { advice }));
   }
   async function write(change: Partial<LeaseText>): Promise<void> {

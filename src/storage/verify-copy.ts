@@ -77,7 +77,7 @@ async function verifyCopy(
   const differences: CopyDifference[] = [];
   const notes: string[] = [];
   const isPublishing = objects.has(keyIn(folder, leaseName));
-  if (isPublishing) notes.push('a publication is under way, or did not finish; the next run finishes it');
+  if (isPublishing) notes.push('a publication is running, or did not finish; the next run finishes it');
   const nothing = { folder, files: 0, bytes: 0, differences, notes };
   if (manifestName === '') return nothing;
   const manifestKey = keyIn(folder, manifestName);
