@@ -297,6 +297,8 @@ function contextFrom(
   signal: AbortSignal,
 ): { readonly context: CommandContext; readonly progress: Progress | undefined } {
   const { env } = process;
+  // The SDK of object stores would print that its later versions need a newer Node.
+  env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   if (env['COSTBOOK_TOKEN']) secrets.keep(env['COSTBOOK_TOKEN']);
   const isTerminal = process.stderr.isTTY === true;
   const settings = readCommonOptions(options, env, isTerminal);

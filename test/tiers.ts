@@ -60,6 +60,8 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/package.test.ts': 'Packs and installs the package.',
   'test/e2e/spark.test.ts':
     'Starts a cluster of Spark and runs every report on it; e2e/engine holds the statements and failures.',
+  'test/e2e/storage-commands.test.ts': 'Kills publications to an S3 server at every request.',
+  'test/e2e/storage.test.ts': 'Installs and starts an S3 server, kills it and its clients, and waits for time limits.',
   'test/e2e/verify-past.test.ts': 'Eight restatements of a long past as two roles.',
   'test/e2e/project-sql.test.ts': 'Waits for queries of a project that do not end.',
   'test/e2e/reconciliation.test.ts': 'Windows whose totals lie, each read several times.',

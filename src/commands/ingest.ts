@@ -3,7 +3,7 @@ import { stepAfterRun } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { clientFor, loadConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
-import { PlatformError, UsageError, worstExitCode } from '../errors.ts';
+import { exitCodeOf, messageOf, PlatformError, UsageError, wordsOf, worstExitCode } from '../errors.ts';
 import { failureOf, withoutStep } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { type AccountSummary, firstFailure, type IngestProgress, ingest } from '../ingest/index.ts';
@@ -11,8 +11,9 @@ import { nextWords, parseNextStep, unprovenStep, wait } from '../next-step.ts';
 import { openFairLimiter, proxiesOf } from '../platform/index.ts';
 import { describeCompleteness } from '../reports/index.ts';
 import { folded } from '../terminal/index.ts';
-import { dayMs, formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time.ts';
 import { unprovenText, type Warehouse } from '../warehouse/index.ts';
+import { tidyLanding } from './archive-landing.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { unprovenLines } from './unproven-lines.ts';
@@ -106,12 +107,7 @@ export const ingestCommand: Command = {
         },
       ).finally(() => limit.end());
       context.progress('');
-      if (config.landing.keepDays !== undefined) {
-        // Only for stored loads: a change seen that long ago is no longer pending.
-        await landing.removeBodies(
-          await warehouse.landingFoldersBefore(effects.now() - config.landing.keepDays * dayMs),
-        );
-      }
+      const unarchived = await tidyLanding(config, landing, warehouse, context);
       context.count?.(figuresOf(summaries));
       // Errors quote the platform's answers, which may contain the token.
       const answer = context.redact(
@@ -121,13 +117,16 @@ export const ingestCommand: Command = {
       );
       await context.write(`${context.json ? answer : folded(answer, context.layout)}\n`);
       const mistake = await applyAllocation(warehouse, runNumber, context);
-      const mistakes = mistake === undefined ? [] : [mistake.exitCode];
+      for (const line of unarchived === undefined ? [] : wordsOf(unarchived)) context.tell(line);
+      const mistakes = [mistake, unarchived].flatMap((each) => (each === undefined ? [] : [exitCodeOf(each)]));
       const exitCode = worstExitCode([...summaries.flatMap((summary) => summary.exitCodes), ...mistakes]);
       if (exitCode === 0) return { exitCode };
       const failed = firstFailure(summaries);
-      return failed === undefined
-        ? { exitCode, error: mistake?.message, failure: mistake && failureOf(mistake) }
-        : { exitCode, ...failed };
+      if (failed !== undefined) return { exitCode, ...failed };
+      const other = mistake ?? unarchived;
+      return other === undefined
+        ? { exitCode }
+        : { exitCode, error: context.redact(messageOf(other)), failure: failureOf(other) };
     });
   },
 };

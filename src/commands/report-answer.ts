@@ -348,6 +348,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
         onProgress: context.progress,
         signal: context.signal,
       });
+      context.published?.({ reportFolder: place.reportFolder, folder: published.folder });
       context.progress('reading the answer');
       const isExcel = excel !== undefined;
       const answer = { report: shaped, values, state, evaluated, besides, columns, published, totals, isExcel };

@@ -36,8 +36,9 @@ const onDuckDb = inChild('report', {
       summary: `comma-separated: ${formats.join(', ')}; by default the report's own formats`,
     },
     {
-      flags: '--out <dir>',
-      summary: 'write the files below this folder, in <report>/…; by default exports/ in the project folder',
+      flags: '--out <place>',
+      summary:
+        'write the files below this folder, in <report>/…; by default exports/ in the project folder. s3://bucket/prefix: also send them to an object store',
     },
     {
       flags: '--excel',
@@ -93,13 +94,16 @@ const onDuckDb = inChild('report', {
     'costbook report chargeback --month 2026-01..2026-10',
     'costbook report daily_trend --from 2026-11-01 --to 2026-11-15',
     'costbook report cost_by_workspace --as-of 2026-11-03 --require-complete',
+    'costbook report lake --out s3://finance/costs',
     'costbook report focus --month 2026-10 --focus-version 1.2 --format parquet',
     'costbook report cost_by_workspace --month 2026-10 --print-sql --dialect spark',
   ],
   usualTimeoutMs: hourMs,
   async check(input, context) {
+    const { storeOf, withoutStore } = await import('./exports-in-store.ts');
+    storeOf(input, context);
     const { checkQuestion } = await import('./report-answer.ts');
-    await checkQuestion(input, context);
+    await checkQuestion(withoutStore(input), context);
   },
 });
 

@@ -28,6 +28,7 @@ await serveParent(async ({ name, input, now, ...request }: ChildRequest, parent)
     write: parent.write,
     tell: (words) => report({ tell: words }),
     progress: (words) => report({ progress: words }),
+    published: (place) => report({ published: place }),
     count: (figures) => report({ count: figures }),
   });
 });

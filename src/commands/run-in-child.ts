@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { exitCodes } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { type ChildLimits, runChild } from '../query/index.ts';
 import type { Instant } from '../time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
+import type { PublishedPlace } from './exports-in-store.ts';
 import { optionReader, timeoutOf } from './options.ts';
 
 const program = fileURLToPath(new URL('run-in-child-main.js', import.meta.url));
@@ -27,6 +29,8 @@ export type ChildContext = Pick<
   readonly effects: { now(): Instant };
   /** Marks the process as a reader of the books. */
   readonly reader: string;
+  /** Says which export was published, so that the parent can send it to a store: this process has no credentials. */
+  published?(place: PublishedPlace): void;
   /** Whether the command is a step of a job: it then prints the names of its files, not their rows. */
   readonly isStep: boolean;
 };
@@ -44,10 +48,13 @@ export interface ChildRequest extends Pick<ChildContext, 'dir' | 'env' | 'json' 
   readonly now: Instant;
 }
 
+type OnPublished = (place: PublishedPlace) => void;
+
 /** What the child reports while it runs. */
 export type ChildEvent =
   | { readonly tell: string }
   | { readonly progress: string }
+  | { readonly published: PublishedPlace }
   | { readonly count: Readonly<Record<string, unknown>> };
 
 /** A command that runs in a child process with limits on time and memory. It takes `--timeout`. */
@@ -59,16 +66,35 @@ export function inChild(
     name,
     ...command,
     async run(input, context) {
-      const { signal, effects, write } = context;
+      const { signal, effects } = context;
       const options = optionReader(input, effects.now());
       const timeoutMs = timeoutOf(options) ?? usualTimeoutMs;
       options.check();
       // The child's errors arrive as text, so it cannot report that this folder is not a project.
       if (name === 'report' && input.arguments[0] !== undefined) expectProject(context);
-      const subject = name === 'report' ? `the report ${input.arguments[0] ?? ''}`.trim() : 'the verification';
-      return runInChild(name, input, context, { subject, timeoutMs, signal, write: (piece) => write(piece) });
+      if (name === 'report') return runReport(input, context, timeoutMs);
+      const { verifyEverywhere } = await import('./verify-copies.ts');
+      return verifyEverywhere(input, context, (writeHere) =>
+        runInChild(name, input, context, { subject: 'the verification', timeoutMs, signal, write: writeHere }),
+      );
     },
   };
+}
+
+/** Runs a report in a child process, then sends what it published to the store that the user chose, if any. */
+async function runReport(input: CommandInput, context: CommandContext, timeoutMs: number): Promise<number> {
+  const { signal, write, dir } = context;
+  const isList = input.arguments[0] === undefined;
+  const { storeOf, withoutStore, sendExports, rootOf } = await import('./exports-in-store.ts');
+  const place = isList ? undefined : storeOf(input, context);
+  const published: PublishedPlace[] = [];
+  const exitCode = await runInChild('report', withoutStore(input), context, {
+    subject: `the report ${input.arguments[0] ?? ''}`.trim(),
+    ...{ timeoutMs, signal, write },
+    onPublished: (one) => published.push(one),
+  });
+  if (place !== undefined && exitCode === exitCodes.done) await sendExports(published, rootOf(dir), place, context);
+  return exitCode;
 }
 
 /** Runs a command in a child process. Returns its exit code; throws as `runChild`. */
@@ -76,7 +102,7 @@ export function runInChild(
   name: ChildName,
   input: CommandInput,
   context: CommandContext,
-  { subject, ...limits }: ChildLimits & { readonly subject: string },
+  { subject, onPublished, ...limits }: ChildLimits & { readonly subject: string; onPublished?: OnPublished },
 ): Promise<number> {
   const { dir, env, json, isTerminal, layout, effects } = context;
   const request: ChildRequest = {
@@ -94,6 +120,7 @@ export function runInChild(
     const said = event as ChildEvent;
     if ('tell' in said) context.tell(said.tell);
     else if ('progress' in said) context.progress(said.progress);
+    else if ('published' in said) onPublished?.(said.published);
     else context.count?.(said.count);
   }
   // Paths on the command line are relative to this folder.

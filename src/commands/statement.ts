@@ -32,6 +32,7 @@ import {
 import type { Instant } from '../time.ts';
 import { type Books, completeness, openBooks, readSql } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
+import { type PublishedPlace, sendExports, storeOf, withoutStore } from './exports-in-store.ts';
 import { optionReader } from './options.ts';
 
 export const statementCommand: Command = {
@@ -45,8 +46,9 @@ export const statementCommand: Command = {
     { flags: '--by <dimension>', summary: 'the dimension of owners; team by default' },
     { flags: '--format <formats>', summary: `comma-separated: ${statementFormats.join(', ')}; both by default` },
     {
-      flags: '--out <dir>',
-      summary: 'write the files below this folder, in statement/…; by default exports/ in the project folder',
+      flags: '--out <place>',
+      summary:
+        'write the files below this folder, in statement/…; by default exports/ in the project folder. s3://bucket/prefix: also send them to an object store',
     },
     { flags: '--require-complete', summary: 'exit 4 and write nothing if the month is not complete' },
   ],
@@ -56,12 +58,16 @@ export const statementCommand: Command = {
     'costbook statement --month 2026-10 --each owner --format html',
   ],
   async check(input, context) {
-    await readAsked(input, context);
+    storeOf(input, context);
+    await readAsked(withoutStore(input), context);
   },
   async run(input, context) {
-    const asked = await readAsked(input, context);
+    const asked = await readAsked(withoutStore(input), context);
     expectProject(context);
-    return writeStatements(asked, context);
+    const place = storeOf(input, context);
+    const published = await writeStatements(asked, context);
+    if (place !== undefined) await sendExports(published, asked.root, place, context);
+    return exitCodes.done;
   },
 };
 
@@ -107,7 +113,7 @@ async function readAsked(
   };
 }
 
-async function writeStatements(asked: Asked, context: CommandContext): Promise<number> {
+async function writeStatements(asked: Asked, context: CommandContext): Promise<readonly PublishedPlace[]> {
   const { books, state, asOf, values } = await openMonth(asked, context);
   const { connection } = books;
   try {
@@ -142,7 +148,7 @@ async function writeStatements(asked: Asked, context: CommandContext): Promise<n
       );
     }
     await answer(published, state, context);
-    return exitCodes.done;
+    return published;
   } finally {
     books.close();
   }

@@ -25,6 +25,7 @@ import {
   readSinks,
   type Sink,
 } from './sink-settings.ts';
+import { type Destination, parseDestination, readStorage, type StorageSettings } from './storage-settings.ts';
 import { parseApiVersion, parseHours, parseName, parseSandboxUrl, parseTolerance, parseUrl } from './values.ts';
 import { choiceParser, gatherProblems, integerParser, type Parse, readYamlFile } from './yaml.ts';
 
@@ -43,7 +44,16 @@ export interface LocalConfig {
   /** USD by which rows and control may differ, as plain decimal text; undefined if computed. */
   readonly proofTolerance: string | undefined;
   /** Which answers stay in the landing folder, and for how many days; undefined means for ever. */
-  readonly landing: { readonly keep: 'changed' | 'all'; readonly keepDays: number | undefined }; // changed
+  readonly landing: {
+    readonly keep: 'changed' | 'all'; // changed
+    readonly keepDays: number | undefined;
+    /** Where copies of the answers go, before old ones are removed here. */
+    readonly archive: Destination | undefined;
+  };
+  /** Where copies of all exports go; undefined if they only stay here. */
+  readonly exportsTo: Destination | undefined;
+  /** How object stores are reached. */
+  readonly storage: StorageSettings;
   /** Names in a FOCUS export: the provider, and an account name that overrides the account's own. */
   readonly focus: { readonly provider: string; readonly accountName: string | undefined }; // Cloud Workload Platform
   /** Where alerts are sent. */
@@ -162,7 +172,10 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     landing: {
       keep: setting('landing.keep', choiceParser(['changed', 'all'])) ?? 'changed',
       keepDays: setting('landing.keepDays', integerParser(1, maxDays)),
+      archive: setting('landing.archive', parseDestination),
     },
+    exportsTo: setting('exports.to', parseDestination),
+    storage: readStorage(setting),
     focus: {
       provider: setting('focus.provider', parseName) ?? 'Cloud Workload Platform',
       accountName: setting('focus.accountName', parseName),

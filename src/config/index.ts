@@ -29,6 +29,13 @@ export {
   type WebhookSettings,
 } from './sink-settings.ts';
 export {
+  type Destination,
+  isPlainToOthers,
+  isStoreAddress,
+  parseDestination,
+  type StorageSettings,
+} from './storage-settings.ts';
+export {
   choiceParser,
   entriesOf,
   type Given,

@@ -26,7 +26,11 @@ const plainSettings = [
 /** Settings in a nested mapping at the top level; elsewhere written as `landing.keep`. */
 export const groups = [
   { name: 'proof', keys: ['tolerance'], expected: 'a key such as tolerance: 0.01; write one or remove it' },
-  { name: 'landing', keys: ['keep', 'keepDays'], expected: 'a key such as keep: all; write one or remove it' },
+  {
+    name: 'landing',
+    keys: ['keep', 'keepDays', 'archive'],
+    expected: 'a key such as keep: all; write one or remove it',
+  },
   { name: 'focus', keys: ['provider', 'accountName'], expected: 'a key such as provider: …; write one or remove it' },
   {
     name: 'alerts',
@@ -39,11 +43,19 @@ export const groups = [
     expected: 'a key such as hosts: [costs.example.com]; write one or remove it',
   },
   { name: 'engine', keys: ['command', 'lake'], expected: 'a key such as lake: exports/lake; write one or remove it' },
+  { name: 'exports', keys: ['to'], expected: 'a key such as to: s3://finance/costs; write one or remove it' },
+  {
+    name: 'storage',
+    keys: ['endpoint', 'region', 'pathStyle', 'serverSideEncryption', 'kmsKeyId', 'timeout'],
+    expected:
+      'a key such as region: eu-central-1; write one or remove it. Credentials come from the AWS standard chain, never from this file',
+  },
 ] as const;
 const groupedSettings = [
   'proof.tolerance',
   'landing.keep',
   'landing.keepDays',
+  'landing.archive',
   'focus.provider',
   'focus.accountName',
   'alerts.notify',
@@ -51,6 +63,13 @@ const groupedSettings = [
   'alerts.severity',
   'alerts.project',
   'serve.userHeader',
+  'exports.to',
+  'storage.endpoint',
+  'storage.region',
+  'storage.pathStyle',
+  'storage.serverSideEncryption',
+  'storage.kmsKeyId',
+  'storage.timeout',
 ] as const;
 export const settingKeys = [...plainSettings, ...groupedSettings];
 const topKeys = [
@@ -75,6 +94,8 @@ export const configKeys = {
   alerts: groups[3].keys,
   serve: groups[4].keys,
   engine: groups[5].keys,
+  exports: groups[6].keys,
+  storage: groups[7].keys,
 } as const;
 
 export const topPlace = { keys: topKeys, place: 'the top level' };

@@ -2,6 +2,7 @@ export { type AskedResolution, bucketsOf, splitAtMidnight } from './buckets.ts';
 export type { DecodedEntry, DecodedPage, DecodedPoints } from './decode.ts';
 export { costScale, usageScale } from './decode.ts';
 export { prepareDecoding } from './decode-elsewhere.ts';
+export { landingPlaces, loadNumberOf } from './landing-places.ts';
 export {
   DamagedPageError,
   damagedPages,

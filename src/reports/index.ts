@@ -16,6 +16,7 @@ export { columnsOf } from './columns.ts';
 export { type CompletenessState, completenessOf, describeCompleteness, incompleteness } from './completeness.ts';
 export { type Evaluated, readEvaluated } from './evaluated.ts';
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
+export { type ContentOfExport, contentOfExport, filesOfManifest, isManifestName } from './export-content.ts';
 export { realFolder } from './export-names.ts';
 export { costColumnOf, type Figures, figuresOfQuery } from './figures.ts';
 export {

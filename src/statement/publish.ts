@@ -49,6 +49,8 @@ export interface PublishedStatement extends Published {
   readonly cost: string;
   /** What the month bills: own cost, corrections and invoice difference; of an owner, own cost and corrections. */
   readonly billedCost: string;
+  /** The folder of the report, with all its periods. */
+  readonly reportFolder: string;
 }
 
 /**
@@ -114,5 +116,5 @@ export async function publishStatement(connection: Connection, asked: StatementT
   };
   const place = placeOf({ report, values, asOf, isUsual: true, root });
   const published = await publishFiles(place, facts, files, { connection, column, signal, onProgress });
-  return { ...published, cost: data.cost, billedCost: billedOf(data) };
+  return { ...published, reportFolder: place.reportFolder, cost: data.cost, billedCost: billedOf(data) };
 }

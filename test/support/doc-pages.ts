@@ -91,5 +91,9 @@ export const notRun: readonly { readonly line: RegExp; readonly reason: string }
   { line: /^docker\b/, reason: 'no container engine here; test/unit/deploy.test.ts reads the Dockerfile' },
   { line: /^systemctl\b/, reason: 'no service manager here; test/unit/deploy.test.ts reads the units' },
   { line: /^kubectl\b/, reason: 'no cluster here; test/unit/deploy.test.ts reads the manifests' },
+  {
+    line: /^costbook \w+( \w+)?( --out)? s3:/,
+    reason: 'no object store here; test/e2e/storage-commands.test.ts has one',
+  },
   { line: /^promtool\b/, reason: 'no Prometheus here; test/unit/deploy.test.ts reads the rules' },
 ];

@@ -38,6 +38,9 @@ const named = (values: Schema, description: string): Schema => ({
   description,
 });
 
+const storePlace = (description: string): Schema =>
+  text(description, { pattern: '^(s3://[^/]+(/.*)?|.*\\$\\{.*\\}.*)$' });
+
 /** A whole number as the configuration takes it: also as the text that a reference gives. */
 const count = (description: string, minimum: number, maximum?: number): Schema => ({
   anyOf: [
@@ -455,6 +458,20 @@ function configSchema(): Schema {
             pattern: '^(changed|all|.*\\$\\{.*\\}.*)$',
           }),
           keepDays: count('days after which stored responses are deleted; never by default', 1, 36_500),
+          archive: storePlace('where copies of stored responses go: s3://bucket/prefix'),
+        }),
+        exports: mapping(configKeys.exports, {
+          to: storePlace('where copies of all exports go: s3://bucket/prefix'),
+        }),
+        storage: mapping(configKeys.storage, {
+          endpoint: text('the address of an S3-compatible store; AWS by default'),
+          region: text('the region; AWS_REGION or that of the profile by default'),
+          pathStyle: flag('whether the bucket is in the path; by default only with an endpoint'),
+          serverSideEncryption: text('how the store encrypts; its own default if not set', {
+            pattern: '^(AES256|aws:kms|.*\\$\\{.*\\}.*)$',
+          }),
+          kmsKeyId: text('the key for aws:kms'),
+          timeout: duration('how long a request may take without progress; 30s by default'),
         }),
         focus: mapping(configKeys.focus, {
           provider: text("the provider's name"),

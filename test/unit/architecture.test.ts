@@ -9,6 +9,8 @@ const sources = filesBelow(join(root, 'src'), '.ts').map((path) => relative(root
 
 /** Where each third-party package is at home in src: one file, or one folder. */
 const homes: Readonly<Record<string, RegExp>> = {
+  '@aws-sdk/client-s3': /^src\/storage\//,
+  '@aws-sdk/lib-storage': /^src\/storage\//,
   undici: /^src\/platform\//,
   '@duckdb/node-api': /^src\/warehouse\//,
   '@duckdb/node-bindings': /^src\/warehouse\//,
@@ -137,6 +139,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   budgets: ['config', 'forecast', 'terminal', 'warehouse'],
   metrics: ['budgets', 'config', 'jobs', 'warehouse'],
   anomalies: ['budgets', 'config', 'terminal', 'warehouse'],
+  storage: ['config'],
   workbook: [],
   reports: ['anomalies', 'closing', 'terminal', 'warehouse', 'workbook'],
   engine: ['config', 'reports', 'warehouse'],

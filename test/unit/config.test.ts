@@ -60,7 +60,12 @@ describe('parseConfig: resolved values', () => {
       verifyDays: 400,
       deepVerifyPages: 2,
       proofTolerance: undefined,
-      landing: { keep: 'changed', keepDays: undefined },
+      landing: { keep: 'changed', keepDays: undefined, archive: undefined },
+      exportsTo: undefined,
+      storage: {
+        ...{ endpoint: undefined, region: undefined, pathStyle: undefined, timeoutMs: 30_000 },
+        ...{ serverSideEncryption: undefined, kmsKeyId: undefined },
+      },
       focus: { provider: 'Cloud Workload Platform', accountName: undefined },
       sinks: [],
       alerts: { notify: [], giveUpDays: 7, severity: {}, project: undefined },
@@ -96,6 +101,14 @@ describe('parseConfig: resolved values', () => {
         COSTBOOK_PROOF_TOLERANCE: '0.005',
         COSTBOOK_LANDING_KEEP: 'all',
         COSTBOOK_LANDING_KEEP_DAYS: '730',
+        COSTBOOK_LANDING_ARCHIVE: 's3://finance/landing',
+        COSTBOOK_EXPORTS_TO: 's3://finance/costs/',
+        COSTBOOK_STORAGE_ENDPOINT: 'https://s3.example.com',
+        COSTBOOK_STORAGE_REGION: 'eu-central-1',
+        COSTBOOK_STORAGE_PATH_STYLE: 'true',
+        COSTBOOK_STORAGE_SERVER_SIDE_ENCRYPTION: 'aws:kms',
+        COSTBOOK_STORAGE_KMS_KEY_ID: 'alias/costs',
+        COSTBOOK_STORAGE_TIMEOUT: '2m',
         COSTBOOK_FOCUS_PROVIDER: 'Acme',
         COSTBOOK_FOCUS_ACCOUNT_NAME: 'Ours',
         COSTBOOK_ALERTS_GIVE_UP_DAYS: '30',
@@ -132,7 +145,15 @@ describe('parseConfig: resolved values', () => {
       verifyDays: 0,
       deepVerifyPages: 10,
       proofTolerance: '0.005',
-      landing: { keep: 'all', keepDays: 730 },
+      landing: {
+        ...{ keep: 'all', keepDays: 730 },
+        archive: { bucket: 'finance', prefix: 'landing', url: 's3://finance/landing' },
+      },
+      exportsTo: { bucket: 'finance', prefix: 'costs', url: 's3://finance/costs' },
+      storage: {
+        ...{ endpoint: 'https://s3.example.com', region: 'eu-central-1', pathStyle: true, timeoutMs: 120_000 },
+        ...{ serverSideEncryption: 'aws:kms', kmsKeyId: 'alias/costs' },
+      },
       focus: { provider: 'Acme', accountName: 'Ours' },
       sinks: [],
       alerts: { notify: [], giveUpDays: 30, severity: { unproven: 'warning', run: 'info' }, project: 'acme' },
@@ -186,6 +207,7 @@ describe('parseConfig: resolved values', () => {
         "COSTBOOK_CONCURRENCY": "concurrency",
         "COSTBOOK_DASHBOARD_URL": "dashboardUrl",
         "COSTBOOK_DEEP_VERIFY_PAGES": "deepVerifyPages",
+        "COSTBOOK_EXPORTS_TO": "exports.to",
         "COSTBOOK_FILE_MODE": "fileMode",
         "COSTBOOK_FOCUS_ACCOUNT_NAME": "focus.accountName",
         "COSTBOOK_FOCUS_PROVIDER": "focus.provider",
@@ -193,6 +215,7 @@ describe('parseConfig: resolved values', () => {
         "COSTBOOK_INFERENCE_URL": "inferenceUrl",
         "COSTBOOK_INVENTORY": "inventory",
         "COSTBOOK_LAG_HOURS": "lagHours",
+        "COSTBOOK_LANDING_ARCHIVE": "landing.archive",
         "COSTBOOK_LANDING_KEEP": "landing.keep",
         "COSTBOOK_LANDING_KEEP_DAYS": "landing.keepDays",
         "COSTBOOK_MAX_REQUESTS_PER_MINUTE": "maxRequestsPerMinute",
@@ -201,6 +224,12 @@ describe('parseConfig: resolved values', () => {
         "COSTBOOK_SERVE_USER_HEADER": "serve.userHeader",
         "COSTBOOK_SETTLE_DAYS": "settleDays",
         "COSTBOOK_SINCE": "since",
+        "COSTBOOK_STORAGE_ENDPOINT": "storage.endpoint",
+        "COSTBOOK_STORAGE_KMS_KEY_ID": "storage.kmsKeyId",
+        "COSTBOOK_STORAGE_PATH_STYLE": "storage.pathStyle",
+        "COSTBOOK_STORAGE_REGION": "storage.region",
+        "COSTBOOK_STORAGE_SERVER_SIDE_ENCRYPTION": "storage.serverSideEncryption",
+        "COSTBOOK_STORAGE_TIMEOUT": "storage.timeout",
         "COSTBOOK_THREAD_HEADER": "threadHeader",
         "COSTBOOK_TOKEN": "token",
         "COSTBOOK_TOKEN_COMMAND": "tokenCommand",
@@ -287,7 +316,7 @@ focus:
     expect(problems('focus:\n  provider: ""\n  accountname: x\n  region: eu\n', reach)).toMatchInlineSnapshot(`
       "costbook.yaml:2:13: focus.provider: found an empty text, expected a value; write one or remove the key
       costbook.yaml:3:3: unknown key "accountname"; did you mean accountName? rename or remove it
-      costbook.yaml:4:3: unknown key "region"; expected one of provider or accountName"
+      costbook.yaml:4:3: unknown key "region"; it belongs to storage; move it there"
     `);
     expect(problems('provider: Acme', reach)).toMatchInlineSnapshot(
       `"costbook.yaml:1:1: unknown key "provider"; it belongs to focus; move it there"`,
@@ -299,7 +328,7 @@ focus:
       proofTolerance: '0.01',
       landing: { keep: 'all', keepDays: 30 },
     });
-    expect(parse('landing: { keepDays: 30 }', { ...reach, COSTBOOK_LANDING_KEEP: 'all' }).landing).toEqual({
+    expect(parse('landing: { keepDays: 30 }', { ...reach, COSTBOOK_LANDING_KEEP: 'all' }).landing).toMatchObject({
       keep: 'all',
       keepDays: 30,
     });
@@ -528,7 +557,7 @@ accounts: everybody
       "costbook.yaml:1:1: unknown key "token_file"; did you mean tokenFile? rename or remove it
       costbook.yaml:2:1: unknown key "lag-hours"; did you mean lagHours? rename or remove it
       costbook.yaml:3:1: unknown key "tokne"; did you mean token? rename or remove it
-      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 13 more
+      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 15 more
       costbook.yaml:5:1: unknown key "id"; it belongs to an entry of accounts; move it there
       costbook.yaml:6:14: unknown key "lagHours"; it belongs to the top level; move it there"
     `);
@@ -605,7 +634,7 @@ accounts: everybody
       return `  l${level}: &l${level} [${Array(9).fill(inner).join(', ')}]`;
     });
     expect(problems(`x:\n${levels.join('\n')}\naccounts: *l7\n`, reach)).toMatchInlineSnapshot(`
-      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 13 more
+      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 15 more
       costbook.yaml:10:11: accounts: found an alias of a list, expected a value, or an alias of a single value; write it out"
     `);
   });
@@ -644,7 +673,7 @@ accounts: everybody
       problems('__proto__: { url: x }\nconstructor: x\naccounts: [{ toString: x }]\n', reach),
     ).toMatchInlineSnapshot(`
       "costbook.yaml:1:1: unknown key "__proto__"; did you mean proof? rename or remove it
-      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 13 more
+      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 15 more
       costbook.yaml:3:14: unknown key "toString"; expected one of id, name, inventory, url, token, tokenFile, tokenCommand or since"
     `);
     expect(problems('account: ${__proto__}\nsince: ${constructor}\n', reach)).toMatchInlineSnapshot(`
@@ -768,7 +797,7 @@ landing:
 
   test('a key that is not text is reported', () => {
     expect(problems('5: 1\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 13 more"`,
+      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 15 more"`,
     );
     expect(problems('? [tok-1234]\n: 1\n', reach)).toContain('1:3: found a list as a key, expected one of accounts,');
   });
@@ -835,7 +864,7 @@ landing:
     expect(text).toMatchInlineSnapshot(`
       "costbook.yaml:2:8: since: found "***", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       costbook.yaml:3:13: apiVersion: found "see ***", expected a version such as 2026-04-16 or 2026-04-28.preview
-      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 13 more
+      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, workspaceHeader or 15 more
       costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
       COSTBOOK_LAG_HOURS: found "***", expected a whole number from 0 to 72"
     `);

@@ -66,7 +66,12 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         sandboxUrl: 'https://sbx-{sandbox}-{workspace}.{region}.example.com',
         fileMode: '0640',
       },
-      ...{ proof: { tolerance: '0.01' }, landing: { keep: 'all', keepDays: 30 } },
+      ...{ proof: { tolerance: '0.01' }, landing: { keep: 'all', keepDays: 30, archive: 's3://finance/landing' } },
+      exports: { to: 's3://finance/costs' },
+      storage: {
+        ...{ endpoint: 'https://s3.example.com', region: 'eu-central-1', pathStyle: true, timeout: '30s' },
+        ...{ serverSideEncryption: 'aws:kms', kmsKeyId: 'alias/costs' },
+      },
       focus: { provider: 'Platform', accountName: 'Main' },
       serve: {
         ...{ hosts: ['costs.example.com'], userHeader: 'X-Forwarded-User' },
@@ -352,7 +357,7 @@ function isFree(name: Name, path: Path): boolean {
 /** What only the reader knows: forms of texts, names that must be those of others, what one value asks of another. */
 const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
   costbook: [
-    /(^|\/)(url|apiUrl|botToken|dashboardUrl|inferenceUrl|sandboxUrl|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
+    /(^|\/)(url|apiUrl|endpoint|botToken|dashboardUrl|inferenceUrl|sandboxUrl|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
     /^alerts\/notify(\/\d)? = "nonsense/,
     /^sinks(\/\w+)? = undefined$/, // alerts.notify names them
     /^inferenceUrl = undefined$/, // agents and models need it

@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isStoreAddress } from '../config/index.ts';
+import { counted } from '../counted.ts';
+import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
+import { filesOfManifest, isManifestName } from '../reports/index.ts';
+import { type VerifiedArchive, type VerifiedCopy, verifyArchive, verifyCopies } from '../storage/index.ts';
+import type { CommandContext, CommandInput } from './command.ts';
+import { configOf, destinationOf, openStore, rootOf, type StorePlace } from './exports-in-store.ts';
+
+type Write = CommandContext['write'];
+
+/**
+ * Verifies exports: those of a folder by `verifyHere`, those in an object store by their objects. Without an argument, the
+ * project's exports, and their copies if the configuration has `exports.to`. Returns the exit code.
+ */
+export async function verifyEverywhere(
+  input: CommandInput,
+  context: CommandContext,
+  verifyHere: (write: Write) => Promise<number>,
+): Promise<number> {
+  const [asked] = input.arguments;
+  if (asked !== undefined && !isStoreAddress(asked)) return verifyHere(context.write);
+  const { exportsTo, storage } = configOf(context);
+  const destination = asked === undefined ? exportsTo : destinationOf(asked, 'the place to verify');
+  if (destination === undefined) return verifyHere(context.write);
+  const place = { destination, settings: storage };
+  if (asked !== undefined) return (await verifyStore(place, context)).exitCode;
+  if (!context.json)
+    return worstExitCode([await verifyHere(context.write), (await verifyStore(place, context)).exitCode]);
+  const chunks: Buffer[] = [];
+  const here = await verifyHere(async (chunk) => void chunks.push(Buffer.from(chunk)));
+  const quiet = { ...context, write: async () => undefined };
+  const { exitCode, answer } = await verifyStore(place, quiet);
+  await context.write(`${JSON.stringify({ ...JSON.parse(Buffer.concat(chunks).toString()), copies: answer })}\n`);
+  return worstExitCode([here, exitCode]);
+}
+
+async function verifyStore(place: StorePlace, context: CommandContext): Promise<{ exitCode: number; answer: object }> {
+  const store = await openStore(place, context);
+  try {
+    const archive = await verifyArchive(store, context.progress);
+    if (archive !== undefined) return await answerArchive(store.url, archive, context);
+    const root = rootOf(context.dir);
+    const exports = await verifyCopies(
+      store,
+      {
+        isManifestName,
+        filesOf: filesOfManifest,
+        localManifest: (folder, name) => readFile(join(root, folder, name), 'utf8').catch(() => undefined),
+      },
+      context.progress,
+    );
+    if (exports.length === 0) {
+      throw new UsageError(
+        `${store.url} has no export: there is no manifest below it. Run "costbook report <name>" first`,
+      );
+    }
+    const differences = exports.reduce((sum, one) => sum + one.differences.length, 0);
+    const answer = { store: store.url, exports, differences };
+    if (context.json) await context.write(`${JSON.stringify(answer)}\n`);
+    else {
+      for (const one of exports) await context.write(describe(store.url, one));
+      const found = differences === 0 ? 'no differences' : counted(differences, 'difference');
+      await context.write(`${counted(exports.length, 'copy', 'copies')} in ${store.url}: ${found}\n`);
+    }
+    return { exitCode: differences === 0 ? exitCodes.done : exitCodes.unproven, answer };
+  } finally {
+    store.close();
+  }
+}
+
+async function answerArchive(
+  url: string,
+  { loads, pages, through, differences }: VerifiedArchive,
+  { json, write }: CommandContext,
+): Promise<{ exitCode: number; answer: object }> {
+  const answer = { store: url, loads, pages, through, differences };
+  const lines = [
+    ...differences.map(({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`),
+    `${counted(loads, 'load')} with ${counted(pages, 'page')} in ${url}, complete through load ${through}: ${
+      differences.length === 0 ? 'no differences' : counted(differences.length, 'difference')
+    }`,
+  ];
+  await write(json ? `${JSON.stringify(answer)}\n` : `${lines.join('\n')}\n`);
+  return { exitCode: differences.length === 0 ? exitCodes.done : exitCodes.unproven, answer };
+}
+
+function describe(url: string, { folder, files, bytes, differences, notes }: VerifiedCopy): string {
+  return [
+    `${differences.length === 0 ? 'same   ' : 'DIFFERS'}  ${url}/${folder}  ${counted(files, 'file')}, ${bytes} bytes`,
+    ...differences.map(({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`),
+    ...notes.map((note) => `  note: ${note}`),
+    '',
+  ].join('\n');
+}

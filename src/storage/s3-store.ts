@@ -1,0 +1,339 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { Destination, StorageSettings } from '../config/index.ts';
+import { MachineError } from '../errors.ts';
+import { isMissing, isRefusedCondition, statusOf, storageFailure, wordOf } from './storage-error.ts';
+import { type Condition, ConditionError, type DescribedObject, keyIn, type Labels, type ObjectStore } from './store.ts';
+
+/** Larger files are stored in parts of this size, or of a larger one if there would be too many parts. */
+const partBytes = 8 * 1024 * 1024;
+const maxParts = 9000;
+const partsAtOnce = 3;
+const connectMs = 10_000;
+/** Of one request, the first included. The waits between them grow. */
+const maxAttempts = 4;
+/** A request that makes progress may take this many times the time limit. */
+const slowFactor = 10;
+/** No text that is read whole is larger. */
+const maxTextBytes = 256 * 1024 * 1024;
+
+/** How to reach a store besides its settings. */
+export interface StoreAccess {
+  readonly destination: Destination;
+  readonly settings: StorageSettings;
+  readonly signal: AbortSignal;
+  /** Registers a secret, so that no message shows it. */
+  keepSecret(secret: string): void;
+}
+
+/** Opens a place in an S3-compatible store. Nothing is sent yet, except to find credentials. */
+export async function openS3Store(access: StoreAccess): Promise<ObjectStore> {
+  const { destination, settings } = access;
+  // Loaded here, so that commands without a store do not load it.
+  const sdk = await import('@aws-sdk/client-s3');
+  const { endpoint, region, pathStyle, timeoutMs } = settings;
+  const config: S3ClientConfig = {
+    ...(endpoint === undefined ? {} : { endpoint }),
+    // Other stores accept any region.
+    ...(region === undefined ? (endpoint === undefined ? {} : { region: 'us-east-1' }) : { region }),
+    forcePathStyle: pathStyle ?? endpoint !== undefined,
+    maxAttempts,
+    // Checksums are given where they matter; other stores do not know the SDK's usual ones.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: connectMs,
+      socketTimeout: timeoutMs,
+      requestTimeout: timeoutMs * slowFactor,
+      throwOnRequestTimeout: true,
+    },
+  };
+  const client = new sdk.S3Client(config);
+  try {
+    const { secretAccessKey, sessionToken } = await client.config.credentials();
+    access.keepSecret(secretAccessKey);
+    if (sessionToken !== undefined) access.keepSecret(sessionToken);
+  } catch (error) {
+    client.destroy();
+    throw storageFailure(error, `open ${destination.url}`);
+  }
+  return new S3Store(sdk, client, access);
+}
+
+type Sdk = typeof import('@aws-sdk/client-s3');
+
+class S3Store implements ObjectStore {
+  readonly url: string;
+  readonly #sdk: Sdk;
+  readonly #client: S3Client;
+  readonly #access: StoreAccess;
+
+  constructor(sdk: Sdk, client: S3Client, access: StoreAccess) {
+    this.url = access.destination.url;
+    this.#sdk = sdk;
+    this.#client = client;
+    this.#access = access;
+  }
+
+  async putFile(
+    key: string,
+    { path, bytes, sha256 }: { path: string; bytes: number; sha256: string },
+    labels: Labels,
+    condition: Condition | undefined,
+  ): Promise<string> {
+    return this.#put(key, { ...labels, [shaLabel]: sha256 }, condition, async (object) => {
+      if (bytes > partBytes) return this.#putParts({ path, bytes, sha256 }, object);
+      const body = await readFile(path);
+      expectHash(createHash('sha256').update(body).digest('hex'), sha256, path);
+      const { signal } = this.#access;
+      const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
+      const command = new this.#sdk.PutObjectCommand({ ...object, Body: body, ChecksumSHA256 });
+      return (await this.#client.send(command, { abortSignal: signal })).ETag;
+    });
+  }
+
+  async putText(key: string, text: string, labels: Labels, condition: Condition | undefined): Promise<string> {
+    const sha256 = createHash('sha256').update(text).digest();
+    return this.#put(key, { ...labels, [shaLabel]: sha256.toString('hex') }, condition, async (object) => {
+      const command = new this.#sdk.PutObjectCommand({
+        ...object,
+        Body: text,
+        ContentType: 'application/json',
+        ChecksumSHA256: sha256.toString('base64'),
+      });
+      return (await this.#client.send(command, { abortSignal: this.#access.signal })).ETag;
+    });
+  }
+
+  async readText(key: string): Promise<{ text: string; etag: string } | undefined> {
+    return this.#ask(`read ${this.#name(key)}`, async (abortSignal) => {
+      const command = new this.#sdk.GetObjectCommand(this.#object(key));
+      const answer = await this.#client.send(command, { abortSignal }).catch(undefinedIfMissing);
+      if (answer === undefined) return undefined;
+      if ((answer.ContentLength ?? 0) > maxTextBytes) {
+        throw new MachineError(`${this.#name(key)} is larger than a manifest can be: move it away`);
+      }
+      return { text: (await answer.Body?.transformToString('utf8')) ?? '', etag: plainEtag(answer.ETag) };
+    });
+  }
+
+  async describe(key: string): Promise<DescribedObject | undefined> {
+    return this.#ask(`look at ${this.#name(key)}`, async (abortSignal) => {
+      const command = new this.#sdk.HeadObjectCommand(this.#object(key));
+      const answer = await this.#client.send(command, { abortSignal }).catch((error: unknown) => {
+        // An answer to HEAD has no body, so it cannot say what is missing.
+        if (statusOf(error) === 404) return undefined;
+        throw error;
+      });
+      if (answer === undefined) return undefined;
+      const labels = answer.Metadata ?? {};
+      return { key, bytes: answer.ContentLength ?? 0, etag: plainEtag(answer.ETag), labels };
+    });
+  }
+
+  async *list(start: string) {
+    const Prefix = this.#key(start);
+    let ContinuationToken: string | undefined;
+    do {
+      const page = await this.#ask(`list ${this.#name(start)}`, async (abortSignal) => {
+        const { Bucket } = this.#object(start);
+        const command = new this.#sdk.ListObjectsV2Command({ Bucket, Prefix, ContinuationToken });
+        return this.#client.send(command, { abortSignal });
+      });
+      for (const { Key = '', Size = 0, ETag } of page.Contents ?? []) {
+        // Some programs store an empty object as a folder.
+        if (!Key.endsWith('/')) yield { key: this.#withoutPrefix(Key), bytes: Size, etag: plainEtag(ETag) };
+      }
+      ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
+    } while (ContinuationToken !== undefined);
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#ask(`remove ${this.#name(key)}`, async (abortSignal) => {
+      await this.#client.send(new this.#sdk.DeleteObjectCommand(this.#object(key)), { abortSignal });
+    });
+  }
+
+  async removeUnfinished(start: string): Promise<number> {
+    const { Bucket } = this.#object(start);
+    return this.#ask(`remove unfinished uploads below ${this.#name(start)}`, async (abortSignal) => {
+      const command = new this.#sdk.ListMultipartUploadsCommand({ Bucket, Prefix: this.#key(start) });
+      const found = await this.#client.send(command, { abortSignal }).catch((error: unknown) => {
+        if (statusOf(error) === 501) return undefined; // a store without this request cleans up by itself
+        throw error;
+      });
+      const uploads = found?.Uploads ?? [];
+      for (const { Key, UploadId } of uploads) {
+        const abort = new this.#sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId });
+        await this.#client.send(abort, { abortSignal }).catch((error: unknown) => {
+          if (wordOf(error) !== 'NoSuchUpload') throw error;
+        });
+      }
+      return uploads.length;
+    });
+  }
+
+  async open(key: string): Promise<Readable | undefined> {
+    return this.#ask(`read ${this.#name(key)}`, async (abortSignal) => {
+      const command = new this.#sdk.GetObjectCommand(this.#object(key));
+      const answer = await this.#client.send(command, { abortSignal }).catch(undefinedIfMissing);
+      return answer?.Body instanceof Readable ? answer.Body : undefined;
+    });
+  }
+
+  close(): void {
+    this.#client.destroy();
+  }
+
+  /** Stores an object under a condition. An answer that was lost may hide that it was stored. */
+  async #put(
+    key: string,
+    labels: Labels,
+    condition: Condition | undefined,
+    send: (object: ObjectToPut) => Promise<string | undefined>,
+  ): Promise<string> {
+    const { serverSideEncryption, kmsKeyId } = this.#access.settings;
+    const object: ObjectToPut = {
+      ...this.#object(key),
+      Metadata: { ...labels },
+      ...(serverSideEncryption === undefined ? {} : { ServerSideEncryption: serverSideEncryption }),
+      ...(kmsKeyId === undefined ? {} : { SSEKMSKeyId: kmsKeyId }),
+      ...conditionOf(condition),
+    };
+    return this.#ask(`store ${this.#name(key)}`, async () => {
+      try {
+        return plainEtag(await send(object));
+      } catch (error) {
+        if (!isRefusedCondition(error)) throw error;
+        // The SDK sends again after a lost answer, and then meets its own object.
+        const there = await this.describe(key);
+        if (there !== undefined && Object.entries(labels).every(([name, value]) => there.labels[name] === value)) {
+          return there.etag;
+        }
+        throw new ConditionError(`${this.#name(key)} was written by somebody else`, { cause: error });
+      }
+    });
+  }
+
+  async #putParts(
+    { path, bytes, sha256 }: { path: string; bytes: number; sha256: string },
+    object: ObjectToPut,
+  ): Promise<string | undefined> {
+    const { Upload } = await import('@aws-sdk/lib-storage');
+    const { signal } = this.#access;
+    const failed = new AbortController();
+    const stop = AbortSignal.any([signal, failed.signal]);
+    const upload = new Upload({
+      client: this.#sendingUntil(stop, (error) => failed.abort(error)),
+      params: { ...object, Body: Readable.from(proven(path, sha256, stop)), ChecksumAlgorithm: 'SHA256' },
+      queueSize: partsAtOnce,
+      partSize: Math.max(partBytes, Math.ceil(bytes / maxParts)),
+    });
+    try {
+      return (await upload.done()).ETag;
+    } catch (error) {
+      // The other parts end because of the first failure.
+      throw failed.signal.aborted ? failed.signal.reason : error;
+    }
+  }
+
+  /**
+   * The client as Upload uses it. The SDK gives its parts no signal, and goes on with the others when one has failed. The
+   * request that removes the parts is sent after the signal too.
+   */
+  #sendingUntil(stop: AbortSignal, onFailure: (error: unknown) => void): S3Client {
+    const client = this.#client;
+    const { AbortMultipartUploadCommand } = this.#sdk;
+    async function send(command: Parameters<S3Client['send']>[0]): Promise<unknown> {
+      if (command instanceof AbortMultipartUploadCommand) {
+        return client.send(command, { abortSignal: AbortSignal.timeout(connectMs) }).catch(() => undefined); // the next run removes them
+      }
+      try {
+        return await client.send(command, { abortSignal: stop });
+      } catch (error) {
+        if (!stop.aborted) onFailure(error);
+        throw error;
+      }
+    }
+    return Object.assign(Object.create(client), { send }) as S3Client;
+  }
+
+  /** Runs requests and gives their failures our words. */
+  async #ask<T>(doing: string, requests: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal } = this.#access;
+    signal.throwIfAborted();
+    try {
+      return await requests(signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ConditionError) throw error;
+      throw storageFailure(error, doing);
+    }
+  }
+
+  #key(key: string): string {
+    return keyIn(this.#access.destination.prefix, key);
+  }
+
+  #withoutPrefix(key: string): string {
+    const { prefix } = this.#access.destination;
+    return prefix === '' ? key : key.slice(prefix.length + 1);
+  }
+
+  #object(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#access.destination.bucket, Key: this.#key(key) };
+  }
+
+  /** An object in messages. */
+  #name(key: string): string {
+    return key === '' ? this.url : `${this.url}/${key}`;
+  }
+}
+
+/** The label with the SHA-256 of an object, in hex. The store's own checksum of a large object is of its parts. */
+export const shaLabel = 'costbook-sha256';
+
+interface ObjectToPut {
+  readonly Bucket: string;
+  readonly Key: string;
+  readonly Metadata: Record<string, string>;
+  readonly ServerSideEncryption?: 'AES256' | 'aws:kms';
+  readonly SSEKMSKeyId?: string;
+  readonly IfMatch?: string;
+  readonly IfNoneMatch?: string;
+}
+
+function conditionOf(condition: Condition | undefined): { IfMatch?: string; IfNoneMatch?: string } {
+  if (condition === undefined) return {};
+  return 'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: `"${condition.ifEtag}"` };
+}
+
+function plainEtag(etag: string | undefined): string {
+  return (etag ?? '').replace(/^"|"$/g, '');
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (isMissing(error)) return undefined;
+  throw error;
+}
+
+/** The pieces of a file. Ends in an error if the file is not the one with this hash, so that it is not stored. */
+async function* proven(path: string, sha256: string, stop: AbortSignal): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+    stop.throwIfAborted();
+    hash.update(piece);
+    yield piece;
+  }
+  expectHash(hash.digest('hex'), sha256, path);
+}
+
+function expectHash(found: string, expected: string, path: string): void {
+  if (found === expected) return;
+  throw new MachineError(
+    `${path} was not sent: found the SHA-256 ${found}, expected ${expected}; it changed after it was written. Write it again`,
+  );
+}
