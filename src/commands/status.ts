@@ -529,13 +529,17 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
     restated,
     futureDates,
   } = status;
+  const failures = failureLines(status, paint);
+  const yes = 'YES: everything in the books is proven and fresh.';
   const lines = [
     isTrustworthy
-      ? paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'))
+      ? failures.length === 0
+        ? paint('green', paint('bold', yes))
+        : paint('yellow', paint('bold', `${yes} But the last ingest failed.`))
       : paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.')),
     ...reasonLines(status, paint),
     ...unstoredLines(status, paint),
-    ...failureLines(status, paint),
+    ...failures,
     ...unendedLines(status, paint),
     ...jobFileLines(status, paint),
     ...(futureDates === null ? [] : [paint('yellow', `  - ${futureDates.found}`), `    ${futureDates.remedy}`]),

@@ -11,6 +11,7 @@ const tables: Readonly<Record<string, readonly string[]>> = {
   closed_months: [],
   closes: [],
   costs: ['series_id', 'month'],
+  corrections_allocated: [],
   costs_allocated: ['month'],
   costs_billed: ['month'],
   costs_daily: ['series_id', 'month'],

@@ -140,7 +140,7 @@ describe.skipIf(home === undefined)('a cluster of a master and two workers over 
     expect((await runCli([...asked, '--out', ours])).exitCode).toBe(0);
     const ended = await runCli([...asked, '--out', theirs, '--engine', 'spark'], sparkEnv(home ?? ''));
     expect(ended.exitCode, ended.stderr).toBe(0);
-    const path = join('cost_by_workspace', '2026-10');
+    const path = join('cost_by_workspace', 'BILLING_PERIOD=2026-10');
     const manifest = JSON.parse(await readFile(join(theirs, path, 'manifest.json'), 'utf8'));
     expect(manifest.engine).toBe('spark');
     const [name] = manifest.files.map((file: { name: string }) => file.name);

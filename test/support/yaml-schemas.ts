@@ -517,7 +517,7 @@ function configSchema(): Schema {
             ),
             lake: text('the lake as the cluster reaches it: a folder or an address; exports/lake by default'),
           },
-          { required: ['command'] },
+          { dependentRequired: { lake: ['command'] } },
         ),
         dashboardUrl: text('where people open the dashboard; messages link to it'),
         sinks: {
