@@ -134,7 +134,7 @@ describe.skipIf(home === undefined)('a cluster of a master and two workers over 
     }
   });
 
-  test('writes the same files as DuckDB, which verify against the books', { timeout: 300_000 }, async () => {
+  test('writes the same files as DuckDB, which verify against the books', { timeout: 600_000 }, async () => {
     const asked = ['report', 'cost_by_workspace', '--dir', dir, '--month', '2026-10', '--format', 'csv', ...now];
     const [ours, theirs] = [await newProject(), await newProject()];
     expect((await runCli([...asked, '--out', ours])).exitCode).toBe(0);
@@ -149,7 +149,7 @@ describe.skipIf(home === undefined)('a cluster of a master and two workers over 
     expect(verified.exitCode, verified.stdout + verified.stderr).toBe(0);
   });
 
-  test('answers a query in its order', { timeout: 300_000 }, async () => {
+  test('answers a query in its order', { timeout: 600_000 }, async () => {
     const sql =
       'select workspace, sum(cost) as cost, count(*) as hours from costs group by workspace order by cost desc';
     const ours = await runCli(['sql', '--dir', dir, '--json', sql, ...now]);
