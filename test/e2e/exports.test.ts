@@ -218,7 +218,7 @@ describe.concurrent('costbook verify', () => {
     const { exitCode, stdout } = await runCli(['verify', out, '--dir', dir]);
     expect(exitCode).toBe(0);
     expect(stdout).toBe(
-      `same     cost_by_workspace/${period}  2 files, 3 rows, 5.300000001000 USD, as of 2026-10-01T12:30:00Z\n1 export: no differences\n`,
+      `same     cost_by_workspace/${period}  2 files, 3 rows, cost 5.300000001000 USD, as of 2026-10-01T12:30:00Z\n1 export: no differences\n`,
     );
   });
 
