@@ -129,7 +129,7 @@ describe('docs', () => {
   test('every block has a language that the tests know', () => {
     const kinds = new Set(pages.flatMap(({ blocks }) => blocks.map(({ kind }) => kind)));
     expect([...kinds].sort()).toEqual(
-      ['crontab', 'json', 'python', 'sh', 'sql', 'text', 'ts', 'yaml'].filter((kind) => kinds.has(kind)),
+      ['crontab', 'json', 'properties', 'python', 'sh', 'sql', 'text', 'ts', 'yaml'].filter((kind) => kinds.has(kind)),
     );
   });
 
