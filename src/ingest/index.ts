@@ -84,7 +84,7 @@ export async function ingest(request: IngestRequest, tools: IngestTools): Promis
       }),
     ),
   );
-  ours.signal.throwIfAborted();
+  if (settled.some(({ status }) => status === 'rejected')) ours.signal.throwIfAborted();
   return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 }
 
@@ -95,7 +95,6 @@ async function bringUpToDate(
   tools: IngestTools,
   common: { readonly clock: RunClock; readonly shared: SharedWork },
 ): Promise<AccountSummary> {
-  tools.signal.throwIfAborted();
   const client = tools.openClient(account);
   const costs = await ingestAccount(account, client, request, tools, common);
   // A platform that fails for costs gets no further requests; the resources stay as they are until the next run.
@@ -196,6 +195,7 @@ async function ingestAccount(
   };
   const ingest: AccountIngest = { config, client, request, tools, clock, shared, progress };
   try {
+    tools.signal.throwIfAborted(); // an ingest that is out of time says so for each account
     await fetchAccount(ingest);
   } catch (error) {
     if (!isAccountsOwn(error)) throw error;
