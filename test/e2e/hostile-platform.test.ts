@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askSnapshot, newProject, runCli } from '../support/project.ts';
+import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { runOnTerminal } from '../support/terminal.ts';
 
 const now = '2026-09-05T12:30:00Z';
@@ -113,14 +114,7 @@ describe('a hostile platform', () => {
   });
 
   test('that never answers is reported with the request, and delays an ingest only up to the limit', async () => {
-    const mute = createServer((socket) => {
-      sockets.add(socket);
-      socket.on('error', () => socket.destroy());
-    });
-    mute.listen(0, '127.0.0.1');
-    await once(mute, 'listening');
-    const address = mute.address();
-    const host = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    const host = await listenMute();
     const dir = await newProject();
     await writeFile(
       join(dir, 'costbook.yaml'),
@@ -128,11 +122,50 @@ describe('a hostile platform', () => {
     );
     const args = ['ingest', '--now', now, '--dir', dir, '--timeout', '8s'];
     const { exitCode, stdout, terminal } = await runOnTerminal(args);
-    mute.close();
     expect(exitCode).toBe(3);
     expect(terminal).toContain(`waiting for ${host} for 6 s: GET /v0/accounts/acc_one/metrics`);
     expect(stdout).toMatch(new RegExp(`took longer than 8 s, waiting for ${host} for \\d s: GET /v0/accounts/acc_one`));
     const runs = await askSnapshot(dir, 'select outcome, exit_code from runs');
     expect(runs).toEqual([{ outcome: 'failed', exit_code: 3 }]);
   });
+
+  test('that never answers for one account leaves the others loaded, and each of them reported', async () => {
+    const host = await listenMute();
+    const box = { type: 'sandbox', workspace: 'north', dimension: 'sandbox_compute_runtime_gbs' } as const;
+    const platform = await startScriptedPlatform(
+      series({ ...box, name: 'box', uuid: 'sbx-1' }, '2026-09-02T05', [1.25, 2.5]),
+    );
+    const dir = await newProject();
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      `accounts:
+  - { id: acc_two, url: 'http://${host}', token: tok-1, since: 2026-09-01 }
+  - { id: acc_one, url: '${platform.url}', token: '${platform.tokens.admin}', since: 2026-09-01 }
+`,
+    );
+    const args = ['ingest', '--now', now, '--dir', dir, '--timeout', '8s', '--json'];
+    const { exitCode, stdout } = await runCli(args, { COSTBOOK_URL: '', COSTBOOK_TOKEN: '', COSTBOOK_ACCOUNT: '' });
+    expect(exitCode).toBe(3);
+    const { accounts } = JSON.parse(stdout) as { accounts: { account: string; rows: number; errors: string[] }[] };
+    expect(accounts).toMatchObject([
+      { account: 'acc_two', rows: 0, errors: [expect.stringContaining(`waiting for ${host}`)] },
+      { account: 'acc_one', rows: 2, errors: [] },
+    ]);
+    expect(await askSnapshot(dir, 'select account, sum(cost)::varchar as cost from costs group by all')).toEqual([
+      { account: 'acc_one', cost: '3.750000000000' },
+    ]);
+  });
 });
+
+/** A server that accepts connections and never answers; the host and port. */
+async function listenMute(): Promise<string> {
+  const mute = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+  });
+  mute.listen(0, '127.0.0.1');
+  mute.unref();
+  await once(mute, 'listening');
+  const address = mute.address();
+  return `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}
