@@ -1,7 +1,7 @@
 import { join, relative, sep } from 'node:path';
+import { isPlainToOthers } from '../addresses.ts';
 import {
   type Destination,
-  isPlainToOthers,
   isStoreAddress,
   loadConfig,
   parseDestination,

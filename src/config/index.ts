@@ -30,7 +30,6 @@ export {
 } from './sink-settings.ts';
 export {
   type Destination,
-  isPlainToOthers,
   isStoreAddress,
   parseDestination,
   type StorageSettings,

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import { isForbiddenHost } from '../addresses.ts';
 import { quoted } from '../choices.ts';
 import { UsageError } from '../errors.ts';
 import { parseDuration } from '../time.ts';
@@ -59,40 +59,17 @@ export const parseDestination: Parse<Destination> = (value) => {
   return { bucket, prefix, url: prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}` };
 };
 
-/** Addresses that hand out credentials of the machine: nothing may be sent there. */
-const metadataHosts = new Set(['metadata.google.internal', 'metadata.goog', 'instance-data', 'metadata']);
-const metadataNetworks = new BlockList();
-metadataNetworks.addSubnet('169.254.0.0', 16, 'ipv4');
-metadataNetworks.addAddress('100.100.100.200', 'ipv4');
-metadataNetworks.addAddress('168.63.129.16', 'ipv4');
-metadataNetworks.addSubnet('fe80::', 10, 'ipv6');
-for (const network of ['fd00:ec2::', 'fd20:ce::', 'fd00:c1::', 'fd00:42::']) {
-  metadataNetworks.addSubnet(network, 32, 'ipv6');
-}
-
 /** The address of an object store. */
 export const parseEndpoint: Parse<string> = (value) => {
   const address = parseUrl(value);
-  const host = new URL(address).hostname
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '')
-    .toLowerCase();
-  const family = isIP(host);
-  const isForbidden =
-    metadataHosts.has(host) || (family !== 0 && metadataNetworks.check(host, family === 4 ? 'ipv4' : 'ipv6'));
-  if (isForbidden) {
+  const { hostname } = new URL(address);
+  if (isForbiddenHost(hostname)) {
     throw new UsageError(
-      `found ${host}, which is a metadata service that hands out credentials, expected the address of an object store`,
+      `found ${hostname}, which is a reserved address or a metadata service that hands out credentials, expected the address of an object store`,
     );
   }
   return address;
 };
-
-/** Whether an address sends everything readable over a network: plain http to another machine. */
-export function isPlainToOthers(address: string): boolean {
-  const { protocol, hostname } = new URL(address);
-  return protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-}
 
 /** A time limit of one request, from a second to an hour. */
 const parseStorageTimeout: Parse<number> = (value) => {

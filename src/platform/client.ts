@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { isPlainToOthers } from '../addresses.ts';
 import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { excerpt, messageOf, PlatformError } from '../errors.ts';
 import type { Instant } from '../time.ts';
@@ -330,27 +331,16 @@ function openPace(
   };
 }
 
-/** Names that lead to this machine itself, where nobody can listen in between. */
-const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
-
-/** Whether a host name leads to this machine itself. */
-export function isLoopbackHost(hostname: string): boolean {
-  return loopback.test(hostname);
-}
-
 /**
  * Anybody on the way can read a token over plain HTTP. Warn and continue: inside a private network, or in front of a
  * proxy that adds TLS, plain HTTP can be intended.
  */
 function warnAboutPlainHttp(url: string, { log }: Effects): void {
-  const { protocol, hostname, host } = new URL(url);
-  if (protocol !== 'http:' || isLoopbackHost(hostname)) return;
+  if (!isPlainToOthers(url)) return;
   log.warn(
     'token.sent_unencrypted',
     'The token is sent unencrypted: use https in the url, unless you own the network to this host',
-    {
-      host,
-    },
+    { host: new URL(url).host },
   );
 }
 

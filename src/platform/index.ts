@@ -5,7 +5,6 @@ export {
   type ClientSettings,
   type Clocks,
   expiryOf,
-  isLoopbackHost,
   openClient,
   parseBody,
   parseBytes,

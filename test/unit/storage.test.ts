@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { isPlainToOthers } from '../../src/addresses.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { isPlainToOthers, parseDestination, parseEndpoint } from '../../src/config/storage-settings.ts';
+import { parseDestination, parseEndpoint } from '../../src/config/storage-settings.ts';
 import { exitCodeOf } from '../../src/errors.ts';
 import { filesOfManifest } from '../../src/reports/export-content.ts';
 import { parseLease } from '../../src/storage/lease.ts';
