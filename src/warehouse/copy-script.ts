@@ -1,11 +1,12 @@
 /**
  * Copies a DuckDB file and syncs the copy. Runs in a child process: in the process that holds the warehouse, closing any
  * other descriptor of its file would drop DuckDB's lock. Arguments: the file, the path next to which the copy is made,
- * the writer's process id, and a retired copy or nothing. Prints `cloned` if the file system shares the blocks of both,
+ * the writer's process id, and with a retired copy its path, the length of the headers and the length of a block, in
+ * bytes. Prints `cloned` if the file system shares the blocks of both,
  * else `patched` or `copied`.
  *
  * A retired copy is patched: each block of a DuckDB file starts with a checksum of 8 bytes, so only the blocks whose
- * checksums differ are copied. The seal goes first and the headers come last; a retired copy that was not finished is
+ * checksums differ are copied; with blocks of another length, all is copied. The seal goes first and the headers come last; a retired copy that was not finished is
  * never used again.
  *
  * Stdin ends when the writer no longer wants a copy, or is dead; then the child leaves nothing. The writer handles
@@ -15,9 +16,9 @@ export const copyScript = `
 const fs = require('node:fs');
 const { copyFile, open, rename, rm } = fs.promises;
 const { COPYFILE_FICLONE_FORCE } = fs.constants;
-const [from, to, writer, retired] = process.argv.slice(1);
+const [from, to, writer, retired, ...lengths] = process.argv.slice(1);
+const [headerBytes, blockBytes] = lengths.map(Number);
 const part = to + '.' + process.pid + '.part';
-const headerBytes = 3 * 4096;
 const checksumBytes = 8;
 function leaveNothing() {
   fs.rmSync(part, { force: true });
@@ -41,8 +42,8 @@ async function patch() {
   const { size } = await source.stat();
   const headers = Buffer.alloc(headerBytes);
   await source.read(headers, 0, headerBytes, 0);
-  const blockBytes = Number(headers.readBigUInt64LE(4096 + 40));
-  const known = Math.floor(((await target.stat()).size - headerBytes) / blockBytes);
+  const hasSameBlocks = [4096, 8192].every((header) => Number(headers.readBigUInt64LE(header + 40)) === blockBytes);
+  const known = !hasSameBlocks ? 0 : Math.floor(((await target.stat()).size - headerBytes) / blockBytes);
   await target.truncate(size);
   const block = Buffer.alloc(blockBytes);
   const ours = Buffer.alloc(checksumBytes);

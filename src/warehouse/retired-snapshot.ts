@@ -1,6 +1,6 @@
 import { chmod, link, readdir, readlink, rename, rm, stat, statfs, utimes } from 'node:fs/promises';
 import { openDatabase } from './database.ts';
-import type { SealState } from './seal.ts';
+import { blockBytesOf, type SealState } from './seal.ts';
 
 /** When the file of a replaced snapshot is used again. */
 export interface Retiring {
@@ -11,6 +11,13 @@ export interface Retiring {
 }
 
 export const usualRetiring: Retiring = { leastBytes: 256 * 1024 * 1024, leastAgeMs: 60 * 60_000 };
+
+/** The file of a replaced snapshot that no program reads. */
+export interface Retired {
+  readonly path: string;
+  /** The length of its blocks, in bytes. */
+  readonly blockBytes: number;
+}
 
 /** The free space that must remain, in sizes of a snapshot. */
 const freeCopies = 2;
@@ -39,21 +46,23 @@ export async function keepRetired(
 }
 
 /**
- * Takes the file of the snapshot before the present one, for the next publication to write to; returns its path. Returns
- * undefined, and removes the file, unless it is certain that no program reads it: it was replaced long ago, DuckDB can
- * lock it, and on Linux no visible process has it open.
+ * Takes the file of the snapshot before the present one, for the next publication to write to. Returns undefined, and removes
+ * the file, unless the length of its blocks is known and it is certain that no program reads it: it was replaced long
+ * ago, DuckDB can lock it, and on Linux no visible process has it open.
  */
 export async function takeRetired(
   snapshot: string,
   present: SealState | undefined,
   { leastAgeMs }: Retiring,
-): Promise<string | undefined> {
+): Promise<Retired | undefined> {
   const retired = retiredFile(snapshot);
   const found = await stat(retired).catch(() => undefined);
   if (found === undefined) return undefined;
   const taken = `${retired}.part`; // what a killed publication leaves under this name is removed
   const isOld = Date.now() - found.mtimeMs >= leastAgeMs;
+  const blockBytes = await blockBytesOf(retired);
   if (
+    blockBytes !== undefined &&
     present?.state === 'intact' &&
     found.nlink === 1 &&
     isOld &&
@@ -61,7 +70,7 @@ export async function takeRetired(
     (await isLockable(retired))
   ) {
     await rename(retired, taken);
-    return taken;
+    return { path: taken, blockBytes };
   }
   await rm(retired, { force: true });
   return undefined;

@@ -121,6 +121,17 @@ export async function hasHeadersOf(file: string, published: Seal): Promise<boole
   }
 }
 
+/** The length of the blocks of a DuckDB file, in bytes; undefined if its headers do not say. Throws file system errors. */
+export async function blockBytesOf(file: string): Promise<number | undefined> {
+  const handle = await open(file, 'r');
+  try {
+    const headers = await read(handle, 0, headerBytes);
+    return headers.length < headerBytes ? undefined : activeHeader(headers)?.blockBytes;
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Why a file is not a complete DuckDB file, as a sentence; undefined if it is. Pure. */
 function damageOf(headers: Buffer, size: number): string | undefined {
   if (size === 0) return 'it is empty';

@@ -10,8 +10,8 @@ import { copyScript } from './copy-script.ts';
 import { openDatabase } from './database.ts';
 import { completeFiles, journalFolder, lastApplied } from './journal.ts';
 import { logsBeside } from './logs.ts';
-import { keepRetired, type Retiring, takeRetired, usualRetiring } from './retired-snapshot.ts';
-import { readSeal, type SealState, type SnapshotFacts, sealFile } from './seal.ts';
+import { keepRetired, type Retired, type Retiring, takeRetired, usualRetiring } from './retired-snapshot.ts';
+import { headerBytes, readSeal, type SealState, type SnapshotFacts, sealFile } from './seal.ts';
 import { contentsOf } from './statements.ts';
 
 /** No suitable disk takes longer; one that hangs must not block the warehouse forever. */
@@ -209,12 +209,13 @@ async function copyWarehouse(
   warehouse: string,
   copy: string,
   failure: string,
-  { signal, retired }: { readonly signal?: AbortSignal | undefined; readonly retired?: string | undefined },
+  { signal, retired }: { readonly signal?: AbortSignal | undefined; readonly retired?: Retired | undefined },
 ): Promise<{ readonly part: string; readonly isCloned: boolean }> {
   await connection.checkpoint();
   signal?.throwIfAborted();
-  await removeParts(copy, retired);
-  const child = spawn(process.execPath, ['-e', copyScript, warehouse, copy, String(process.pid), retired ?? ''], {
+  await removeParts(copy, retired?.path);
+  const reused = retired === undefined ? [] : [retired.path, String(headerBytes), String(retired.blockBytes)];
+  const child = spawn(process.execPath, ['-e', copyScript, warehouse, copy, String(process.pid), ...reused], {
     env: {},
     stdio: ['pipe', 'pipe', 'pipe'],
   });
