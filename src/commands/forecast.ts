@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { UsageError } from '../errors.ts';
 import {
   describeStep,
   type Forecast,
-  forecastSeries,
+  type ForecastRequest,
+  forecastsInOrder,
   type GivenSeries,
   type Range,
   readSeriesFile,
@@ -82,15 +82,19 @@ async function forecastOfFile(input: CommandInput, context: CommandContext): Pro
   const given = await readSeriesFile(file, context.signal);
   const asked = { horizon: horizon ?? 1, level, seasons };
   if (context.json) await context.write(`{"horizon":${asked.horizon},"level":${level},"series":[`);
-  for (const [index, series] of given.entries()) {
-    await setImmediate(); // lets a signal in between two series
-    context.signal.throwIfAborted();
-    context.progress(`series ${index + 1} of ${given.length}`);
-    const forecast = await forecastOf(series, asked);
+  const requests = given.map((series) => requestOf(series, asked));
+  let number = 0;
+  context.progress(`series 1 of ${given.length}`);
+  for await (const made of forecastsInOrder(requests, context.signal)) {
+    const series = given[number];
+    if (series === undefined) break;
+    const forecast = series.step === undefined ? tooShort : made;
     const told = context.json
-      ? `${index > 0 ? ',' : ''}\n${JSON.stringify(toJson(series, forecast))}`
+      ? `${number > 0 ? ',' : ''}\n${JSON.stringify(toJson(series, forecast))}`
       : `${describe(series, forecast, level, context.layout)}\n`;
     await context.write(told);
+    number += 1;
+    context.progress(`series ${Math.min(number + 1, given.length)} of ${given.length}`);
   }
   if (context.json) await context.write('\n]}\n');
   return 0;
@@ -98,14 +102,12 @@ async function forecastOfFile(input: CommandInput, context: CommandContext): Pro
 
 type Asked = { readonly horizon: number; readonly level: number; readonly seasons: readonly number[] | undefined };
 
-async function forecastOf({ start, step, values }: GivenSeries, { horizon, level, seasons }: Asked): Promise<Forecast> {
-  if (step === undefined) return { kind: 'none', reason: 'too little history: only one value' };
+const tooShort: Forecast = { kind: 'none', reason: 'too little history: only one value' };
+
+function requestOf({ start, step, values }: GivenSeries, { horizon, level, seasons }: Asked): ForecastRequest {
   const nonNegative = values.every((value) => value === null || value >= 0);
-  return forecastSeries({ start, step, values }, horizon, {
-    level,
-    nonNegative,
-    ...(seasons === undefined ? {} : { seasons }),
-  });
+  const options = { level, nonNegative, ...(seasons === undefined ? {} : { seasons }) };
+  return { history: { start, step: step ?? 'day', values }, horizon, options };
 }
 
 function shareIn(text: string | undefined, options: ReturnType<typeof optionReader>): number {

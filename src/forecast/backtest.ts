@@ -74,16 +74,27 @@ export function tryModel(
   if (path === undefined) return undefined;
   const paths: (readonly number[])[] = [];
   for (const origin of origins) {
-    const said = model.forecast(origin.past, horizon);
+    const said = pathFrom(model, origin, horizon, floor);
     if (said === undefined) return undefined;
-    paths.push(said.slice(0, origin.outcomes.length).map((value) => Math.max(floor, value)));
+    paths.push(said);
   }
   const pathAt = (index: number) => paths[index] ?? [];
   return { model, path, pathAt, losses: origins.map((origin, index) => lossesOf(origin, pathAt(index))) };
 }
 
-/** Single steps count half, their sum counts in full: budgets depend on the sum. */
-function lossesOf({ outcomes, isKnown }: Origin, path: readonly number[]): number[] {
+/** The forecast of a model from an origin, as long as its outcomes; undefined if it cannot forecast from there. */
+export function pathFrom(
+  model: Model,
+  { past, outcomes }: Origin,
+  horizon: number,
+  floor: number,
+): number[] | undefined {
+  const said = model.forecast(past, horizon);
+  return said?.slice(0, outcomes.length).map((value) => Math.max(floor, value));
+}
+
+/** Losses by number of steps so far. Single steps count half, their sum counts in full: budgets depend on the sum. */
+export function lossesOf({ outcomes, isKnown }: Origin, path: readonly number[]): number[] {
   let [absolute, total] = [0, 0];
   return outcomes.map((outcome, h) => {
     const error = isKnown[h] ? outcome - (path[h] ?? 0) : 0;

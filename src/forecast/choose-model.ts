@@ -1,8 +1,8 @@
 import { median } from '../median.ts';
 import { loadAugurs } from './augurs.ts';
-import { type Origin, originsOf, type PredictedPaths, type Trial, tryModel } from './backtest.ts';
+import { lossesOf, type Origin, originsOf, type PredictedPaths, pathFrom, type Trial, tryModel } from './backtest.ts';
 import { lastSeason, type Model, modelsWith, type Past } from './models.ts';
-import { mean, sum } from './numbers.ts';
+import { sum } from './numbers.ts';
 import type { Prepared } from './series.ts';
 
 /** Steps that must be before an origin, if there is no season. */
@@ -54,27 +54,36 @@ export async function tryModels(
   for (const model of models) if (!model.isDear) add(model);
   const some = origins.filter((_, index) => index % screening.every === screening.every - 1);
   for (const model of models)
-    if (model.isDear && isWorthTrying(model, trials, past, origins, some, horizon, floor)) add(model);
+    if (model.isDear && isWorthTrying(model, trials, origins, some, horizon, floor)) add(model);
   const chosen = chooseAt(trials, origins, 0, horizon);
   if (chosen === undefined) throw new Error('the seasonal naive model has no forecast');
   return { origins, chosen, chosenAt: origins.map(({ back }) => chooseAt(trials, origins, back, horizon)) };
 }
 
-/** Whether a slow model is better at a few origins than the best of the others there. */
+/**
+ * Whether a slow model is better at a few origins than the best of the others there. It is fitted at no more of them
+ * than it takes to know.
+ */
 function isWorthTrying(
   model: Model,
   trials: readonly Trial[],
-  past: Past,
   origins: readonly Origin[],
   some: readonly Origin[],
   horizon: number,
   floor: number,
 ): boolean {
-  const trial = some.length === 0 ? undefined : tryModel(model, past, some, horizon, floor);
-  if (trial === undefined) return false;
-  const lossOf = (losses: readonly (readonly number[])[]) => mean(losses.map((one) => one.at(-1) ?? 0));
+  if (some.length === 0) return false;
+  const lossOf = (losses: readonly (readonly number[])[]) => sum(losses.map((one) => one.at(-1) ?? 0));
   const others = trials.map((other) => lossOf(some.map((origin) => other.losses[origins.indexOf(origin)] ?? [])));
-  return lossOf(trial.losses) < screening.share * Math.min(...others);
+  const bound = screening.share * Math.min(...others);
+  let loss = 0;
+  for (const origin of some) {
+    const path = pathFrom(model, origin, horizon, floor);
+    if (path === undefined) return false;
+    loss += lossOf([lossesOf(origin, path)]);
+    if (!(loss < bound)) return false;
+  }
+  return true;
 }
 
 /**

@@ -8,4 +8,5 @@ export {
 export type { Range } from './ranges.ts';
 export { describeStep, type GivenSeries, readSeriesFile } from './read-series.ts';
 export type { Backtest } from './scores.ts';
+export { type ForecastRequest, forecastsInOrder } from './side-by-side.ts';
 export { stepsAfter } from './step.ts';

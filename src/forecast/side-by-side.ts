@@ -1,0 +1,83 @@
+import { availableParallelism } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import pLimit from 'p-limit';
+import { type CostHistory, type Forecast, type ForecastOptions, forecastSeries } from './forecast.ts';
+
+/** The arguments of one `forecastSeries`. */
+export interface ForecastRequest {
+  readonly history: CostHistory;
+  readonly horizon: number;
+  readonly options: ForecastOptions;
+}
+
+/** A thread takes as long to start as some forecasts do. */
+const leastOfThread = 10;
+/** A limit on memory: each thread has its own copy of the models. */
+const mostThreads = 8;
+/** How many forecasts of each thread may wait until earlier ones are read. */
+const aheadOfThread = 8;
+/** Only compiled code can start the worker threads. */
+const isCompiled = import.meta.url.endsWith('.js');
+
+/**
+ * Makes many forecasts as `forecastSeries` does, on all cores, and gives them in the order of the requests. Aborting
+ * the signal throws its reason. Throws what `forecastSeries` throws, in order too.
+ */
+export async function* forecastsInOrder(
+  requests: readonly ForecastRequest[],
+  signal: AbortSignal,
+): AsyncGenerator<Forecast> {
+  const wanted = Math.min(availableParallelism(), mostThreads, Math.floor(requests.length / leastOfThread));
+  const threads = isCompiled && wanted > 1 ? Array.from({ length: wanted }, startThread) : [];
+  const free = [...threads];
+  const limiter = pLimit(Math.max(1, threads.length));
+  async function inThread(request: ForecastRequest): Promise<Forecast | undefined> {
+    const thread = free.pop();
+    const made = await thread?.make(request);
+    if (thread !== undefined) free.push(thread);
+    return made;
+  }
+  const begun: Promise<Forecast | undefined>[] = [];
+  try {
+    for (const [index, request] of requests.entries()) {
+      const ahead = requests.slice(begun.length, index + 1 + threads.length * aheadOfThread);
+      begun.push(...ahead.map((next) => limiter(() => inThread(next))));
+      const made = await begun[index];
+      await setImmediate(); // lets a signal in between two forecasts
+      signal.throwIfAborted();
+      yield made ?? (await forecastSeries(request.history, request.horizon, request.options));
+    }
+  } finally {
+    for (const thread of threads) thread.end();
+  }
+}
+
+interface Thread {
+  /** Makes one forecast at a time; undefined if the thread could not make it. */
+  make(request: ForecastRequest): Promise<Forecast | undefined>;
+  end(): void;
+}
+
+function startThread(): Thread {
+  const worker = new Worker(new URL('./forecast-worker.js', import.meta.url), { execArgv: [] });
+  let isThere = true;
+  let settle: (forecast: Forecast | undefined) => void = () => undefined;
+  function stop(): void {
+    isThere = false;
+    settle(undefined);
+  }
+  worker.on('message', (forecast: Forecast | undefined) => settle(forecast));
+  worker.on('error', stop); // for example, out of memory
+  worker.on('exit', stop);
+  return {
+    make(request) {
+      if (!isThere) return Promise.resolve(undefined);
+      return new Promise((resolve) => {
+        settle = resolve;
+        worker.postMessage(request);
+      });
+    },
+    end: () => void worker.terminate(),
+  };
+}
