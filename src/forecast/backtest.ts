@@ -56,7 +56,7 @@ export function originsOf(
 }
 
 /** Steps between two origins. */
-function strideOf(seasons: readonly number[], horizon: number): number {
+export function strideOf(seasons: readonly number[], horizon: number): number {
   const shortest = seasons[0] ?? 1;
   const season = shortest <= 31 ? shortest : 1;
   return season * Math.max(1, Math.ceil(horizon / 8 / season));

@@ -1,6 +1,15 @@
 import { median } from '../median.ts';
 import { loadAugurs } from './augurs.ts';
-import { lossesOf, type Origin, originsOf, type PredictedPaths, pathFrom, type Trial, tryModel } from './backtest.ts';
+import {
+  lossesOf,
+  type Origin,
+  originsOf,
+  type PredictedPaths,
+  pathFrom,
+  strideOf,
+  type Trial,
+  tryModel,
+} from './backtest.ts';
 import { lastSeason, type Model, modelsWith, type Past } from './models.ts';
 import { sum } from './numbers.ts';
 import type { Prepared } from './series.ts';
@@ -9,6 +18,8 @@ import type { Prepared } from './series.ts';
 const leastPast = 8;
 /** The share of the whole history that must be before an origin. */
 const leastPastShare = 0.3;
+/** How often the longest season must be before an origin, as long as this many origins are left. */
+const leastSeasons = { seen: 2, origins: 8 };
 /** A slow model is first tried at every sixth origin; it needs less than this share of the best loss there. */
 const screening = { every: 6, share: 0.97 };
 /** The least loss of an origin, as a share of the series' usual size: below it all models do equally well. */
@@ -42,8 +53,11 @@ export async function tryModels(
   seasons: readonly number[],
   floor: number,
 ): Promise<Tried> {
-  // With much less history, a model has different errors than now.
-  const least = Math.max(seasons[0] === undefined ? leastPast : 2 * seasons[0], leastPastShare * series.values.length);
+  // With much less history, or without the longest season, a model has different errors than now.
+  const { length } = series.values;
+  const leastLength = Math.max(seasons[0] === undefined ? leastPast : 2 * seasons[0], leastPastShare * length);
+  const left = length - leastSeasons.origins * strideOf(seasons, horizon);
+  const least = Math.max(leastLength, Math.min(leastSeasons.seen * (seasons.at(-1) ?? 1), left));
   const origins = originsOf(series, horizon, seasons, least, floor === 0);
   const models = modelsWith(await loadAugurs());
   const trials: Trial[] = [];
