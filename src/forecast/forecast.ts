@@ -1,12 +1,15 @@
 import { UsageError } from '../errors.ts';
+import { dayMs, type Instant, type Zone } from '../time.ts';
+import { effectWords, type Holidays, withCalendar, withoutCalendar } from './calendar.ts';
 import { type ChangePoint, findChangePoint, rangesAfterChangePoint } from './change-point.ts';
 import { tryModels } from './choose-model.ts';
+import { byLocalTime } from './local-hours.ts';
 import { marginsFor } from './margins.ts';
 import { pastOf, type Transform } from './models.ts';
 import { type Range, rangesAround } from './ranges.ts';
 import { type Backtest, backtestOf } from './scores.ts';
 import { type Prepared, prepare } from './series.ts';
-import { type Step, stepsAfter, usualSeasons } from './step.ts';
+import { type Step, stepMsOf, stepsAfter, usualSeasons } from './step.ts';
 
 /** The values of one series at a regular step, without gaps in time. An unknown value is null. */
 export interface CostHistory {
@@ -23,6 +26,10 @@ export interface ForecastOptions {
   readonly level?: number;
   /** True (the default) if the series cannot be below zero. */
   readonly nonNegative?: boolean;
+  /** The zone whose time the daily pattern of shorter steps follows; UTC by default. */
+  readonly zone?: Zone;
+  /** Dates on which days may cost more or less than usual: `2026-12-25`. */
+  readonly holidays?: Holidays;
 }
 
 export interface SeriesForecast {
@@ -75,44 +82,90 @@ export async function forecastSeries(
   options: ForecastOptions = {},
 ): Promise<Forecast> {
   const { level = 0.8, nonNegative = true } = options;
-  const asked = options.seasons ?? usualSeasons(history.step);
+  const { start, step, values } = history;
+  const asked = options.seasons ?? usualSeasons(step);
   checkAsked(horizon, level, asked);
-  const known = [...new Set(asked)].sort((a, b) => a - b);
-  const series = prepare(history.values, known[0] ?? 1);
-  const { length } = history.values;
-  const instantAt = (index: number) => stepsAfter(history.start, history.step, index);
-  if (series.known > 0 && isStill(series, known[0])) {
-    const since = length - series.zerosAtEnd;
-    const note = series.zerosAtEnd < series.known ? `stopped: zero since ${instantAt(since)}` : 'always zero';
+  const seasons = [...new Set(asked)].sort((a, b) => a - b);
+  const stepMs = stepMsOf(step);
+  const isShort = stepMs !== undefined && stepMs < dayMs;
+  const zone = isShort ? options.zone : undefined;
+  const local = zone && byLocalTime(values, horizon, Date.parse(start), stepMs ?? 0, zone);
+  const instantAt = (index: number) => stepsAfter(start, step, local?.indexOf(index) ?? index);
+  const forecast = await forecastValues({
+    values: local?.values ?? values,
+    horizon: local?.horizon ?? horizon,
+    seasons,
+    level,
+    nonNegative,
+    firstDay: stepMs === dayMs ? Date.parse(start) : undefined,
+    holidays: options.holidays ?? new Set(),
+    instantAt,
+  });
+  if (local === undefined || forecast.kind === 'none') return forecast;
+  return { ...forecast, ...local.restore(forecast), through: stepsAfter(start, step, values.length) };
+}
+
+/** A series without its calendar, and what is asked of it. */
+interface Asked {
+  readonly values: readonly (number | null)[];
+  readonly horizon: number;
+  /** In steps, the shortest first. */
+  readonly seasons: readonly number[];
+  readonly level: number;
+  readonly nonNegative: boolean;
+  /** The first day of a series of days. */
+  readonly firstDay: Instant | undefined;
+  readonly holidays: Holidays;
+  /** The UTC instant of a step. */
+  instantAt(index: number): string;
+}
+
+async function forecastValues(asked: Asked): Promise<Forecast> {
+  const { horizon, seasons: known, level, nonNegative, firstDay, holidays, instantAt } = asked;
+  const { length } = asked.values;
+  const given = prepare(asked.values, known[0] ?? 1);
+  if (given.known > 0 && isStill(given, known[0])) {
+    const since = length - given.zerosAtEnd;
+    const note = given.zerosAtEnd < given.known ? `stopped: zero since ${instantAt(since)}` : 'always zero';
     return still(horizon, note, instantAt(since), instantAt(length));
   }
-  const reason = reasonForNone(series, known[0], horizon);
+  const reason = reasonForNone(given, known[0], horizon);
   if (reason !== undefined) return { kind: 'none', reason };
 
-  const seasons = known.filter((season) => series.values.length >= 2 * season);
+  const from = firstDay === undefined ? undefined : firstDay + given.skipped * dayMs;
+  const { values, effects } =
+    from === undefined ? { ...given, effects: [] } : withoutCalendar(given.values, given.isKnown, from, holidays);
+  const series = { ...given, values };
+  const seasons = known.filter((season) => values.length >= 2 * season);
   const floor = nonNegative ? 0 : Number.NEGATIVE_INFINITY;
-  const past = pastOf(series.values, series.values.length, seasons, nonNegative);
+  const past = pastOf(values, values.length, seasons, nonNegative);
   const tried = await tryModels(series, past, horizon, seasons, floor);
   const { chosen } = tried;
   const margins = marginsFor({ back: 0, past, chosen }, tried, horizon, level);
   const changePoint = nonNegative ? findChangePoint(tried, past, horizon, level) : undefined;
   const notes = [
-    ...(series.values.length < 2 * horizon ? ['the history is short for this horizon, so the intervals are wide'] : []),
+    ...(values.length < 2 * horizon ? ['the history is short for this horizon, so the intervals are wide'] : []),
     ...past.shifts.map(({ back, by }) => {
       const direction = by > 0 ? 'earlier' : 'later';
       return `the pattern moved ${Math.abs(by)} ${Math.abs(by) === 1 ? 'step' : 'steps'} ${direction} at ${instantAt(length - back)}; the forecast follows it`;
     }),
     ...(changePoint === undefined ? [] : [noteOf(changePoint)]),
+    ...effects.map((effect) => effectWords(effect, series.scale)),
   ];
+  const ranges =
+    changePoint === undefined
+      ? rangesAround(chosen.path, margins, floor, series.scale)
+      : rangesAfterChangePoint(changePoint, margins, { scale: series.scale, level });
+  const start = from === undefined ? undefined : from + values.length * dayMs;
   return {
     kind: 'forecast',
     model: chosen.model.name,
     transform: chosen.model.transform,
     seasons,
     notes,
-    ...(changePoint === undefined
-      ? rangesAround(chosen.path, margins, floor, series.scale)
-      : rangesAfterChangePoint(changePoint, margins, { scale: series.scale, level })),
+    ...(start === undefined || effects.length === 0
+      ? ranges
+      : withCalendar(ranges, effects, { start, holidays, scale: series.scale, floor })),
     backtest: backtestOf(tried, series, horizon, level, seasons.at(-1) ?? 1, floor),
     from: instantAt(length - past.values.length),
     through: instantAt(length),

@@ -10,14 +10,20 @@ const lengths = { hour: hourMs, day: dayMs, week: 7 * dayMs } as const;
 export function stepsAfter(start: string, step: Step, count: number): string {
   const instant = parseRfc3339(start);
   if (instant === undefined) throw new UsageError(`start: "${start}" is not an instant; expected 2026-10-01T00:00:00Z`);
-  if (step === 'month') return formatInstant(addCalendarMonths(instant, count));
-  return formatInstant(instant + count * (typeof step === 'number' ? step : lengths[step]));
+  const length = stepMsOf(step);
+  return formatInstant(length === undefined ? addCalendarMonths(instant, count) : instant + count * length);
 }
 
 /** The default seasons of a step, in steps. */
 export function usualSeasons(step: Step): readonly number[] {
-  if (step === 'month') return [12];
-  const length = typeof step === 'number' ? step : lengths[step];
+  const length = stepMsOf(step);
+  if (length === undefined) return [12];
   if (length >= dayMs) return length === dayMs ? [7] : [];
   return [dayMs, 7 * dayMs].map((season) => season / length).filter(Number.isInteger);
+}
+
+/** The length of a step in milliseconds; undefined for months. */
+export function stepMsOf(step: Step): number | undefined {
+  if (step === 'month') return undefined;
+  return typeof step === 'number' ? step : lengths[step];
 }

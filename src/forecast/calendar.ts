@@ -1,0 +1,233 @@
+import { median } from '../median.ts';
+import { dayMs, type Instant } from '../time.ts';
+import { sum } from './numbers.ts';
+import type { Range, Ranges } from './ranges.ts';
+
+/** Days that may cost more or less than others of the same weekday. */
+export type CalendarDay = 'holiday' | 'first day' | 'last day' | 'first working day' | 'last working day';
+
+/** The dates that a user named as holidays: `2026-12-25`. */
+export type Holidays = ReadonlySet<string>;
+
+/** What a kind of day changes, learned from a history. Amounts are in the unit of the values. */
+export interface CalendarEffect {
+  readonly day: CalendarDay;
+  /** A share of the usual cost, such as 0.4 on a holiday, or an amount on top of it, such as a monthly batch. */
+  readonly action: 'factor' | 'amount';
+  /** Its middle, least and largest size so far. */
+  readonly size: number;
+  readonly least: number;
+  readonly most: number;
+  /** How often it was seen. */
+  readonly seen: number;
+}
+
+/** A kind of day must have been seen this often. */
+const leastSeen = 3;
+/** The mean effect must be this many times its standard error, and change the usual cost by this share. */
+const leastCertainty = 4;
+const leastChange = 0.1;
+/** So many of the days seen must differ in the same direction. */
+const leastAgreeing = 0.8;
+/** The usual cost of a day is the median of this many days of the same weekday around it, before and after. */
+const weeksAround = 4;
+const leastAround = 3;
+
+const allDays: readonly CalendarDay[] = ['holiday', 'first day', 'last day', 'first working day', 'last working day'];
+
+/** The kinds of a day. Weekends and holidays are no working days. Pure. */
+export function calendarDaysOf(day: Instant, holidays: Holidays): ReadonlySet<CalendarDay> {
+  const found = new Set<CalendarDay>();
+  const date = new Date(day);
+  const isWorking = (at: Instant) => ![0, 6].includes(new Date(at).getUTCDay()) && !holidays.has(dateOf(at));
+  if (holidays.has(dateOf(day))) found.add('holiday');
+  const [year, month, of] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  const length = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  if (of === 1) found.add('first day');
+  if (of === length) found.add('last day');
+  if (!isWorking(day)) return found;
+  const none = (from: number, to: number) =>
+    !Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => Date.UTC(year, month, from + index)).some(
+      isWorking,
+    );
+  if (none(1, of - 1)) found.add('first working day');
+  if (none(of + 1, length)) found.add('last working day');
+  return found;
+}
+
+function dateOf(day: Instant): string {
+  return new Date(day).toISOString().slice(0, 10);
+}
+
+/** A history of days without the effects of the calendar. */
+export interface WithoutCalendar {
+  readonly values: readonly number[];
+  /** In the order in which they were removed. */
+  readonly effects: readonly CalendarEffect[];
+}
+
+/**
+ * Finds what month ends, working days and holidays change in a history of days, the most certain first, and puts the
+ * usual cost in the place of these days. `start` is the first day. Pure.
+ */
+export function withoutCalendar(
+  values: readonly number[],
+  isKnown: readonly boolean[],
+  start: Instant,
+  holidays: Holidays,
+): WithoutCalendar {
+  const kinds = values.map((_, index) => calendarDaysOf(start + index * dayMs, holidays));
+  const effects: CalendarEffect[] = [];
+  let rest = values;
+  for (let left = allDays; left.length > 0; ) {
+    const found = mostCertain(rest, isKnown, kinds, left);
+    if (found === undefined) break;
+    const usual = usualCosts(rest, isKnown, kinds);
+    rest = rest.map((value, index) => (kinds[index]?.has(found.day) ? (usual[index] ?? value) : value));
+    effects.push(found);
+    left = left.filter((day) => day !== found.day);
+  }
+  return { values: rest, effects };
+}
+
+/** The usual cost of each day: the median of the days of the same weekday around it that are no special days. */
+function usualCosts(
+  values: readonly number[],
+  isKnown: readonly boolean[],
+  kinds: readonly ReadonlySet<CalendarDay>[],
+): (number | undefined)[] {
+  return values.map((_, index) => {
+    const around: number[] = [];
+    for (let weeks = -weeksAround; weeks <= weeksAround; weeks += 1) {
+      const at = index + 7 * weeks;
+      const value = values[at];
+      if (weeks !== 0 && value !== undefined && isKnown[at] && kinds[at]?.size === 0) around.push(value);
+    }
+    return around.length < leastAround ? undefined : median(around);
+  });
+}
+
+function mostCertain(
+  values: readonly number[],
+  isKnown: readonly boolean[],
+  kinds: readonly ReadonlySet<CalendarDay>[],
+  days: readonly CalendarDay[],
+): CalendarEffect | undefined {
+  const usual = usualCosts(values, isKnown, kinds);
+  const level = median(usual.flatMap((value) => value ?? []).map(Math.abs));
+  const seen = values.flatMap((value, index) => {
+    const expected = usual[index];
+    return isKnown[index] && expected !== undefined ? [{ value, expected, kinds: kinds[index] }] : [];
+  });
+  const ordinary = seen.filter((one) => one.kinds?.size === 0).map(({ value, expected }) => value - expected);
+  const spread = Math.max(1.4826 * median(ordinary.map(Math.abs)), 0.2 * rootMeanSquare(ordinary), 0.005 * level, 1e-9);
+  let best: { readonly effect: CalendarEffect; readonly certainty: number } | undefined;
+  for (const day of days) {
+    const found = seen.filter((one) => one.kinds?.has(day));
+    const extras = found.map(({ value, expected }) => value - expected);
+    const middle = median(extras);
+    const certainty = (Math.abs(middle) / spread) * Math.sqrt(found.length);
+    const agreeing = extras.filter((extra) => Math.sign(extra) === Math.sign(middle)).length;
+    const isFound =
+      found.length >= leastSeen &&
+      certainty >= leastCertainty &&
+      agreeing >= leastAgreeing * found.length &&
+      Math.abs(middle) >= leastChange * median(found.map(({ expected }) => Math.abs(expected)));
+    if (isFound && (best === undefined || certainty > best.certainty)) {
+      best = { effect: effectOf(day, found), certainty };
+    }
+  }
+  return best?.effect;
+}
+
+function rootMeanSquare(values: readonly number[]): number {
+  return values.length === 0 ? 0 : Math.sqrt(sum(values.map((value) => value * value)) / values.length);
+}
+
+/** A factor or an amount, whichever was more alike on the days seen. */
+function effectOf(
+  day: CalendarDay,
+  found: readonly { readonly value: number; readonly expected: number }[],
+): CalendarEffect {
+  const amounts = found.map(({ value, expected }) => value - expected);
+  const factors = found.flatMap(({ value, expected }) => (expected > 0 && value >= 0 ? [value / expected] : []));
+  const unlike = (sizes: readonly number[], none: number) => {
+    const middle = median(sizes);
+    return median(sizes.map((size) => Math.abs(size - middle))) / Math.max(Math.abs(middle - none), 1e-12);
+  };
+  const isFactor = factors.length === found.length && unlike(factors, 1) < unlike(amounts, 0);
+  const sizes = isFactor ? factors : amounts;
+  return {
+    day,
+    action: isFactor ? 'factor' : 'amount',
+    size: median(sizes),
+    least: Math.min(...sizes),
+    most: Math.max(...sizes),
+    seen: found.length,
+  };
+}
+
+/**
+ * Adds effects to a forecast of days, of which `start` is the first. Amounts are multiplied by `scale`. The interval of
+ * a day covers every size seen so far. Pure.
+ */
+export function withCalendar(
+  { points, cumulative }: Ranges,
+  effects: readonly CalendarEffect[],
+  {
+    start,
+    holidays,
+    scale,
+    floor,
+  }: {
+    readonly start: Instant;
+    readonly holidays: Holidays;
+    readonly scale: number;
+    readonly floor: number;
+  },
+): Ranges {
+  const changed = points.map((point, index) => {
+    const kinds = calendarDaysOf(start + index * dayMs, holidays);
+    // The effect that was removed last is added first.
+    return effects.toReversed().reduce((range, effect) => {
+      return kinds.has(effect.day) ? withEffect(range, effect, scale, floor) : range;
+    }, point);
+  });
+  const more = { mean: 0, lower: 0, upper: 0 };
+  return {
+    points: changed,
+    cumulative: cumulative.map((range, index) => {
+      const [before, after] = [points[index], changed[index]];
+      if (before !== undefined && after !== undefined) {
+        more.mean += after.mean - before.mean;
+        more.lower += after.lower - before.lower;
+        more.upper += after.upper - before.upper;
+      }
+      const [mean, lower] = [range.mean + more.mean, Math.max(floor, range.lower + more.lower)];
+      return { mean, lower: Math.min(mean, lower), upper: Math.max(mean, range.upper + more.upper) };
+    }),
+  };
+}
+
+function withEffect(
+  { mean, lower, upper }: Range,
+  { action, size, least, most }: CalendarEffect,
+  scale: number,
+  floor: number,
+): Range {
+  if (action === 'factor')
+    return { mean: mean * size, lower: lower * Math.min(size, least), upper: upper * Math.max(size, most) };
+  const by = (value: number, amount: number) => Math.max(floor, value + amount * scale);
+  return { mean: by(mean, size), lower: by(lower, least), upper: by(upper, most) };
+}
+
+/** `the last day of a month is 2.3 times the usual (7 seen)`. */
+export function effectWords({ day, action, size, seen }: CalendarEffect, scale: number): string {
+  const name = day === 'holiday' ? 'a holiday' : `the ${day} of a month`;
+  const shown = (value: number) => String(Number(value.toPrecision(3)));
+  const how =
+    action === 'factor'
+      ? `${shown(size)} times the usual`
+      : `${shown(Math.abs(size) * scale)} ${size < 0 ? 'below' : 'above'} the usual`;
+  return `${name} is ${how} (${seen} seen)`;
+}
