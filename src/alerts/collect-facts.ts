@@ -56,6 +56,8 @@ export interface AlertFactsOptions {
   readonly severities?: Severities;
   /** Accounts that the configuration names; empty means all. */
   readonly configured: readonly string[];
+  /** Dates on which days may cost more or less than usual. */
+  readonly holidays?: ReadonlySet<string>;
   /** Undefined if budgets are unknown: alerts of budgets do not change. */
   readonly budgets: readonly Budget[] | undefined;
   /** Whether to forecast everything, to store it; otherwise only budgets with a forecast threshold. */
@@ -160,6 +162,7 @@ async function readBudgetFacts(
     now,
     freshnessHours,
     configured,
+    holidays = new Set(),
     isForecastStored = false,
     signal,
     forecaster,
@@ -190,6 +193,7 @@ async function readBudgetFacts(
     forecasts = await readForecasts(connection, {
       now,
       configured,
+      holidays,
       budgets: isForecastStored ? budgets : budgets.filter(isForecastAsked),
       withWorkspaces: isForecastStored,
       withoutStored: isForecastStored,

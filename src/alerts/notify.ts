@@ -8,6 +8,7 @@ import {
   alertSinksOf,
   answersToOf,
   clientFor,
+  holidaysOf,
   isActing,
   type LocalConfig,
   loadConfig,
@@ -85,11 +86,19 @@ export function alertFactsOptions(
     if (!(error instanceof UsageError)) throw error;
     problem = problem === undefined ? error : new UsageError(`${problem.message}\n${error.message}`);
   }
+  let holidays: ReadonlySet<string> = new Set();
+  try {
+    holidays = holidaysOf(config.calendar, dir);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    problem = problem === undefined ? error : new UsageError(`${problem.message}\n${error.message}`);
+  }
   return {
     now,
     freshnessHours: config.freshnessHours,
     severities: config.alerts.severity,
     configured: config.accounts.flatMap(({ id }) => id ?? []),
+    holidays,
     budgets,
     anomalyRules,
     overlay: join(dir, 'sql'),

@@ -76,6 +76,8 @@ export function summaryWindows(kind: SummaryPeriod, now: Instant): { name: strin
 }
 
 export interface SummaryOptions extends SpendsAsked {
+  /** Dates on which days may cost more or less than usual. */
+  readonly holidays?: ReadonlySet<string>;
   readonly budgets: readonly Budget[];
   /** Undefined if they are unknown. */
   readonly anomalyRules?: Pick<AnomalyRules, 'isOn'> | undefined;

@@ -91,7 +91,7 @@ export function backtestFacts(
 export async function backtestBudget(
   connection: Connection,
   budget: Budget,
-  { from, now, lagHours, signal, progress, forecaster }: BacktestOptions,
+  { from, now, lagHours, signal, progress, forecaster, holidays = new Set() }: BacktestOptions,
 ): Promise<BudgetBacktest> {
   const [reason] = (await unanswerableOf(connection, [budget])).get(budget) ?? [];
   if (reason !== undefined) throw new UsageError(`${budget.where}: budget ${budget.name}: ${reason}`);
@@ -124,7 +124,17 @@ export async function backtestBudget(
     },
   );
   const forecasts = isForecastAsked(budget)
-    ? await backtestForecasts(budget, { periods, spends, costsIn, now, forecaster, signal, progress, ...history })
+    ? await backtestForecasts(budget, {
+        periods,
+        spends,
+        costsIn,
+        now,
+        forecaster,
+        holidays,
+        signal,
+        progress,
+        ...history,
+      })
     : [];
   return {
     from: first.start,
@@ -152,6 +162,8 @@ export interface BacktestOptions {
   /** Called with the day that is being forecast. */
   readonly progress?: ((text: string) => void) | undefined;
   readonly forecaster?: Forecaster;
+  /** Dates on which days may cost more or less than usual. */
+  readonly holidays?: ReadonlySet<string>;
 }
 
 /** Spend of a window, which extends to the start of the next one, as known from an instant on. */
@@ -168,6 +180,7 @@ interface ForecastBacktest extends Omit<KnownHistory, 'recordedSince'> {
   readonly costsIn: (starts: readonly Instant[]) => Promise<readonly KnownCost[]>;
   readonly now: Instant;
   readonly forecaster: Forecaster | undefined;
+  readonly holidays: ReadonlySet<string>;
   readonly signal: AbortSignal | undefined;
   readonly progress: BacktestOptions['progress'];
 }
@@ -179,7 +192,7 @@ interface ForecastBacktest extends Omit<KnownHistory, 'recordedSince'> {
  */
 async function backtestForecasts(
   budget: Budget,
-  { periods, spends, costsIn, now, forecaster, signal, progress, ...history }: ForecastBacktest,
+  { periods, spends, costsIn, now, forecaster, holidays, signal, progress, ...history }: ForecastBacktest,
 ): Promise<KnownSpend[]> {
   const [first] = periods;
   const last = periods.at(-1);
@@ -230,6 +243,8 @@ async function backtestForecasts(
             completeThrough,
             spent,
             steps: { start, end, stepHours, values, beginning: { hours, share: hours / stepHours } },
+            timeZone: budget.timeZone,
+            holidays,
           },
           forecaster,
         );

@@ -40,6 +40,10 @@ export interface PeriodAsked {
   /** In the complete hours of the period, trillionths of a USD. */
   readonly spent: bigint;
   readonly steps: Steps;
+  /** Whose time daily patterns follow; UTC by default. */
+  readonly timeZone?: string;
+  /** Dates on which days may cost more or less than usual. */
+  readonly holidays?: ReadonlySet<string>;
 }
 
 /** The forecast of a period. Amounts are trillionths of a USD. */
@@ -81,7 +85,7 @@ const reach = 4;
  * the forecaster throws.
  */
 export async function forecastPeriod(
-  { period, completeThrough, spent, steps }: PeriodAsked,
+  { period, completeThrough, spent, steps, timeZone = 'UTC', holidays = new Set() }: PeriodAsked,
   forecaster: Forecaster = forecastSeries,
 ): Promise<PeriodForecast | NoPeriodForecast> {
   const stepMs = steps.stepHours * hourMs;
@@ -103,6 +107,8 @@ export async function forecastPeriod(
   const forecast = await forecaster({ start: formatInstant(start), step: noun, values }, horizon, {
     level: forecastLevel / 100,
     nonNegative,
+    zone: timeZone,
+    holidays,
   });
   if (forecast.kind === 'none') return forecast;
   const [firstPoint] = forecast.points;

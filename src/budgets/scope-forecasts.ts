@@ -10,7 +10,7 @@ import {
   type ScopeHistory,
 } from './forecast-histories.ts';
 import { type ForecastScope, type ScopeForecast, scopeRow } from './forecast-rows.ts';
-import { type Forecaster, forecastPeriod } from './period-forecast.ts';
+import { type Forecaster, forecastPeriod, type Steps } from './period-forecast.ts';
 import { costsOf, expectedOf, unanswerableOf } from './spend.ts';
 import { budgetCalendar, isForecastAsked, type Spend } from './thresholds.ts';
 
@@ -18,6 +18,8 @@ export interface ForecastsAsked {
   readonly now: Instant;
   /** Accounts that the configuration names; empty means all. No new data is expected for others. */
   readonly configured: readonly string[];
+  /** Dates on which days may cost more or less than usual. */
+  readonly holidays?: ReadonlySet<string>;
   readonly budgets: readonly Budget[];
   /** Whether to also forecast every workspace and resource type with recent costs, by month. */
   readonly withWorkspaces: boolean;
@@ -43,7 +45,7 @@ const recentSteps = 14;
  */
 export async function readForecasts(connection: Connection, asked: ForecastsAsked): Promise<ScopeForecast[]> {
   const { budgets, configured, withWorkspaces, workspaces = [], now, signal, progress, forecaster } = asked;
-  const { withoutStored = false } = asked;
+  const { withoutStored = false, holidays = new Set() } = asked;
   const accounts = await completeness(connection);
   const unanswerable = await unanswerableOf(connection, budgets);
   const ofBudgets = budgets.map((budget) => {
@@ -78,6 +80,8 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
   function isKnown(of: ForecastScope, kind: PeriodKind, period: CalendarPeriod, through: Instant | undefined): boolean {
     return through !== undefined && known.has(forecastKey(scopeRow(of, kind, period, through)));
   }
+  const made = (period: CalendarPeriod, completeThrough: Instant, own: bigint, steps: Steps, timeZone = 'UTC') =>
+    forecastPeriod({ period, completeThrough, spent: own, steps, timeZone, holidays }, forecaster);
   const forecasts: ScopeForecast[] = [];
   for (const { budget, reason = 'no hour of it is complete yet', period, completeThrough } of ofBudgets) {
     const scope = { kind: 'budget', budget } as const;
@@ -87,7 +91,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     const forecast: ScopeForecast['forecast'] =
       completeThrough === undefined || own === undefined || steps === undefined
         ? { kind: 'none', reason }
-        : await forecastPeriod({ period, completeThrough, spent: own, steps }, forecaster);
+        : await made(period, completeThrough, own, steps, budget.timeZone);
     const amount = amountIn(budget, period.name);
     forecasts.push({
       scope,
@@ -109,7 +113,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     const { period, completeThrough } = window;
     if (isKnown(scope, 'monthly', period, completeThrough)) continue;
     const own = spentFrom(period.start);
-    const forecast = await forecastPeriod({ period, completeThrough, spent: own, steps }, forecaster);
+    const forecast = await made(period, completeThrough, own, steps);
     forecasts.push({
       scope,
       periodKind: 'monthly',

@@ -7,7 +7,7 @@ import {
   namesNotFound,
   readForecasts,
 } from '../budgets/index.ts';
-import { alertSinksOf, loadConfig } from '../config/index.ts';
+import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
@@ -59,6 +59,7 @@ export async function backtestOne(input: CommandInput, context: BooksContext): P
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
   const budget = budgetNamed(input.arguments[1], budgetsAsked(options.text('file'), config, context));
+  const holidays = holidaysOf(config.calendar, context.dir);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const { connection } = books;
@@ -66,6 +67,7 @@ export async function backtestOne(input: CommandInput, context: BooksContext): P
       from: now - overMs,
       now,
       lagHours: config.lagHours,
+      holidays,
       signal: context.signal,
       progress: context.progress,
     };
@@ -76,7 +78,7 @@ export async function backtestOne(input: CommandInput, context: BooksContext): P
     const configured = config.accounts.flatMap(({ id }) => id ?? []);
     // The running period has the state that "costbook budgets" shows.
     const made = context.json
-      ? await readForecasts(connection, { now, configured, budgets: [budget], withWorkspaces: false, signal })
+      ? await readForecasts(connection, { now, configured, holidays, budgets: [budget], withWorkspaces: false, signal })
       : [];
     if (context.json) await context.write(`${JSON.stringify(backtestToJson(budget, replay, made[0], state, now))}\n`);
     else

@@ -14,7 +14,7 @@ import {
   readSpends,
   stateOf,
 } from '../budgets/index.ts';
-import { loadConfig } from '../config/index.ts';
+import { holidaysOf, loadConfig } from '../config/index.ts';
 import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
@@ -77,7 +77,14 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
     const configured = config.accounts.flatMap(({ id }) => id ?? []);
     const spends = await readSpends(connection, asked, { now, freshnessHours: config.freshnessHours, configured });
     const { signal } = context;
-    const forecasts = await readForecasts(connection, { now, configured, budgets, withWorkspaces: false, signal });
+    const forecasts = await readForecasts(connection, {
+      now,
+      configured,
+      holidays: holidaysOf(config.calendar, context.dir),
+      budgets,
+      withWorkspaces: false,
+      signal,
+    });
     const lines = asked.flatMap(({ budget, period }, index): BudgetNow[] => {
       const [spend, made] = [spends[index], forecasts[index]];
       if (spend === undefined || made === undefined) return [];

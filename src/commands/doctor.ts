@@ -18,6 +18,7 @@ import { budgetsFile, loadBudgets } from '../budgets/index.ts';
 import {
   type ActingSettings,
   alertSinksOf,
+  holidaysOf,
   isActing,
   isStandardSecret,
   type LocalAccount,
@@ -305,6 +306,7 @@ function local({ dir, env, effects, keepSecret }: CommandContext): LocalConfig {
 function configuration({ dir, env, effects }: CommandContext): readonly Found[] {
   try {
     const config = loadConfig({ dir, env, now: effects.now(), requireSinks: true });
+    holidaysOf(config.calendar, dir);
     const names = config.accounts.map(({ id }) => id ?? '(the only one that the token sees)').join(', ');
     return [ok(`account ${names}, with ${config.sinks.length} sink${config.sinks.length === 1 ? '' : 's'}`)];
   } catch (error) {

@@ -7,7 +7,7 @@ import {
   readForecasts,
   type ScopeForecast,
 } from '../budgets/index.ts';
-import { alertSinksOf, loadConfig } from '../config/index.ts';
+import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness, instantOf } from '../reports/index.ts';
@@ -46,6 +46,7 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
     const forecasts = await readForecasts(books.connection, {
       now,
       configured: config.accounts.flatMap(({ id }) => id ?? []),
+      holidays: holidaysOf(config.calendar, dir),
       budgets: isFiltered ? names.map((name) => budgetNamed(name, budgets)) : budgets,
       withWorkspaces: !isFiltered || workspaces.length > 0,
       ...(isFiltered ? { workspaces } : {}),

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { holidaysOf, parseCalendar } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import {
   describeStep,
@@ -13,6 +14,7 @@ import {
 } from '../forecast/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
+import { type Zone, zoneOf } from '../time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { forecastOfBooks, forecastOfBooksOptions } from './forecast-of-books.ts';
 import { optionReader } from './options.ts';
@@ -34,6 +36,14 @@ const fileOptions: Command['options'] = [
   {
     flags: '--level <share>',
     summary: `with --input: share of outcomes that should fall into the interval; ${usualLevel} by default`,
+  },
+  {
+    flags: '--time-zone <zone>',
+    summary: 'with --input: zone whose time daily patterns of hours follow, such as Europe/Berlin; UTC by default',
+  },
+  {
+    flags: '--calendar <days>',
+    summary: 'with --input: holidays, as dates and .ics files separated by commas: 2026-12-25,holidays.ics',
   },
 ];
 
@@ -76,11 +86,13 @@ async function forecastOfFile(input: CommandInput, context: CommandContext): Pro
   if (horizon !== undefined && horizon > longestHorizon) options.problem(`--horizon: at most ${longestHorizon} steps`);
   const level = shareIn(options.text('level'), options);
   const seasons = seasonsIn(options.text('season'), options);
+  const zone = zoneIn(options.text('timeZone'), options);
+  const holidays = holidaysIn(options.text('calendar'), options);
   options.check();
 
   const file = resolve(options.text('input') ?? '');
   const given = await readSeriesFile(file, context.signal);
-  const asked = { horizon: horizon ?? 1, level, seasons };
+  const asked = { horizon: horizon ?? 1, level, seasons, zone, holidays };
   if (context.json) await context.write(`{"horizon":${asked.horizon},"level":${level},"series":[`);
   const requests = given.map((series) => requestOf(series, asked));
   let number = 0;
@@ -100,13 +112,22 @@ async function forecastOfFile(input: CommandInput, context: CommandContext): Pro
   return 0;
 }
 
-type Asked = { readonly horizon: number; readonly level: number; readonly seasons: readonly number[] | undefined };
+interface Asked {
+  readonly horizon: number;
+  readonly level: number;
+  readonly seasons: readonly number[] | undefined;
+  readonly zone: Zone;
+  readonly holidays: ReadonlySet<string>;
+}
 
 const tooShort: Forecast = { kind: 'none', reason: 'too little history: only one value' };
 
-function requestOf({ start, step, values }: GivenSeries, { horizon, level, seasons }: Asked): ForecastRequest {
+function requestOf(
+  { start, step, values }: GivenSeries,
+  { horizon, level, seasons, zone, holidays }: Asked,
+): ForecastRequest {
   const nonNegative = values.every((value) => value === null || value >= 0);
-  const options = { level, nonNegative, ...(seasons === undefined ? {} : { seasons }) };
+  const options = { level, nonNegative, zone: zone.name, holidays, ...(seasons === undefined ? {} : { seasons }) };
   return { history: { start, step: step ?? 'day', values }, horizon, options };
 }
 
@@ -116,6 +137,26 @@ function shareIn(text: string | undefined, options: ReturnType<typeof optionRead
   if (share > 0 && share < 1) return share;
   options.problem(`--level: "${text}" is not a share; expected a number between 0 and 1, such as 0.8`);
   return usualLevel;
+}
+
+function zoneIn(text = 'UTC', options: ReturnType<typeof optionReader>): Zone {
+  try {
+    return zoneOf(text);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    options.problem(`--time-zone: ${error.message}`);
+    return zoneOf('UTC');
+  }
+}
+
+function holidaysIn(text: string | undefined, options: ReturnType<typeof optionReader>): ReadonlySet<string> {
+  try {
+    return text === undefined ? new Set() : holidaysOf(parseCalendar(text), process.cwd());
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    for (const line of error.message.split('\n')) options.problem(`--calendar: ${line}`);
+    return new Set();
+  }
 }
 
 function seasonsIn(text: string | undefined, options: ReturnType<typeof optionReader>): number[] | undefined {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { earliestVersion } from '../platform/index.ts';
 import { type AccountConfig, type LocalAccount, resolveAccounts } from './accounts.ts';
+import { type CalendarSettings, readCalendar } from './calendar-settings.ts';
 import { type EngineSettings, readEngine } from './engine-settings.ts';
 import {
   type ConfigInput,
@@ -41,6 +42,8 @@ export interface LocalConfig {
   readonly freshnessHours: number; // 26
   readonly verifyDays: number; // 400
   readonly deepVerifyPages: number; // 2
+  /** Days that may cost more or less than others. */
+  readonly calendar: CalendarSettings;
   /** USD by which rows and control may differ, as plain decimal text; undefined if computed. */
   readonly proofTolerance: string | undefined;
   /** Which answers stay in the landing folder, and for how many days; undefined means for ever. */
@@ -168,6 +171,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     freshnessHours: setting('freshness', parseHours) ?? 26,
     verifyDays: setting('verifyDays', integerParser(0, maxDays)) ?? 400,
     deepVerifyPages: setting('deepVerifyPages', integerParser(0)) ?? 2,
+    calendar: readCalendar(layer.get('calendar'), reading.problems),
     proofTolerance: setting('proof.tolerance', parseTolerance),
     landing: {
       keep: setting('landing.keep', choiceParser(['changed', 'all'])) ?? 'changed',

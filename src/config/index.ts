@@ -7,6 +7,7 @@ export {
   type JobSettings,
   type ModelSettings,
 } from './acting-sinks.ts';
+export { type CalendarSettings, holidaysOf, parseCalendar } from './calendar-settings.ts';
 export { type ClientContext, clientFor, withWorkspaceToken } from './client-for.ts';
 export { type Config, type LocalConfig, loadConfig, parseConfig } from './config.ts';
 export { type EngineSettings, engineFile } from './engine-settings.ts';

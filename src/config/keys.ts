@@ -13,6 +13,7 @@ const plainSettings = [
   'verifyDays',
   'deepVerifyPages',
   'inventory',
+  'calendar',
   'apiVersion',
   'authorizationHeader',
   'versionHeader',

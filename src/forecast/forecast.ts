@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { dayMs, type Instant, type Zone } from '../time.ts';
+import { dayMs, floorDay, type Instant, zoneOf } from '../time.ts';
 import { effectWords, type Holidays, withCalendar, withoutCalendar } from './calendar.ts';
 import { type ChangePoint, findChangePoint, rangesAfterChangePoint } from './change-point.ts';
 import { tryModels } from './choose-model.ts';
@@ -26,8 +26,8 @@ export interface ForecastOptions {
   readonly level?: number;
   /** True (the default) if the series cannot be below zero. */
   readonly nonNegative?: boolean;
-  /** The zone whose time the daily pattern of shorter steps follows; UTC by default. */
-  readonly zone?: Zone;
+  /** The name of the zone whose time the daily pattern of shorter steps follows; UTC by default. */
+  readonly zone?: string;
   /** Dates on which days may cost more or less than usual: `2026-12-25`. */
   readonly holidays?: Holidays;
 }
@@ -88,8 +88,8 @@ export async function forecastSeries(
   const seasons = [...new Set(asked)].sort((a, b) => a - b);
   const stepMs = stepMsOf(step);
   const isShort = stepMs !== undefined && stepMs < dayMs;
-  const zone = isShort ? options.zone : undefined;
-  const local = zone && byLocalTime(values, horizon, Date.parse(start), stepMs ?? 0, zone);
+  const zone = zoneOf(options.zone ?? 'UTC');
+  const local = isShort ? byLocalTime(values, horizon, Date.parse(start), stepMs, zone) : undefined;
   const instantAt = (index: number) => stepsAfter(start, step, local?.indexOf(index) ?? index);
   const forecast = await forecastValues({
     values: local?.values ?? values,
@@ -97,7 +97,8 @@ export async function forecastSeries(
     seasons,
     level,
     nonNegative,
-    firstDay: stepMs === dayMs ? Date.parse(start) : undefined,
+    // The day in which most of the first step is: days of a zone begin at another hour.
+    firstDay: stepMs === dayMs ? floorDay(Date.parse(start) + zone.offsetAt(Date.parse(start)) + dayMs / 2) : undefined,
     holidays: options.holidays ?? new Set(),
     instantAt,
   });

@@ -430,6 +430,12 @@ function configSchema(): Schema {
         verifyDays: count('days of the past that every ingest compares with the platform; 400 by default', 0, 36_500),
         deepVerifyPages: count('pages of series totals that every ingest compares with the platform; 2 by default', 0),
         inventory,
+        calendar: listOf(
+          text('a date such as 2026-12-25, or an .ics file', {
+            pattern: '^([0-9]{4}-[0-9]{2}-[0-9]{2}|.+\\.[iI][cC][sS])$',
+          }),
+          'days that may cost more or less than others, such as holidays',
+        ),
         apiVersion: text("the platform's API version, such as 2026-04-16"),
         authorizationHeader: text('the HTTP header with the token'),
         versionHeader: text('the HTTP header with the API version'),

@@ -118,6 +118,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
     },
     {
       ...{ url: 'https://api.example.com', ...token, inventory: false, since: '-90d' },
+      calendar: ['2026-12-25', 'holidays.ics'],
       accounts: [
         {
           id: 'acc_a',

@@ -1,0 +1,131 @@
+import { readFileSync, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import ICAL from 'ical.js';
+import { quoted } from '../choices.ts';
+import { messageOf, UsageError } from '../errors.ts';
+import { dayMs } from '../time.ts';
+import { type Given, itemsOf, type Parse, type Problems, parseText, readValue } from './yaml.ts';
+
+/** Days that may cost more or less than others: dates, and calendar files. */
+export interface CalendarSettings {
+  /** `2026-12-25`. */
+  readonly dates: readonly string[];
+  /** Paths of ICS files; relative ones are in the project folder. */
+  readonly files: readonly string[];
+}
+
+const expected = 'a date such as 2026-12-25, or an .ics file such as holidays.ics';
+
+/** Reads `calendar`: a list, or `2026-12-25,holidays.ics` as in an environment variable. */
+export function readCalendar(given: Given | undefined, problems: Problems): CalendarSettings {
+  if (given === undefined) return { dates: [], files: [] };
+  const items: readonly Given[] =
+    typeof given.value === 'string'
+      ? given.value.split(',').map((value) => ({ ...given, value: value.trim() }))
+      : itemsOf(given, `a list of dates and .ics files such as [2026-12-25, holidays.ics]`, problems);
+  const entries = items.flatMap((item) => readValue(item, parseEntry, problems) ?? []);
+  return asSettings(entries);
+}
+
+function asSettings(entries: readonly string[]): CalendarSettings {
+  return { dates: entries.filter((entry) => !isFile(entry)), files: entries.filter(isFile) };
+}
+
+const isFile = (entry: string) => /\.ics$/i.test(entry);
+
+const parseEntry: Parse<string> = (value) => {
+  const text = parseText(value, 1024);
+  if (isFile(text) || isDate(text)) return text;
+  throw new UsageError(`found ${quoted(text)}, expected ${expected}`);
+};
+
+/** The calendar in a text such as `2026-12-25,holidays.ics`. Throws UsageError with every mistake. */
+export function parseCalendar(text: string): CalendarSettings {
+  const problems: string[] = [];
+  const entries = text.split(',').flatMap((entry) => {
+    try {
+      return parseEntry(entry.trim());
+    } catch (error) {
+      problems.push(messageOf(error));
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return asSettings(entries);
+}
+
+function isDate(text: string): boolean {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isFinite(at) && new Date(at).toISOString().startsWith(text);
+}
+
+/** A larger file is no list of holidays. */
+const largestFile = 2 * 1024 * 1024;
+/** An event that repeats for ever is read up to this year. */
+const lastYear = 2100;
+/** An event has at most so many days. */
+const mostDays = 60;
+const mostRepeats = 1000;
+
+/**
+ * All dates of the calendar: those of the configuration, and each whole day of the events in its files. `dir` is the
+ * project folder. Throws one UsageError that names every file that cannot be read.
+ */
+export function holidaysOf({ dates, files }: CalendarSettings, dir: string): ReadonlySet<string> {
+  const found = new Set(dates);
+  const problems: string[] = [];
+  for (const file of files) {
+    const path = isAbsolute(file) ? file : join(dir, file);
+    try {
+      for (const date of datesIn(textOf(path))) found.add(date);
+    } catch (error) {
+      problems.push(`${path}: ${messageOf(error)}; the setting calendar in costbook.yaml names this file`);
+    }
+  }
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return found;
+}
+
+function textOf(path: string): string {
+  const { size } = statSync(path);
+  if (size > largestFile) throw new Error(`it has ${size} bytes, expected at most ${largestFile}`);
+  return readFileSync(path, 'utf8');
+}
+
+function datesIn(text: string): Set<string> {
+  let calendar: ICAL.Component;
+  try {
+    calendar = new ICAL.Component(ICAL.parse(text));
+  } catch (error) {
+    throw new Error(`it is not an iCalendar file: ${messageOf(error).slice(0, 200)}`, { cause: error });
+  }
+  const events = calendar.getAllSubcomponents('vevent').map((event) => new ICAL.Event(event));
+  if (events.length === 0) throw new Error('it has no event, expected a VEVENT for each holiday');
+  return new Set(events.flatMap(datesOf));
+}
+
+/** The days of an event without a time, with its repetitions; an event with a time is no holiday. */
+function datesOf(event: ICAL.Event): string[] {
+  const { startDate, endDate } = event;
+  if (startDate === null || !startDate.isDate) return [];
+  const first = dayOf(startDate);
+  const days = Math.min(mostDays, Math.max(1, endDate === null ? 1 : Math.round((dayOf(endDate) - first) / dayMs)));
+  const starts = event.isRecurring() ? repeatsOf(event) : [first];
+  return starts.flatMap((start) =>
+    Array.from({ length: days }, (_, index) => new Date(start + index * dayMs).toISOString().slice(0, 10)),
+  );
+}
+
+function repeatsOf(event: ICAL.Event): number[] {
+  const starts: number[] = [];
+  const iterator = event.iterator();
+  for (let next = iterator.next(); next && starts.length < mostRepeats; next = iterator.next()) {
+    if (next.year > lastYear) break;
+    starts.push(dayOf(next));
+  }
+  return starts;
+}
+
+function dayOf({ year, month, day }: ICAL.Time): number {
+  return Date.UTC(year, month - 1, day);
+}
