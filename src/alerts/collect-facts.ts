@@ -149,7 +149,7 @@ function factsOfAnomalies(
     return alerts.filter(({ isOpen }) => isOpen).map(({ fact }) => ({ ...fact, state: 'withdrawn' }));
   }
   return anomalyFacts(present, new Map(alerts.map(({ key, isOpen, fact }) => [key, { isOpen, fact }])), {
-    notify: rules.notify,
+    ...{ notify: rules.notify, rules },
     completeThroughOf: (account) => accounts.find((row) => row.account === account)?.completeThrough ?? null,
   });
 }
@@ -359,7 +359,10 @@ async function anomaliesNow(
   const known = new Map(
     open.flatMap((fact) => (fact.kind === 'anomaly' ? [[fact.key, { isOpen: true, fact }] as const] : [])),
   );
-  const rows = (await readKnownAnomalies(connection, '1970-01-01')).filter((row) => known.has(row.anomaly_key));
+  const asked = new Set(
+    [...known.values()].flatMap(({ fact }) => [fact.key, ...(fact.parts ?? []).map(({ key }) => key)]),
+  );
+  const rows = (await readKnownAnomalies(connection, '1970-01-01')).filter((row) => asked.has(row.anomaly_key));
   return anomalyFacts(rows, known, {
     notify: [],
     completeThroughOf: (account) => accounts.find((each) => each.account === account)?.completeThrough ?? null,

@@ -6,6 +6,7 @@ import { dayName, dayNumber } from './days.ts';
 import { type AnomalyKind, quietDays } from './detect.ts';
 import { anomalyKey } from './evaluate-books.ts';
 import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate-scope.ts';
+import { pacesOf } from './explain.ts';
 import { usdText } from './fact.ts';
 import { type Notice, type NoticeReason, noticesOf, severityAt } from './notices.ts';
 import type { AnomalyRules } from './rules.ts';
@@ -85,7 +86,7 @@ export async function backtestAnomalies(
     lag_hours: lagHours,
   });
   const replayed = rows.map((row) => toBacktestScope(row, oldest, now, accounts));
-  const events: AnomalyBacktestEvent[] = [];
+  const nights: Night[] = [];
   const kept: Instant[] = [];
   for (const { account } of accounts) {
     const scopes = replayed.filter(({ scope }) => scope.account === account);
@@ -105,11 +106,15 @@ export async function backtestAnomalies(
           isLate: scope.lateAt !== undefined && scope.lateAt > night - againDays * dayMs,
           newKey: (episode) => anomalyKey(scope.scope, episode),
         });
-        if (night >= firstNight) events.push(...eventsOf(scope, before, night, rules));
+        const isTold = scope.episodes.some(({ isNotified }) => isNotified);
+        if (night >= firstNight && isTold)
+          nights.push({ scope: scope.scope, before, episodes: scope.episodes, at: night });
       }
       evaluatedDay = lastDay;
     }
   }
+  const paces = await readPaces(connection, nights);
+  const events = nights.flatMap((night) => eventsOf(night, paces, rules));
   return {
     from: firstNight - dayMs,
     recordedSince: kept.length === 0 ? undefined : Math.max(...kept),
@@ -198,10 +203,30 @@ function throughOf({ windows, states }: KnownCoverage, account: string, lagHours
   };
 }
 
+/** The episodes of a scope before and after a night, at least one of them reported. */
+interface Night {
+  readonly scope: Scope;
+  readonly before: readonly StoredEpisode[];
+  readonly episodes: readonly StoredEpisode[];
+  readonly at: Instant;
+}
+
+/** The pace of each reported episode at the end of its first day, USD a day, by key; missing if it did not go on. */
+async function readPaces(connection: Connection, nights: readonly Night[]): Promise<ReadonlyMap<string, number>> {
+  const found = new Map(
+    nights.flatMap(({ scope, episodes }) =>
+      episodes.flatMap((episode) => (episode.isNotified ? [[episode.key, { scope, episode }] as const] : [])),
+    ),
+  );
+  return pacesOf(
+    connection,
+    [...found].map(([key, { scope, episode }]) => ({ key, scope, episode })),
+  );
+}
+
 function eventsOf(
-  { scope, episodes }: BacktestScope,
-  before: readonly StoredEpisode[],
-  at: Instant,
+  { scope, before, episodes, at }: Night,
+  paces: ReadonlyMap<string, number>,
   rules: AnomalyRules,
 ): AnomalyBacktestEvent[] {
   const known = new Map(before.map((episode) => [episode.key, episode]));
@@ -210,9 +235,10 @@ function eventsOf(
     if (!isNotified) return [];
     const earlier = known.get(key);
     const wasNotified = earlier?.isNotified === true;
-    const notices = noticesOf(episode, rules);
+    const noticesFor = (one: StoredEpisode) => noticesOf(one, rules, paces.get(key));
+    const notices = noticesFor(episode);
     const severity = notices.at(-1)?.severity ?? severityAt(episode, episode.seenDay, rules);
-    const what = wasNotified ? whatHappened(episode, earlier, { notices, severity, rules }) : 'first';
+    const what = wasNotified ? whatHappened(episode, earlier, { notices, severity, noticesFor }) : 'first';
     if (what === undefined) return [];
     return [
       {
@@ -231,12 +257,16 @@ function whatHappened(
   {
     notices,
     severity,
-    rules,
-  }: { readonly notices: readonly Notice[]; readonly severity: Severity; readonly rules: AnomalyRules },
+    noticesFor,
+  }: {
+    readonly notices: readonly Notice[];
+    readonly severity: Severity;
+    readonly noticesFor: (episode: StoredEpisode) => readonly Notice[];
+  },
 ): AnomalyBacktestEvent['what'] | undefined {
   if (earlier.state !== 'open') return undefined;
   if (episode.state === 'over') return 'over';
   if (episode.state === 'usual') return episode.isUp && severity !== 'info' ? 'usual' : undefined;
-  const [last, before] = [notices.at(-1), noticesOf(earlier, rules).at(-1)];
+  const [last, before] = [notices.at(-1), noticesFor(earlier).at(-1)];
   return last !== undefined && last.day > (before?.day ?? last.day) ? last.reason : undefined;
 }

@@ -10,10 +10,11 @@ import {
 } from '../warehouse/index.ts';
 import type { DailyCosts } from './baseline.ts';
 import { dayName, dayNamed, dayNumber } from './days.ts';
+import type { AnomalyDetail } from './detail.ts';
 import { type Episode, quietDays } from './detect.ts';
 import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate-scope.ts';
 import { type Explained, explain } from './explain.ts';
-import { type AnomalyDetail, usdText } from './fact.ts';
+import { usdText } from './fact.ts';
 import { noticesOf, severityAt } from './notices.ts';
 import type { AnomalyRules } from './rules.ts';
 import { type Scope, scopeKey, scopeOf } from './scope.ts';
@@ -343,6 +344,7 @@ function toRow(
   const unexplained: Omit<AnomalyDetail, 'impacts' | 'notices'> = {
     costSoFar: null,
     firstHour: null,
+    pace: null,
     moved: null,
     priceEffect: null,
     volumeEffect: null,
@@ -351,12 +353,14 @@ function toRow(
   const known = before === undefined ? unexplained : (JSON.parse(before.detail) as AnomalyDetail);
   const { cost, ...explained } = explanation ?? { cost: undefined, ...known };
   const impacts = episode.impacts.map((impact) => Number(impact.toFixed(6)));
-  const notices = episode.isNotified ? noticesOf(episode, rules) : [];
+  const pace = explained.pace === null || explained.pace === undefined ? undefined : Number(explained.pace);
+  const notices = episode.isNotified ? noticesOf(episode, rules, pace) : [];
   const detail: AnomalyDetail = {
     impacts,
     notices: notices.map((notice) => ({ ...notice, day: dayName(notice.day), impact: usdText(notice.impact) })),
     costSoFar: explained.costSoFar ?? null,
     firstHour: explained.firstHour,
+    pace: explained.pace ?? null,
     moved: explained.moved,
     priceEffect: explained.priceEffect,
     volumeEffect: explained.volumeEffect,
@@ -386,7 +390,7 @@ function toRow(
     expected_high: usdText(episode.high),
     impact: usdText(impacts.reduce((sum, impact) => sum + impact, 0)),
     price_ratio: episode.ratio ?? null,
-    severity: notices.at(-1)?.severity ?? before?.severity ?? severityAt(episode, episode.seenDay, rules),
+    severity: notices.at(-1)?.severity ?? before?.severity ?? severityAt(episode, episode.seenDay, rules, pace),
     is_notified: episode.isNotified,
     detail: JSON.stringify(detail),
   };

@@ -3,8 +3,9 @@ import { formatInstant, hourMs } from '../time.ts';
 import { type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
 import { dayName } from './days.ts';
 import { deploymentsBefore } from './deployments.ts';
+import type { AnomalyDetail } from './detail.ts';
 import type { Episode } from './detect.ts';
-import { type AnomalyDetail, usdText } from './fact.ts';
+import { usdText } from './fact.ts';
 import type { Scope } from './scope.ts';
 
 /** The explanation of an episode, and the exact cost of its first day. */
@@ -39,11 +40,8 @@ export async function explain(
   if (asked.length === 0) return [];
   const anomalies = JSON.stringify(
     asked.map(({ scope, episode, expectedSoFar }, anomaly) => ({
+      ...askedOf(scope),
       anomaly,
-      account: scope.account,
-      workspace: scope.workspace,
-      resource_type: scope.resourceType,
-      billing_dimension: scope.billingDimension,
       day: dayName(episode.firstDay),
       last_day: dayName(episode.lastDay),
       expected: expectedSoFar,
@@ -112,7 +110,7 @@ function explained(
   return {
     cost: String(whole?.['first_cost'] ?? noCost),
     costSoFar,
-    firstHour: firstHour(episode, hours),
+    ...beginning(episode, hours),
     ...effects(episode.kind, { cost: Number(costSoFar), expected: expectedSoFar }, whole),
     drivers: rows
       .filter((row) => Number(row['place']) > 0)
@@ -131,25 +129,61 @@ function explained(
 }
 
 /**
- * The hour from which the day's cumulated costs differ most from the expected ones; earlier hours were usual. The
- * expected cost of the day is spread over its hours as in the weeks before.
+ * When the first day's difference started, and at what pace it ran on. The start is the hour from which the day's cumulated
+ * costs differ most from the expected ones; earlier hours were usual. The expected cost of the day is spread over its hours
+ * as in the weeks before. Pure.
  */
-function firstHour({ firstDay, expected, isUp }: Episode, rows: readonly SqlRow[]): string | null {
+export function beginning(
+  { firstDay, expected, isUp }: Pick<Episode, 'firstDay' | 'expected' | 'isUp'>,
+  rows: readonly SqlRow[],
+): Pick<AnomalyDetail, 'firstHour' | 'pace'> {
+  if (rows.length === 0) return { firstHour: null, pace: null };
   const base = rows.reduce((sum, row) => sum + Number(row['base_cost']), 0);
+  const differences = Array.from({ length: 24 }, (_, hour) => {
+    const row = rows.find((candidate) => Number(candidate['hour']) === hour);
+    const usual = base > 0 ? (expected * Number(row?.['base_cost'] ?? 0)) / base : 0;
+    return (Number(row?.['cost'] ?? 0) - usual) * (isUp ? 1 : -1);
+  });
   let best = 0;
   let bestSum = 0;
   let sum = 0;
   for (let hour = 23; hour >= 0; hour -= 1) {
-    const row = rows.find((candidate) => Number(candidate['hour']) === hour);
-    const usual = base > 0 ? (expected * Number(row?.['base_cost'] ?? 0)) / base : 0;
-    sum += (Number(row?.['cost'] ?? 0) - usual) * (isUp ? 1 : -1);
+    sum += differences[hour] ?? 0;
     // The earliest of equal hours, except hours without a difference.
     if (sum > bestSum + 1e-9) {
       best = hour;
       bestSum = sum;
     }
   }
-  return rows.length === 0 ? null : formatInstant(firstDay * 24 * hourMs + best * hourMs);
+  // A single hour may be a batch; two say a little more.
+  const mean = bestSum / Math.max(2, 24 - best);
+  const isRunning = isUp && bestSum > 0 && (differences[23] ?? 0) >= mean / 2;
+  return {
+    firstHour: formatInstant(firstDay * 24 * hourMs + best * hourMs),
+    pace: isRunning ? usdText(24 * mean) : null,
+  };
+}
+
+/** The paces at which episodes still ran at the end of their first days, USD a day, by key; missing if they did not. */
+export async function pacesOf(
+  connection: Connection,
+  asked: readonly { readonly key: string; readonly scope: Scope; readonly episode: Episode }[],
+): Promise<ReadonlyMap<string, number>> {
+  if (asked.length === 0) return new Map();
+  const anomalies = JSON.stringify(
+    asked.map(({ scope, episode }, anomaly) => ({ ...askedOf(scope), anomaly, day: dayName(episode.firstDay) })),
+  );
+  const hours = byAnomaly(await connection.rows(await readSql('anomalies', 'hours'), { anomalies, merged: '[]' }));
+  return new Map(
+    asked.flatMap(({ key, episode }, anomaly) => {
+      const { pace } = beginning(episode, hours.get(anomaly) ?? []);
+      return pace === null || pace === undefined ? [] : [[key, Number(pace)] as const];
+    }),
+  );
+}
+
+function askedOf({ account, workspace, resourceType, billingDimension }: Scope) {
+  return { account, workspace, resource_type: resourceType, billing_dimension: billingDimension };
 }
 
 const noCost = '0.000000000000';

@@ -3,57 +3,11 @@ import type { Severity } from '../severity.ts';
 import { dayMs } from '../time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
 import { dayName, dayNamed } from './days.ts';
-import type { DeploymentBefore } from './deployments.ts';
-import type { AnomalyKind } from './detect.ts';
-import { dailyAt, type NoticeReason } from './notices.ts';
-
-/** A resource and its share of an anomaly's days so far. */
-export interface AnomalyDriver {
-  /** Null if the platform reports none. */
-  readonly resourceName: string | null;
-  readonly resourceUuid: string | null;
-  /** Cost of all its days so far in USD, decimal text. */
-  readonly cost: string;
-  /** Expected cost in USD, decimal text. */
-  readonly expected: string;
-  /** Its share of the whole difference in percent; negative if it went in the other direction. */
-  readonly part: number;
-}
-
-/** A day of an anomaly after which a notification is sent. */
-export interface AnomalyNotice {
-  /** `2026-10-03`. */
-  readonly day: string;
-  readonly reason: NoticeReason;
-  readonly severity: Severity;
-  /** Difference of its days up to then from the expected cost in USD, decimal text. */
-  readonly impact: string;
-}
-
-/** The explanation of an anomaly, over all its days so far. */
-export interface AnomalyDetail {
-  /** Difference of each of its days from the expected cost in USD. */
-  readonly impacts: readonly number[];
-  /** Oldest first; undefined in rows of earlier versions. */
-  readonly notices?: readonly AnomalyNotice[] | undefined;
-  /** Cost of all its days so far in USD, decimal text; null if it is not reported. */
-  readonly costSoFar?: string | null | undefined;
-  /** The hour in which the difference started: `2026-10-03T14:00:00Z`. */
-  readonly firstHour: string | null;
-  /** Whether the unit price or the usage changed, or both; null if unknown. */
-  readonly moved: 'price' | 'usage' | 'both' | null;
-  /** The effects of price and of usage on the difference in USD, decimal text; as in the report price_volume. */
-  readonly priceEffect: string | null;
-  readonly volumeEffect: string | null;
-  /** The largest changes first. */
-  readonly drivers: readonly AnomalyDriver[];
-  /** What was deployed or changed of its drivers in the 48 hours before, most relevant first; undefined in rows of earlier versions. */
-  readonly deployments?: readonly DeploymentBefore[] | undefined;
-  /** How many deployments there are; `deployments` may have fewer. */
-  readonly deploymentCount?: number | undefined;
-  /** Whether it ended because the role of the token changed: its costs are in another workspace, or in none. */
-  readonly isByAccess?: boolean | undefined;
-}
+import type { AnomalyDetail, AnomalyNotice } from './detail.ts';
+import type { AnomalyKind, DetectionRules, Episode } from './detect.ts';
+import { dailyAt, type NoticeReason, noticesOf } from './notices.ts';
+import { type AnomalyPart, byCause, type Caused, type OneCause, partOf, together } from './one-cause.ts';
+import { usualRules } from './rules.ts';
 
 /**
  * An unusual cost of a resource type in a workspace, for one billing dimension. Fields that may be undefined are
@@ -99,6 +53,8 @@ export interface AnomalyFact extends Omit<AnomalyDetail, 'impacts' | 'notices'> 
   readonly expectedHigh: string;
   /** Difference of its days so far from the expected cost in USD, decimal text. */
   readonly impact: string;
+  /** The anomalies of its cause, the one with its key first, if there are several: all amounts are their sums. */
+  readonly parts?: readonly AnomalyPart[] | undefined;
 }
 
 /** The known alert of an anomaly: the fact with which it was last raised. */
@@ -106,45 +62,119 @@ export interface KnownAnomaly {
   readonly isOpen: boolean;
   readonly fact: Pick<
     AnomalyFact,
-    'isOver' | 'firstDay' | 'lastDay' | 'impact' | 'severity' | 'revision' | 'notice' | 'lastNotice'
+    'isOver' | 'firstDay' | 'lastDay' | 'impact' | 'severity' | 'revision' | 'notice' | 'lastNotice' | 'parts'
   >;
 }
 
 /** The sinks for facts of anomalies, and complete through of the books. */
 export interface FactsOfAnomalies {
   readonly notify: readonly string[];
+  /** The rules that decide how urgent several anomalies of one cause are; by default the usual ones. */
+  readonly rules?: DetectionRules | undefined;
   completeThroughOf(account: string): string | null;
 }
 
 /**
- * The facts of anomalies to report, given the known alerts. An anomaly that has ended is still reported if nobody was
- * notified before. One that became usual ends without a message, unless it costs more and is at least a warning. Pure.
+ * The facts of anomalies to report, given the known alerts. Anomalies of one cause are one fact. An anomaly that has ended
+ * is still reported if nobody was notified before. One that became usual ends without a message, unless it costs more and
+ * is at least a warning. Pure.
  */
 export function anomalyFacts(
   rows: readonly AnomalyRow[],
   known: ReadonlyMap<string, KnownAnomaly>,
-  { notify, completeThroughOf }: FactsOfAnomalies,
+  { notify, completeThroughOf, rules = usualRules }: FactsOfAnomalies,
 ): AnomalyFact[] {
-  return rows.flatMap((row): AnomalyFact[] => {
-    const before = known.get(row.anomaly_key);
-    const isEnded = row.state !== 'open';
-    if (!row.is_notified || before?.isOpen === false) return [];
+  const heads = new Map<string, string>();
+  for (const [key, { fact }] of known) {
+    heads.set(key, key);
+    for (const part of fact.parts ?? []) if (!known.has(part.key)) heads.set(part.key, key);
+  }
+  const isTold = (row: AnomalyRow) =>
     // An anomaly that was restated away before it was reported is not reported.
-    if (before === undefined && row.state === 'restated') return [];
+    row.is_notified && (heads.has(row.anomaly_key) || row.state !== 'restated');
+  const groups = byCause(
+    rows.filter(isTold),
+    (key) => heads.get(key),
+    (head) => known.get(head)?.isOpen !== false,
+  );
+  return groups.flatMap((group): AnomalyFact[] => {
+    const key = heads.get(group[0].row.anomaly_key) ?? group[0].row.anomaly_key;
+    const before = known.get(key);
+    if (before?.isOpen === false) return [];
+    const own = group.length === 1 ? group[0] : withNotices(together(group), before?.fact, group, rules);
+    const { row } = own;
     const isLargeChange = row.state === 'usual' && row.is_up && row.severity !== 'info';
     const isQuiet = before?.fact.isOver === true || row.state === 'grown' || (row.state === 'usual' && !isLargeChange);
-    const state = before === undefined || !isEnded ? 'raised' : isQuiet ? 'lapsed' : 'resolved';
-    return [factOf(row, before?.fact, { notify, state, completeThrough: completeThroughOf(row.account) })];
+    const state = before === undefined || row.state === 'open' ? 'raised' : isQuiet ? 'lapsed' : 'resolved';
+    const fact = factOf(own, before?.fact, { notify, state, completeThrough: completeThroughOf(row.account) });
+    return [{ ...fact, key, ...(group.length === 1 ? {} : { parts: group.map(partOf) }) }];
   });
 }
 
+const ranks = { info: 0, warning: 1, critical: 2 } as const;
+/** A part that is found later is news if it adds this share to what was reported. */
+const newsShare = 0.25;
+
+/** Anomalies of one cause with the notices and the severity of their sum. */
+function withNotices(
+  { row, detail }: Caused,
+  before: KnownAnomaly['fact'] | undefined,
+  group: OneCause,
+  rules: DetectionRules,
+): Caused {
+  const pace = detail.pace === null || detail.pace === undefined ? undefined : Number(detail.pace);
+  const notices = noticesOf(episodeOf(row, detail), rules, pace).map(
+    (notice): AnomalyNotice => ({ ...notice, day: dayName(notice.day), impact: usdText(notice.impact) }),
+  );
+  const worst = [
+    ...notices.map(({ severity }) => severity),
+    ...group.map((part) => part.row.severity as Severity),
+  ].reduce((a, b) => (ranks[b] > ranks[a] ? b : a), 'info');
+  const known = before?.parts?.map(({ key }) => key) ?? [];
+  const added = group
+    .slice(1)
+    .filter((part) => !known.includes(part.row.anomaly_key))
+    .reduce((sum, part) => sum + Math.abs(Number(part.row.impact)), 0);
+  const isNews =
+    before !== undefined &&
+    row.state === 'open' &&
+    (ranks[worst] > ranks[before.severity] || added >= newsShare * Math.abs(Number(before.impact)));
+  const news: AnomalyNotice = { day: row.last_day, reason: 'worse', severity: worst, impact: row.impact };
+  const isTold = notices.some(({ day }, place) => place > 0 && day >= row.last_day);
+  return {
+    row: { ...row, severity: worst },
+    detail: { ...detail, notices: isNews && !isTold ? [...notices, news] : notices },
+  };
+}
+
+/** What the notices of a row depend on. */
+function episodeOf(row: AnomalyRow, { impacts }: AnomalyDetail): Episode {
+  return {
+    kind: row.kind as AnomalyKind,
+    isUp: row.is_up,
+    firstDay: dayNamed(row.first_day),
+    seenDay: dayNamed(row.seen_day),
+    lastDay: dayNamed(row.last_day),
+    notifiedDay: dayNamed(row.notified_day ?? row.seen_day),
+    state: 'open',
+    endedDay: undefined,
+    cost: Number(row.cost),
+    expected: Number(row.expected),
+    low: Number(row.expected_low),
+    high: Number(row.expected_high),
+    impacts,
+    ratio: undefined,
+  };
+}
+
 function factOf(
-  row: AnomalyRow,
+  { row, detail: { impacts, notices = [], ...detail } }: Caused,
   before: KnownAnomaly['fact'] | undefined,
   { notify, state, completeThrough }: Pick<AnomalyFact, 'notify' | 'state' | 'completeThrough'>,
 ): AnomalyFact {
-  const { impacts, notices = [], ...detail } = JSON.parse(row.detail) as AnomalyDetail;
   const daily = impacts.length > 1 ? dailyAt({ firstDay: 0, impacts }, impacts.length - 1) : undefined;
+  // On its first day it goes on as it ran at the end of that day, if it did.
+  const onwards = daily ?? (detail.pace === null || detail.pace === undefined ? undefined : Number(detail.pace));
   return {
     key: row.anomaly_key,
     kind: 'anomaly',
@@ -170,7 +200,7 @@ function factOf(
     expectedHigh: row.expected_high,
     impact: row.impact,
     dailyImpact: daily === undefined ? null : usdText(daily),
-    monthEnd: daily === undefined ? null : monthEndOf(row, daily, completeThrough),
+    monthEnd: onwards === undefined ? null : monthEndOf(row, onwards, completeThrough),
     ...detail,
   };
 }

@@ -7,6 +7,7 @@ export { type AnomalyState, evaluateAnomalies, readKnownAnomalies } from './eval
 export { evaluateScope, firstTimeDays } from './evaluate-scope.ts';
 export { type AnomalyFact, anomalyFacts } from './fact.ts';
 export { noticesOf } from './notices.ts';
+export type { AnomalyPart } from './one-cause.ts';
 export { type AnomalyRules, loadAnomalyRules, usualRules } from './rules.ts';
 export { anomaliesToJson, describeAnomalies } from './show-backtest.ts';
 export { anomalyOverWords, anomalySubject, anomalyWords } from './words.ts';

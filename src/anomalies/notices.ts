@@ -1,4 +1,5 @@
 import type { Severity } from '../severity.ts';
+import { dayMs } from '../time.ts';
 import type { DetectionRules, Episode } from './detect.ts';
 
 /**
@@ -17,10 +18,15 @@ export interface Notice {
   readonly impact: number;
 }
 
-/** Daily differences, in multiples of `minAmount`: warning, critical if costs at least doubled, always critical. */
-const dailyAmounts = { warning: 4, critical: 20, huge: 100 } as const;
-/** The same for the difference of all days. */
-const totalAmounts = { warning: 20, critical: 100, huge: 500 } as const;
+/**
+ * What an anomaly costs if it stays, in multiples of `minAmount`: warning, critical if costs at least doubled, always
+ * critical.
+ */
+const amounts = { warning: 40, critical: 200, huge: 1000 } as const;
+/** A drop of so much a day is a warning, in multiples of `minAmount`. */
+const dropAmount = 20;
+/** If it stays, so many days more count at least: the end of a month makes nothing less urgent. */
+const leastDaysLeft = 7;
 /** From this many days on, it is no longer a single event. */
 const continuesDays = 3;
 const reminderDays = 7;
@@ -38,29 +44,31 @@ const ranks = { info: 0, warning: 1, critical: 2 } as const;
 /**
  * The notifications of an episode, oldest first. A cost increase is reported again when its daily rate or total becomes
  * more urgent, once when it has lasted three days and is at least a warning, and then weekly while it continues. Each day
- * is judged only by the days up to it. Pure.
+ * is judged only by the days up to it. `pace`: see `moneyAt`. Pure.
  */
-export function noticesOf(episode: Episode, rules: DetectionRules): readonly Notice[] {
+export function noticesOf(episode: Episode, rules: DetectionRules, pace?: number): readonly Notice[] {
   const { notifiedDay, firstDay, impacts, isUp, kind } = episode;
   if (notifiedDay === undefined) return [];
   let last: Notice = {
     day: notifiedDay,
     reason: 'first',
-    severity: severityAt(episode, notifiedDay, rules),
+    severity: severityAt(episode, notifiedDay, rules, pace),
     impact: totalAt(episode, notifiedDay),
   };
   const notices = [last];
   if (!isUp) return notices;
   // A price change lasts by nature, and a step found over several days has already lasted.
   let isLasting = kind === 'price' || episode.seenDay > firstDay || notifiedDay >= firstDay + continuesDays - 1;
-  let reported = largest(impacts, notifiedDay - firstDay);
+  // A day at the reported pace is no news.
+  let reported = Math.max(largest(impacts, notifiedDay - firstDay), notifiedDay === firstDay ? (pace ?? 0) : 0);
   for (let day = notifiedDay + 1; day < firstDay + impacts.length; day += 1) {
     const impact = impacts[day - firstDay] ?? 0;
     if (impact < Math.max(rules.minAmount, goesOnShare * reported)) continue;
-    const severity = severityAt(episode, day, rules);
+    const severity = severityAt(episode, day, rules, pace);
     const isUrgent = ranks[severity] > ranks[last.severity] || impact >= worseTimes * reported;
     const isLong = day - firstDay + 1 >= continuesDays;
-    const isContinuing = !isLasting && isLong && severity !== 'info';
+    // A message in between has said already that it goes on.
+    const isContinuing = !isLasting && isLong && severity !== 'info' && notices.length === 1;
     const isDue = day - last.day >= reminderDays;
     if (!isUrgent && !isContinuing && !isDue) continue;
     const isFaster = dailyAt(episode, day) >= fasterTimes * dailyAt(episode, last.day);
@@ -69,13 +77,13 @@ export function noticesOf(episode: Episode, rules: DetectionRules): readonly Not
     last = { day, reason, severity: worst, impact: totalAt(episode, day) };
     notices.push(last);
     isLasting ||= isLong;
-    reported = largest(impacts, day - firstDay);
+    reported = Math.max(reported, largest(impacts, day - firstDay));
   }
   return notices;
 }
 
 /** Difference of an episode up to a day from its expected cost, USD. Pure. */
-export function totalAt({ firstDay, impacts }: Episode, day: number): number {
+export function totalAt({ firstDay, impacts }: Pick<Episode, 'firstDay' | 'impacts'>, day: number): number {
   return impacts.slice(0, day - firstDay + 1).reduce((sum, impact) => sum + impact, 0);
 }
 
@@ -90,18 +98,41 @@ export function dailyAt({ firstDay, impacts }: Pick<Episode, 'firstDay' | 'impac
 }
 
 /**
- * The severity of an episode up to a day, by its daily rate and its total. At equal amounts, an increase is more severe
- * than a new cost, and a new cost more than a decrease. Pure.
+ * What an episode has cost beyond its expected cost up to a day, and what it will have cost by the end of the month in
+ * which it began if it stays, and at least after another week. `pace` is USD a day at which it still ran at the end of its
+ * first day; without it, a first day may be all of it, and only a week counts. Pure.
  */
-export function severityAt(episode: Episode, day: number, rules: DetectionRules): Severity {
-  const { kind, isUp, expected } = episode;
-  const daily = Math.abs(dailyAt(episode, day)) / rules.minAmount;
-  const total = Math.abs(totalAt(episode, day)) / rules.minAmount;
-  if (!isUp) return kind === 'drop' && daily >= dailyAmounts.critical ? 'warning' : 'info';
-  const isAtLeast = (level: keyof typeof dailyAmounts) => daily >= dailyAmounts[level] || total >= totalAmounts[level];
+export function moneyAt(
+  episode: Pick<Episode, 'firstDay' | 'impacts'>,
+  day: number,
+  pace?: number,
+): { readonly soFar: number; readonly ifItStays: number } {
+  const isFirst = day <= episode.firstDay;
+  const soFar = totalAt(episode, day);
+  const daily = isFirst && pace !== undefined ? pace : dailyAt(episode, day);
+  const left = isFirst && pace === undefined ? 0 : monthEndAfter(episode.firstDay) - (day + 1);
+  return { soFar, ifItStays: soFar + daily * Math.max(leastDaysLeft, left) };
+}
+
+/** The first day after the month of a day, both as numbers since 1970-01-01. */
+function monthEndAfter(day: number): number {
+  const date = new Date(day * dayMs);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / dayMs;
+}
+
+/**
+ * The severity of an episode up to a day, by what it costs if it stays. At equal amounts, an increase is more severe than a
+ * new cost, and a new cost more than a decrease. Pure.
+ */
+export function severityAt(episode: Episode, day: number, rules: DetectionRules, pace?: number): Severity {
+  const { kind, isUp, expected, firstDay } = episode;
+  const daily = dailyAt(episode, day);
+  if (!isUp) return kind === 'drop' && -daily >= dropAmount * rules.minAmount ? 'warning' : 'info';
+  const { ifItStays } = moneyAt(episode, day, pace);
+  const isAtLeast = (level: keyof typeof amounts) => ifItStays >= amounts[level] * rules.minAmount;
   if (isAtLeast('huge')) return 'critical';
   if (kind === 'new') return isAtLeast('critical') ? 'warning' : 'info';
-  const isDouble = daily * rules.minAmount >= expected;
+  const isDouble = Math.max(daily, day <= firstDay ? (pace ?? 0) : 0) >= expected;
   if (isDouble && isAtLeast('critical')) return 'critical';
   return isAtLeast('warning') ? 'warning' : 'info';
 }

@@ -3,7 +3,9 @@ import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { cents, usd } from '../money.ts';
 import { dayNamed } from './days.ts';
 import { deploymentSentences } from './deployment-words.ts';
-import type { AnomalyDriver, AnomalyFact } from './fact.ts';
+import type { AnomalyDriver } from './detail.ts';
+import type { AnomalyFact } from './fact.ts';
+import { type AnomalyPart, mainDriverOf } from './one-cause.ts';
 
 /** The text of an alert about an anomaly. */
 export interface AnomalyWords {
@@ -17,23 +19,22 @@ export interface AnomalyWords {
 
 const decimals = 12;
 const driversShown = 3;
-/** A resource with at least this percentage of the difference is named in the title. */
-const mainPart = 50;
+const partsShown = 5;
 
 /** An anomaly as text: what it cost, what it will cost, what drives it, and what to do next. Pure. */
 export function anomalyWords(fact: AnomalyFact): AnomalyWords {
   return {
     title: titleOf(fact),
     sentences: [
+      ...paceWords(fact),
       ...noticeWords(fact),
-      ...monthEndWords(fact),
       drivenWords(fact),
       ...deploymentSentences({ deployments: fact.deployments ?? [], deploymentCount: fact.deploymentCount ?? 0 }),
       ...(fact.isOver ? ['It has ended.'] : []),
     ],
     next: [nextWords(fact), ...silenceWords(fact)].join(' '),
     fields: fieldsOf(fact),
-    list: fact.drivers.length === 0 ? undefined : { label: 'Driven by', items: driverItems(fact.drivers) },
+    list: listOf(fact),
   };
 }
 
@@ -75,51 +76,56 @@ export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
   return { ...head, title: `${subject} ${verb}, after ${amount}`, sentences: [total] };
 }
 
+/** The money first: what it has cost so far, and by the end of the month if it stays; then what it is. */
 function titleOf(fact: AnomalyFact): string {
-  const { anomaly, isUp, impact, firstDay, lastDay } = fact;
+  const { anomaly, isUp, firstDay, lastDay } = fact;
   const subject = anomalySubject(fact);
-  const amount = amountOf(impact);
-  const days = spanOf(fact);
-  const isOneDay = firstDay === lastDay;
-  const has = isOneDay || fact.isOver ? '' : 'has ';
+  const amount = amountOf(fact.impact);
+  const usual = `${amount} ${isUp ? 'more' : 'less'} than usual ${spanOf(fact)}${monthEndWords(fact)}`;
   switch (anomaly) {
     case 'new':
-      return isOneDay
-        ? `${subject} is new: ${amount} ${days}`
-        : `${subject} is new and ${has}cost ${amount} ${days}${rateWords(fact)}`;
+      return `${amount} ${spanOf(fact)}${monthEndWords(fact)}: ${subject} is new`;
     case 'drop':
       return isCredit(fact)
         ? `${subject} was credited ${amountOf(fact.cost)} more than it cost ${dayWords(firstDay, lastDay)}`
         : `${subject} has cost nothing since ${dayWords(firstDay, lastDay)}; usual: ${amountOf(fact.expected)} a day`;
     case 'price': {
       const percent = shareOf(minus(fact.cost, fact.expected), fact.expected);
-      return `The price of ${subject} ${isUp ? 'rose' : 'fell'} by ${percent} %: ${amount} ${isUp ? 'more' : 'less'} ${days}${rateWords(fact)}`;
+      return `${usual}: the price of ${subject} ${isUp ? 'rose' : 'fell'} by ${percent} %`;
     }
     case 'spike':
     case 'step':
     case 'dip':
-      return `${subject} ${has}cost ${amount} ${isUp ? 'more' : 'less'} than usual ${days}${rateWords(fact)}`;
+      return `${usual}: ${subject}`;
   }
 }
 
-/** The resource that drives it, or the billing dimension if no single resource does. */
 /** The resource that explains most of an anomaly, or where it happened. */
 export function anomalySubject(fact: AnomalyFact): string {
   const billed = fact.billingDimension ?? 'no billing dimension';
   if (fact.anomaly === 'price') return billed;
   const main = mainDriver(fact);
-  return main === undefined ? `${billed} of ${placeOf(fact)}` : nameOf(main);
+  if (main !== undefined) return nameOf(main);
+  return fact.parts === undefined ? `${billed} of ${placeOf(fact)}` : placesOf(fact.parts);
+}
+
+/** The resource types and workspaces of several anomalies. */
+function placesOf(parts: readonly AnomalyPart[]): string {
+  const types = [...new Set(parts.map(({ resourceType }) => resourceType ?? 'no resource type'))];
+  const workspaces = [...new Set(parts.map(({ workspace }) => workspace ?? 'no workspace'))];
+  const where = workspaces.length > 2 ? `${workspaces.length} workspaces` : workspaces.join(' and ');
+  return `${types.length > 2 ? `${types.length} resource types` : types.join(' and ')} in ${where}`;
 }
 
 function mainDriver({ drivers }: AnomalyFact): AnomalyDriver | undefined {
-  return drivers.find(({ part }) => part >= mainPart);
+  return mainDriverOf(drivers);
 }
 
 function nameOf({ resourceName }: AnomalyDriver): string {
   return resourceName ?? 'a resource without a name';
 }
 
-function placeOf({ workspace, resourceType }: AnomalyFact): string {
+function placeOf({ workspace, resourceType }: Pick<AnomalyFact, 'workspace' | 'resourceType'>): string {
   return `${resourceType ?? 'no resource type'} in ${workspace ?? 'no workspace'}`;
 }
 
@@ -157,26 +163,24 @@ function noticeWords({ notice, lastNotice, firstDay, lastDay }: AnomalyFact): st
   }
 }
 
-/** What it will cost by the end of the month if it continues. */
-function monthEndWords(fact: AnomalyFact): string[] {
-  const { monthEnd } = fact;
-  if (monthEnd === null || monthEnd === undefined) return paceWords(fact);
-  return [
-    `If it continues, the extra cost will be about ${roughly(monthEnd.impact)} by the end of ${monthName(monthEnd.month)}.`,
-  ];
+/** `, about 1,245 USD by the end of November if it stays`; empty if it does not continue. */
+function monthEndWords({ monthEnd }: AnomalyFact): string {
+  if (monthEnd === null || monthEnd === undefined) return '';
+  return `, about ${roughly(monthEnd.impact)} by the end of ${monthName(monthEnd.month)} if it stays`;
 }
 
-/** With this few hours on its first day, the amount understates the cost of a whole day. */
+/** On its first day, so few hours say little about a whole day. */
 const fewHours = 8;
 
-function paceWords({ anomaly, isUp, isOver, firstDay, lastDay, firstHour, impact }: AnomalyFact): string[] {
+/** What a day of it costs. */
+function paceWords({ anomaly, isUp, isOver, firstDay, lastDay, firstHour, pace, dailyImpact }: AnomalyFact): string[] {
+  if (dailyImpact !== null && dailyImpact !== undefined) {
+    return isOver ? [] : [`It costs about ${roughly(dailyImpact)} ${isUp ? 'more' : 'less'} a day.`];
+  }
   if (!isUp || isOver || anomaly === 'price' || firstDay !== lastDay || firstHour === null) return [];
   const hours = 24 - Number(firstHour.slice(11, 13));
-  if (hours > fewHours) return [];
-  const daily = decimalOfWhole((wholeOfDecimal(impact, decimals) * 24n) / BigInt(hours), decimals);
-  return [
-    `It started in the last ${counted(hours, 'hour')} of the day. If it continues, the extra cost will be about ${roughly(daily)} a day.`,
-  ];
+  if (hours > fewHours || pace === null || pace === undefined) return [];
+  return [`It started in the last ${counted(hours, 'hour')} of the day: a whole day of it is about ${roughly(pace)}.`];
 }
 
 /** Whether price or usage changed, for what and where, and since which hour. */
@@ -185,9 +189,12 @@ function drivenWords(fact: AnomalyFact): string {
   const main = mainDriver(fact);
   const of =
     main === undefined
-      ? placeOf(fact)
+      ? fact.parts === undefined
+        ? placeOf(fact)
+        : placesOf(fact.parts)
       : `${resourceType ?? 'the resource'} ${nameOf(main)} in ${placeOfWorkspace(fact)}`;
-  const billed = `${fact.billingDimension ?? 'no billing dimension'} of ${of}`;
+  const several = new Set(fact.parts?.map(({ billingDimension }) => billingDimension)).size;
+  const billed = `${several > 1 ? `${several} billing dimensions` : (fact.billingDimension ?? 'no billing dimension')} of ${of}`;
   const since =
     firstHour === null
       ? ''
@@ -201,8 +208,9 @@ function drivenWords(fact: AnomalyFact): string {
   return `Price and usage both changed (${usd(priceEffect, true)} and ${usd(volumeEffect, true)}): ${billed}${since}.`;
 }
 
-function placeOfWorkspace({ workspace }: AnomalyFact): string {
-  return workspace ?? 'no workspace';
+function placeOfWorkspace({ workspace, parts }: AnomalyFact): string {
+  const workspaces = new Set(parts?.map((part) => part.workspace));
+  return workspaces.size > 1 ? `${workspaces.size} workspaces` : (workspace ?? 'no workspace');
 }
 
 function nextWords(fact: AnomalyFact): string {
@@ -211,7 +219,9 @@ function nextWords(fact: AnomalyFact): string {
     return 'Compare the price with your contract. "costbook report price_volume" lists it by resource.';
   }
   const main = mainDriver(fact);
-  if (main === undefined) return 'No single resource drives it. Check what the resources below have in common.';
+  if (main === undefined) {
+    return `No single resource drives it. Check what the ${fact.parts === undefined ? 'resources' : 'parts'} below have in common.`;
+  }
   const name = nameOf(main);
   if (isCredit(fact)) return `Check what the credit of ${name} is for.`;
   if (!isUp) return `Check whether ${name} was meant to ${anomaly === 'drop' ? 'stop' : 'cost less'}.`;
@@ -238,13 +248,31 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
       label: 'Total difference',
       value: `${usd(impact, true)}${dailyImpact ? `, about ${roughly(dailyImpact)} a day` : ''}`,
     },
-    { label: 'Where', value: `${placeOf(fact)}, account ${account}` },
+    {
+      label: 'Where',
+      value: `${fact.parts === undefined ? placeOf(fact) : placesOf(fact.parts)}, account ${account}`,
+    },
   ];
 }
 
 function rangeWords({ expectedLow, expectedHigh, anomaly }: AnomalyFact): string {
   if (anomaly === 'new') return 'nothing before';
   return isNothing(expectedLow) ? `up to ${usd(expectedHigh)}` : `${usd(expectedLow)} to ${usd(expectedHigh)}`;
+}
+
+/** The parts of several anomalies of one cause, largest first; otherwise the drivers. */
+function listOf({ parts, drivers }: AnomalyFact): AnomalyWords['list'] {
+  if (parts !== undefined) {
+    const ordered = parts.toSorted((a, b) => Math.abs(Number(b.impact)) - Math.abs(Number(a.impact)));
+    const items = ordered.slice(0, partsShown).map((part) => {
+      const { billingDimension, impact, firstDay, lastDay, isOver } = part;
+      const ended = isOver ? `, ended ${dayWords(lastDay, lastDay)}` : '';
+      return `${billingDimension ?? 'no billing dimension'} of ${placeOf(part)}: ${usd(impact, true)} since ${dayWords(firstDay, lastDay)}${ended}`;
+    });
+    const hidden = ordered.length - partsShown;
+    return { label: 'Parts', items: hidden > 0 ? [...items, `and ${hidden} more`] : items };
+  }
+  return drivers.length === 0 ? undefined : { label: 'Driven by', items: driverItems(drivers) };
 }
 
 function driverItems(drivers: readonly AnomalyDriver[]): string[] {

@@ -30,7 +30,10 @@ export const anomaliesCommand: Command = {
       // One that is asked for by its key may be of any time.
       const rows = await readKnownAnomalies(books.connection, key === undefined ? formatInstant(from) : '1970-01-01');
       const all = anomalyFacts(rows, new Map(), { notify: [], completeThroughOf: () => completeThrough });
-      const facts = key === undefined ? all.toSorted(byUrgency) : all.filter((fact) => fact.key === key);
+      const facts =
+        key === undefined
+          ? all.toSorted(byUrgency)
+          : all.filter((fact) => fact.key === key || (fact.parts ?? []).some((part) => part.key === key));
       if (key !== undefined && facts.length === 0) {
         throw new UsageError(
           `--explain: no anomaly has the key ${key}. "costbook anomalies" lists open and recent ones; corrected costs may have removed it`,

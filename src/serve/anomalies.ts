@@ -160,7 +160,8 @@ async function presentFact({ view }: PageRequest, row: SqlRow): Promise<AnomalyF
   const before = stored === null ? undefined : parseFact(stored);
   if (before?.kind !== 'anomaly') return undefined;
   const all = await view.once('known anomalies', (connection) => readKnownAnomalies(connection, '1970-01-01'));
-  const own = all.filter(({ anomaly_key }) => anomaly_key === before.key);
+  const keys = new Set([before.key, ...(before.parts ?? []).map(({ key }) => key)]);
+  const own = all.filter(({ anomaly_key }) => keys.has(anomaly_key));
   const known = new Map([[before.key, { isOpen: true, fact: before }]]);
   const { completeThrough } = await readBooksState(view);
   const [fact] = anomalyFacts(own, known, { notify: [], completeThroughOf: () => completeThrough });

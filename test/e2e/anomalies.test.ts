@@ -96,7 +96,9 @@ describe('an anomaly', () => {
       impact: '20.000000000000',
       moved: 'usage',
       completeThrough: '2026-09-02T00:00:00Z',
-      severity: 'warning',
+      // It had stopped by the end of the day.
+      pace: null,
+      severity: 'info',
     });
     expect(spike?.drivers[0]).toMatchObject({ resourceName: 'runaway', cost: '20.000000000000', part: 100 });
     expect(answeredAtPlatform.get('2026-09-03')).toEqual([]);
@@ -107,15 +109,17 @@ describe('an anomaly', () => {
     expect(sink.told.at(1)?.body.text).toContain('+20.00 USD on 1 Sep.');
   });
 
-  test('that lasts is reported again on its third day, and when it becomes the usual level', async () => {
+  test('that lasts is reported again when it becomes more urgent, and when it becomes the usual level', async () => {
     expect(answeredAtPlatform.get('2026-09-06')).toEqual([`raised ${key('2026-09-05')}`]);
-    expect(answeredAtPlatform.get('2026-09-07')).toEqual([]);
-    expect(answeredAtPlatform.get('2026-09-08')).toEqual([`raised ${key('2026-09-05')}`]);
+    expect(answeredAtPlatform.get('2026-09-07')).toEqual([`raised ${key('2026-09-05')}`]);
+    expect(answeredAtPlatform.get('2026-09-08')).toEqual([]);
     expect(answeredAtPlatform.get('2026-09-20')).toEqual([`resolved ${key('2026-09-05')}`]);
     const subjects = sink.told.slice(2).map(({ body }) => body.subject);
     expect(subjects).toEqual([
-      expect.stringContaining('second cost 24.00 USD more than usual on 5 Sep'),
-      expect.stringContaining('second has cost 72.00 USD more than usual since 5 Sep (about 24 USD a day)'),
+      expect.stringContaining('24.00 USD more than usual on 5 Sep: second'),
+      expect.stringContaining(
+        '48.00 USD more than usual since 5 Sep, about 624 USD by the end of September if it stays: second',
+      ),
       expect.stringContaining(
         'second cost 336.00 USD more than usual from 5 to 18 Sep: Costbook now treats this cost as usual',
       ),
@@ -228,7 +232,7 @@ describe('budgets backtest --anomalies', () => {
       `2026-09-02 raised ${key('2026-09-01')}`,
       `2026-09-04 resolved ${key('2026-09-01')}`,
       `2026-09-06 raised ${key('2026-09-05')}`,
-      `2026-09-08 escalated ${key('2026-09-05')}`,
+      `2026-09-07 escalated ${key('2026-09-05')}`,
       `2026-09-20 resolved ${key('2026-09-05')}`,
     ]);
   });

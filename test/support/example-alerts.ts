@@ -225,6 +225,23 @@ export const exampleRunaway: AlertFact & { readonly kind: 'anomaly' } = {
   monthEnd: { month: '2026-10', impact: '987.100000000000' },
 };
 
+/** The same runaway in two billing dimensions. */
+export const exampleParts: AlertFact & { readonly kind: 'anomaly' } = {
+  ...exampleRunaway,
+  costSoFar: '568.950000000000',
+  impact: '556.450000000000',
+  monthEnd: { month: '2026-10', impact: '1010.100000000000' },
+  parts: (
+    [
+      [exampleRunaway.key, exampleRunaway.billingDimension, exampleRunaway.impact],
+      ['anomaly/acc_main/customer-demos/agent/agent_egress_gb/2026-10-20', 'agent_egress_gb', '12.500000000000'],
+    ] as const
+  ).map(([key, billingDimension, impact]) => {
+    const { workspace, resourceType, anomaly, firstDay, lastDay, isOver } = exampleRunaway;
+    return { key, workspace, resourceType, billingDimension, anomaly, firstDay, lastDay, isOver, impact };
+  }),
+};
+
 /** A forecast threshold, which is also a fact of the kind budget. */
 export const exampleForecast: AlertFact & { readonly kind: 'budget' } = {
   ...(exampleFacts['budget'] as AlertFact & { readonly kind: 'budget' }),

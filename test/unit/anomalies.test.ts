@@ -4,9 +4,9 @@ import { messagesOf, type OutgoingMessage, plainText } from '../../src/alerts/me
 import { slackMessage } from '../../src/alerts/sinks/slack-message.ts';
 import { transitionsOf } from '../../src/alerts/transitions.ts';
 import { learnBaseline } from '../../src/anomalies/baseline.ts';
-import { follow } from '../../src/anomalies/detect.ts';
+import { type Episode, follow } from '../../src/anomalies/detect.ts';
 import { type AnomalyFact, anomalyFacts } from '../../src/anomalies/fact.ts';
-import { noticesOf } from '../../src/anomalies/notices.ts';
+import { moneyAt, noticesOf, severityAt } from '../../src/anomalies/notices.ts';
 import { parseAnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { exampleFacts, exampleRunaway } from '../support/example-alerts.ts';
@@ -116,15 +116,13 @@ describe('the notices of an anomaly', () => {
   }
   const many = (count: number, cost: number) => new Array<number>(count).fill(cost);
 
-  test('of a runaway that started late in the day rise with its total, and repeat weekly', () => {
+  test('of a runaway that started late in the day rise with what it costs if it stays, and repeat weekly', () => {
     // The sixtieth day is a weekday without costs.
     const level = [5, 5, 5, 5, 0, 0, 5];
     expect(notices([16, ...many(13, 95)], level)).toEqual([
       '0 first info 16',
-      '1 worse warning 111',
-      '2 continues warning 201',
-      '6 continues critical 561',
-      '13 reminder critical 1201',
+      '1 worse critical 111',
+      '8 reminder critical 751',
     ]);
   });
 
@@ -149,9 +147,24 @@ describe('the notices of an anomaly', () => {
     expect(notices([60, ...many(12, 0)], [0])).toEqual(['0 first info 60']);
     expect(notices([60, ...many(12, 60)], [0])).toEqual([
       '0 first info 60',
-      '7 reminder info 480',
-      '8 continues warning 540',
+      '1 continues warning 120',
+      '8 reminder warning 540',
     ]);
+  });
+
+  test('follow what it costs by the end of the month if it stays, and at least another week of it', () => {
+    // 20_458 is 5 January 2026; the sixtieth day after it is 6 March.
+    const severityOn = (day: number, pace?: number) =>
+      severityAt({ ...spike, firstDay: day, impacts: [30] }, day, usualRules, pace);
+    const spike = { kind: 'spike', isUp: true, expected: 10 } as Episode;
+    const march = 20_458 + 55;
+    // 30 + 7 · 30: a first day that did not go on may be all of it.
+    expect(severityOn(march)).toBe('warning');
+    // 30 + 30 · 40 where it still ran, and 30 + 7 · 40 on the last day of the month.
+    expect(severityOn(march, 40)).toBe('critical');
+    expect(severityOn(march + 30, 40)).toBe('warning');
+    expect(moneyAt({ firstDay: march, impacts: [30] }, march, 40)).toEqual({ soFar: 30, ifItStays: 1230 });
+    expect(moneyAt({ firstDay: march, impacts: [10, 40, 40] }, march + 2)).toEqual({ soFar: 90, ifItStays: 1210 });
   });
 
   test('of a lower cost are just one', () => {
@@ -175,30 +188,42 @@ describe('the text of an anomaly', () => {
     expect(words).not.toContain('meant to stop');
   });
 
-  test('starts with the total so far, the daily rate and the resource, then the cost by the end of the month', () => {
+  test('starts with the total so far and by the end of the month, then the resource and the daily rate', () => {
     const [title, ...lines] = wordsOf(exampleRunaway).split('\n');
-    expect(title).toBe('🔴 demo-analyst has cost 543.95 USD more than usual since 20 Oct (about 89 USD a day)');
-    expect(lines[0]).toContain('It has lasted 7 days. The last message reported 191.57 USD through 22 Oct.');
-    expect(lines[1]).toContain('about 987 USD by the end of October');
+    expect(title).toBe(
+      '🔴 543.95 USD more than usual since 20 Oct, about 987 USD by the end of October if it stays: demo-analyst',
+    );
+    expect(lines[0]).toBe('It costs about 89 USD more a day.');
+    expect(lines[1]).toContain('It has lasted 7 days. The last message reported 191.57 USD through 22 Oct.');
     expect(lines[2]).toContain('Usage went up, not the price: agent_compute_runtime_gbs of agent demo-analyst');
     expect(lines[3]).toContain('In the 48 hours before: 2026-10-20 04:02 UTC deployed');
     expect(lines[4]).toBe('And 4 more before it.');
     expect(lines[5]).toContain('its schedule');
   });
 
+  test('says of a lower cost that it saves, not that it costs', () => {
+    const lower = { ...exampleRunaway, isUp: false, impact: '-130.900000000000', dailyImpact: '-18.700000000000' };
+    const words = wordsOf({ ...lower, monthEnd: { month: '2026-10', impact: '-224.400000000000' } });
+    expect(words).toContain(
+      '130.90 USD less than usual since 20 Oct, about 224 USD by the end of October if it stays: ',
+    );
+    expect(words).not.toContain('extra');
+  });
+
   test('names the billing dimension if no single resource is responsible', () => {
     const drivers = example.drivers.map((driver) => ({ ...driver, part: 30 }));
     expect(wordsOf({ ...example, drivers })).toContain(
-      '🟠 agent_compute_runtime_gbs of agent in customer-demos cost 83.46 USD more than usual on 20 Oct',
+      '🟠 83.46 USD more than usual on 20 Oct: agent_compute_runtime_gbs of agent in customer-demos',
     );
   });
 
   test('shows the cost of a whole day if the first day had only a few hours of it', () => {
-    const late = { ...example, firstHour: '2026-10-20T21:00:00Z', impact: '12.000000000000' };
-    expect(wordsOf(late)).toContain(
-      'in the last 3 hours of the day. If it continues, the extra cost will be about 96 USD a day',
-    );
-    expect(wordsOf({ ...late, isOver: true })).not.toContain('if it goes on');
+    const hours = { firstHour: '2026-10-20T21:00:00Z', pace: '96.000000000000' };
+    const late = { ...example, ...hours, impact: '12.000000000000' };
+    const words = 'It started in the last 3 hours of the day: a whole day of it is about 96 USD.';
+    expect(wordsOf(late)).toContain(words);
+    expect(wordsOf({ ...late, isOver: true })).not.toContain(words);
+    expect(wordsOf({ ...late, pace: null })).not.toContain(words);
   });
 
   test('never shows meaningless digits of an estimate below a cent', () => {
@@ -208,12 +233,12 @@ describe('the text of an anomaly', () => {
 
   test('has the year for a day of another year', () => {
     const step = { ...exampleRunaway, firstDay: '2026-12-30', lastDay: '2027-01-02' };
-    expect(wordsOf(step)).toContain('since 30 Dec 2026 (');
+    expect(wordsOf(step)).toContain('since 30 Dec 2026,');
   });
 
   test('is made from a fact of an earlier version, too', () => {
     const { notice: _, lastNotice: __, dailyImpact: ___, monthEnd: ____, costSoFar: _____, ...old } = example;
-    expect(wordsOf(old as AnomalyFact)).toContain('demo-analyst cost 83.46 USD more than usual on 20 Oct');
+    expect(wordsOf(old as AnomalyFact)).toContain('83.46 USD more than usual on 20 Oct: demo-analyst');
   });
 });
 

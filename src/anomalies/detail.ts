@@ -1,0 +1,53 @@
+import type { Severity } from '../severity.ts';
+import type { DeploymentBefore } from './deployments.ts';
+import type { NoticeReason } from './notices.ts';
+
+/** A resource and its share of an anomaly's days so far. */
+export interface AnomalyDriver {
+  /** Null if the platform reports none. */
+  readonly resourceName: string | null;
+  readonly resourceUuid: string | null;
+  /** Cost of all its days so far in USD, decimal text. */
+  readonly cost: string;
+  /** Expected cost in USD, decimal text. */
+  readonly expected: string;
+  /** Its share of the whole difference in percent; negative if it went in the other direction. */
+  readonly part: number;
+}
+
+/** A day of an anomaly after which a notification is sent. */
+export interface AnomalyNotice {
+  /** `2026-10-03`. */
+  readonly day: string;
+  readonly reason: NoticeReason;
+  readonly severity: Severity;
+  /** Difference of its days up to then from the expected cost in USD, decimal text. */
+  readonly impact: string;
+}
+
+/** The explanation of an anomaly, over all its days so far. */
+export interface AnomalyDetail {
+  /** Difference of each of its days from the expected cost in USD. */
+  readonly impacts: readonly number[];
+  /** Oldest first; undefined in rows of earlier versions. */
+  readonly notices?: readonly AnomalyNotice[] | undefined;
+  /** Cost of all its days so far in USD, decimal text; null if it is not reported. */
+  readonly costSoFar?: string | null | undefined;
+  /** The hour in which the difference started: `2026-10-03T14:00:00Z`. */
+  readonly firstHour: string | null;
+  /** USD a day at which it still ran at the end of its first day, decimal text; null if it did not. Undefined in rows of earlier versions. */
+  readonly pace?: string | null | undefined;
+  /** Whether the unit price or the usage changed, or both; null if unknown. */
+  readonly moved: 'price' | 'usage' | 'both' | null;
+  /** The effects of price and of usage on the difference in USD, decimal text; as in the report price_volume. */
+  readonly priceEffect: string | null;
+  readonly volumeEffect: string | null;
+  /** The largest changes first. */
+  readonly drivers: readonly AnomalyDriver[];
+  /** What was deployed or changed of its drivers in the 48 hours before, most relevant first; undefined in rows of earlier versions. */
+  readonly deployments?: readonly DeploymentBefore[] | undefined;
+  /** How many deployments there are; `deployments` may have fewer. */
+  readonly deploymentCount?: number | undefined;
+  /** Whether it ended because the role of the token changed: its costs are in another workspace, or in none. */
+  readonly isByAccess?: boolean | undefined;
+}
