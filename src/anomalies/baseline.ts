@@ -1,4 +1,5 @@
 import { median } from '../median.ts';
+import { recurringOf } from './recurring.ts';
 import { centreOf, madScale, medianOfEach, spreadOf } from './robust-statistics.ts';
 import {
   aroundDays,
@@ -22,6 +23,7 @@ import {
   priceDays,
   priceLevelDays,
   slopeErrors,
+  sparseDeviations,
   steadyShare,
   usualNoise,
   usualNoiseDays,
@@ -216,7 +218,7 @@ function learnLevel(all: readonly KnownDay[], present: number) {
   // Deviations from the levels around the days. Levels from earlier days only would lag behind an unreported change.
   const around = localLevelOf(flat);
   const rest = flat.map((value, place) => value - (around[place] ?? 0));
-  const spread = spreadOf(withoutLow(rest));
+  const spread = spreadOf(withoutLow(withoutRecurring(days, rest)));
   const noise = Math.max(
     leastNoise,
     Math.sqrt((spread ** 2 * flat.length + usualNoise ** 2 * usualNoiseDays) / (flat.length + usualNoiseDays)),
@@ -257,6 +259,15 @@ function learnLevel(all: readonly KnownDay[], present: number) {
 function withoutLow(rest: readonly number[]): readonly number[] {
   const lowest = -lowReach * madScale * median(rest.map(Math.abs));
   return rest.filter((value) => value >= lowest);
+}
+
+/** The same without high days that recur by date: those are not noise either. */
+function withoutRecurring(days: readonly KnownDay[], rest: readonly number[]): readonly number[] {
+  const highest = lowReach * madScale * median(rest.map(Math.abs));
+  const high = days.flatMap(({ day }, place) => ((rest[place] ?? 0) > highest ? [day] : []));
+  if (high.length < 2) return rest;
+  const recurring = recurringOf(high);
+  return recurring.size === 0 ? rest : rest.filter((_, place) => !recurring.has(days[place]?.day ?? 0));
 }
 
 /** Some days of a level: their number, median and position. */
@@ -383,7 +394,7 @@ function learnSparse(days: readonly KnownDay[]) {
   const noise = Math.max(0.25, logs.length >= 4 ? spreadOf(logs) : 0.5);
   const high = Math.max(
     Math.max(...logs) + Math.log(1.3),
-    median(logs) + deviations * noise * (1 + fewDays / logs.length),
+    median(logs) + sparseDeviations * noise * (1 + fewDays / logs.length),
   );
   return { noise, high };
 }

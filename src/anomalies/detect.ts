@@ -7,12 +7,14 @@ import {
   learnBaseline,
   learnUnitPrice,
 } from './baseline.ts';
+import { earlyDays, missingByDate, recursByDate } from './recurring.ts';
 import { centreOf } from './robust-statistics.ts';
 import {
   adoptionDays,
   again,
   benefit,
   daysBack,
+  deviations,
   grownShares,
   grownTimes,
   learningDays,
@@ -41,10 +43,10 @@ export interface DetectionRules extends BaselineRules {
 
 /**
  * What happened to a scope. spike: higher cost. step: higher or lower cost that lasts. drop: no cost where there was some
- * every day. new: costs where there were none. price: a different unit price. dip: lower cost, not reported while it may be
- * a holiday.
+ * every day. new: costs where there were none. price: a different unit price. missing: a cost that recurs by date did not come.
+ * dip: lower cost, not reported while it may be a holiday.
  */
-export const anomalyKinds = ['spike', 'step', 'drop', 'new', 'price', 'dip'] as const;
+export const anomalyKinds = ['spike', 'step', 'drop', 'new', 'price', 'missing', 'dip'] as const;
 export type AnomalyKind = (typeof anomalyKinds)[number];
 
 /** An unusual event of a scope. Days are numbers since 1970-01-01. */
@@ -100,7 +102,7 @@ export function follow<T extends Episode>(
     const priced = followPrice(series, withAdopted(episodes, day, rules), day, isQuiet, rules);
     const baseline = learnBaseline(series, day, disturbancesOf(priced, day, isQuiet), rules);
     const view = { series, day, cost: costOn(series, day), episodes: priced, baseline, isLate };
-    episodes = followDay(view, isQuiet, rules);
+    episodes = withMissing(followDay(view, isQuiet, rules), view, isQuiet, rules);
   }
   return episodes;
 }
@@ -201,6 +203,35 @@ function withBegun(
   return begun === undefined ? episodes : [...episodes, begun];
 }
 
+/** Adds the episode of a recurring increase that did not come. It is over at once: that it did not come does not last. */
+function withMissing(
+  episodes: readonly Episode[],
+  { series, day, baseline }: View,
+  isQuiet: IsQuiet,
+  rules: DetectionRules,
+): readonly Episode[] {
+  if (baseline.nature !== 'steady') return episodes;
+  const missing = missingByDate(series, day, {
+    expectedOf: (other) => baseline.expectationOf(other).expected,
+    least: (usual) => Math.max(rules.minAmount, usual * rules.minShare),
+    sure: (usual) => usual * Math.expm1(deviations * baseline.noise),
+  });
+  if (missing === undefined || isQuiet(missing.day)) return episodes;
+  const { day: due, cost, expected } = missing;
+  const isKnown = episodes.some(({ kind, isUp, firstDay, lastDay }) =>
+    kind === 'missing'
+      ? Math.abs(due - firstDay) <= earlyDays
+      : kind !== 'price' && kind !== 'dip' && !isUp && due >= firstDay && due <= lastDay,
+  );
+  if (isKnown) return episodes;
+  const begun: Episode = {
+    ...{ kind: 'missing', isUp: false, firstDay: due, seenDay: day, lastDay: due, notifiedDay: day, state: 'over' },
+    ...{ endedDay: day, cost, expected, low: missing.least, high: missing.most, impacts: [cost - expected] },
+    ratio: undefined,
+  };
+  return [...episodes, begun];
+}
+
 /** What episodes imply for the days before a day, and for its prices. */
 function disturbancesOf(episodes: readonly Episode[], day: number, isQuiet: IsQuiet): Disturbances {
   const masked: { from: number; to: number }[] = [];
@@ -210,6 +241,8 @@ function disturbancesOf(episodes: readonly Episode[], day: number, isQuiet: IsQu
     if (kind === 'price') {
       if (ratio === undefined) continue;
       prices.push({ from: firstDay, to: state === 'over' ? lastDay : Number.POSITIVE_INFINITY, ratio });
+    } else if (kind === 'missing') {
+      // Its days cost what they usually cost.
     } else if (state === 'usual') {
       if (kind === 'drop') masked.push({ from: Number.NEGATIVE_INFINITY, to: firstDay - 1 });
       else if (kind !== 'new') steps.push(firstDay);
@@ -265,7 +298,8 @@ function beginningOf(view: View, isQuiet: IsQuiet, rules: DetectionRules): Episo
     const alike = episodes.filter((past) => past.isUp && past.kind !== 'price' && cost < past.cost * again);
     const isAgain =
       alike.some(({ firstDay }) => recurs(firstDay, day)) ||
-      alike.filter(({ firstDay }) => day - firstDay <= oftenDays).length >= often;
+      alike.filter(({ firstDay }) => day - firstDay <= oftenDays).length >= often ||
+      recursByDate(series, day, expected);
     return begin('spike', true, isAgain ? undefined : day);
   }
   if (isLow(cost, day, baseline, rules)) {
@@ -309,7 +343,7 @@ function staying(
   // Skips days that were reported already.
   const lastNotified = episodes.reduce(
     (last, { kind, lastDay, endedDay }) =>
-      kind === 'price' || kind === 'dip' ? last : Math.max(last, lastDay, endedDay ?? lastDay),
+      kind === 'price' || kind === 'dip' || kind === 'missing' ? last : Math.max(last, lastDay, endedDay ?? lastDay),
     Number.NEGATIVE_INFINITY,
   );
   if (day - lastNotified < Math.min(...stretches)) return undefined;

@@ -284,7 +284,8 @@ function seriesOf(row: Readonly<Record<string, unknown>>, firstDay: number, last
 }
 
 /**
- * `anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-03`, with `/price` for a price change.
+ * `anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-03`, with `/price` for a price change and `/missing`
+ * for what did not come.
  */
 export function anomalyKey(
   { account, workspace, resourceType, billingDimension }: Scope,
@@ -293,7 +294,7 @@ export function anomalyKey(
   const names = [account, workspace, resourceType, billingDimension].map((name) =>
     name === null ? '@none' : encodeURIComponent(name),
   );
-  return ['anomaly', ...names, dayName(firstDay), ...(kind === 'price' ? ['price'] : [])].join('/');
+  return ['anomaly', ...names, dayName(firstDay), ...(kind === 'price' || kind === 'missing' ? [kind] : [])].join('/');
 }
 
 /** The anomalies that are open, or that ended on a day or later. */

@@ -70,6 +70,7 @@ function isSame(one: Episode, other: Episode): boolean {
   return (
     one.isUp === other.isUp &&
     (one.kind === 'price') === (other.kind === 'price') &&
+    (one.kind === 'missing') === (other.kind === 'missing') &&
     one.firstDay <= other.lastDay + 1 &&
     other.firstDay <= one.lastDay + 1
   );

@@ -104,7 +104,11 @@ export function anomalyFacts(
     const own = group.length === 1 ? group[0] : withNotices(together(group), before?.fact, group, rules);
     const { row } = own;
     const isLargeChange = row.state === 'usual' && row.is_up && row.severity !== 'info';
-    const isQuiet = before?.fact.isOver === true || row.state === 'grown' || (row.state === 'usual' && !isLargeChange);
+    const isQuiet =
+      before?.fact.isOver === true ||
+      row.kind === 'missing' ||
+      row.state === 'grown' ||
+      (row.state === 'usual' && !isLargeChange);
     const state = before === undefined || row.state === 'open' ? 'raised' : isQuiet ? 'lapsed' : 'resolved';
     const fact = factOf(own, before?.fact, { notify, state, completeThrough: completeThroughOf(row.account) });
     return [{ ...fact, key, ...(group.length === 1 ? {} : { parts: group.map(partOf) }) }];

@@ -19,7 +19,9 @@ export const leastLevelDays = 4;
 /** days. A level uses at least a week if there is one, because otherwise weekdays would not cancel out. */
 export const leastDays = 7;
 /** deviations. A day outside this many is unusual: with fewer, noise alone alerts more than once a month per 100 scopes. */
-export const deviations = 4;
+export const deviations = 4.6;
+/** deviations. The same on a weekday on which a scope rarely costs: its chance is set high already. */
+export const sparseDeviations = 4;
 /** days. With this few days of history the width is doubled, because noise learned from few days may be too small. */
 export const fewDays = 5;
 /** share. The smallest deviation of a cost: no cost is as regular as it looks over a few weeks. */
@@ -83,7 +85,7 @@ export const leastInformativeDays = 4;
  * errors. The mean of a range counts from this many errors on. The limit is high because every range is tested every
  * night.
  */
-export const stayDeviations = 4.5;
+export const stayDeviations = 5.1;
 /** days. A change that could be a single event is a step from this many days on. */
 export const stepDays = 3;
 /** times. An anomaly that was not reported as a recurring one is new if it is this many times larger. */
@@ -111,5 +113,11 @@ export const again = 1.3;
 export const often = 2;
 /** days. See `often`. */
 export const oftenDays = 28;
+/** months. An increase that came at one place of the calendar in two of this many last months recurs. */
+export const recurringMonths = 4;
+/** months. One that came in each of this many last months can be missing. */
+export const missingMonths = 3;
+/** times. A recurring increase may be this many times the earlier ones: its size may depend on the weekday. */
+export const recurringTimes = 2.5;
 /** deviations. A unit price that moved by this much did not move by chance. */
 export const priceDeviations = 4;

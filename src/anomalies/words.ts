@@ -30,7 +30,7 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
       ...noticeWords(fact),
       drivenWords(fact),
       ...deploymentSentences({ deployments: fact.deployments ?? [], deploymentCount: fact.deploymentCount ?? 0 }),
-      ...(fact.isOver ? ['It has ended.'] : []),
+      ...(fact.isOver && fact.anomaly !== 'missing' ? ['It has ended.'] : []),
     ],
     next: [nextWords(fact), ...silenceWords(fact)].join(' '),
     fields: fieldsOf(fact),
@@ -97,6 +97,8 @@ function titleOf(fact: AnomalyFact): string {
     case 'step':
     case 'dip':
       return `${usual}: ${subject}`;
+    case 'missing':
+      return `${usual}: the recurring cost of ${subject} did not come`;
   }
 }
 
@@ -200,7 +202,14 @@ function drivenWords(fact: AnomalyFact): string {
       ? ''
       : `, since about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC`;
   const direction = isUp ? 'up' : 'down';
-  if (moved === null || priceEffect === null || volumeEffect === null || anomaly === 'drop' || anomaly === 'new') {
+  if (
+    moved === null ||
+    priceEffect === null ||
+    volumeEffect === null ||
+    anomaly === 'drop' ||
+    anomaly === 'missing' ||
+    anomaly === 'new'
+  ) {
     return `Billed for ${billed}${since}.`;
   }
   if (moved === 'price') return `The unit price went ${direction}, not the usage: ${billed}${since}.`;
@@ -224,6 +233,7 @@ function nextWords(fact: AnomalyFact): string {
   }
   const name = nameOf(main);
   if (isCredit(fact)) return `Check what the credit of ${name} is for.`;
+  if (anomaly === 'missing') return `Check whether ${name} has run.`;
   if (!isUp) return `Check whether ${name} was meant to ${anomaly === 'drop' ? 'stop' : 'cost less'}.`;
   if (billingDimension?.includes('_storage_') === true) return `Check what ${name} stores.`;
   if (anomaly === 'new') return `Check who runs ${name}, and whether it is meant to run.`;

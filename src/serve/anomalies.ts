@@ -90,6 +90,7 @@ const kindWords: Readonly<Record<string, string>> = {
   drop: 'stopped',
   new: 'new cost',
   price: 'price change',
+  missing: 'did not come',
   dip: 'dip',
 };
 

@@ -2,7 +2,16 @@
 // the same year.
 
 /** What was planted in a scope. */
-export type PlantedKind = 'spike' | 'step' | 'drop' | 'price' | 'new' | 'lower step';
+export type PlantedKind =
+  | 'spike'
+  | 'step'
+  | 'drop'
+  | 'price'
+  | 'new'
+  | 'lower step'
+  | 'first batches'
+  | 'larger batch'
+  | 'missing batch';
 
 /** Something that was put into a scope, with the day on which it shows first, counted from the year's first day. */
 export interface Planted {
@@ -97,6 +106,8 @@ function labelledScope(random: () => number, index: number, days: number): Label
   );
   const keepsHolidays = nature === 'weekly' || nature === 'working days';
   const holidayShare = 0.3 + 0.4 * random();
+  // One in ten has a batch that recurs by date. It has chance of its own, so that the other scopes stay as they are.
+  const batches = index % 10 === 6 ? batchesOf(chance(index * 7907 + Math.floor(random() * 1e9)), level, days) : [];
   const begin = nature === 'late' ? 40 + Math.floor(random() * (days - 120)) : 0;
 
   // What a day would cost without chance and without what is planted.
@@ -135,7 +146,11 @@ function labelledScope(random: () => number, index: number, days: number): Label
     day < days - 30 && !isNothing;
     day += 70 + Math.floor(random() * 60)
   ) {
-    while (usual[day] === 0 || (keepsHolidays && [0, 1, 2].some((after) => holidays.includes((day + after) % 364))))
+    while (
+      batches.some((batch) => Math.abs(batch.day - day) <= 9) ||
+      usual[day] === 0 ||
+      (keepsHolidays && [0, 1, 2].some((after) => holidays.includes((day + after) % 364)))
+    )
       day += 1;
     if (day >= days - 30 || random() < 0.25) continue;
     const kind = pick(random, ['spike', 'spike', 'step', 'drop', 'price', 'lower step'] as const);
@@ -163,8 +178,10 @@ function labelledScope(random: () => number, index: number, days: number): Label
   const usages: number[] = [];
   for (let day = 0; day < days; day += 1) {
     const used = (usual[day] ?? 0) * (factor[day] ?? 1) * Math.exp(noisy[day] ?? 0);
-    usages.push(used / unitPrice);
-    costs.push(used * (priceFactor[day] ?? 1));
+    const batch = batches.find((each) => each.day === day)?.amount ?? 0;
+    const all = used === 0 && factor[day] === 0 ? 0 : used + batch / (priceFactor[day] ?? 1);
+    usages.push(all / unitPrice);
+    costs.push(all * (priceFactor[day] ?? 1));
   }
   const planted = begun.map(({ kind, day }): Planted => {
     const before = (factor[day - 1] ?? 1) === 0 ? 1 : lasting(factor, day);
@@ -185,7 +202,93 @@ function labelledScope(random: () => number, index: number, days: number): Label
     const deviations = isSure ? Number.POSITIVE_INFINITY : Math.abs(Math.log(Math.max(cost, 1e-9) / expected)) / noise;
     return { kind, day, dueTo: day + (kind === 'lower step' ? 8 : 0), amount, share, deviations };
   });
+  const gone = begun.find(({ kind }) => kind === 'drop')?.day ?? days;
+  for (const { day, usualAmount, amount, place, planted: kind } of batches) {
+    if (day >= gone) break;
+    if (kind !== undefined) {
+      const differs = Math.abs(amount - usualAmount);
+      // The first two are not known yet: whoever tells them is right, and so is whoever does not.
+      const isFirst = kind === 'first batches';
+      planted.push({
+        ...{ kind, day, dueTo: kind === 'missing batch' ? day + 2 : day, amount: isFirst ? 0 : differs },
+        share: differs / Math.max(1e-9, (usual[day] ?? 0) + usualAmount),
+        deviations: batchDeviations({ usual: usual[day] ?? 0, noise, usualAmount, amount, place }),
+      });
+    }
+  }
+  planted.sort((a, b) => a.day - b.day);
   return { name: `scope ${index}`, noise, nature, costs, usages, planted };
+}
+
+/** A cost that comes once in a month, at one place of the calendar, in a size that depends on the weekday. */
+interface Batch {
+  readonly day: number;
+  /** USD, and what it would be as always. */
+  readonly amount: number;
+  readonly usualAmount: number;
+  /** How many came before it. */
+  readonly place: number;
+  readonly planted: PlantedKind | undefined;
+}
+
+/** A Monday: 5 January 2026. */
+const firstDay = 20_458;
+const dayMs = 86_400_000;
+
+/** How clear a larger or missing batch is: a missing one is as clear as a usual one stands out of its scope's noise. */
+function batchDeviations({
+  usual,
+  noise,
+  usualAmount,
+  amount,
+  place,
+}: {
+  readonly usual: number;
+  readonly noise: number;
+  readonly usualAmount: number;
+  readonly amount: number;
+  readonly place: number;
+}): number {
+  if (place < 2) return 0;
+  const beyond = amount === 0 ? usualAmount * 0.6 : amount - 2.5 * usualAmount * 1.5;
+  return beyond <= 0 ? 0 : Math.log1p(beyond / Math.max(1e-9, usual)) / noise;
+}
+
+/** The batches of a year: on a date, on the last day of the month, on its first Monday or on its first working day. */
+function batchesOf(random: () => number, level: number, days: number): Batch[] {
+  const rule = pick(random, ['first', 'first', 'date', 'last', 'first Monday', 'first working day'] as const);
+  const date = 2 + Math.floor(random() * 26);
+  const size = Math.max(12, level * spread(random, 0.6, 4));
+  const ofWeekday = Array.from({ length: 7 }, (_, weekday) =>
+    weekday >= 5 ? 0.55 + 0.35 * random() : 0.8 + 0.4 * random(),
+  );
+  const larger = 5 + Math.floor(random() * 3);
+  let missing = 8 + Math.floor(random() * 2);
+  const batches: Batch[] = [];
+  for (let month = 0; month < 13; month += 1) {
+    const first = Date.UTC(2026, month, 1) / dayMs;
+    const next = Date.UTC(2026, month + 1, 1) / dayMs;
+    const toMonday = (4 + 7 * 7 - (first % 7)) % 7;
+    const weekday = (first + 3) % 7;
+    const at = {
+      first,
+      date: first + date - 1,
+      last: next - 1,
+      'first Monday': first + toMonday,
+      'first working day': weekday === 5 ? first + 2 : weekday === 6 ? first + 1 : first,
+    }[rule];
+    const day = at - firstDay;
+    const usualAmount = size * (ofWeekday[(at + 3) % 7] ?? 1) * Math.exp(0.1 * normal(random));
+    if (day < 0 || day >= days) continue;
+    const place = batches.length;
+    // A holiday is a reason of its own to cost less.
+    if (place === missing && holidays.includes(day % 364)) missing += 1;
+    const planted =
+      place < 2 ? 'first batches' : place === larger ? 'larger batch' : place === missing ? 'missing batch' : undefined;
+    const amount = planted === 'larger batch' ? 5 * usualAmount : planted === 'missing batch' ? 0 : usualAmount;
+    batches.push({ day, amount, usualAmount, place, planted });
+  }
+  return batches;
 }
 
 /** The factor that held before a day: that of a spike does not last. */
@@ -261,8 +364,6 @@ export interface Measured {
  * deviation and how large one is to a tenth: of those between 5 and 6 a few in a hundred are not told.
  */
 export const clearDeviations = 6;
-/** A Monday. */
-const firstDay = 20_458;
 
 /** Evaluates a labelled year night by night, as the product does, and compares the reports with the planted events. */
 export function measureYear(
@@ -288,7 +389,7 @@ export function measureYear(
         ...{ series, known: known as readonly never[], lastDay: firstDay + day, changedFrom: undefined, isQuiet },
         evaluatedDay: day === 0 ? undefined : firstDay + day - 1,
         rules: usualRules,
-        newKey: (episode) => `${episode.firstDay} ${episode.kind === 'price'}`,
+        newKey: ({ firstDay: first, kind }) => `${first} ${kind === 'price' || kind === 'missing' ? kind : ''}`,
       });
       for (const found of next) {
         if (!found.isNotified) continue;
@@ -310,8 +411,7 @@ export function measureYear(
           !explained.has(id) &&
           (reason === 'first' || reason === 'worse') &&
           notifiedDay >= event.day &&
-          first >= event.day - 6 &&
-          first <= event.day + 14,
+          (event.kind.includes('batch') ? first === event.day : first >= event.day - 6 && first <= event.day + 14),
       );
       // All that follows about the same anomaly is about the same event.
       for (const { id, key, notifiedDay } of told) {

@@ -381,6 +381,63 @@ describe('a scope', () => {
   }
   const many = (count: number, cost: number) => new Array<number>(count).fill(cost);
 
+  describe('with a batch that recurs by date', () => {
+    /** Days of 100 USD from 5 January on, and what a batch adds to some of them. */
+    const withBatches = (length: number, batches: Readonly<Record<string, number>>) =>
+      Array.from(
+        { length },
+        (_, day) => 100 + (batches[new Date((firstDay + day) * 864e5).toISOString().slice(5, 10)] ?? 0),
+      );
+    const told = (length: number, batches: Readonly<Record<string, number>>) =>
+      days(withBatches(length, batches)).filter((words) => !words.includes('told never'));
+
+    // Sizes that differ with the weekday, so that none is within a third of the one before.
+    test.each([
+      ['on the first of the month', { '02-01': 90, '03-01': 200, '04-01': 120, '05-01': 180, '06-01': 80 }],
+      ['on the last day of the month', { '01-31': 90, '02-28': 200, '03-31': 120, '04-30': 180, '05-31': 80 }],
+      ['on the first Monday', { '02-02': 90, '03-02': 200, '04-06': 120, '05-04': 180, '06-01': 80 }],
+      ['on the first working day', { '02-02': 90, '03-02': 200, '04-01': 120, '05-01': 180, '06-01': 80 }],
+    ])('%s is reported the first two times, and not again', (_, batches) => {
+      const found = told(160, batches);
+      expect(found).toHaveLength(2);
+      expect(found.every((words) => words.startsWith('spike up'))).toBe(true);
+    });
+
+    const usual = { '02-01': 90, '03-01': 100, '04-01': 110, '05-01': 100 };
+
+    test('is reported if it is much larger', () => {
+      expect(told(140, { ...usual, '05-01': 300 })).toEqual([
+        'spike up 27, told 27, over',
+        'spike up 116, told 116, over',
+      ]);
+    });
+
+    test('is reported once as missing, two days after its day, after three times', () => {
+      expect(told(150, { ...usual, '05-01': 0 })).toEqual([
+        'spike up 27, told 27, over',
+        'missing down 116, told 118, over',
+      ]);
+    });
+
+    test('is not missing if it came a day late, or earlier by another rule of the calendar', () => {
+      expect(told(150, { ...usual, '05-01': 0, '05-02': 100 }).filter((words) => words.startsWith('missing'))).toEqual(
+        [],
+      );
+      expect(told(150, { ...usual, '05-01': 0, '04-24': 100 }).filter((words) => words.startsWith('missing'))).toEqual(
+        [],
+      );
+    });
+
+    test('is not missing before three times', () => {
+      expect(told(120, { '02-01': 90, '03-01': 100 }).filter((words) => words.startsWith('missing'))).toEqual([]);
+    });
+
+    test('hides no other increase', () => {
+      const found = told(150, { ...usual, '05-12': 100 });
+      expect(found).toContain('spike up 127, told 127, over');
+    });
+  });
+
   test('that spikes is reported on that day, and has ended after two usual days', () => {
     expect(days([...many(30, 100), 150, ...many(5, 100)])).toEqual(['spike up 30, told 30, over']);
   });

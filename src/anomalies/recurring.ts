@@ -1,0 +1,192 @@
+import { median } from '../median.ts';
+import { dayMs } from '../time.ts';
+import { missingMonths, recurringMonths, recurringTimes } from './tuning.ts';
+
+/** What each day cost; days are numbers since 1970-01-01. */
+interface DayCosts {
+  readonly firstDay: number;
+  readonly costs: readonly number[];
+}
+
+/** A place in a month: a rule that names one day of it, or none. Days are numbers since 1970-01-01. */
+type Place = (month: Month) => number | undefined;
+
+interface Month {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What a day cost beyond the same weekdays around it: USD, and as a share of those. */
+export interface Excess {
+  readonly day: number;
+  readonly amount: number;
+  readonly share: number;
+  readonly usual: number;
+}
+
+/** Days from the start or the end of a month that count as its first or last ones. */
+const edgeDays = 3;
+
+/** The month so many months after that of a day. */
+function monthOf(day: number, apart: number): Month {
+  const date = new Date(day * dayMs);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + apart];
+  return { first: Date.UTC(year, month, 1) / dayMs, last: Date.UTC(year, month + 1, 1) / dayMs - 1 };
+}
+
+/** Monday is 0: 1970-01-01 was a Thursday. */
+function weekdayOf(day: number): number {
+  return (day + 3) % 7;
+}
+
+/** The first working days of a month, and its last ones, from the edge inwards. */
+function workingDays({ first, last }: Month): { readonly early: number[]; readonly late: number[] } {
+  const days = Array.from({ length: last - first + 1 }, (_, place) => first + place).filter(
+    (day) => weekdayOf(day) < 5,
+  );
+  return { early: days.slice(0, edgeDays), late: days.slice(-edgeDays).reverse() };
+}
+
+/**
+ * The places that a day has in its month: its date, its distance from the month's end, its weekday (the first Monday, the
+ * last Friday), and its place among the first or last working days.
+ */
+function placesOf(day: number): Place[] {
+  const month = monthOf(day, 0);
+  const date = day - month.first;
+  const fromEnd = month.last - day;
+  const weekday = weekdayOf(day);
+  const { early, late } = workingDays(month);
+  const [fromStart, toEnd] = [early.indexOf(day), late.indexOf(day)];
+  return [
+    ({ first, last }) => (first + date <= last ? first + date : undefined),
+    ...(fromEnd < edgeDays ? [({ last }: Month) => last - fromEnd] : []),
+    ({ first, last }) => {
+      const same = first + ((weekday - weekdayOf(first) + 7) % 7) + 7 * Math.floor(date / 7);
+      return same <= last ? same : undefined;
+    },
+    ...(fromEnd < 7 ? [({ last }: Month) => last - ((weekdayOf(last) - weekday + 7) % 7)] : []),
+    ...(fromStart < 0 ? [] : [(other: Month) => workingDays(other).early[fromStart]]),
+    ...(toEnd < 0 ? [] : [(other: Month) => workingDays(other).late[toEnd]]),
+  ];
+}
+
+/** What a day cost beyond the same weekdays of three weeks around it, as far as they are known before `asOf`. */
+function excessOf({ firstDay, costs }: DayCosts, day: number, asOf: number): Excess | undefined {
+  const near = [-21, -14, -7, 7, 14, 21].flatMap((apart) => {
+    const other = day + apart;
+    return other >= firstDay && other < asOf ? [Math.max(0, costs[other - firstDay] ?? 0)] : [];
+  });
+  if (day < firstDay || near.length < 3) return undefined;
+  const usual = median(near);
+  const amount = (costs[day - firstDay] ?? 0) - usual;
+  return { day, amount, share: usual > 0 ? amount / usual : Number.POSITIVE_INFINITY, usual };
+}
+
+/** The excesses of the same place in each of the last months, newest first; only of months that are known. */
+function earlier(series: DayCosts, place: Place, day: number, months: number): Excess[] {
+  return Array.from({ length: months }, (_, index) => place(monthOf(day, -1 - index))).flatMap((past) =>
+    past === undefined ? [] : (excessOf(series, past, day) ?? []),
+  );
+}
+
+/**
+ * Whether an increase recurs by date: in two or more of the last months there was one on the same date, at the same distance
+ * from the month's end, on the same weekday of the month or on the same working day of it, and this one is at most
+ * `recurringTimes` as large. `expected` is what the day would cost without it. Pure.
+ */
+export function recursByDate(series: DayCosts, day: number, expected: number): boolean {
+  const amount = (series.costs[day - series.firstDay] ?? 0) - expected;
+  const isLike = (past: Excess) => past.amount * recurringTimes >= amount;
+  return placesOf(day).some((place) => {
+    const past = earlier(series, place, day, recurringMonths);
+    const like = past.filter(isLike);
+    const [newest] = like;
+    if (newest === undefined || like.length < 2) return false;
+    if (like.length === past.length) return true;
+    // Another place of the calendar may explain the earlier ones better: then this day is none of them.
+    return !placesOf(newest.day).some(
+      (other) => earlier(series, other, day, recurringMonths).filter(isLike).length > like.length,
+    );
+  });
+}
+
+/** A recurring increase that did not come. */
+export interface Missing {
+  readonly day: number;
+  readonly cost: number;
+  /** What the day would have cost with it. */
+  readonly expected: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** So many days a recurring increase may be late, or early, before it is missing. */
+export const lateDays = 2;
+/** It came on a day with this share of the smallest earlier one. */
+const cameShare = 0.4;
+/** It may have come so many days earlier, by another rule of the calendar; it is missed once in so many. */
+export const earlyDays = 10;
+
+/**
+ * Returns the increase that came in each of the last three months at the same place, and this time neither on its day, which is
+ * `lateDays` before `day`, nor on the days around it. `expectedOf` is what a day costs without it, and `least` what an increase
+ * must come to there to matter, `sure` to stand out. Pure.
+ */
+export function missingByDate(
+  series: DayCosts,
+  day: number,
+  {
+    expectedOf,
+    least,
+    sure,
+  }: Readonly<Record<'expectedOf', (day: number) => number> & Record<'least' | 'sure', (usual: number) => number>>,
+): Missing | undefined {
+  const due = day - lateDays;
+  for (const place of placesOf(due)) {
+    const past = earlier(series, place, due, missingMonths);
+    const [newest] = past;
+    if (newest === undefined || past.length < missingMonths) continue;
+    if (past.some(({ amount, usual }) => amount < least(usual))) continue;
+    const amounts = past.map(({ amount }) => amount);
+    // On a weekday without costs, chance is that of the others.
+    const around = Math.max(expectedOf(due), median(past.map(({ usual }) => usual)));
+    if (median(amounts) < sure(around)) continue;
+    // The earlier ones may follow another place of the calendar, whose day is still to come.
+    const isToCome = placesOf(newest.day).some((other) => {
+      const same = earlier(series, other, due, missingMonths);
+      const isAsGood = same.length === missingMonths && same.every(({ amount, usual }) => amount >= least(usual));
+      return isAsGood && (other(monthOf(due, 0)) ?? 0) > due;
+    });
+    if (isToCome) continue;
+    const smallest = Math.min(...amounts);
+    const near = Array.from({ length: earlyDays + lateDays + 1 }, (_, index) => due - earlyDays + index);
+    const costOf = (other: number) => series.costs[other - series.firstDay] ?? 0;
+    if (near.some((other) => costOf(other) - expectedOf(other) >= cameShare * smallest)) continue;
+    const usual = expectedOf(due);
+    return {
+      ...{ day: due, cost: costOf(due), expected: usual + median(amounts) },
+      ...{ least: usual + smallest, most: usual + Math.max(...amounts) },
+    };
+  }
+  return undefined;
+}
+
+/** So many days of a month's cost are checked at most for others of the same place. */
+const mostPairs = 12;
+
+/** Those of some days that share a place of the calendar with another one a month before or after. Pure. */
+export function recurringOf(days: readonly number[]): ReadonlySet<number> {
+  const found = new Set<number>();
+  if (days.length > mostPairs) return found;
+  const all = new Set(days);
+  for (const day of days) {
+    for (const place of placesOf(day)) {
+      const before = place(monthOf(day, -1));
+      if (before === undefined || !all.has(before)) continue;
+      found.add(day);
+      found.add(before);
+    }
+  }
+  return found;
+}
