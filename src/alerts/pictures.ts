@@ -10,13 +10,14 @@ import {
 } from '../budgets/index.ts';
 import type { Picture } from '../charts/index.ts';
 import type { Sink, SinkSettings } from '../config/index.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import type { Log } from '../effects.ts';
 import { messageOf } from '../errors.ts';
 import { textOrNull } from '../optional-text.ts';
 import { completenessOf } from '../reports/index.ts';
 import { maxNameLength, oneLine } from '../safe-text.ts';
 import { addCalendarMonths, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
-import type { Connection } from '../warehouse/index.ts';
+import type { Connection, SqlRow } from '../warehouse/index.ts';
 import type { AlertFact, BudgetAlertFact } from './alert-fact.ts';
 import { inOrder, type MessagePicture } from './message.ts';
 import { alertRows } from './rows.ts';
@@ -112,19 +113,37 @@ async function anomalyPicture(
 ): Promise<Picture> {
   const { completeThrough } = await completenessOf(connection);
   const [books = {}] = await alertRows(connection, 'history_start', {});
-  const scope = {
-    ...{ account: fact.account, workspace: fact.workspace, resource_type: fact.resourceType },
-    billing_dimension: fact.billingDimension,
-  };
+  // Of several anomalies of one cause, the sum of their days.
+  const scopes = (fact.parts ?? [fact]).map(({ workspace, resourceType, billingDimension }) => ({
+    ...{ account: fact.account, workspace, resource_type: resourceType, billing_dimension: billingDimension },
+  }));
   const around = await daysAround(
     { ...fact, historyStart: textOrNull(books['history_start']), completeThrough },
-    (window) => alertRows(connection, 'picture_anomaly_days', { ...scope, ...window }),
+    async (window) => {
+      const rows: SqlRow[] = [];
+      for (const scope of scopes) {
+        rows.push(...(await alertRows(connection, 'picture_anomaly_days', { ...scope, ...window })));
+      }
+      return scopes.length === 1 ? rows : summedByDay(rows);
+    },
   );
   const { anomalyDays } = await import('../charts/index.ts');
   const subject = oneLine(anomalySubject(fact), maxNameLength);
   const usual = around.usual(anomalyRules ?? usualRules);
   return { shape: 'band', completeThrough, ...anomalyDays({ ...fact, ...around, subject, usual }) };
 }
+
+/** The rows of several scopes, each day once. Usage is left out: its units may differ. Pure. */
+export function summedByDay(rows: readonly SqlRow[]): SqlRow[] {
+  const costs = new Map<string, bigint>();
+  for (const { day, cost } of rows) {
+    costs.set(String(day), (costs.get(String(day)) ?? 0n) + wholeOfDecimal(String(cost), sumDecimals));
+  }
+  return [...costs].map(([day, cost]) => ({ day, cost: decimalOfWhole(cost, sumDecimals), usage: null }));
+}
+
+/** Decimals of sums in the books. */
+const sumDecimals = 12;
 
 /** The picture of a summary: the month so far for a week, the whole month for a month. */
 export async function readSummaryPicture(

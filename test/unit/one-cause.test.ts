@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { messagesOf, plainText } from '../../src/alerts/message.ts';
+import { summedByDay } from '../../src/alerts/pictures.ts';
 import { transitionsOf } from '../../src/alerts/transitions.ts';
 import { beginning } from '../../src/anomalies/explain.ts';
 import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from '../../src/anomalies/fact.ts';
@@ -211,4 +212,16 @@ describe('the pace at the end of a first day', () => {
       beginning({ ...day, isUp: false, expected: 24 }, [{ hour: 5, cost: 0, base_cost: 10 } as unknown as SqlRow]).pace,
     ).toBeNull();
   });
+});
+
+test('the chart of anomalies of one cause shows the sum of their days, to the last decimal', () => {
+  const rows = [
+    { day: '2026-10-20', cost: '50.000000000001', usage: '1' },
+    { day: '2026-10-21', cost: '1.000000000000', usage: '1' },
+    { day: '2026-10-20', cost: '12.500000000000', usage: '7' },
+  ];
+  expect(summedByDay(rows)).toEqual([
+    { day: '2026-10-20', cost: '62.500000000001', usage: null },
+    { day: '2026-10-21', cost: '1.000000000000', usage: null },
+  ]);
 });
