@@ -12,6 +12,7 @@ import { centreOf } from './robust-statistics.ts';
 import {
   adoptionDays,
   again,
+  batchDeviations,
   benefit,
   daysBack,
   deviations,
@@ -25,6 +26,7 @@ import {
   priceDeviations,
   quietScopes,
   quietShare,
+  recurringTimes,
   shortDays,
   stayDays,
   stayDeviations,
@@ -203,6 +205,12 @@ function withBegun(
   return begun === undefined ? episodes : [...episodes, begun];
 }
 
+/** What an earlier increase must have come to, beyond what was usual: more than single days vary. */
+function leastBatch({ noise }: Baseline, { minAmount, minShare }: DetectionRules): (usual: number) => number {
+  const share = Math.max(minShare, Math.expm1(batchDeviations * noise));
+  return (usual) => Math.max(minAmount, usual * share);
+}
+
 /** Adds the episode of a recurring increase that did not come. It is over at once: that it did not come does not last. */
 function withMissing(
   episodes: readonly Episode[],
@@ -213,7 +221,7 @@ function withMissing(
   if (baseline.nature !== 'steady') return episodes;
   const missing = missingByDate(series, day, {
     expectedOf: (other) => baseline.expectationOf(other).expected,
-    least: (usual) => Math.max(rules.minAmount, usual * rules.minShare),
+    least: leastBatch(baseline, rules),
     sure: (usual) => usual * Math.expm1(deviations * baseline.noise),
   });
   if (missing === undefined || isQuiet(missing.day)) return episodes;
@@ -295,11 +303,18 @@ function beginningOf(view: View, isQuiet: IsQuiet, rules: DetectionRules): Episo
     return isKnown && !isNotified && cost >= rules.minAmount ? begin('new', true, day) : undefined;
   }
   if (isHigh(cost, day, baseline, rules)) {
-    const alike = episodes.filter((past) => past.isUp && past.kind !== 'price' && cost < past.cost * again);
+    const alike = episodes.filter(
+      (past) =>
+        past.isUp &&
+        past.kind !== 'price' &&
+        cost < past.cost * again &&
+        // A much smaller one is another.
+        past.cost - past.expected <= (cost - expected) * recurringTimes,
+    );
     const isAgain =
       alike.some(({ firstDay }) => recurs(firstDay, day)) ||
       alike.filter(({ firstDay }) => day - firstDay <= oftenDays).length >= often ||
-      recursByDate(series, day, expected);
+      recursByDate(series, day, { expected, least: leastBatch(baseline, rules) });
     return begin('spike', true, isAgain ? undefined : day);
   }
   if (isLow(cost, day, baseline, rules)) {

@@ -93,11 +93,16 @@ function earlier(series: DayCosts, place: Place, day: number, months: number): E
 /**
  * Whether an increase recurs by date: in two or more of the last months there was one on the same date, at the same distance
  * from the month's end, on the same weekday of the month or on the same working day of it, and this one is at most
- * `recurringTimes` as large. `expected` is what the day would cost without it. Pure.
+ * `recurringTimes` as large. `expected` is what the day would cost without it, and `least` what an increase must come to
+ * beyond what is usual to be one. Pure.
  */
-export function recursByDate(series: DayCosts, day: number, expected: number): boolean {
+export function recursByDate(
+  series: DayCosts,
+  day: number,
+  { expected, least }: { readonly expected: number; readonly least: (usual: number) => number },
+): boolean {
   const amount = (series.costs[day - series.firstDay] ?? 0) - expected;
-  const isLike = (past: Excess) => past.amount * recurringTimes >= amount;
+  const isLike = (past: Excess) => past.amount * recurringTimes >= amount && past.amount >= least(past.usual);
   return placesOf(day).some((place) => {
     const past = earlier(series, place, day, recurringMonths);
     const like = past.filter(isLike);

@@ -117,6 +117,8 @@ export const oftenDays = 28;
 export const recurringMonths = 4;
 /** months. One that came in each of this many last months can be missing. */
 export const missingMonths = 3;
+/** deviations. An increase that was smaller than this may have been chance, and shows nothing that recurs. */
+export const batchDeviations = 2;
 /** times. A recurring increase may be this many times the earlier ones: its size may depend on the weekday. */
 export const recurringTimes = 2.5;
 /** deviations. A unit price that moved by this much did not move by chance. */

@@ -406,12 +406,16 @@ export function measureYear(
     }
     const explained = new Set<string>();
     for (const event of scope.planted) {
+      const isBatch = event.kind.includes('batch');
+      const isOfBatch = (first: number) =>
+        scope.planted.some(({ kind, day }) => kind.includes('batch') && day === first);
       const hit = told.find(
         ({ id, reason, firstDay: first, notifiedDay }) =>
-          !explained.has(id) &&
-          (reason === 'first' || reason === 'worse') &&
+          // A batch may make an anomaly worse that goes on, and is told with it.
+          (isBatch || !explained.has(id)) &&
+          (reason === 'first' || reason === 'worse' || (isBatch && reason === 'continues')) &&
           notifiedDay >= event.day &&
-          (event.kind.includes('batch') ? first === event.day : first >= event.day - 6 && first <= event.day + 14),
+          (isBatch ? first === event.day : first >= event.day - 6 && first <= event.day + 14 && !isOfBatch(first)),
       );
       // All that follows about the same anomaly is about the same event.
       for (const { id, key, notifiedDay } of told) {

@@ -438,6 +438,13 @@ describe('a scope', () => {
     });
   });
 
+  test('whose level rises two weeks after a much larger peak is reported on its first day', () => {
+    expect(days([...many(30, 100), 900, ...many(13, 100), ...many(5, 200)])).toEqual([
+      'spike up 30, told 30, over',
+      'step up 44, told 44, open',
+    ]);
+  });
+
   test('that spikes is reported on that day, and has ended after two usual days', () => {
     expect(days([...many(30, 100), 150, ...many(5, 100)])).toEqual(['spike up 30, told 30, over']);
   });

@@ -10,8 +10,8 @@ import {
 
 const scopes = 100;
 const days = 365;
-// Others than those that the detector was tuned or mended on (1 to 40, 101 to 128, 201 to 210, 501 to 520), and than those
-// of the test.
+// Others than those that the detector was tuned or mended on (1 to 40, 101 to 128, 201 to 210, 501 to 520, 611 to 616),
+// and than those of the test.
 const seeds = [601, 602, 603, 604, 605, 606, 607, 608, 609, 610];
 
 /** What is reported in a year with known events. */
@@ -65,7 +65,7 @@ export const anomaliesBench: Bench = {
         measured: 'false alarms in a month of 100 scopes',
         value: falseAlarms / asked.length / 12,
         unit: 'alarms',
-        target: 1,
+        target: 0.3,
       },
       {
         measured: 'messages about false alarms in a month of 100 scopes, with those that repeat them',
