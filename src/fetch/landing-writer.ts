@@ -207,7 +207,9 @@ class IncomingFolder implements LandingFolder {
   async sync(): Promise<void> {
     // Here and not as pages arrive: a window that is fetched again or fails reconciliation costs nothing, and disks
     // prefer batches.
-    await Promise.all([...this.#pages.keys()].filter((name) => this.#unsynced.delete(name)).map((name) => this.#sync(name)));
+    await Promise.all(
+      [...this.#pages.keys()].filter((name) => this.#unsynced.delete(name)).map((name) => this.#sync(name)),
+    );
   }
 
   #sync(name: string): Promise<void> {
