@@ -269,7 +269,7 @@ class WindowsIngest {
       // Missing rows may be a lost page: only a second attempt that is missing the same rows rules that out.
       leavesOut: (dimensions) =>
         number > 1 || (dimensions.length > 0 && dimensions.every((dimension) => this.#leftOut.has(dimension))),
-      inTurn: this.#options.shared.comparing,
+      comparing: this.#options.shared.comparing,
       onRole: (learnt) => {
         checkRoleChange(account, roleBefore, learnt, request.acceptReducedAccess);
         this.#role = learnt;
