@@ -511,7 +511,7 @@ describe('a new warehouse', () => {
     expect(await warehouse.lastLoadNumber()).toBe(0);
     await warehouse.publish();
     warehouse.close();
-    const books = await openBooks(dir);
+    const books = await openBooks(dir, { lockedDown: true });
     open.push(books);
     expect(await books.connection.rows('select count(*)::integer as runs from runs')).toEqual([{ runs: 0 }]);
   });
@@ -522,7 +522,7 @@ describe('a new warehouse', () => {
     expect(await warehouse.completeness('acc_one')).toBeUndefined();
     await warehouse.publish();
     warehouse.close();
-    const books = await openBooks(dir);
+    const books = await openBooks(dir, { lockedDown: true });
     open.push(books);
     const views = await books.connection.rows('select view_name from duckdb_views() where not internal');
     const there = views.map((row) => String(row['view_name']));
@@ -534,7 +534,7 @@ describe('a new warehouse', () => {
     const made = views.map(({ text }) => /create or replace view (\S+)/.exec(text)?.[1] ?? '');
     expect(made).not.toContain('');
     const read = new RegExp(`(?:from|join)\\s+(?:${made.map((name) => name.replace('.', '\\.')).join('|')})\\b`);
-    const folders = ['clocks', 'inventory', 'journal', 'ledger', 'load', 'verify'];
+    const folders = ['clocks', 'inventory', 'journal', 'ledger', 'load', 'verify'] as const;
     const files = (await Promise.all(folders.map((folder) => readSqlFolder(folder)))).flat();
     expect(files.length).toBeGreaterThan(80);
     expect(files.filter(({ text }) => read.test(text.replaceAll(/--.*/g, ''))).map(({ path }) => path)).toEqual([]);
