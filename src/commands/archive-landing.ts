@@ -5,7 +5,7 @@ import { archiveLoads } from '../storage/index.ts';
 import { dayMs } from '../time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
-import { openStore } from './exports-in-store.ts';
+import type { openStore as Open } from './exports-in-store.ts';
 
 /**
  * Sends the pages of new loads to `landing.archive`, then removes pages that are older than `landing.keepDays` and, if
@@ -35,13 +35,14 @@ export async function tidyLanding(
 }
 
 async function sendLoads(
-  place: Parameters<typeof openStore>[0],
+  place: Parameters<typeof Open>[0],
   warehouse: Warehouse,
   context: CommandContext,
 ): Promise<number> {
   const root = join(context.dir, 'data', 'landing');
   const last = await warehouse.lastLoadNumber();
   const loads = (await landingPlaces(root)).filter(({ number }) => number <= last);
+  const { openStore } = await import('./exports-in-store.ts');
   const store = await openStore(place, context);
   try {
     const { through, sent } = await archiveLoads(store, root, loads, context.progress);

@@ -1,22 +1,17 @@
 import { join } from 'node:path';
-import { stepAfterRun } from '../alerts/index.ts';
-import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { clientFor, loadConfig } from '../config/index.ts';
-import { counted } from '../counted.ts';
-import { exitCodeOf, messageOf, PlatformError, UsageError, wordsOf, worstExitCode } from '../errors.ts';
-import { failureOf, withoutStep } from '../failure.ts';
+import { exitCodeOf, messageOf, PlatformError, wordsOf, worstExitCode } from '../errors.ts';
+import { failureOf } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
-import { type AccountSummary, firstFailure, type IngestProgress, ingest } from '../ingest/index.ts';
-import { nextWords, parseNextStep, unprovenStep, wait } from '../next-step.ts';
+import { firstFailure, type IngestProgress, ingest } from '../ingest/index.ts';
+import { wait } from '../next-step.ts';
 import { openFairLimiter, proxiesOf } from '../platform/index.ts';
-import { describeCompleteness } from '../reports/index.ts';
 import { folded } from '../terminal/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import { unprovenText, type Warehouse } from '../warehouse/index.ts';
 import { tidyLanding } from './archive-landing.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
-import { unprovenLines } from './unproven-lines.ts';
+import { sumOf } from './sum-of.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
@@ -81,6 +76,7 @@ export const ingestCommand: Command = {
       const limit = openLimit(timeoutMs, config.accounts.length, context);
       const { signal } = limit;
       const show = progressOf(context, accounts.length);
+      const loadEnd = () => import('./ingest-end.ts');
       const summaries = await ingest(
         {
           config,
@@ -103,10 +99,12 @@ export const ingestCommand: Command = {
           onProgress: (at) => {
             limit.allow(at);
             show(at);
+            if (at.pages === 1) loadEnd().catch(() => undefined); // the end needs it and throws
           },
         },
       ).finally(() => limit.end());
       context.progress('');
+      const { applyAllocation, describe, figuresOf, toJson } = await loadEnd();
       const unarchived = await tidyLanding(config, landing, warehouse, context);
       context.count?.(figuresOf(summaries));
       // Errors quote the platform's answers, which may contain the token.
@@ -138,32 +136,6 @@ function readRange(options: ReturnType<typeof optionReader>, now: Instant) {
     options.problem(`--from: ${formatInstant(from)} is in the future; expected a date before now`);
   }
   return { from, to };
-}
-
-/**
- * Applies the project's allocation rules. Rules with mistakes are reported and returned; the current rules stay, and
- * costs are loaded all the same.
- */
-async function applyAllocation(
-  warehouse: Warehouse,
-  runNumber: number,
-  { dir, effects, tell }: CommandContext,
-): Promise<UsageError | undefined> {
-  try {
-    const allocation = loadAllocation(allocationFile(dir));
-    for (const warning of allocation?.warnings ?? []) tell(`warning: ${warning}`);
-    const definition = allocation && JSON.stringify(allocation.definition);
-    const isNew = await warehouse.saveAllocation(definition, runNumber, effects.now());
-    if (isNew)
-      effects.log.info('allocation.applied', 'Allocation rules applied', {
-        rules: allocation?.definition.rules.length ?? 0,
-      });
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    for (const line of error.message.split('\n')) tell(`costbook: ${line}`);
-    return error;
-  }
 }
 
 /**
@@ -220,122 +192,4 @@ function progressOf({ progress }: CommandContext, accounts: number): (at: Ingest
         `${left === undefined ? '…' : `${left} s left`}`,
     );
   };
-}
-
-/** Totals of all accounts. */
-function figuresOf(summaries: readonly AccountSummary[]): Record<string, number> {
-  return {
-    accounts: summaries.length,
-    windows: sumOf(summaries, ({ windows }) => windows),
-    pages: sumOf(summaries, ({ pages }) => pages),
-    rows: sumOf(summaries, ({ rows }) => rows),
-    restated: sumOf(summaries, ({ restated }) => restated),
-    requests: sumOf(summaries, ({ requests }) => sumOf(Object.values(requests), (count) => count)),
-    retries: sumOf(summaries, ({ retries }) => retries),
-    unproven: sumOf(summaries, ({ unproven }) => unproven.filter(({ isYoung }) => !isYoung).length),
-  };
-}
-
-function toJson(summary: AccountSummary): Record<string, unknown> {
-  return {
-    account: summary.account,
-    completeThrough: instantOrNull(summary.completeThrough),
-    settledThrough: instantOrNull(summary.settledThrough),
-    role: summary.role ?? null,
-    windows: summary.windows,
-    pages: summary.pages,
-    rows: summary.rows,
-    restated: summary.restated,
-    requests: summary.requests,
-    retries: summary.retries,
-    unproven: summary.unproven.filter(({ isYoung }) => !isYoung).map(unprovenText),
-    postponed: summary.unproven.filter(({ isYoung }) => isYoung).map(unprovenText),
-    errors: summary.errors,
-    inventory: {
-      requests: sumOf(summary.listings, ({ requests }) => requests),
-      resources: sumOf(summary.listings, ({ resources }) => resources),
-      opened: sumOf(summary.listings, ({ opened }) => opened),
-      ended: sumOf(summary.listings, ({ ended }) => ended),
-      listings: summary.listings.map((listing) => ({
-        workspace: listing.tokenWorkspace ?? null,
-        resourceType: listing.resourceType,
-        outcome: listing.outcome,
-        reason: listing.reason ?? null,
-        resources: listing.resources,
-        opened: listing.opened,
-        ended: listing.ended,
-        requests: listing.requests,
-      })),
-    },
-  };
-}
-
-function sumOf<T>(items: readonly T[], count: (item: T) => number): number {
-  return items.reduce((sum, item) => sum + count(item), 0);
-}
-
-function instantOrNull(instant: Instant | undefined): string | null {
-  return instant === undefined ? null : formatInstant(instant);
-}
-
-function completeWords({ completeThrough, settledThrough }: AccountSummary): string {
-  const state = { completeThrough: instantOrNull(completeThrough), settledThrough: instantOrNull(settledThrough) };
-  return describeCompleteness({ ...state, asOf: null, closedAt: null, completeFrom: null });
-}
-
-/** What failed, each with its next step: the one of its alert. `startedAs` is the command that its user started. */
-function failureLines({ errors, failures, exitCodes }: AccountSummary, startedAs: string): string[] {
-  return errors.flatMap((error, index) => {
-    const { code = null, next = null } = failures[index] ?? {};
-    const failed = { command: 'ingest', startedAs, outcome: 'failed', exitCode: worstExitCode(exitCodes) };
-    const step = stepAfterRun({ ...failed, error, errorCode: code, nextStep: next });
-    return [`FAILED ${withoutStep(error, parseNextStep(next))}`, `  ${nextWords(step)}`];
-  });
-}
-
-function describe(summary: AccountSummary, startedAs: string): string {
-  const requests = Object.values(summary.requests).reduce((sum, count) => sum + count, 0);
-  const lines = [
-    `${summary.account || 'the account'}: ${counted(summary.windows, 'window')}, ${counted(summary.pages, 'page')}, ` +
-      `${counted(summary.rows, 'row')}, ${counted(requests, 'request')}` +
-      `${summary.restated > 0 ? `, ${counted(summary.restated, 'hourly cost')} restated` : ''}`,
-    ...(summary.account === '' ? [] : [`  ${completeWords(summary)}`]),
-  ];
-  if (summary.listings.length > 0) {
-    const listings = summary.listings.filter(({ outcome }) => outcome !== 'refused');
-    lines.push(
-      `  inventory: ${counted(
-        sumOf(listings, ({ resources }) => resources),
-        'resource',
-      )} in ${counted(listings.length, 'listing')}, ` +
-        `${sumOf(listings, ({ opened }) => opened)} states started, ${sumOf(listings, ({ ended }) => ended)} ended, ` +
-        `${counted(
-          sumOf(summary.listings, ({ requests }) => requests),
-          'request',
-        )}`,
-    );
-    const isRefused = listings.length === 0;
-    lines.push(...unreadListings(isRefused ? summary.listings : listings, summary.errors));
-  }
-  const [young, old] = [true, false].map((isYoung) => summary.unproven.filter((each) => each.isYoung === isYoung));
-  lines.push(...unprovenLines((young ?? []).map(unprovenText), 'not yet proven'));
-  lines.push(...unprovenLines((old ?? []).map(unprovenText), 'UNPROVEN'));
-  if (summary.unproven.some(({ isYoung }) => !isYoung)) lines.push(`  ${nextWords(unprovenStep)}`);
-  return [...failureLines(summary, startedAs), ...lines].join('\n');
-}
-
-/** Listings that could not be read, one line per step. A reason that also failed the ingest is not repeated. */
-function unreadListings(listings: AccountSummary['listings'], errors: readonly string[]): string[] {
-  const groups = new Map<string, { names: string[]; reason: string | undefined; outcome: string }>();
-  for (const { outcome, resourceType, tokenWorkspace, reason, next = reason } of listings) {
-    if (outcome === 'read') continue;
-    const whose = tokenWorkspace === undefined ? '' : ` of workspace ${tokenWorkspace}`;
-    const group = groups.get(`${outcome} ${next}`) ?? { names: [], reason, outcome };
-    group.names.push(`${resourceType}${whose}`);
-    groups.set(`${outcome} ${next}`, group);
-  }
-  return [...groups.values()].map(({ names, reason, outcome }) => {
-    const shown = errors.includes(String(reason)) ? 'for the reason above' : reason;
-    return `  ${outcome.toUpperCase()} listing ${names.join(', ')}: ${shown}`;
-  });
 }

@@ -291,7 +291,7 @@ async function perform(job: Job, step: Step, context: CommandContext): Promise<n
     });
   } catch (error) {
     if (exitCodeOf(error) !== exitCodes.bug && !context.signal.aborted)
-      for (const words of wordsOf(withStepOfRun(error, startedAs(job)))) context.tell(words);
+      for (const words of wordsOf(await withStepOfRun(error, startedAs(job)))) context.tell(words);
     throw error;
   }
 }

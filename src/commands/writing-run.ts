@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { alertWithoutBooks, markMended, stepAfterMistakes } from '../alerts/index.ts';
 import type { SpendNow } from '../budgets/index.ts';
 import { correctClock } from '../effects.ts';
 import { CostbookError, exitCodeOf, exitCodes, LockedError, messageOf, worstExitCode } from '../errors.ts';
 import { type Failure, failureOf } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
-import { type EndedRun, type UnpublishedRun, writeMetrics, writeUnpublished } from '../metrics/index.ts';
+import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
 import { stepSentence } from '../next-step.ts';
 import { expectProject } from '../project-folder.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
@@ -40,14 +39,14 @@ export async function writingRun(
   try {
     const run = await warehouse.beginRun(command, effects.now()).catch(async (error: unknown) => {
       // A folder that cannot be written is opened all the same, and fails here.
-      if (command === 'alert') await alertWithoutBooks(command, error, context, { isOfBooks: true });
+      if (command === 'alert') await alertUnstored(command, error, context);
       throw error;
     });
     const finish = openEnd(run, { command }, warehouse, context);
     try {
       const outcome = await work(warehouse, run.number);
       await finish(outcome);
-      tellStep(command, outcome, context);
+      await tellStep(command, outcome, context);
       return outcome.exitCode;
     } catch (error) {
       // This error is reported and sets the exit code; later failures follow from it.
@@ -55,22 +54,36 @@ export async function writingRun(
         (further: unknown) =>
           effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
       );
-      throw withStepOfRun(error, command);
+      throw await withStepOfRun(error, command);
     }
   } finally {
+    await warehouse.views.catch(() => undefined); // publishing has reported it
     warehouse.close();
   }
 }
 
+/** Notifies the sinks of a failure that the books cannot store. */
+async function alertUnstored(name: string, error: unknown, context: CommandContext): Promise<void> {
+  const { alertWithoutBooks } = await import('../alerts/index.ts');
+  await alertWithoutBooks(name, error, context, { isOfBooks: true });
+}
+
 /** Prints the next step after an outcome with several mistakes, which the command has printed. */
-function tellStep(command: string, { exitCode, error, failure }: Outcome, { tell }: CommandContext): void {
-  const step = error === undefined ? undefined : stepAfterMistakes({ command, exitCode, error, failure });
+async function tellStep(
+  command: string,
+  { exitCode, error, failure }: Outcome,
+  { tell }: CommandContext,
+): Promise<void> {
+  if (error === undefined) return;
+  const { stepAfterMistakes } = await import('../alerts/index.ts');
+  const step = stepAfterMistakes({ command, exitCode, error, failure });
   if (step !== undefined) tell(`costbook: ${stepSentence(step)}`);
 }
 
 /** The error of a failed command; if it lists several mistakes, with the step to print after them. */
-export function withStepOfRun(error: unknown, command: string): unknown {
+export async function withStepOfRun(error: unknown, command: string): Promise<unknown> {
   if (!(error instanceof CostbookError)) return error;
+  const { stepAfterMistakes } = await import('../alerts/index.ts');
   const found = { exitCode: error.exitCode, error: error.message, failure: failureOf(error) };
   error.nextOfRun = stepAfterMistakes({ command, ...found });
   return error;
@@ -88,12 +101,13 @@ export async function openForRun(
 ): Promise<Warehouse> {
   const begun = performance.now();
   try {
-    return await openProjectWarehouse(waitMs, context);
+    return await openProjectWarehouse(waitMs, context, { areViewsLater: what.command === 'ingest' });
   } catch (error) {
     if (error instanceof LockedError || context.signal.aborted) throw error;
+    const { writeUnpublished } = await import('../metrics/index.ts');
     await writeUnpublished({ ...unpublished(what, begun, exitCodeOf(error), context), isUnrecorded: true }, context);
     const name = what.job === undefined ? what.command : `${what.command} ${what.job}`;
-    if (notifies) await alertWithoutBooks(name, error, context, { isOfBooks: true });
+    if (notifies) await alertUnstored(name, error, context);
     throw error;
   }
 }
@@ -112,7 +126,11 @@ function unpublished(
  * Opens the project's warehouse when no other process holds it. Corrects the clock once more, because a killed run may
  * have found a fast clock without publishing it. Throws what `openWarehouse` throws, and UsageError if there is no project.
  */
-export async function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
+export async function openProjectWarehouse(
+  waitMs: number,
+  context: CommandContext,
+  options: Parameters<typeof openWarehouse>[4] = {},
+): Promise<Warehouse> {
   expectProject(context);
   const { dir, signal, effects } = context;
   const landing = openLandingWriter(join(dir, 'data', 'landing'));
@@ -123,11 +141,13 @@ export async function openProjectWarehouse(waitMs: number, context: CommandConte
       throw error;
     });
   }
-  const warehouse = await openWhenFree(() => openWarehouse(dir, signal, effects.log, newestStored), waitMs, context);
+  const open = () => openWarehouse(dir, signal, effects.log, newestStored, options);
+  const warehouse = await openWhenFree(open, waitMs, context);
   try {
     correctClock(effects, await warehouse.fastClock());
     return warehouse;
   } catch (error) {
+    await warehouse.views.catch(() => undefined);
     warehouse.close();
     throw error;
   }
@@ -149,17 +169,18 @@ export function openEnd(
   const begun = performance.now(); // real time, also with --now
   context.nameRun(run.number);
   return async ({ exitCode, error, failure, spends }) => {
+    const metrics = import('../metrics/index.ts');
     try {
       await run.end(exitCode, error && context.redact(error), context.effects.now(), redacted(failure, context.redact));
       context.progress('publishing the snapshot');
       await warehouse.publish();
     } catch (failure) {
       const worst = worstExitCode([exitCode, exitCodeOf(failure)]);
-      await writeUnpublished(unpublished(what, begun, worst, context), context);
+      await (await metrics).writeUnpublished(unpublished(what, begun, worst, context), context);
       throw failure;
     }
-    if (!mayBeOfBooks.includes(exitCode)) await markMended(context);
-    await writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, spends, context);
+    if (!mayBeOfBooks.includes(exitCode)) await (await import('../alerts/index.ts')).markMended(context);
+    await (await metrics).writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, spends, context);
   };
 }
 
@@ -185,7 +206,7 @@ async function stepOf(
     throw error;
   }
   if (outcome.error !== undefined) explain(outcome.error, outcome.failure);
-  tellStep(startedAs, outcome, context);
+  await tellStep(startedAs, outcome, context);
   if (outcome.spends !== undefined) keepSpends(outcome.spends);
   await warehouse.publish();
   return outcome.exitCode;

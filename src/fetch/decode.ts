@@ -132,10 +132,7 @@ function pointColumns(capacity: number): {
   refused(cost: unknown): { readonly field: 'cost' | 'usage'; readonly wanted: string };
   points(): DecodedPoints;
 } {
-  const entries = new Int32Array(capacity);
-  const buckets = new Int32Array(capacity);
-  const costs = amountColumn(capacity, costScale);
-  const usages = amountColumn(capacity, usageScale);
+  const { entries, buckets, costs, usages } = columnsFor(capacity);
   let count = 0;
   return {
     add(entry, bucket, cost, usage) {
@@ -153,8 +150,42 @@ function pointColumns(capacity: number): {
       costs.set(count, cost) === undefined
         ? { field: 'cost', wanted: costs.wanted }
         : { field: 'usage', wanted: usages.wanted },
-    points: () => ({ count, entry: entries, bucket: buckets, cost: costs.values, usage: usages.values }),
+    points: () => ({
+      count,
+      entry: entries.slice(0, count),
+      bucket: buckets.slice(0, count),
+      cost: costs.values.slice(0, count),
+      usage: usages.values.slice(0, count),
+    }),
   };
+}
+
+/** Columns while they are filled. */
+interface Columns {
+  readonly capacity: number;
+  readonly entries: Int32Array;
+  readonly buckets: Int32Array;
+  readonly costs: ReturnType<typeof amountColumn>;
+  readonly usages: ReturnType<typeof amountColumn>;
+}
+
+/** The columns of the last page: new ones for each page would be most of the memory that has to be collected again. */
+let lastColumns: Columns | undefined;
+/** Larger columns, of unusual pages, are not kept: 6 MiB for 2^18 points. */
+const maxPointsKept = 2 ** 18;
+
+/** Columns for one page, which take as many points; decoding a page is not interrupted by another one. */
+function columnsFor(capacity: number): Columns {
+  if (lastColumns !== undefined && lastColumns.capacity >= capacity) return lastColumns;
+  const columns = {
+    capacity,
+    entries: new Int32Array(capacity),
+    buckets: new Int32Array(capacity),
+    costs: amountColumn(capacity, costScale),
+    usages: amountColumn(capacity, usageScale),
+  };
+  if (capacity <= maxPointsKept) lastColumns = columns;
+  return columns;
 }
 
 /** Decodes a page; uses the given points if they were scanned before. */

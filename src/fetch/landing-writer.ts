@@ -13,6 +13,8 @@ export interface LandingFolder {
   page(query: Query, number: number, body: RawBody): Promise<void>;
   /** Discards the pages of a query that restarts from its first page. */
   restart(query: Query): Promise<void>;
+  /** Brings the pages to the disk, so that `file`, which holds up other loads, need not wait for that. */
+  sync(): Promise<void>;
   /**
    * Turns the folder into a numbered load, with a `load.json` that contains everything needed to recreate the load.
    * Without `keepBodies`, only that file stays. Returns the place, relative to the landing root. Called right before
@@ -165,6 +167,8 @@ class IncomingFolder implements LandingFolder {
   readonly #of: { readonly account: string; readonly window: Window; readonly askedAt: Instant };
   /** By file name. */
   readonly #pages = new Map<string, StoredPage>();
+  /** Names of the pages that a power cut could still lose. */
+  readonly #unsynced = new Set<string>();
   /** Its place as a load; undefined until then. */
   #filed: string | undefined;
 
@@ -177,6 +181,7 @@ class IncomingFolder implements LandingFolder {
   async page(query: Query, number: number, body: RawBody): Promise<void> {
     const plain = pageFile(query, number);
     const [file, other] = body.gzipped ? [`${plain}.gz`, plain] : [plain, `${plain}.gz`];
+    this.#unsynced.add(file);
     await writeFile(join(this.path, file), body.bytes);
     // Fetched again, a page may arrive with another compression; it is still one page.
     if (this.#pages.delete(other)) await rm(join(this.path, other), { force: true });
@@ -199,15 +204,26 @@ class IncomingFolder implements LandingFolder {
     }
   }
 
+  async sync(): Promise<void> {
+    // Here and not as pages arrive: a window that is fetched again or fails reconciliation costs nothing, and disks
+    // prefer batches.
+    await Promise.all(
+      [...this.#pages.keys()].filter((name) => this.#unsynced.delete(name)).map((name) => this.#sync(name)),
+    );
+  }
+
+  #sync(name: string): Promise<void> {
+    return sync(join(this.path, name));
+  }
+
   async file(record: LoadRecord, keepBodies: boolean): Promise<string> {
     const place = placeOf(this.#of.account, record.loadNumber);
     const target = join(this.#root, place);
     const names = [...this.#pages.keys()];
     if (!keepBodies) await removeAll(this.path, names);
     await writeFile(join(this.path, loadFile), `${this.#describe(record)}\n`);
-    // The load that commits next refers to these bytes, so they must survive a power cut. Sync here and not as pages
-    // arrive: a window that is fetched again or fails reconciliation costs nothing, and disks prefer batches.
-    await Promise.all([loadFile, ...(keepBodies ? names : [])].map((name) => sync(join(this.path, name))));
+    // The load that commits next refers to these bytes, so they must survive a power cut.
+    await Promise.all([this.#sync(loadFile), keepBodies ? this.sync() : undefined]);
     await sync(this.path);
     const made = await mkdir(dirname(target), { recursive: true });
     await rm(target, { recursive: true, force: true });

@@ -39,8 +39,8 @@ export interface WindowReading {
    * total. If not, missing rows may mean a lost page.
    */
   leavesOut(billingDimensions: readonly string[]): boolean;
-  /** Runs work on the warehouse while nothing else does. */
-  exclusively<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs queries of the stage when it is their turn. */
+  comparing<T>(work: () => Promise<T>): Promise<T>;
   /** Called once the role is known. */
   onRole(role: Role): void;
   /** Called for each page that arrives. */
@@ -74,7 +74,7 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
   const reader = new WindowReader(reading);
   const role = await reader.readDetail();
   if (role === 'admin') await reader.readResiduals();
-  else await reading.exclusively(() => reading.stage.takeDetail());
+  else await reading.comparing(() => reading.stage.takeDetail());
   const short = await reader.repairGaps(role);
   return reader.reconcile(role, short);
 }
@@ -109,15 +109,15 @@ class WindowReader {
 
   /** As admin: queries what has no UUID and therefore no row of its own in the detail. */
   async readResiduals(): Promise<void> {
-    const { window, stage, exclusively } = this.#reading;
-    const types = await exclusively(async () => {
+    const { window, stage, comparing } = this.#reading;
+    const types = await comparing(async () => {
       await stage.takeDetail();
       return stage.typesWithoutUuid();
     });
     // One query about everything is as good as one per type, unless names can merge resources of two types.
     const asked = (await this.#isBestAskedAtOnce(types, 'admin')) ? [undefined] : types;
     const numbers = await this.#askAll(asked.map((type) => residualQuery(window, type)));
-    await exclusively(async () => {
+    await comparing(async () => {
       for (const [index, resourceType] of asked.entries()) {
         await stage.takeResidual(numbers[index] ?? 0, { resourceType, billingDimension: undefined });
       }
@@ -129,8 +129,8 @@ class WindowReader {
    * their total before.
    */
   async repairGaps(role: Role): Promise<readonly string[]> {
-    const { account, window, stage, exclusively, known, log } = this.#reading;
-    const { short, incomplete } = await exclusively(async () => {
+    const { account, window, stage, comparing, known, log } = this.#reading;
+    const { short, incomplete } = await comparing(async () => {
       const short = await stage.shortDimensions(known);
       // As admin, the rows of a type were already queried by that type.
       const ambiguous = role === 'admin' ? [] : await stage.ambiguousDimensions();
@@ -147,7 +147,7 @@ class WindowReader {
     // Permanent omissions are recorded per billing dimension, so they are queried by dimension.
     const byName = short.length === 0 && (await this.#isBestAskedAtOnce(left, role)) ? [undefined] : left;
     const numbers = await this.#askAll(byName.map((dimension) => repairQuery(window, dimension, role)));
-    await exclusively(async () => {
+    await comparing(async () => {
       for (const [index, dimension] of byName.entries()) await stage.takeRepair(numbers[index] ?? 0, dimension);
     });
     return short;
@@ -155,8 +155,8 @@ class WindowReader {
 
   /** Compares what was read with the platform's totals. */
   async reconcile(role: Role, short: readonly string[]): Promise<WindowRead> {
-    const { stage, exclusively, known } = this.#reading;
-    return exclusively(async () => {
+    const { stage, comparing, known } = this.#reading;
+    return comparing(async () => {
       const leavesOut = this.#reading.leavesOut(short);
       const { reconciliations, leftOut, differing } = await stage.reconcile(known, leavesOut);
       return {
@@ -229,11 +229,11 @@ class WindowReader {
    * as admin, if no billing dimension may be shared by types, which the one query does not show.
    */
   async #isBestAskedAtOnce(parts: readonly string[], role: Role): Promise<boolean> {
-    const { stage, exclusively } = this.#reading;
+    const { stage, comparing } = this.#reading;
     const detail = this.#answered.find(({ purpose }) => purpose === 'detail');
     if (parts.length < manyQuestions || detail?.pages !== 1) return false;
     if (role !== 'admin') return true;
-    const [certain, all] = await exclusively(async () => [await stage.dimensionsOfOneType(), await stage.dimensions()]);
+    const [certain, all] = await comparing(async () => [await stage.dimensionsOfOneType(), await stage.dimensions()]);
     return all.every((dimension) => certain.includes(dimension));
   }
 
@@ -242,13 +242,13 @@ class WindowReader {
    * resources of two types with one name would arrive as one row. Returns the repaired dimensions.
    */
   async #repairByType(dimensions: readonly string[]): Promise<string[]> {
-    const { window, stage, exclusively } = this.#reading;
-    const certain = await exclusively(() => stage.dimensionsOfOneType());
+    const { window, stage, comparing } = this.#reading;
+    const certain = await comparing(() => stage.dimensionsOfOneType());
     const shared = dimensions.filter((dimension) => !certain.includes(dimension));
     const numbers = await this.#askAll(shared.map((dimension) => typesQuery(window, dimension)));
     const filters: { resourceType: string; billingDimension: string }[] = [];
     for (const [index, billingDimension] of shared.entries()) {
-      const types = await exclusively(() => stage.typesAsked(numbers[index] ?? 0));
+      const types = await comparing(() => stage.typesAsked(numbers[index] ?? 0));
       const named = types.filter((type) => type !== undefined);
       // Rows without a type cannot be queried by type; then the dimension is repaired by name as a whole.
       if (named.length < types.length) continue;
@@ -257,7 +257,7 @@ class WindowReader {
     const residuals = await this.#askAll(
       filters.map(({ resourceType, billingDimension }) => residualQuery(window, resourceType, billingDimension)),
     );
-    await exclusively(async () => {
+    await comparing(async () => {
       for (const [index, filter] of filters.entries()) await stage.takeResidual(residuals[index] ?? 0, filter);
     });
     return [...new Set(filters.map(({ billingDimension }) => billingDimension))];

@@ -9,7 +9,7 @@ import { readWindow, type WindowRead } from './fetch-window.ts';
 import { checkRoleChange } from './reduced-access.ts';
 import type { SharedWork } from './shared-work.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
-import { openWindowLimiter } from './window-limiter.ts';
+import { nextWindow, openWindowLimiter } from './window-limiter.ts';
 
 /** Consecutive windows with network failures before the platform counts as down. */
 const maxFailuresInARow = 3;
@@ -63,7 +63,7 @@ interface WindowsAsked {
 }
 
 /**
- * Fetches, reconciles and loads the planned windows, several in progress and one in the warehouse at a time. A window
+ * Fetches, reconciles and loads the planned windows, several in progress, few compared and one loaded at a time. A window
  * keeps its slot until it is loaded, so that few more than `concurrency` windows are staged, and pages of earlier
  * windows are fetched first.
  */
@@ -106,6 +106,10 @@ class WindowsIngest {
   readonly #unproven: UnprovenWindow[] = [];
   readonly #failures: CostbookError[] = [];
   readonly #roleLearnt = deferred();
+  /** Pages of every window that is not finished, by its rank. */
+  readonly #pages: Map<number, number>;
+  /** Pages of each finished window. */
+  readonly #pagesOfFinished: number[] = [];
   #role: Role | undefined;
   #decimals: TotalDecimals;
   #failuresInARow = 0;
@@ -113,16 +117,19 @@ class WindowsIngest {
   #isPlatformClockWrong = false;
 
   constructor(options: WindowsAsked, seenNow: Instant, leftOut: Set<string>) {
-    const { account, tools, request, now, role, known } = options;
+    const { account, planned, tools, request, now, role, known } = options;
     const { concurrency, lagHours, settleDays } = request.config;
     this.#options = options;
     this.#seenNow = seenNow;
     this.#leftOut = leftOut;
     this.#claimedEnd = claimedBefore(seenNow, undefined, lagHours);
     this.#settledEnd = floorHour(now) - settleDays * dayMs;
-    this.#limiter = openWindowLimiter(concurrency + pagesAhead);
+    this.#limiter = openWindowLimiter(concurrency + pagesAhead, (waiting) =>
+      nextWindow(waiting, this.#pagesLeft(), concurrency),
+    );
     this.#signal = AbortSignal.any([tools.signal, this.#abort.signal]);
     this.#unknown = unknownsReporter(tools.effects, account);
+    this.#pages = new Map(planned.map((_, rank) => [rank, 0]));
     this.#role = role;
     this.#decimals = known.decimals;
     if (role !== undefined) this.#roleLearnt.resolve();
@@ -174,6 +181,8 @@ class WindowsIngest {
       if (this.#role === undefined || isHopeless(error) || this.#failuresInARow >= maxFailuresInARow) throw error;
     } finally {
       this.#idleStages.push(stage);
+      this.#pagesOfFinished.push(this.#pages.get(rank) ?? 0);
+      this.#pages.delete(rank);
       if (isFirst) this.#roleLearnt.resolve();
     }
   }
@@ -223,6 +232,7 @@ class WindowsIngest {
     try {
       const read = await this.#read(tryWindow);
       for (const dimension of read.leftOut) this.#leftOut.add(dimension);
+      if (read.reason === undefined) await folder.sync();
       return read.reason === undefined
         ? await this.#options.tools.warehouse.exclusively(() => this.#load(tryWindow, read))
         : await this.#refuse(tryWindow, { ...read, reason: read.reason });
@@ -259,7 +269,7 @@ class WindowsIngest {
       // Missing rows may be a lost page: only a second attempt that is missing the same rows rules that out.
       leavesOut: (dimensions) =>
         number > 1 || (dimensions.length > 0 && dimensions.every((dimension) => this.#leftOut.has(dimension))),
-      exclusively: this.#options.tools.warehouse.exclusively,
+      comparing: this.#options.shared.comparing,
       onRole: (learnt) => {
         checkRoleChange(account, roleBefore, learnt, request.acceptReducedAccess);
         this.#role = learnt;
@@ -267,6 +277,7 @@ class WindowsIngest {
       },
       onPage: (page) => {
         tryWindow.pages += 1;
+        this.#pages.set(tryWindow.rank, tryWindow.pages);
         totals.pages += 1;
         this.#unknown.see(page);
         this.#progress();
@@ -297,6 +308,14 @@ class WindowsIngest {
           return counted.call(operation, values, about, readAtTime, ...others);
         }),
     };
+  }
+
+  /** How many pages each unfinished window has left if it has as many as the finished ones; empty if none is finished. */
+  #pagesLeft(): ReadonlyMap<number, number> {
+    const finished = this.#pagesOfFinished;
+    if (finished.length === 0) return new Map();
+    const usual = finished.reduce((sum, pages) => sum + pages, 0) / finished.length;
+    return new Map([...this.#pages].map(([rank, pages]) => [rank, Math.max(0, usual - pages)]));
   }
 
   /** Loads what was fetched and proven, and stores its answers. */

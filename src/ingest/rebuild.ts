@@ -397,7 +397,7 @@ async function readAgain(
       role: record.role,
       known,
       leavesOut: () => record.leavesOut,
-      exclusively: (work) => queries(work),
+      comparing: (work) => queries(work),
       onRole: () => undefined,
       onPage: () => undefined,
       log: { ...log, info: () => undefined }, // logged when it was first fetched

@@ -14,16 +14,33 @@ export async function migrate(
   connection: Connection,
   prepare: (pending: readonly string[]) => Promise<void> = async () => undefined,
 ): Promise<{ schema: string; isPublished: boolean }> {
-  const { makeViews, ...migrated } = await migrateTables(connection, prepare);
+  const { makeViews, schema, isPublished } = await migrateTables(connection, prepare);
   await makeViews(connection);
-  return migrated;
+  return { schema, isPublished };
 }
 
-/** As `migrate`, without the views: `makeViews` creates those that changed. A warehouse is written without them. */
+/** A warehouse whose tables have this program's schema. */
+interface MigratedTables {
+  readonly schema: string;
+  readonly isPublished: boolean;
+  /** Creates the views if they changed. */
+  readonly makeViews: (connection: Connection) => Promise<void>;
+  /** Creates those of them that an ingest reads; `makeViews` creates them again. */
+  readonly makeViewsOfIngest: (connection: Connection) => Promise<void>;
+}
+
+/** The views that an ingest reads. A warehouse is written without all others. */
+export const viewsOfIngest: readonly string[] = ['accounts', 'coverage'];
+
+/**
+ * As `migrate`, without the views: `makeViews` creates those that changed. With `isUnlogged` the warehouse is a new file
+ * without a log, and the caller makes a checkpoint.
+ */
 export async function migrateTables(
   connection: Connection,
   prepare: (pending: readonly string[]) => Promise<void> = async () => undefined,
-): Promise<{ schema: string; isPublished: boolean; makeViews: (connection: Connection) => Promise<void> }> {
+  isUnlogged = false,
+): Promise<MigratedTables> {
   await connection.run(await readSql('schema', 'applied_files'));
   const applied = await connection.rows(await readSql('schema', 'applied'));
   function hashOf(folder: string, name: string): string | undefined {
@@ -52,7 +69,7 @@ export async function migrateTables(
       await remember(connection, 'migrations', file.name, sha256(file.text));
     });
     // An index and its table's changes in one write-ahead log may not survive a kill; checkpoint first.
-    await connection.checkpoint();
+    if (!isUnlogged) await connection.checkpoint();
   }
 
   // Only writers load this: it imports an HTTP client and a schema library, which readers do not need.
@@ -65,7 +82,7 @@ export async function migrateTables(
   if (applied.length === 0) await rememberPublished(connection, schema);
   const isPublished = applied.length === 0 || hashOf(publishedFolder, '*') === schema;
   if (hashOf('views', '*') === hash && (await areViewsUnchanged(connection, hashOf(madeFolder, '*')))) {
-    return { schema, isPublished, makeViews: async () => undefined };
+    return { schema, isPublished, makeViews: async () => undefined, makeViewsOfIngest: async () => undefined };
   }
   const setUnits = await readSql('schema', 'replace_units');
   await connection.transaction(() =>
@@ -77,6 +94,7 @@ export async function migrateTables(
   return {
     schema,
     isPublished,
+    makeViewsOfIngest: (connection) => createViews(connection, readFirst(views, viewsOfIngest)),
     async makeViews(connection) {
       await connection.run(await readSql('schema', 'drop_renamed_views'));
       await createViews(connection, views);
@@ -164,8 +182,11 @@ export async function createViews(connection: Connection, files: readonly SqlFil
   }
 }
 
-/** The files ordered so that views come after those that they read: a failed attempt costs as much as a success. */
-function readFirst(files: readonly SqlFile[]): SqlFile[] {
+/**
+ * The files of the named views, or of all, and of those that they read, ordered so that views come after those that they
+ * read: a failed attempt costs as much as a success.
+ */
+function readFirst(files: readonly SqlFile[], names: readonly string[] = files.map(({ name }) => name)): SqlFile[] {
   const ordered = new Set<SqlFile>();
   const seen = new Set<SqlFile>();
   function add(file: SqlFile): void {
@@ -177,7 +198,7 @@ function readFirst(files: readonly SqlFile[]): SqlFile[] {
     }
     ordered.add(file);
   }
-  files.forEach(add);
+  files.filter(({ name }) => names.includes(name)).forEach(add);
   return [...ordered];
 }
 

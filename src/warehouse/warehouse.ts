@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { Log } from '../effects.ts';
 import { DamagedFileError } from '../errors.ts';
 import { refuseMisplaced } from '../misplaced.ts';
@@ -22,7 +23,7 @@ import { openDatabase } from './database.ts';
 import { type Exclusively, openExclusively } from './exclusive.ts';
 import { journalFolder, lastApplied, openRecorder, type Recorder, readJournal } from './journal.ts';
 import { type LoadRecords, loadRecords } from './load-records.ts';
-import { migrate, rememberPublished } from './migrate.ts';
+import { migrateTables, rememberPublished } from './migrate.ts';
 import { type MonthRecords, monthRecords } from './month-records.ts';
 import { firstUnrestored, restoringEvents } from './restored-rows.ts';
 import { type RunRecords, runRecords } from './runs.ts';
@@ -40,6 +41,8 @@ export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, Mont
   readonly exclusively: Exclusively;
   /** Publishes the snapshot; returns the removed logs of other programs. */
   publish(): Promise<readonly string[]>;
+  /** Resolves when all views are there: of a new warehouse, some may be created while it is in use. */
+  readonly views: Promise<void>;
   /** Reads every row of every table. Throws DamagedFileError if the disk fails to return one. */
   readAll(): Promise<void>;
   /**
@@ -57,31 +60,43 @@ export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, Mont
  * newer program wrote the file, DamagedFileError if it cannot be read, and ChangedFileError if it is missing, has less
  * than snapshot, landing folder and journal, or has other rows than were published, or if a folder is in place of a file
  * next to it.
+ * \n With `areViewsLater`, a new warehouse is usable for an ingest before all views are there. Then await `views` before
+ * closing it.
  */
 export async function openWarehouse(
   dir: string,
   signal?: AbortSignal,
   log?: Log,
   newestStored: () => Promise<number> = async () => 0,
+  { areViewsLater = false }: { readonly areViewsLater?: boolean } = {},
 ): Promise<Warehouse> {
   const file = warehouseFile(dir);
   refuseMisplaced(dir);
   const isWritten = await isWrittenSincePublished(dir); // DuckDB may empty the log when it opens the file
   const database = await openWarehouseFile(dir, newestStored);
+  let views = Promise.resolve();
   try {
     const connection = await database.connect();
     const traces = await findTraces(dir, await newestStored());
     await refuseOlder(connection, file, traces);
     await refuseChanged(connection, file, traces);
     if (isWritten) await refuseOtherTables(connection, dir, traces);
-    const { schema, isPublished } = await migrate(connection, async (migrations) => {
-      log?.info('warehouse.migrating', 'The warehouse is from an older Costbook; copying it before the migration', {
-        migrations,
-      });
-      const copy = await copyBeforeMigrating(connection, file, migrations[0] ?? '', signal);
-      log?.info('warehouse.copied', 'The warehouse was copied', { copy });
-    });
+    const { schema, isPublished, makeViews, makeViewsOfIngest } = await migrateTables(
+      connection,
+      async (migrations) => {
+        log?.info('warehouse.migrating', 'The warehouse is from an older Costbook; copying it before the migration', {
+          migrations,
+        });
+        const copy = await copyBeforeMigrating(connection, file, migrations[0] ?? '', signal);
+        log?.info('warehouse.copied', 'The warehouse was copied', { copy });
+      },
+    );
     await removeOldCopies(file);
+    if (areViewsLater && isPublished) {
+      await makeViewsOfIngest(connection);
+      views = makeViews(await database.connect());
+      views.catch(() => undefined); // awaited before publishing
+    } else await makeViews(connection);
     const exclusively = openExclusively();
     const recorder = await openRecorder(connection, journalFolder(dir), {
       exclusively,
@@ -90,7 +105,11 @@ export async function openWarehouse(
     // Rows of the books replace lines whose changes nobody would notice.
     if (recorder.isWithoutHash) await writeRows(connection, recorder);
     const clock = openWriteClock((await lastInstants(connection)).last);
-    const publish = () => exclusively(() => publishSnapshot(connection, file, snapshotFile(dir), { signal, log }));
+    const publish = () =>
+      exclusively(async () => {
+        await views;
+        return publishSnapshot(connection, file, snapshotFile(dir), { signal, log });
+      });
     if (!isPublished) {
       // From here on the snapshot has this schema, for this command and all readers.
       await publish();
@@ -105,11 +124,13 @@ export async function openWarehouse(
       ...clockRecords(connection, recorder, clock),
       exclusively,
       publish,
+      views,
       readAll: () => readAllTables(connection, 'wh'),
       restoreJournal: () => restoreJournal(connection, recorder, journalFolder(dir)),
       close: () => database.close(),
     };
   } catch (error) {
+    await views.catch(() => undefined);
     database.close();
     throw error;
   }
@@ -144,8 +165,31 @@ async function openWarehouseFile(dir: string, newestStored: () => Promise<number
   const traces = await findTraces(dir, await newestStored());
   await refuseMissing(file, traces);
   if (traces.isSnapshotIntact) await refuseDamaged(file, traces);
+  if (!(await isThere(file))) await createTables(file);
   return openDatabase(file, { readOnly: false, whenDamaged: repairs }).catch(async (error: unknown) => {
     if (!(error instanceof DamagedFileError)) throw error;
     throw damagedWarehouse(error, await findTraces(dir, await newestStored()));
   });
+}
+
+/**
+ * Creates a new warehouse file with its tables, without a log: with one, each migration would need a checkpoint. If
+ * killed, it leaves a file without tables.
+ */
+async function createTables(file: string): Promise<void> {
+  const database = await openDatabase(file, { readOnly: false, unlogged: true });
+  try {
+    const connection = await database.connect();
+    await migrateTables(connection, undefined, true);
+    await connection.checkpoint();
+  } finally {
+    database.close();
+  }
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false, // opening it says why it cannot be read
+  );
 }

@@ -86,7 +86,8 @@ export async function writeLoad(
   const coveredHours = Number(before?.['covered_hours']);
   const written = await prepareRows(state, coveredHours, before?.['has_unique_hours'] === true);
   const isWhole = coveredHours * hourMs === state.window.end - state.window.start;
-  const lost = isWhole ? [] : await lostWindows(state, facts.loadNumber);
+  const mayHaveLost = !isWhole && before?.['may_have_lost'] === true;
+  const lost = mayHaveLost ? await lostWindows(state, facts.loadNumber) : [];
   const numbers = {
     load_number: facts.loadNumber,
     run_number: facts.runNumber,

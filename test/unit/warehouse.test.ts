@@ -7,7 +7,7 @@ import { openBooks } from '../../src/warehouse/books.ts';
 import { type Connection, type Database, SqlError } from '../../src/warehouse/connection.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { journalFolder, lastApplied, openJournalFile, openRecorder, readJournal } from '../../src/warehouse/journal.ts';
-import { migrate } from '../../src/warehouse/migrate.ts';
+import { migrate, migrateTables, viewsOfIngest } from '../../src/warehouse/migrate.ts';
 import { damageOfWarehouse } from '../../src/warehouse/seal.ts';
 import { builtInSql, readSqlFolder } from '../../src/warehouse/sql-files.ts';
 import { includeFragments } from '../../src/warehouse/sql-fragments.ts';
@@ -495,6 +495,49 @@ describe('migrate(connection)', () => {
     expect(await connection.rows('select outcome from runs')).toEqual([]);
     const earlier = await connection.rows(`from duckdb_views() where view_name = 'series_owners'`);
     expect(earlier).toEqual([]);
+  });
+});
+
+describe('a new warehouse', () => {
+  test('can be opened again after a kill before its tables were on disk', async () => {
+    const dir = await newProject();
+    const file = join(dir, 'data', 'warehouse.duckdb');
+    const killed = await openDatabase(`${file}.killed`, { readOnly: false, unlogged: true });
+    open.push(killed);
+    await migrateTables(await killed.connect(), undefined, true);
+    // Copied by a child, or the lock would fall.
+    expect(spawnSync('cp', [killed.file, file]).status).toBe(0);
+    const warehouse = await openWarehouse(dir);
+    expect(await warehouse.lastLoadNumber()).toBe(0);
+    await warehouse.publish();
+    warehouse.close();
+    const books = await openBooks(dir, { lockedDown: true });
+    open.push(books);
+    expect(await books.connection.rows('select count(*)::integer as runs from runs')).toEqual([{ runs: 0 }]);
+  });
+
+  test('is usable before all views are there, and published with all of them', async () => {
+    const dir = await newProject();
+    const warehouse = await openWarehouse(dir, undefined, undefined, undefined, { areViewsLater: true });
+    expect(await warehouse.completeness('acc_one')).toBeUndefined();
+    await warehouse.publish();
+    warehouse.close();
+    const books = await openBooks(dir, { lockedDown: true });
+    open.push(books);
+    const views = await books.connection.rows('select view_name from duckdb_views() where not internal');
+    const there = views.map((row) => String(row['view_name']));
+    expect(there).toEqual(expect.arrayContaining((await readSqlFolder('views')).map(({ name }) => name)));
+  });
+
+  test('has at once every view that an ingest reads', async () => {
+    const views = (await readSqlFolder('views')).filter(({ name }) => !viewsOfIngest.includes(name));
+    const made = views.map(({ text }) => /create or replace view (\S+)/.exec(text)?.[1] ?? '');
+    expect(made).not.toContain('');
+    const read = new RegExp(`(?:from|join)\\s+(?:${made.map((name) => name.replace('.', '\\.')).join('|')})\\b`);
+    const folders = ['clocks', 'inventory', 'journal', 'ledger', 'load', 'verify'] as const;
+    const files = (await Promise.all(folders.map((folder) => readSqlFolder(folder)))).flat();
+    expect(files.length).toBeGreaterThan(80);
+    expect(files.filter(({ text }) => read.test(text.replaceAll(/--.*/g, ''))).map(({ path }) => path)).toEqual([]);
   });
 });
 

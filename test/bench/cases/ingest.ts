@@ -8,6 +8,11 @@ const concurrency = 4;
 const weekMs = 7 * dayMs;
 const now = Date.UTC(2026, 9, 5, 0, 15);
 const pointsOfSeries = 168;
+/** By the milliseconds that the platform takes for a page: how many times as long as the reader an ingest may take. */
+const targets = [
+  [150, 1.05],
+  [50, 1.25],
+] as const;
 
 /** A first ingest compared with a reader of the same pages. */
 export const ingestBench: Bench = {
@@ -39,7 +44,7 @@ export const ingestBench: Bench = {
     await writeFile(list, JSON.stringify(windowsOf(asked)));
     const what = `${short(weeks * size.series * pointsOfSeries)} points in ${asked.length} pages (${(bytes / 1024 / 1024).toFixed(0)} MiB gzipped; ${describePages(size)}), ${concurrency} at a time`;
 
-    for (const latencyMs of quick ? [5] : [150, 50]) {
+    for (const [latencyMs, target] of quick ? [[5, undefined] as const] : targets) {
       const ours: number[] = [];
       const cpu: number[] = [];
       const theirs: number[] = [];
@@ -61,7 +66,7 @@ export const ingestBench: Bench = {
           measured: `first ingest against the reader, ${what}, ${latencyMs} ms a page`,
           value: median(ratios),
           unit: 'x',
-          ...(latencyMs >= 50 ? { target: 1.1 } : {}),
+          ...(target === undefined ? {} : { target }),
         },
         { bench: 'ingest', measured: `the reader at ${latencyMs} ms a page`, value: median(theirs), unit: 's' },
         { bench: 'ingest', measured: `the ingest at ${latencyMs} ms a page`, value: median(ours), unit: 's' },

@@ -1,0 +1,156 @@
+import { stepAfterRun } from '../alerts/index.ts';
+import { allocationFile, loadAllocation } from '../allocation/index.ts';
+import { counted } from '../counted.ts';
+import { UsageError, worstExitCode } from '../errors.ts';
+import { withoutStep } from '../failure.ts';
+import type { AccountSummary } from '../ingest/index.ts';
+import { nextWords, parseNextStep, unprovenStep } from '../next-step.ts';
+import { describeCompleteness } from '../reports/index.ts';
+import { formatInstant, type Instant } from '../time.ts';
+import { unprovenText, type Warehouse } from '../warehouse/index.ts';
+import type { CommandContext } from './command.ts';
+import { sumOf } from './sum-of.ts';
+import { unprovenLines } from './unproven-lines.ts';
+
+// What an ingest needs at its end. It is loaded while the first answers are on their way: loading it takes longer than
+// decoding them.
+
+/**
+ * Applies the project's allocation rules. Rules with mistakes are reported and returned; the current rules stay, and
+ * costs are loaded all the same.
+ */
+export async function applyAllocation(
+  warehouse: Warehouse,
+  runNumber: number,
+  { dir, effects, tell }: CommandContext,
+): Promise<UsageError | undefined> {
+  try {
+    const allocation = loadAllocation(allocationFile(dir));
+    for (const warning of allocation?.warnings ?? []) tell(`warning: ${warning}`);
+    const definition = allocation && JSON.stringify(allocation.definition);
+    const isNew = await warehouse.saveAllocation(definition, runNumber, effects.now());
+    if (isNew)
+      effects.log.info('allocation.applied', 'Allocation rules applied', {
+        rules: allocation?.definition.rules.length ?? 0,
+      });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    for (const line of error.message.split('\n')) tell(`costbook: ${line}`);
+    return error;
+  }
+}
+
+/** Totals of all accounts. */
+export function figuresOf(summaries: readonly AccountSummary[]): Record<string, number> {
+  return {
+    accounts: summaries.length,
+    windows: sumOf(summaries, ({ windows }) => windows),
+    pages: sumOf(summaries, ({ pages }) => pages),
+    rows: sumOf(summaries, ({ rows }) => rows),
+    restated: sumOf(summaries, ({ restated }) => restated),
+    requests: sumOf(summaries, ({ requests }) => sumOf(Object.values(requests), (count) => count)),
+    retries: sumOf(summaries, ({ retries }) => retries),
+    unproven: sumOf(summaries, ({ unproven }) => unproven.filter(({ isYoung }) => !isYoung).length),
+  };
+}
+
+export function toJson(summary: AccountSummary): Record<string, unknown> {
+  return {
+    account: summary.account,
+    completeThrough: instantOrNull(summary.completeThrough),
+    settledThrough: instantOrNull(summary.settledThrough),
+    role: summary.role ?? null,
+    windows: summary.windows,
+    pages: summary.pages,
+    rows: summary.rows,
+    restated: summary.restated,
+    requests: summary.requests,
+    retries: summary.retries,
+    unproven: summary.unproven.filter(({ isYoung }) => !isYoung).map(unprovenText),
+    postponed: summary.unproven.filter(({ isYoung }) => isYoung).map(unprovenText),
+    errors: summary.errors,
+    inventory: {
+      requests: sumOf(summary.listings, ({ requests }) => requests),
+      resources: sumOf(summary.listings, ({ resources }) => resources),
+      opened: sumOf(summary.listings, ({ opened }) => opened),
+      ended: sumOf(summary.listings, ({ ended }) => ended),
+      listings: summary.listings.map((listing) => ({
+        workspace: listing.tokenWorkspace ?? null,
+        resourceType: listing.resourceType,
+        outcome: listing.outcome,
+        reason: listing.reason ?? null,
+        resources: listing.resources,
+        opened: listing.opened,
+        ended: listing.ended,
+        requests: listing.requests,
+      })),
+    },
+  };
+}
+
+function instantOrNull(instant: Instant | undefined): string | null {
+  return instant === undefined ? null : formatInstant(instant);
+}
+
+function completeWords({ completeThrough, settledThrough }: AccountSummary): string {
+  const state = { completeThrough: instantOrNull(completeThrough), settledThrough: instantOrNull(settledThrough) };
+  return describeCompleteness({ ...state, asOf: null, closedAt: null, completeFrom: null });
+}
+
+/** What failed, each with its next step: the one of its alert. `startedAs` is the command that its user started. */
+function failureLines({ errors, failures, exitCodes }: AccountSummary, startedAs: string): string[] {
+  return errors.flatMap((error, index) => {
+    const { code = null, next = null } = failures[index] ?? {};
+    const failed = { command: 'ingest', startedAs, outcome: 'failed', exitCode: worstExitCode(exitCodes) };
+    const step = stepAfterRun({ ...failed, error, errorCode: code, nextStep: next });
+    return [`FAILED ${withoutStep(error, parseNextStep(next))}`, `  ${nextWords(step)}`];
+  });
+}
+
+export function describe(summary: AccountSummary, startedAs: string): string {
+  const requests = Object.values(summary.requests).reduce((sum, count) => sum + count, 0);
+  const lines = [
+    `${summary.account || 'the account'}: ${counted(summary.windows, 'window')}, ${counted(summary.pages, 'page')}, ` +
+      `${counted(summary.rows, 'row')}, ${counted(requests, 'request')}` +
+      `${summary.restated > 0 ? `, ${counted(summary.restated, 'hourly cost')} restated` : ''}`,
+    ...(summary.account === '' ? [] : [`  ${completeWords(summary)}`]),
+  ];
+  if (summary.listings.length > 0) {
+    const listings = summary.listings.filter(({ outcome }) => outcome !== 'refused');
+    lines.push(
+      `  inventory: ${counted(
+        sumOf(listings, ({ resources }) => resources),
+        'resource',
+      )} in ${counted(listings.length, 'listing')}, ` +
+        `${sumOf(listings, ({ opened }) => opened)} states started, ${sumOf(listings, ({ ended }) => ended)} ended, ` +
+        `${counted(
+          sumOf(summary.listings, ({ requests }) => requests),
+          'request',
+        )}`,
+    );
+    const isRefused = listings.length === 0;
+    lines.push(...unreadListings(isRefused ? summary.listings : listings, summary.errors));
+  }
+  const [young, old] = [true, false].map((isYoung) => summary.unproven.filter((each) => each.isYoung === isYoung));
+  lines.push(...unprovenLines((young ?? []).map(unprovenText), 'not yet proven'));
+  lines.push(...unprovenLines((old ?? []).map(unprovenText), 'UNPROVEN'));
+  if (summary.unproven.some(({ isYoung }) => !isYoung)) lines.push(`  ${nextWords(unprovenStep)}`);
+  return [...failureLines(summary, startedAs), ...lines].join('\n');
+}
+
+/** Listings that could not be read, one line per step. A reason that also failed the ingest is not repeated. */
+function unreadListings(listings: AccountSummary['listings'], errors: readonly string[]): string[] {
+  const groups = new Map<string, { names: string[]; reason: string | undefined; outcome: string }>();
+  for (const { outcome, resourceType, tokenWorkspace, reason, next = reason } of listings) {
+    if (outcome === 'read') continue;
+    const whose = tokenWorkspace === undefined ? '' : ` of workspace ${tokenWorkspace}`;
+    const group = groups.get(`${outcome} ${next}`) ?? { names: [], reason, outcome };
+    group.names.push(`${resourceType}${whose}`);
+    groups.set(`${outcome} ${next}`, group);
+  }
+  return [...groups.values()].map(({ names, reason, outcome }) => {
+    const shown = errors.includes(String(reason)) ? 'for the reason above' : reason;
+    return `  ${outcome.toUpperCase()} listing ${names.join(', ')}: ${shown}`;
+  });
+}
