@@ -1,11 +1,20 @@
 import type { MappingRule } from '../config/index.ts';
 
 /** The anomaly rules are in the same file; src/anomalies reads them. */
-export const topRule: MappingRule = { keys: ['budgets', 'anomalies'], expected: 'budgets: and a list of them' };
+export const topRule: MappingRule = {
+  keys: ['budgets', 'anomalies', 'fiscalYear', 'table'],
+  expected: 'budgets: and a list of them',
+};
 export const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const;
 /** Dimensions that an allocation without its own has: where they stand elsewhere it is known what was meant. */
 const usualOwners = ['team', 'product', 'environment'];
-const budgetKeys = ['name', 'scope', 'period', 'timeZone', 'amount', 'limits', 'parent', 'thresholds', 'notify'];
+const budgetKeys = [
+  ...['name', 'scope', 'parts', 'period', 'timeZone', 'amount', 'amounts', 'from', 'growth', 'rollover', 'limits'],
+  ...['parent', 'thresholds', 'notify'],
+];
+const partKeys = ['name', 'scope'];
+const rolloverKeys = ['cap'];
+const fiscalYearKeys = ['start', 'named', 'weeks', 'weekday', 'weekStart'];
 const scopeKeys = [...scopeTexts, 'owner', 'label'];
 const thresholdKeys = ['at', 'of', 'severity', 'notify'];
 /** The keys of a budget file by level; its JSON schema is generated from them. */
@@ -14,6 +23,9 @@ export const budgetFileKeys = {
   budget: budgetKeys,
   scope: scopeKeys,
   threshold: thresholdKeys,
+  part: partKeys,
+  rollover: rolloverKeys,
+  fiscalYear: fiscalYearKeys,
 } as const;
 const places = {
   budget: { keys: budgetKeys, place: 'the budget itself' },
@@ -35,4 +47,17 @@ export const thresholdRule: MappingRule = {
   keys: thresholdKeys,
   expected: 'a threshold such as { at: 80% }',
   elsewhere: [places.budget],
+};
+export const partRule: MappingRule = {
+  keys: partKeys,
+  expected: 'a part such as { name: search, scope: { owner: { team: search } } }',
+  elsewhere: [places.scope, places.owner, places.budget],
+};
+export const rolloverRule: MappingRule = {
+  keys: rolloverKeys,
+  expected: 'true, or a cap such as { cap: 20% }',
+};
+export const fiscalYearRule: MappingRule = {
+  keys: fiscalYearKeys,
+  expected: 'a fiscal year such as { start: april }',
 };

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant, type PeriodKind, type Window } from '../time.ts';
 import { type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
-import { amountIn, type Budget } from './budget.ts';
+import { amountIn, type Budget, budgetCalendar } from './budget.ts';
 import {
   cutsOf,
   type ForecastWindow,
@@ -12,7 +12,7 @@ import {
 import { type ForecastScope, type ScopeForecast, scopeRow } from './forecast-rows.ts';
 import { type Forecaster, forecastPeriod, type Steps } from './period-forecast.ts';
 import { costsOf, expectedOf, unanswerableOf } from './spend.ts';
-import { budgetCalendar, isForecastAsked, type Spend } from './thresholds.ts';
+import { isForecastAsked, type Spend } from './thresholds.ts';
 
 export interface ForecastsAsked {
   readonly now: Instant;

@@ -6,6 +6,7 @@ import {
   loadBudgets,
   readForecasts,
   type ScopeForecast,
+  withCarried,
 } from '../budgets/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
@@ -43,11 +44,14 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
   const isFiltered = names.length + workspaces.length > 0;
   const books = await openBooks(dir, { lockedDown: true, asOf, signal });
   try {
+    const configured = config.accounts.flatMap(({ id }) => id ?? []);
+    const named = isFiltered ? names.map((name) => budgetNamed(name, budgets)) : budgets;
+    const spending = { now, freshnessHours: config.freshnessHours, configured };
     const forecasts = await readForecasts(books.connection, {
       now,
-      configured: config.accounts.flatMap(({ id }) => id ?? []),
+      configured,
       holidays: holidaysOf(config.calendar, dir),
-      budgets: isFiltered ? names.map((name) => budgetNamed(name, budgets)) : budgets,
+      budgets: await withCarried(books.connection, named, spending),
       withWorkspaces: !isFiltered || workspaces.length > 0,
       ...(isFiltered ? { workspaces } : {}),
       signal,

@@ -6,6 +6,7 @@ import { budgetFileKeys } from '../../src/budgets/file-keys.ts';
 import { configKeys } from '../../src/config/keys.ts';
 import { serveTokenKeys } from '../../src/config/serve-settings.ts';
 import { alertSeverities, severityKinds, sinkKeys } from '../../src/config/sink-settings.ts';
+import { monthNames, weekdayNames, weekPatterns, weekStarts, yearNames } from '../../src/fiscal-year.ts';
 import { type StepOption, stepNames, stepRules } from '../../src/jobs/definition.ts';
 import { catchUps, jobKeys, pingKeys } from '../../src/jobs/parse.ts';
 import { severities } from '../../src/severity.ts';
@@ -178,12 +179,13 @@ function budgetsSchema(): Schema {
       not: { required: ['owner', 'label'] },
     },
   );
+  const share = text('a share of the amount, or USD: 80% or 4500 USD', {
+    pattern: '^([0-9]{1,4}(\\.[0-9]{1,4})?%|[0-9]{1,15}(\\.[0-9]{1,12})? USD)$',
+  });
   const threshold = mapping(
     budgetFileKeys.threshold,
     {
-      at: text('a share of the amount, or USD: 80% or 4500 USD', {
-        pattern: '^([0-9]{1,4}(\\.[0-9]{1,4})?%|[0-9]{1,15}(\\.[0-9]{1,12})? USD)$',
-      }),
+      at: share,
       of: choice(thresholdSubjects, 'what reaches the threshold: the spend or the forecast; spent by default'),
       severity: choice(severities, 'the severity of the alert; warning by default'),
       notify: sinks,
@@ -197,7 +199,27 @@ function budgetsSchema(): Schema {
       scope,
       period: choice(periodKinds, 'weeks start on Monday'),
       timeZone: text('the time zone in which periods start; UTC by default'),
+      parts: listOf(
+        mapping(
+          budgetFileKeys.part,
+          { name: text('letters, digits and . _ -', { maxLength: 100 }), scope },
+          { required: ['name', 'scope'] },
+        ),
+        'parts that share the amount; the answer shows the spend of each',
+      ),
       amount: usd,
+      amounts: listOf(usd, 'amounts of consecutive periods, starting with from; the last one stays'),
+      from: {
+        type: ['string', 'integer'],
+        description: 'the first period of amounts, growth or rollover, such as 2026-10',
+      },
+      growth: text('how the amount grows after the period from, such as 5% monthly', {
+        pattern: '^[+-]?[0-9]{1,3}(\\.[0-9]{1,4})?% (monthly|quarterly|yearly)$',
+      }),
+      rollover: {
+        anyOf: [{ type: 'boolean' }, mapping(budgetFileKeys.rollover, { cap: share }, { required: ['cap'] })],
+        description: 'whether a period gets what is unspent of the one before; with a cap, at most that',
+      },
       limits: named(usd, 'other amounts for single periods: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026'),
       parent: text('the budget that includes this one'),
       thresholds: listOf(
@@ -206,12 +228,39 @@ function budgetsSchema(): Schema {
       ),
       notify: sinks,
     },
-    { required: ['name', 'period', 'amount'] },
+    {
+      required: ['name', 'period'],
+      not: { anyOf: [{ required: ['amount', 'amounts'] }, { required: ['amounts', 'growth'] }] },
+    },
   );
   return titled(
     'Budgets of Costbook: jobs/budgets.yaml',
     mapping(budgetFileKeys.top, {
       budgets: listOf(budget, 'the budgets'),
+      fiscalYear: mapping(
+        budgetFileKeys.fiscalYear,
+        {
+          start: choice(monthNames, 'the first month'),
+          named: choice(
+            yearNames,
+            'the calendar year that names it: the one in which it starts or ends; end by default',
+          ),
+          weeks: choice(weekPatterns, 'the weeks of the three months of a quarter; calendar months by default'),
+          weekday: choice(weekdayNames, 'with weeks: the first day of a week; sunday by default'),
+          weekStart: choice(
+            weekStarts,
+            'with weeks: whether the weekday nearest to the first of the month starts the year, or the last one up to it',
+          ),
+        },
+        {
+          description: 'the fiscal year of budgets with a fiscal period',
+          required: ['start'],
+          dependentRequired: { weekday: ['weeks'], weekStart: ['weeks'] },
+        },
+      ),
+      table: text('a CSV file of amounts next to this file: budget, period, amount', {
+        pattern: '^[A-Za-z0-9_.-]+\\.csv$',
+      }),
       anomalies: mapping(
         anomalyKeys,
         {
