@@ -3,7 +3,7 @@ import type { FiscalYear } from '../fiscal-year.ts';
 import { usdDecimals } from '../money.ts';
 import type { Severity } from '../severity.ts';
 import { type Calendar, calendarOf, type PeriodKind } from '../time.ts';
-import { type AmountStep, type Growth, grown, type Rollover, type Share, steppedAmount } from './amounts.ts';
+import { type AmountStep, type Growth, grown, type Rollover, type Share, steppedAmount } from './planned-amount.ts';
 
 export const thresholdSubjects = ['spent', 'forecast'] as const;
 

@@ -1,7 +1,7 @@
 import type { CalendarPeriod } from '../time.ts';
 import type { Connection } from '../warehouse/index.ts';
-import { shareOfAmount } from './amounts.ts';
 import { type Budget, budgetCalendar, type Carried, plannedIn } from './budget.ts';
+import { shareOfAmount } from './planned-amount.ts';
 import { readSpends, type SpendsAsked } from './spend.ts';
 
 /**

@@ -9,7 +9,7 @@ export const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_na
 /** Dimensions that an allocation without its own has: where they stand elsewhere it is known what was meant. */
 const usualOwners = ['team', 'product', 'environment'];
 const budgetKeys = [
-  ...['name', 'scope', 'parts', 'period', 'timeZone', 'amount', 'amounts', 'from', 'growth', 'rollover', 'limits'],
+  ...['name', 'scope', 'parts', 'period', 'timeZone', 'amount', 'from', 'growth', 'rollover', 'limits'],
   ...['parent', 'thresholds', 'notify'],
 ];
 const partKeys = ['name', 'scope'];

@@ -22,7 +22,7 @@ import { addCalendarMonths, calendarOf, type Instant, isFiscal, type PeriodKind,
 import { type Budget, type Threshold, thresholdSubjects } from './budget.ts';
 import { budgetRule, thresholdRule, topRule } from './file-keys.ts';
 import { type Named, reportUnknownParents, type Written, withParents } from './parents.ts';
-import { type AmountsRead, type PeriodsGiven, parseShare, readAmounts } from './read-amounts.ts';
+import { type AmountRead, listIn, type PeriodsGiven, parseShare, readAmount } from './read-amount.ts';
 import { readFiscalYear } from './read-fiscal-year.ts';
 import { readParts, scopeOfParts } from './read-parts.ts';
 import { readNames, readScope, refuse } from './read-scope.ts';
@@ -130,7 +130,7 @@ function readBudget(item: Given, reading: Reading): Written | undefined {
     budget: { name, where: item.where, scope, period, ...fiscal, timeZone, amount, ...rest },
     places: {
       parent: keys.get('parent') ?? here,
-      amount: keys.get('amount') ?? keys.get('amounts') ?? ofTable?.place ?? here,
+      amount: keys.get('amount') ?? listIn(keys.get('limits')) ?? ofTable?.place ?? here,
     },
     amountPlaces: limitPlaces,
     scopePlaces,
@@ -181,9 +181,10 @@ function amountsOf(
   ofTable: TableBudget | undefined,
   here: Place,
   problems: Problems,
-): AmountsRead {
-  const amounts = readAmounts(keys, periods, problems);
-  const hasAmount = keys.has('amount') || keys.has('amounts');
+): AmountRead {
+  const amounts = readAmount(keys, periods, problems);
+  const list = listIn(keys.get('limits'));
+  const hasAmount = keys.has('amount') || list !== undefined;
   if (!hasAmount && ofTable === undefined) {
     problems.report(here, 'found no amount, expected an amount such as amount: 5000 USD; add it');
   }
@@ -192,13 +193,12 @@ function amountsOf(
     problems.report(growing, 'found growth without amount, which is the amount of the first period; add it');
   }
   if (ofTable === undefined) return amounts;
-  for (const key of ['limits', 'amounts']) {
-    const given = keys.get(key);
-    if (given !== undefined)
-      problems.report(
-        given,
-        `found ${key}, but the table has amounts of this budget (${ofTable.place.where}); remove one of the two`,
-      );
+  const limits = keys.get('limits');
+  if (limits !== undefined) {
+    problems.report(
+      limits,
+      `found limits, but the table has amounts of this budget (${ofTable.place.where}); remove one of the two`,
+    );
   }
   const steps = tableSteps(ofTable, periods, problems);
   if (!hasAmount) return { ...amounts, steps, amount: steps[0]?.amount };

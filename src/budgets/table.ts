@@ -6,10 +6,10 @@ import { wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
 import type { PeriodKind } from '../time.ts';
-import type { AmountStep } from './amounts.ts';
 import type { BudgetScope } from './budget.ts';
 import { scopeTexts } from './file-keys.ts';
-import { type PeriodsGiven, readPeriod } from './read-amounts.ts';
+import type { AmountStep } from './planned-amount.ts';
+import { type PeriodsGiven, readPeriod } from './read-amount.ts';
 import { refuse } from './read-scope.ts';
 
 /** A line of the table of amounts: one budget in one period. */

@@ -2,9 +2,9 @@ import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { moreSevere, type Severity } from '../severity.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant } from '../time.ts';
-import { hundredPercent, shareOfAmount } from './amounts.ts';
 import { amountIn, type Budget, budgetCalendar, carriedIn, type Threshold } from './budget.ts';
 import { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
+import { hundredPercent, shareOfAmount } from './planned-amount.ts';
 
 /** Known spend of a budget in one of its periods. Amounts are trillionths of a USD. */
 export interface Spend {

@@ -208,10 +208,9 @@ function budgetsSchema(): Schema {
         'parts that share the amount; the answer shows the spend of each',
       ),
       amount: usd,
-      amounts: listOf(usd, 'amounts of consecutive periods, starting with from; the last one stays'),
       from: {
         type: ['string', 'integer'],
-        description: 'the first period of amounts, growth or rollover, such as 2026-10',
+        description: 'the first period of growth, rollover or a list of limits, such as 2026-10',
       },
       growth: text('how the amount grows after the period from, such as 5% monthly', {
         pattern: '^[+-]?[0-9]{1,3}(\\.[0-9]{1,4})?% (monthly|quarterly|yearly)$',
@@ -220,7 +219,11 @@ function budgetsSchema(): Schema {
         anyOf: [{ type: 'boolean' }, mapping(budgetFileKeys.rollover, { cap: share }, { required: ['cap'] })],
         description: 'whether a period gets what is unspent of the one before; with a cap, at most that',
       },
-      limits: named(usd, 'other amounts for single periods: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026'),
+      limits: {
+        anyOf: [named(usd, 'by period'), listOf(usd, 'of consecutive periods, starting with from; the last one stays')],
+        description:
+          'other amounts for single periods: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026; or, without amount, a list',
+      },
       parent: text('the budget that includes this one'),
       thresholds: listOf(
         threshold,
@@ -230,7 +233,11 @@ function budgetsSchema(): Schema {
     },
     {
       required: ['name', 'period'],
-      not: { anyOf: [{ required: ['amount', 'amounts'] }, { required: ['amounts', 'growth'] }] },
+      not: {
+        required: ['limits'],
+        properties: { limits: { type: 'array' } },
+        anyOf: [{ required: ['amount'] }, { required: ['growth'] }],
+      },
     },
   );
   return titled(

@@ -94,7 +94,7 @@ describe('an amount that grows', () => {
 });
 
 test('amounts of a list belong to consecutive periods; the last stays', () => {
-  const budget = only('budgets: [{ name: l, period: quarterly, amounts: [100 USD, 200 USD, 150 USD], from: 2026-Q4 }]');
+  const budget = only('budgets: [{ name: l, period: quarterly, limits: [100 USD, 200 USD, 150 USD], from: 2026-Q4 }]');
   expect(amounts(budget, '2026-Q3', '2026-Q4', '2027-Q1', '2027-Q2', '2030-Q1')).toEqual([
     ...['100.00', '100.00', '200.00', '150.00', '150.00'],
   ]);
@@ -105,8 +105,8 @@ test('mistakes in amounts are reported at once, each with its place', () => {
     problems(`budgets:
   - { name: a, period: monthly, amount: 5 USD, growth: 5% weekly, from: 2026-10 }
   - { name: b, period: monthly, amount: 5 USD, growth: 5% monthly }
-  - { name: c, period: monthly, amount: 5 USD, amounts: [5 USD], from: 2026-10 }
-  - { name: d, period: monthly, amounts: [5 USD, 6], from: 2026-W10 }
+  - { name: c, period: monthly, amount: 5 USD, limits: [5 USD], from: 2026-10 }
+  - { name: d, period: monthly, limits: [5 USD, 6], from: 2026-W10 }
   - { name: e, period: monthly, amount: 5 USD, from: 2026-10 }
   - { name: f, period: monthly, amount: 5 USD, rollover: { cap: lots }, from: 2026-10 }
   - { name: g, period: monthly, growth: 5% monthly, from: 2026-10 }
@@ -115,10 +115,10 @@ test('mistakes in amounts are reported at once, each with its place', () => {
 `),
   ).toBe(`budgets.yaml:2:56: growth: found "5% weekly", expected a percentage other than 0 and above -100%, and monthly, quarterly or yearly, such as 5% monthly or -2.5% yearly
 budgets.yaml:3:56: growth: found growth without from, the first period; add one: a month such as 2026-10
-budgets.yaml:4:57: amounts: found together with amount, expected only one of the two; remove the other
-budgets.yaml:5:50: amounts: found 6, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits
-budgets.yaml:5:60: from: found "2026-W10" as a period, expected a month such as 2026-10
-budgets.yaml:6:54: from: found from without amounts, growth, rollover, which start with that period; remove it
+budgets.yaml:4:56: limits: found together with amount, expected only one of the two; remove the other
+budgets.yaml:5:49: limits: found 6, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits
+budgets.yaml:5:59: from: found "2026-W10" as a period, expected a month such as 2026-10
+budgets.yaml:6:54: from: found from without growth, rollover or a list of limits, which start with that period; remove it
 budgets.yaml:7:65: cap: found "lots", expected a share of the amount up to 9999%, or an amount, both above 0, such as 80%, 82.5% or 4500 USD
 budgets.yaml:8:5: found no amount, expected an amount such as amount: 5000 USD; add it
 budgets.yaml:8:41: growth: found growth without amount, which is the amount of the first period; add it
@@ -222,11 +222,11 @@ describe('children', () => {
   test('with lists are compared period by period', () => {
     expect(
       problems(`budgets:
-  - { name: all, period: monthly, amounts: [100 USD, 200 USD], from: 2026-10 }
-  - { name: a, parent: all, period: monthly, amounts: [100 USD, 200 USD, 201 USD], from: 2026-10 }
+  - { name: all, period: monthly, limits: [100 USD, 200 USD], from: 2026-10 }
+  - { name: a, parent: all, period: monthly, limits: [100 USD, 200 USD, 201 USD], from: 2026-10 }
 `),
     ).toBe(
-      'budgets.yaml:2:44: amounts: found 200 USD in 2026-12, expected at least 201 USD, the sum of its children (a); raise it, or lower theirs',
+      'budgets.yaml:2:43: limits: found 200 USD in 2026-12, expected at least 201 USD, the sum of its children (a); raise it, or lower theirs',
     );
   });
 });
@@ -337,7 +337,7 @@ budgets:
     const text = `table: finance.csv
 budgets:
   - { name: all, period: monthly }
-  - { name: both, period: monthly, amounts: [5 USD], from: 2026-10 }
+  - { name: both, period: monthly, limits: [5 USD], from: 2026-10 }
 `;
     const file = await withTable(
       `budget,period,amount,workspace
@@ -355,7 +355,7 @@ short,2026-11
       text,
     );
     expect(problems(text, file)).toBe(
-      `budgets.yaml:4:45: amounts: found amounts, but the table has amounts of this budget (finance.csv:10); remove one of the two
+      `budgets.yaml:4:44: limits: found limits, but the table has amounts of this budget (finance.csv:10); remove one of the two
 finance.csv:2: found "5,000" as an amount, expected USD above 0 without separators between the digits, such as 5000 or 5000.25
 finance.csv:5: found 2026-11 of "all" a second time, first at finance.csv:4; keep one
 finance.csv:6: found "two words" as a budget, expected a name of letters, digits and . _ - without spaces
@@ -384,7 +384,7 @@ finance.csv:7: found "soon" as a period, expected one such as 2026-10, 2026-Q4 o
 
 test('reports get the months of amounts that change', () => {
   const text =
-    'budgets: [{ name: s, scope: { owner: { team: S } }, period: monthly, amounts: [1 USD, 2 USD], from: 2026-11 }]';
+    'budgets: [{ name: s, scope: { owner: { team: S } }, period: monthly, limits: [1 USD, 2 USD], from: 2026-11 }]';
   const entries = JSON.parse(ownerBudgets(parse(text))) as { month: string | null; amount: string }[];
   expect(entries.slice(0, 4).map(({ month, amount }) => `${month} ${Number(amount)}`)).toEqual([
     ...['null 1', '2026-11 1', '2026-12 2', '2027-01 2'],

@@ -204,7 +204,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
           rollover: { cap: '20%' },
         },
         {
-          ...{ name: 'shared', period: 'monthly', amounts: ['5 USD', '6 USD'], from: '2026-10', rollover: true },
+          ...{ name: 'shared', period: 'monthly', limits: ['5 USD', '6 USD'], from: '2026-10', rollover: true },
           parts: [
             { name: 'one', scope: { workspace: 'a' } },
             { name: 'two', scope: { workspace: 'b' } },
@@ -388,7 +388,7 @@ const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
     /(name|parent|timeZone|from) = "nonsense/,
     /timeZone = undefined/, // a child has its parent's periods
     /^fiscalYear = undefined$/, // a budget has a fiscal period
-    /\/amounts? = undefined$/, // the table may have it
+    /\/(amount|limits) = undefined$/, // the table may have it
     /\/from = undefined$/, // rollover: false needs none
     /parts\/\d\/scope\/workspace = undefined$/, // parts differ in a key
   ],

@@ -15,9 +15,16 @@ import { UsageError } from '../errors.ts';
 import type { FiscalYear } from '../fiscal-year.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, calendarOf, type PeriodKind } from '../time.ts';
-import { type AmountStep, type Growth, hundredPercent, percentDecimals, type Rollover, type Share } from './amounts.ts';
 import { shortest } from './budget.ts';
 import { rolloverRule } from './file-keys.ts';
+import {
+  type AmountStep,
+  type Growth,
+  hundredPercent,
+  percentDecimals,
+  type Rollover,
+  type Share,
+} from './planned-amount.ts';
 import { refuse } from './read-scope.ts';
 
 /** `5000 USD` in trillionths of a USD. */
@@ -105,7 +112,7 @@ export function readPeriod(
 }
 
 /** The amounts of a budget as the file gives them. */
-export interface AmountsRead {
+export interface AmountRead {
   /** Undefined if there is none, or a mistake in it. */
   readonly amount: bigint | undefined;
   readonly steps: readonly AmountStep[] | undefined;
@@ -116,10 +123,10 @@ export interface AmountsRead {
   readonly limitPlaces: ReadonlyMap<string, Place>;
 }
 
-/** Reads amount, amounts, growth, rollover and limits. Whether there is an amount at all is for the caller to check. */
-export function readAmounts(keys: ReadonlyMap<string, Given>, periods: PeriodsGiven, problems: Problems): AmountsRead {
+/** Reads amount, growth, rollover and limits. Whether there is an amount at all is for the caller to check. */
+export function readAmount(keys: ReadonlyMap<string, Given>, periods: PeriodsGiven, problems: Problems): AmountRead {
   const amount = readValue(keys.get('amount'), parseUsd, problems);
-  const list = keys.get('amounts');
+  const list = listIn(keys.get('limits'));
   const from = readFrom(keys, periods, problems);
   for (const other of ['amount', 'growth']) {
     if (list === undefined || !keys.has(other)) continue;
@@ -128,7 +135,7 @@ export function readAmounts(keys: ReadonlyMap<string, Given>, periods: PeriodsGi
   const steps = list && readList(list, from, periods, problems);
   const growth = readValue(keys.get('growth'), parseGrowth, problems);
   const limitPlaces = new Map<string, Place>();
-  const limits = readLimits(keys.get('limits'), periods, limitPlaces, problems);
+  const limits = list ? new Map<string, bigint>() : readLimits(keys.get('limits'), periods, limitPlaces, problems);
   const rollover = readRollover(keys.get('rollover'), problems);
   return {
     amount: amount ?? steps?.[0]?.amount,
@@ -140,16 +147,21 @@ export function readAmounts(keys: ReadonlyMap<string, Given>, periods: PeriodsGi
   };
 }
 
-const needFrom = ['amounts', 'growth', 'rollover'] as const;
+/** Limits as a list: the amounts of consecutive periods. */
+export function listIn(given: Given | undefined): Given | undefined {
+  return typeof given?.value === 'object' && given.value?.kind === 'list' ? given : undefined;
+}
 
-/** The first period of amounts, growth or rollover. */
+/** The first period of growth, rollover or a list of limits. */
 function readFrom(
   keys: ReadonlyMap<string, Given>,
   periods: PeriodsGiven,
   problems: Problems,
 ): CalendarPeriod | undefined {
   const given = keys.get('from');
-  const [needing] = needFrom.filter((key) => keys.has(key) && keys.get(key)?.value !== false);
+  const needing = ['limits', 'growth', 'rollover'].find(
+    (key) => keys.has(key) && keys.get(key)?.value !== false && (key !== 'limits' || listIn(keys.get(key))),
+  );
   if (given === undefined) {
     const place = needing && keys.get(needing);
     const example = periods.period === undefined ? 'a period' : periodExamples[periods.period];
@@ -157,7 +169,10 @@ function readFrom(
     return undefined;
   }
   if (needing === undefined) {
-    problems.report(given, `found from without ${needFrom.join(', ')}, which start with that period; remove it`);
+    problems.report(
+      given,
+      'found from without growth, rollover or a list of limits, which start with that period; remove it',
+    );
   }
   // A year is a number in YAML.
   const name =
