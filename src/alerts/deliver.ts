@@ -23,6 +23,8 @@ export interface Outbox {
 export interface ActingRules {
   /** A model only adds to messages of others: if it fails, its message is given up, and the exit code stays the same. */
   readonly isModel: boolean;
+  /** Whether it runs the command of a threshold here, and calls no platform. */
+  readonly isCommand?: true;
   /** The sinks that show its answers, and wait for them. */
   readonly answersTo: readonly string[];
   /** How long they wait. */

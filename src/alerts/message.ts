@@ -647,6 +647,7 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
     sentences: [
       forecastSentence(forecast),
       ...(exceedsOn === null ? [] : [`It is expected to exceed ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
+      ...(forecast.changes === undefined ? [] : [`It includes planned changes: ${forecast.changes.join('; ')}.`]),
       `${spentWords(fact)}. The forecast uses the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
     ],
     fields: [

@@ -4,6 +4,7 @@ import { usdDecimals } from '../money.ts';
 import type { Severity } from '../severity.ts';
 import { type Calendar, calendarOf, type PeriodKind } from '../time.ts';
 import { type AmountStep, type Growth, grown, type Rollover, type Share, steppedAmount } from './planned-amount.ts';
+import type { PlannedChange } from './planned-change.ts';
 
 export const thresholdSubjects = ['spent', 'forecast'] as const;
 
@@ -17,6 +18,8 @@ export interface Threshold {
   readonly severity: Severity;
   /** Names of sinks: its own, or else the budget's. */
   readonly notify: readonly string[];
+  /** A command to run once when it is crossed, as a list of arguments. */
+  readonly run?: { readonly argv: readonly string[]; readonly timeLimitSeconds: number } | undefined;
 }
 
 /** The costs that a budget covers. A cost must match every key; a key matches with any of its values. */
@@ -71,6 +74,8 @@ export interface Budget {
   /** What each period got from the one before, by name; see `withCarried`. */
   readonly carried?: ReadonlyMap<string, Carried> | undefined;
   readonly parts?: readonly BudgetPart[] | undefined;
+  /** The planned changes of the file, which forecasts add as far as they concern this budget. */
+  readonly changes?: readonly PlannedChange[] | undefined;
   readonly parent: string | undefined;
   /** At least one, in the order of the file. */
   readonly thresholds: readonly Threshold[];

@@ -1,6 +1,7 @@
 import { hourMs, type Instant } from '../time.ts';
 import type { Connection } from '../warehouse/index.ts';
 import type { Budget, BudgetScope } from './budget.ts';
+import type { ForecastScope } from './forecast-rows.ts';
 import type { ChangePart, PlannedChange } from './planned-change.ts';
 import { exactValues } from './read-parts.ts';
 import { costsOf } from './spend.ts';
@@ -11,7 +12,7 @@ const shareHours = 28 * 24;
 /** The part of each change that concerns the costs of a budget. */
 export async function changeParts(
   connection: Connection,
-  budget: Budget,
+  budget: Pick<Budget, 'scope'>,
   changes: readonly PlannedChange[],
   completeThrough: Instant,
 ): Promise<readonly ChangePart[]> {
@@ -22,7 +23,7 @@ export async function changeParts(
 
 async function partOf(
   connection: Connection,
-  budget: Budget,
+  budget: Pick<Budget, 'scope'>,
   change: PlannedChange,
   completeThrough: Instant,
 ): Promise<ChangePart> {
@@ -33,12 +34,13 @@ async function partOf(
     return { change, share: undefined, reason: 'one of the two scopes names owners, and the other labels' };
   }
   // Without a key more than the outer scope, the common scope is the inner one.
-  if (isPercent ? isWithin(budget.scope, change.scope) : isWithin(change.scope, budget.scope)) return { change, share: 1 };
+  if (isPercent ? isWithin(budget.scope, change.scope) : isWithin(change.scope, budget.scope))
+    return { change, share: 1 };
   const whole = isPercent ? budget.scope : change.scope;
   const window = { start: completeThrough - shareHours * hourMs, end: completeThrough };
   const [part, all] = await costsOf(
     connection,
-    [both, whole].map((scope) => ({ budget: { ...budget, scope }, ...window })),
+    [both, whole].map((scope) => ({ budget: { scope }, ...window })),
   );
   if (all === undefined || all.total <= 0n) {
     return { change, share: undefined, reason: 'its share is unknown: its scope had no costs in the last 28 days' };
@@ -47,6 +49,31 @@ async function partOf(
   return share > 0
     ? { change, share }
     : { change, share, reason: 'its scope had no costs in this budget in the last 28 days' };
+}
+
+/** The part of each change that concerns a resource type in a workspace; null if the platform reports none. */
+export async function changePartsOf(
+  connection: Connection,
+  { account, workspace, resourceType }: Extract<ForecastScope, { kind: 'workspace' }>,
+  changes: readonly PlannedChange[],
+  completeThrough: Instant,
+): Promise<readonly ChangePart[]> {
+  const scope = {
+    account: [account],
+    ...(workspace === null ? {} : { workspace: [workspace] }),
+    ...(resourceType === null ? {} : { resource_type: [resourceType] }),
+  };
+  const parts = await changeParts(connection, { scope }, changes, completeThrough);
+  return parts.map((part) => {
+    const { change } = part;
+    const isElsewhere =
+      (workspace === null && change.scope.workspace !== undefined) ||
+      (resourceType === null && change.scope.resource_type !== undefined);
+    if (isElsewhere) return { change, share: 0, reason: 'its scope has no cost of this' };
+    // Costs without a name cannot be asked for alone.
+    const isUnknown = (workspace === null || resourceType === null) && part.share !== 1 && part.share !== 0;
+    return isUnknown ? { change, share: undefined, reason: 'its share of costs without a name is unknown' } : part;
+  });
 }
 
 /** The costs that are in both scopes; undefined if there can be none. */
@@ -69,5 +96,7 @@ function commonScope(budget: BudgetScope, change: BudgetScope): BudgetScope | un
 function isWithin(inner: BudgetScope, outer: BudgetScope): boolean {
   if (outer.resource_name !== undefined) return false;
   const own = exactValues(inner);
-  return [...exactValues(outer)].every(([key, values]) => own.get(key)?.every((value) => values.includes(value)) ?? false);
+  return [...exactValues(outer)].every(
+    ([key, values]) => own.get(key)?.every((value) => values.includes(value)) ?? false,
+  );
 }

@@ -4,6 +4,7 @@ import {
   choiceParser,
   type Given,
   gatherProblems,
+  integerParser,
   itemsOf,
   keysOf,
   type Parse,
@@ -23,6 +24,7 @@ import { type Budget, type Threshold, thresholdSubjects } from './budget.ts';
 import { budgetRule, thresholdRule, topRule } from './file-keys.ts';
 import { type Named, reportUnknownParents, type Written, withParents } from './parents.ts';
 import { type AmountRead, listIn, type PeriodsGiven, parseShare, readAmount } from './read-amount.ts';
+import { readChanges } from './read-changes.ts';
 import { readFiscalYear } from './read-fiscal-year.ts';
 import { readParts, scopeOfParts } from './read-parts.ts';
 import { readNames, readScope, refuse } from './read-scope.ts';
@@ -79,9 +81,10 @@ export function parseBudgets(input: BudgetsInput): readonly Budget[] {
     if (!reading.named.names.has(name)) written.push(...(tableBudget(name, budget, reading) ?? []));
   }
   reportUnknownParents(reading.named.parents, [...reading.named.names.keys()], problems);
+  const changes = readChanges(top?.get('changes'), problems);
   const budgets = withParents(written, input.now, problems);
   problems.throwIfAny();
-  return budgets;
+  return changes.length === 0 ? budgets : budgets.map((budget) => ({ ...budget, changes }));
 }
 
 /** What every budget of a file is read with. */
@@ -296,15 +299,37 @@ function readThresholds(
     const of = keys.has('of') ? readValue(keys.get('of'), parseSubject, problems) : 'spent';
     const severity = readValue(keys.get('severity'), parseSeverity, problems) ?? 'warning';
     const own = readNames(keys.get('notify'), sinkParser(sinks), 'a list of sinks', problems);
+    const run = readRun(keys, problems);
     if (read === undefined || of === undefined) continue;
     if (thresholds.some((other) => other.code === read.code && other.of === of)) {
       const found = of === 'spent' ? read.code : `${read.code} of ${of}`;
       problems.report(at ?? item, `found ${found} a second time in this budget; keep one`);
     }
-    thresholds.push({ of, ...read, severity, notify: own ?? notify });
+    thresholds.push({ of, ...read, severity, notify: own ?? notify, ...(run === undefined ? {} : { run }) });
   }
   return thresholds;
 }
+
+const usualTimeLimit = 60;
+
+/** The command of a threshold: a program and its arguments, without a shell. */
+function readRun(keys: ReadonlyMap<string, Given>, problems: Problems): Threshold['run'] {
+  const given = keys.get('run');
+  const limit = keys.get('timeLimitSeconds');
+  const timeLimitSeconds = readValue(limit, integerParser(1, 900), problems) ?? usualTimeLimit;
+  if (given === undefined) {
+    if (limit !== undefined) problems.report(limit, 'found timeLimitSeconds without run; add run, or remove it');
+    return undefined;
+  }
+  const items = itemsOf(given, 'a program and its arguments such as [./stop.sh, sandboxes]', problems);
+  const argv = items.flatMap((item) => readValue(item, parseArgument, problems) ?? []);
+  return argv.length === items.length && argv.length > 0 ? { argv, timeLimitSeconds } : undefined;
+}
+
+const parseArgument: Parse<string> = (value) => {
+  const text = parseText(value, 1000);
+  return text.includes('\0') ? refuse('a null character', 'an argument without one') : text;
+};
 
 export function sinkParser(sinks: readonly string[] | undefined): Parse<string> {
   return (value) => {

@@ -8,7 +8,9 @@ export { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts
 export { aboutDay, forecastSentence, ordinal } from './forecast-words.ts';
 export { ownerBudgets } from './owner-budgets.ts';
 export { type Forecaster, forecastLevel } from './period-forecast.ts';
+export type { PlannedChange } from './planned-change.ts';
 export { parseUsd } from './read-amount.ts';
+export { parseChange } from './read-changes.ts';
 export { readNames, refuse } from './read-scope.ts';
 export { readForecasts, withForecasts } from './scope-forecasts.ts';
 export { backtestToJson, dayOf, describeBacktest, wasRecorded } from './show-backtest.ts';

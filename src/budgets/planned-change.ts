@@ -7,9 +7,7 @@ import type { PeriodForecast } from './period-forecast.ts';
 import { hundredPercent, percentDecimals } from './planned-amount.ts';
 
 /** What a change adds: a share of the costs in its scope, or USD on its day or on every day from then on. */
-export type ChangeEffect =
-  | { readonly percent: bigint }
-  | { readonly usd: bigint; readonly every: 'once' | 'daily' };
+export type ChangeEffect = { readonly percent: bigint } | { readonly usd: bigint; readonly every: 'once' | 'daily' };
 
 /** A launch, shut-down or commitment that costs cannot show yet. */
 export interface PlannedChange {
@@ -101,8 +99,7 @@ export function withChanges(
     // A percentage also widens what is uncertain; USD only moves it.
     const rest = Number(forecast.mean - spent);
     const scale = 'percent' in change.effect && rest !== 0 ? Number(added) / rest : undefined;
-    const move = (edge: bigint) =>
-      scale === undefined ? added : BigInt(Math.round(scale * Number(edge - spent)));
+    const move = (edge: bigint) => (scale === undefined ? added : BigInt(Math.round(scale * Number(edge - spent))));
     mean += added;
     low += move(forecast.low);
     high += move(forecast.high);
@@ -120,17 +117,53 @@ function addedIn(
 ): number {
   const length = Math.max(0, end - Math.max(start, on));
   if ('percent' in effect) {
-    return end <= start ? 0 : (cost * share * (length / (end - start)) * Number(effect.percent)) / Number(hundredPercent);
+    return end <= start
+      ? 0
+      : (cost * share * (length / (end - start)) * Number(effect.percent)) / Number(hundredPercent);
   }
   if (effect.every === 'daily') return (Number(effect.usd) * share * length) / dayMs;
   return on >= start && on < end ? Number(effect.usd) * share : 0;
 }
 
 /** `launch on 2026-12-10 (+30%) adds 120.00 USD`. */
-export function changeWords({ name, on, effectText, added, reason }: AddedChange): string {
-  const about = `${name} on ${formatInstant(on).slice(0, 10)} (${effectText})`;
-  if (added === 0n) return `${about} adds nothing: ${reason ?? 'no cost of its scope is forecast'}`;
-  return added > 0n ? `${about} adds ${cents(added)} USD` : `${about} subtracts ${cents(-added)} USD`;
+export function changeWords(change: AddedChange): string {
+  const { added } = change;
+  const about = aboutChange(change);
+  return added >= 0n ? `${about} adds ${cents(added)} USD` : `${about} subtracts ${cents(-added)} USD`;
+}
+
+/**
+ * What planned changes add to forecasts, one sentence for each forecast that they move, and one for each change that moves
+ * none, with its reasons.
+ */
+export function describeChanges(
+  lines: readonly {
+    readonly name: string;
+    readonly forecast: Pick<PeriodForecast, 'kind' | 'changes'> | { readonly kind: 'none' };
+  }[],
+): string[] {
+  const made = lines.flatMap(({ name, forecast }) =>
+    forecast.kind === 'forecast' && forecast.changes !== undefined ? [{ name, changes: forecast.changes }] : [],
+  );
+  const moved = made.flatMap(({ name, changes }) => {
+    const words = changes.filter(({ added }) => added !== 0n).map(changeWords);
+    return words.length === 0 ? [] : [`${name}: the forecast includes planned changes: ${words.join('; ')}`];
+  });
+  const all = made.flatMap(({ changes }) => changes);
+  const idle = [...new Set(all.map(({ name }) => name))].flatMap((name) => {
+    const own = all.filter((change) => change.name === name);
+    const [first] = own;
+    if (first === undefined || own.some(({ added }) => added !== 0n)) return [];
+    const reasons = [...new Set(own.map(({ reason }) => reason ?? noCost))];
+    return [`planned change ${aboutChange(first)} changes no forecast: ${reasons.join('; ')}`];
+  });
+  return [...moved, ...idle];
+}
+
+const noCost = 'no cost of its scope is forecast';
+
+function aboutChange({ name, on, effectText }: AddedChange): string {
+  return `${name} on ${formatInstant(on).slice(0, 10)} (${effectText})`;
 }
 
 /** A change as data: amounts are USD. */

@@ -1,5 +1,14 @@
 import { quoted } from '../choices.ts';
-import { type Given, itemsOf, keysOf, type Parse, type Place, type Problems, parseText, readValue } from '../config/index.ts';
+import {
+  type Given,
+  itemsOf,
+  keysOf,
+  type Parse,
+  type Place,
+  type Problems,
+  parseText,
+  readValue,
+} from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import type { BudgetScope } from './budget.ts';
 import { changeRule, scopeTexts } from './file-keys.ts';

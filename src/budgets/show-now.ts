@@ -6,6 +6,7 @@ import { amountIn, type Budget, carriedIn, plannedIn, type Threshold } from './b
 import type { ScopeForecast } from './forecast-rows.ts';
 import { forecastSentence } from './forecast-words.ts';
 import { forecastLevel } from './period-forecast.ts';
+import { changeJson, describeChanges } from './planned-change.ts';
 import type { SpendNow } from './spend.ts';
 import {
   type BudgetState,
@@ -89,6 +90,7 @@ export function budgetsToJson(
                 /** Day on which the amount is expected to be reached, in the budget's time zone. */
                 exceedsOn: exceedsOn ?? null,
                 model: forecast.model,
+                ...(forecast.changes === undefined ? {} : { changes: forecast.changes.map(changeJson) }),
               },
         noForecastReason: forecast.kind === 'none' ? forecast.reason : null,
         completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
@@ -275,5 +277,10 @@ function describeForecasts(lines: readonly BudgetNow[]): string[] {
   const basis = isFitted
     ? ['USD forecast: each budget has its own forecast, so the parts of a budget do not add up to it']
     : [];
-  return [...basis, ...sentences, ...none];
+  return [
+    ...basis,
+    ...sentences,
+    ...describeChanges(lines.map(({ budget, forecast }) => ({ name: budget.name, forecast }))),
+    ...none,
+  ];
 }

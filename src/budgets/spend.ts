@@ -277,7 +277,7 @@ function isAskedOf({ scope }: Budget, { account, resourceType }: UnreadListing):
 
 /** A window of whole hours to sum a budget's costs over. */
 export interface SpendWindow extends Window {
-  readonly budget: Budget;
+  readonly budget: Pick<Budget, 'scope'>;
 }
 
 /** Spend in a window, in trillionths of a USD, and its most expensive resources. */
@@ -355,7 +355,9 @@ async function coveredHours(
   }));
 }
 
-function fileFor({ scope }: Budget): 'spends' | 'spends_by_label' | 'spends_by_owner' | 'spends_of_owners' {
+function fileFor({
+  scope,
+}: Pick<Budget, 'scope'>): 'spends' | 'spends_by_label' | 'spends_by_owner' | 'spends_of_owners' {
   const { owner, label, account: _, ...others } = scope;
   if (owner === undefined) return label ? 'spends_by_label' : 'spends';
   // Of shared cost, a part that belongs to some resources only is known row by row, which takes much longer.
@@ -365,7 +367,7 @@ function fileFor({ scope }: Budget): 'spends' | 'spends_by_label' | 'spends_by_o
 }
 
 /** The scopes of budgets for the fragment `scopes`, each with the number of its budget as its id. */
-export function scopesForSql(budgets: readonly Budget[]): string {
+export function scopesForSql(budgets: readonly Pick<Budget, 'scope'>[]): string {
   return JSON.stringify(budgets.map(({ scope }, id) => ({ id, scope: scopeForSql(scope) })));
 }
 

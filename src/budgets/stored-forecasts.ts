@@ -4,6 +4,7 @@ import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant } 
 import { type Connection, readSql } from '../warehouse/index.ts';
 import { amountIn, type Budget, budgetCalendar } from './budget.ts';
 import { withCarried } from './carried.ts';
+import { plannedEnd } from './forecast-rows.ts';
 import { costsOf, readSpends, type SpendNow, type SpendsAsked, scopeForSql } from './spend.ts';
 import { type BudgetState, stateOf } from './thresholds.ts';
 
@@ -17,6 +18,8 @@ export interface StoredForecast {
   readonly completeThrough: Instant;
   /** The day on which the budget's present amount is reached; undefined if it is not, or was reached already. */
   readonly exceedsOn: string | undefined;
+  /** Whether it includes planned changes. */
+  readonly isPlanned: boolean;
 }
 
 /** A budget in its present period, with the newest stored forecast: reading it takes no calculation. */
@@ -71,6 +74,7 @@ function forecastOf(
     high: wholeOfDecimal(String(row['high']), usdDecimals),
     completeThrough: Number(row['complete_through']),
     exceedsOn: isOfAmount && row['exceeds_on'] !== null ? String(row['exceeds_on']) : undefined,
+    isPlanned: String(row['model'] ?? '').endsWith(plannedEnd),
   };
 }
 

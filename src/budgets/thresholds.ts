@@ -5,6 +5,7 @@ import { type CalendarPeriod, calendarOf, formatInstant, type Instant } from '..
 import { amountIn, type Budget, budgetCalendar, carriedIn, type Threshold } from './budget.ts';
 import { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
 import { hundredPercent, shareOfAmount } from './planned-amount.ts';
+import { changeWords } from './planned-change.ts';
 
 /** Known spend of a budget in one of its periods. Amounts are trillionths of a USD. */
 export interface Spend {
@@ -63,6 +64,8 @@ export interface BudgetFact {
   readonly severity: Severity;
   /** Names of the sinks to notify. */
   readonly notify: readonly string[];
+  /** Present if crossing the threshold runs a command. */
+  readonly run?: true;
   /**
    * raised: at least the limit is spent, or forecast. reached: another threshold reports it, because the forecast came
    * true or because a higher threshold is raised too.
@@ -99,6 +102,8 @@ export interface ForecastFact {
   readonly exceedsAt: string | null;
   readonly exceedsOn: string | null;
   readonly model: string;
+  /** The planned changes that it includes, as sentences; present if there are any. */
+  readonly changes?: readonly string[];
   /** The history it used: this many steps. */
   readonly step: 'hour' | 'day';
   readonly historyStart: string;
@@ -138,6 +143,7 @@ function onlyHighest(facts: readonly BudgetFact[], open: ReadonlySet<string>): B
 
 /** Whether a raised threshold says more than another, to the same sinks and at least as severely. */
 function covers(higher: BudgetFact, lower: BudgetFact): boolean {
+  if (lower.run === true) return false; // its command must run
   const isHigher = wholeOfDecimal(higher.limit, usdDecimals) > wholeOfDecimal(lower.limit, usdDecimals);
   if (!isHigher || higher.of === 'forecast' || lower.of === 'forecast') return false;
   if (moreSevere(lower.severity, higher.severity)) return false;
@@ -180,11 +186,17 @@ function forecastFact(budget: Budget, threshold: Threshold, { period, forecast }
     exceedsAt: exceedsAt === undefined ? null : formatInstant(exceedsAt),
     exceedsOn: exceedsAt === undefined ? null : dayOf(budget, exceedsAt),
     model: forecast.model,
+    ...plannedWords(forecast),
     step: forecast.stepHours === 1 ? 'hour' : 'day',
     historyStart: formatInstant(forecast.history.start),
     historyEnd: formatInstant(forecast.history.end),
     observations: forecast.observations,
   };
+}
+
+function plannedWords({ changes = [] }: PeriodForecast): { readonly changes?: readonly string[] } {
+  const words = changes.filter(({ added }) => added !== 0n).map(changeWords);
+  return words.length === 0 ? {} : { changes: words };
 }
 
 /** The day of an instant in a budget's time zone: `2026-10-23`. */
@@ -213,6 +225,7 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: Readon
     ...(isForecast ? { of: 'forecast' as const } : {}),
     severity: threshold.severity,
     notify: threshold.notify,
+    ...(threshold.run === undefined ? {} : { run: true as const }),
     state,
     value: usd(spent),
     limit: usd(limitOf(budget, threshold, period)),

@@ -4,6 +4,8 @@ import {
   describeForecasts,
   forecastsToJson,
   loadBudgets,
+  type PlannedChange,
+  parseChange,
   readForecasts,
   type ScopeForecast,
   withCarried,
@@ -26,6 +28,11 @@ export const forecastOfBooksOptions: Command['options'] = [
     summary: 'only resource types of this workspace; repeatable',
     isRepeatable: true,
   },
+  {
+    flags: '--with <change>',
+    summary: 'add a planned change, such as launch=2026-12-10:+30%:workspace=prod; repeatable',
+    isRepeatable: true,
+  },
   { flags: '--as-of <instant>', summary: 'forecast from the books as they were at this instant' },
 ];
 
@@ -34,6 +41,7 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
   const options = optionReader(input, context.effects.now());
   const names = options.texts('budget');
   const workspaces = options.texts('workspace');
+  const changes = options.texts('with').flatMap((text) => changeIn(text, options));
   const asOf = instantOf(options.asOf());
   options.check();
   const now = asOf ?? context.effects.now();
@@ -51,7 +59,11 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
       now,
       configured,
       holidays: holidaysOf(config.calendar, dir),
-      budgets: await withCarried(books.connection, named, spending),
+      budgets: (await withCarried(books.connection, named, spending)).map((budget) => ({
+        ...budget,
+        changes: [...(budget.changes ?? []), ...changes],
+      })),
+      changes: [...(budgets[0]?.changes ?? []), ...changes],
       withWorkspaces: !isFiltered || workspaces.length > 0,
       ...(isFiltered ? { workspaces } : {}),
       signal,
@@ -70,6 +82,17 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
     return 0;
   } finally {
     books.close();
+  }
+}
+
+/** A change of `--with`; a mistake in it is reported. */
+function changeIn(text: string, options: ReturnType<typeof optionReader>): PlannedChange[] {
+  try {
+    return [parseChange(text)];
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    options.problem(`--with: ${error.message}`);
+    return [];
   }
 }
 

@@ -93,7 +93,7 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
 <div class="tile"><dt>Forecast for ${period.name}</dt><dd>${
     forecast.kind === 'none'
       ? html`<span class="big">none</span><div class="note">${forecast.reason}</div>`
-      : html`<span class="big">${money(usd(forecast.mean))}</span> USD<div class="note">80 of 100 end between ${amount(usd(forecast.low))} and ${amount(usd(forecast.high))}; made with costs through ${shortInstant(forecast.completeThrough)}</div>`
+      : html`<span class="big">${money(usd(forecast.mean))}</span> USD<div class="note">80 of 100 end between ${amount(usd(forecast.low))} and ${amount(usd(forecast.high))}; made with costs through ${shortInstant(forecast.completeThrough)}${forecast.isPlanned ? ', with planned changes' : ''}</div>`
   }</dd></div>
 <div class="tile"><dt>State</dt><dd><span class="big">${stateWords(line)}</span><div class="note">${daysLeft.toFixed(1)} days left; ${
     burnRate === undefined ? 'pace not known' : html`${money(usd(burnRate.perDay))} USD a day in the last week`

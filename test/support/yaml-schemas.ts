@@ -189,8 +189,13 @@ function budgetsSchema(): Schema {
       of: choice(thresholdSubjects, 'what reaches the threshold: the spend or the forecast; spent by default'),
       severity: choice(severities, 'the severity of the alert; warning by default'),
       notify: sinks,
+      run: listOf(
+        text('an argument', { maxLength: 1000 }),
+        'a program and its arguments, run once when the threshold is crossed',
+      ),
+      timeLimitSeconds: count('seconds that run may take; 60 by default', 1, 900),
     },
-    { required: ['at'] },
+    { required: ['at'], dependentRequired: { timeLimitSeconds: ['run'] } },
   );
   const budget = mapping(
     budgetFileKeys.budget,
@@ -244,6 +249,21 @@ function budgetsSchema(): Schema {
     'Budgets of Costbook: jobs/budgets.yaml',
     mapping(budgetFileKeys.top, {
       budgets: listOf(budget, 'the budgets'),
+      changes: listOf(
+        mapping(
+          budgetFileKeys.change,
+          {
+            name: text('letters, digits and . _ -', { maxLength: 100 }),
+            on: text('its first day in UTC, such as 2026-12-10', { pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
+            effect: text('what it adds: +30%, -100%, +500 USD (once) or +20 USD daily', {
+              pattern: '^[+-][0-9]{1,12}(\\.[0-9]{1,12})?(%| USD( daily)?)$',
+            }),
+            scope,
+          },
+          { required: ['name', 'on', 'effect'] },
+        ),
+        'planned changes, which forecasts add',
+      ),
       fiscalYear: mapping(
         budgetFileKeys.fiscalYear,
         {

@@ -170,6 +170,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
   budgets: [
     {
       table: 'finance.csv',
+      changes: [{ name: 'launch', on: '2026-12-10', effect: '+30%', scope: { workspace: 'a' } }],
       fiscalYear: { start: 'april', named: 'end', weeks: '4-4-5', weekday: 'sunday', weekStart: 'nearest' },
       anomalies: { enabled: true, minAmount: '5 USD', minPercent: '30%', minDays: 14, notify: ['finops'] },
       budgets: [
@@ -183,7 +184,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
           },
           thresholds: [
             { at: '80%', severity: 'info', notify: ['finops'] },
-            { at: '400 USD', of: 'forecast' },
+            { at: '400 USD', of: 'forecast', run: ['./stop.sh', 'sandboxes'], timeLimitSeconds: 30 },
           ],
           notify: 'finops',
         },
