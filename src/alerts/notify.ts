@@ -195,11 +195,12 @@ export async function deliverAll(
     sleep: effects.sleep,
     signal,
   });
-  for (const { message, outcome, reason, tries, acting } of deliveries) {
+  for (const delivery of deliveries) {
+    const { message, outcome, reason, tries, acting } = delivery;
     const what = `message ${message.id} to the sink ${message.sink}`;
     if (acting?.isModel === true) continue; // it has written to the log
     if (acting?.isCommand === true) {
-      const words = commandWords(outcome, reason);
+      const words = commandWords(delivery);
       if (words !== undefined) context.tell(`warning: the command of ${message.sink.slice('run:'.length)} ${words}`);
       continue;
     }
@@ -223,10 +224,11 @@ export async function deliverAll(
 }
 
 /** What a person should know about the command of a threshold; undefined if it ended with exit code 0. */
-function commandWords(outcome: Delivery['outcome'], reason: string | undefined): string | undefined {
+function commandWords({ outcome, reason, isUnknown }: Delivery): string | undefined {
   if (outcome === 'delivered')
     return reason === undefined ? undefined : `ran, but failed: ${reason}; it is not run again`;
-  if (outcome === 'dead') return `may have run, so it is not run again: ${reason}`;
+  if (isUnknown === true) return `may have run, so it is not run again: ${reason}`;
+  if (outcome === 'dead') return `did not run, and is given up: ${reason}`;
   return `did not run: ${reason ?? 'it waits'}; the next run tries again`;
 }
 
@@ -249,11 +251,11 @@ export function exitCodeOf(deliveries: readonly Delivery[]): number {
     return exitCodes.undelivered;
   const delivered = new Set<string>();
   const waiting = new Set<string>();
-  for (const { message, outcome, acting } of deliveries) {
+  for (const { message, outcome, acting, isUnknown } of deliveries) {
     if (acting?.isModel === true) continue; // it only adds to the messages of others
     if (acting?.isCommand === true) {
       // A command that ran notifies nobody; one that could not be started needs a person.
-      if (outcome === 'failed') waiting.add(message.sink);
+      if (outcome !== 'delivered' && isUnknown !== true) waiting.add(message.sink);
       continue;
     }
     for (const subject of subjectsOf(message.message, message.summary)) {

@@ -45,6 +45,6 @@ function commandOf({ entries }: Message, budgets: readonly Budget[]): Threshold[
 
 const withoutCommand: SendMessage = async () => ({
   outcome: 'refused',
-  reason: 'jobs/budgets.yaml no longer has this command',
+  reason: 'jobs/budgets.yaml does not have this command now',
   isPassing: false,
 });

@@ -36,7 +36,7 @@ export interface ForecastsAsked {
    * only the first forecast of a scope from one instant, so another would be discarded.
    */
   readonly withoutStored?: boolean;
-  /** Changes to add to forecasts of workspaces; a budget has its own. */
+  /** Changes to add to forecasts of workspaces: by default those of the budget file. A budget has its own. */
   readonly changes?: readonly PlannedChange[];
 }
 

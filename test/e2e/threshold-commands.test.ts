@@ -93,6 +93,16 @@ test('a command that cannot be started is reported, and tried again by the next 
   expect(await readFile(join(dir, 'runs.txt'), 'utf8')).toBe('x\n');
 });
 
+test('a command that could not be started for too long is given up, and nothing claims that it may have run', async () => {
+  const dir = await projectWith('echo x >> runs.txt');
+  await chmod(join(dir, 'run.sh'), 0o600);
+  expect((await alert(dir)).exitCode).toBe(8);
+  const late = await runCli(['alert', '--dir', dir, '--now', '2026-10-25T03:00:00Z']);
+  expect(late.exitCode).toBe(8);
+  expect(late.stderr).toContain('did not run, and is given up: could not start ./run.sh: EACCES');
+  expect(late.stderr).not.toContain('may have run');
+});
+
 test('after a kill while the command runs, it is not run again, and nothing claims that it ran', async () => {
   const dir = await projectWith('echo x >> runs.txt; sleep 60');
   const { process: child } = startCli(['alert', '--dir', dir, '--now', now]);

@@ -7,7 +7,14 @@ import { mailOf } from '../../src/alerts/sinks/email.ts';
 import { readInSlack, slackMessage } from '../../src/alerts/sinks/slack-message.ts';
 import { maxWebhookBytes, webhookBody } from '../../src/alerts/sinks/webhook.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
-import { entryOf, exampleFacts, exampleForecast, exampleRunaway, messageOf } from '../support/example-alerts.ts';
+import {
+  entryOf,
+  exampleFacts,
+  exampleForecast,
+  exampleRunaway,
+  exampleShared,
+  messageOf,
+} from '../support/example-alerts.ts';
 import fc from '../support/fast-check.ts';
 
 const folder = new URL('../golden/slack/', import.meta.url);
@@ -53,6 +60,7 @@ const examples: Readonly<Record<string, OutgoingMessage>> = {
   anomaly_continues: messageOf(entryOf(exampleRunaway, 'raised', 3)),
   anomaly_usual: messageOf(entryOf({ ...exampleRunaway, isOver: true, isUsual: true }, 'resolved', 3)),
   forecast: messageOf(entryOf(exampleForecast)),
+  forecast_shared: messageOf(entryOf(exampleShared)),
   forecast_resolved: messageOf(entryOf({ ...exampleForecast, state: 'resolved' }, 'resolved')),
   forecast_ended: messageOf(entryOf({ ...exampleForecast, state: 'resolved', forecast: null }, 'resolved')),
   several: messageOf(...facts.map((fact) => entryOf(fact))),
