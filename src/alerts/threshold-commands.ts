@@ -1,22 +1,9 @@
 import { type Budget, isAskedBy, type Threshold, thresholdKey } from '../budgets/index.ts';
-import type { AlertFact } from './alert-fact.ts';
+import { isCommandSink } from './command-sink.ts';
 import type { ActingRules } from './deliver.ts';
 import type { Message } from './message.ts';
 import { type CommandEffects, openCommand } from './sinks/command.ts';
 import type { SendMessage } from './sinks/sink.ts';
-
-/** What the name of a sink starts with that runs the command of one threshold in one period. */
-const prefix = 'run:';
-
-/** The sink that runs the command of a threshold when it is crossed; none if it has no command. */
-export function commandSinks(fact: AlertFact): readonly string[] {
-  return fact.kind === 'budget' && fact.run === true ? [`${prefix}${fact.key}`] : [];
-}
-
-/** Whether a sink runs the command of a threshold. Names of other sinks have no colon. */
-export function isCommandSink(sink: string): boolean {
-  return sink.startsWith(prefix);
-}
 
 /** The sinks of pending messages that run commands, and their rules: each message is sent once. */
 export function openCommands(

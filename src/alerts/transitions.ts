@@ -16,7 +16,7 @@ import type {
   RunFact,
 } from './alert-fact.ts';
 import { withNews } from './causes.ts';
-import { commandSinks } from './threshold-commands.ts';
+import { commandSinks } from './command-sink.ts';
 import { largestDifference, monthsTouched } from './unproven-words.ts';
 
 /** One change of an alert, to be sent to its sinks. */

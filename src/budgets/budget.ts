@@ -2,9 +2,8 @@ import { decimalOfWhole } from '../decimals.ts';
 import type { FiscalYear } from '../fiscal-year.ts';
 import { usdDecimals } from '../money.ts';
 import type { Severity } from '../severity.ts';
-import { type Calendar, calendarOf, type PeriodKind } from '../time.ts';
+import { type Calendar, calendarOf, type Instant, type PeriodKind } from '../time.ts';
 import { type AmountStep, type Growth, grown, type Rollover, type Share, steppedAmount } from './planned-amount.ts';
-import type { PlannedChange } from './planned-change.ts';
 
 export const thresholdSubjects = ['spent', 'forecast'] as const;
 
@@ -49,6 +48,31 @@ export interface BudgetPart {
   readonly name: string;
   /** Includes the scope of the budget. No cost is in two parts. */
   readonly scope: BudgetScope;
+}
+
+/** What a change adds: a share of the costs in its scope, or USD on its day or on every day from then on. */
+export type ChangeEffect = { readonly percent: bigint } | { readonly usd: bigint; readonly every: 'once' | 'daily' };
+
+/** A launch, shut-down or commitment that costs cannot show yet. */
+export interface PlannedChange {
+  readonly name: string;
+  /** The start of its first day in UTC. */
+  readonly on: Instant;
+  readonly effect: ChangeEffect;
+  /** `+30%`, as it was written. */
+  readonly effectText: string;
+  /** Without resource names. */
+  readonly scope: BudgetScope;
+}
+
+/** What a change adds to the forecast of a period. */
+export interface AddedChange {
+  readonly name: string;
+  readonly on: Instant;
+  readonly effectText: string;
+  /** Trillionths of a USD; 0 if `reason` says why it adds nothing. */
+  readonly added: bigint;
+  readonly reason?: string | undefined;
 }
 
 /** A limit on the spend of each period. */

@@ -1,8 +1,8 @@
 import { hourMs, type Instant } from '../time.ts';
 import type { Connection } from '../warehouse/index.ts';
-import type { Budget, BudgetScope } from './budget.ts';
+import type { Budget, BudgetScope, PlannedChange } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';
-import type { ChangePart, PlannedChange } from './planned-change.ts';
+import type { ChangePart } from './planned-change.ts';
 import { exactValues } from './read-parts.ts';
 import { costsOf } from './spend.ts';
 

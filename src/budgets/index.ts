@@ -1,5 +1,13 @@
 export { type BudgetBacktest, backtestBudget } from './backtest.ts';
-export { amountIn, type Budget, budgetCalendar, carriedIn, plannedIn, type Threshold } from './budget.ts';
+export {
+  amountIn,
+  type Budget,
+  budgetCalendar,
+  carriedIn,
+  type PlannedChange,
+  plannedIn,
+  type Threshold,
+} from './budget.ts';
 export { withCarried } from './carried.ts';
 export { type KnownCoverage, reachedAt, readKnown } from './coverage-known.ts';
 export { budgetsFile, loadBudgets, sinkParser } from './file.ts';
@@ -8,7 +16,6 @@ export { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts
 export { aboutDay, forecastSentence, ordinal } from './forecast-words.ts';
 export { ownerBudgets } from './owner-budgets.ts';
 export { type Forecaster, forecastLevel } from './period-forecast.ts';
-export type { PlannedChange } from './planned-change.ts';
 export { parseUsd } from './read-amount.ts';
 export { parseChange } from './read-changes.ts';
 export { readNames, refuse } from './read-scope.ts';

@@ -7,7 +7,7 @@ import {
 } from '../forecast/index.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, formatInstant, hourMs, type Instant, type PeriodKind, type Window } from '../time.ts';
-import type { AddedChange } from './planned-change.ts';
+import type { AddedChange } from './budget.ts';
 
 /** The percentage of outcomes that should fall into the interval. */
 export const forecastLevel = 80;

@@ -2,34 +2,9 @@ import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { UsageError } from '../errors.ts';
 import { cents, usdDecimals } from '../money.ts';
 import { dayMs, formatInstant, type Instant, parseRfc3339 } from '../time.ts';
-import type { BudgetScope } from './budget.ts';
+import type { AddedChange, ChangeEffect, PlannedChange } from './budget.ts';
 import type { PeriodForecast } from './period-forecast.ts';
 import { hundredPercent, percentDecimals } from './planned-amount.ts';
-
-/** What a change adds: a share of the costs in its scope, or USD on its day or on every day from then on. */
-export type ChangeEffect = { readonly percent: bigint } | { readonly usd: bigint; readonly every: 'once' | 'daily' };
-
-/** A launch, shut-down or commitment that costs cannot show yet. */
-export interface PlannedChange {
-  readonly name: string;
-  /** The start of its first day in UTC. */
-  readonly on: Instant;
-  readonly effect: ChangeEffect;
-  /** `+30%`, as it was written. */
-  readonly effectText: string;
-  /** Without resource names. */
-  readonly scope: BudgetScope;
-}
-
-/** What a change adds to the forecast of a period. */
-export interface AddedChange {
-  readonly name: string;
-  readonly on: Instant;
-  readonly effectText: string;
-  /** Trillionths of a USD; 0 if `reason` says why it adds nothing. */
-  readonly added: bigint;
-  readonly reason?: string | undefined;
-}
 
 /** A change, and the part of it that concerns a forecast. */
 export interface ChangePart {

@@ -10,9 +10,9 @@ import {
   readValue,
 } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
-import type { BudgetScope } from './budget.ts';
+import type { BudgetScope, PlannedChange } from './budget.ts';
 import { changeRule, scopeTexts } from './file-keys.ts';
-import { type PlannedChange, parseDay, parseEffect } from './planned-change.ts';
+import { parseDay, parseEffect } from './planned-change.ts';
 import { readScope } from './read-scope.ts';
 import { budgetNamePattern } from './table.ts';
 

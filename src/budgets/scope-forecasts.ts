@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant, type PeriodKind, type Window } from '../time.ts';
 import { type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
-import { amountIn, type Budget, budgetCalendar } from './budget.ts';
+import { amountIn, type Budget, budgetCalendar, type PlannedChange } from './budget.ts';
 import { changeParts, changePartsOf } from './change-shares.ts';
 import {
   cutsOf,
@@ -12,7 +12,7 @@ import {
 } from './forecast-histories.ts';
 import { type ForecastScope, type ScopeForecast, scopeRow } from './forecast-rows.ts';
 import { type Forecaster, forecastPeriod, type PeriodAsked } from './period-forecast.ts';
-import { type ChangePart, type PlannedChange, withChanges } from './planned-change.ts';
+import { type ChangePart, withChanges } from './planned-change.ts';
 import { costsOf, expectedOf, unanswerableOf } from './spend.ts';
 import { isForecastAsked, type Spend } from './thresholds.ts';
 

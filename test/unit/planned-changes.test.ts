@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { PlannedChange } from '../../src/budgets/budget.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import type { PeriodForecast } from '../../src/budgets/period-forecast.ts';
-import { describeChanges, type PlannedChange, parseEffect, withChanges } from '../../src/budgets/planned-change.ts';
+import { describeChanges, parseEffect, withChanges } from '../../src/budgets/planned-change.ts';
 import { parseChange } from '../../src/budgets/read-changes.ts';
 import { dayMs } from '../../src/time.ts';
 
