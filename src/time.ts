@@ -6,6 +6,14 @@ import { startOfISOWeek } from 'date-fns/startOfISOWeek';
 import { startOfMonth } from 'date-fns/startOfMonth';
 import { nearest } from './did-you-mean.ts';
 import { UsageError } from './errors.ts';
+import {
+  type FiscalKind,
+  type FiscalYear,
+  fiscalKinds,
+  fiscalPeriodAt,
+  fiscalPeriodNamed,
+  type LocalPeriod,
+} from './fiscal-year.ts';
 
 /** Milliseconds since 1970-01-01T00:00:00Z. All of Costbook counts in UTC. */
 export type Instant = number;
@@ -187,12 +195,19 @@ export function intersectWindows(a: Window, b: Window): Window | undefined {
 }
 
 /** Kinds of consecutive periods. Weeks start on Monday, as in ISO 8601. */
-export const periodKinds = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
+const calendarKinds = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
+export const periodKinds = [...calendarKinds, ...fiscalKinds] as const;
 export type PeriodKind = (typeof periodKinds)[number];
+type CalendarKind = (typeof calendarKinds)[number];
+
+/** Whether periods of a kind need a fiscal year. */
+export function isFiscal(kind: PeriodKind): kind is FiscalKind {
+  return fiscalKinds.some((other) => other === kind);
+}
 
 /** A period of a calendar: its window in UTC, and its name. Periods of one kind sort by name. */
 export interface CalendarPeriod extends Window {
-  /** `2026-10-01`, `2026-W40`, `2026-10`, `2026-Q4` or `2026`. */
+  /** `2026-10-01`, `2026-W40`, `2026-10`, `2026-Q4` or `2026`; `FY2027-P03`, `FY2027-Q1` or `FY2027`. */
   readonly name: string;
 }
 
@@ -207,19 +222,47 @@ export interface Calendar {
   periodNamed(name: string): CalendarPeriod | undefined;
 }
 
-/** The calendar of a kind of period in a zone. Throws UsageError unless the zone is `UTC` or an IANA name. */
-export function calendarOf(kind: PeriodKind, timeZone = 'UTC'): Calendar {
+/**
+ * The calendar of a kind of period in a zone. Throws UsageError unless the zone is `UTC` or an IANA name. Fiscal periods
+ * need the fiscal year.
+ */
+export function calendarOf(kind: PeriodKind, timeZone = 'UTC', fiscalYear?: FiscalYear): Calendar {
   const zone = zoneOf(timeZone);
-  function periodOf(day: LocalDay): CalendarPeriod {
-    const start = firstDay(kind, day);
-    const end = kind === 'daily' ? start + dayMs : kind === 'weekly' ? start + 7 * dayMs : laterMonths(kind, start);
-    return { start: beginOf(zone, start, kind), end: beginOf(zone, end, kind), name: nameOf(kind, start) };
+  const days = localPeriods(kind, fiscalYear);
+  function toUtc({ start, end, name }: LocalPeriod): CalendarPeriod {
+    return { start: beginOf(zone, start, name), end: beginOf(zone, end, days.at(end).name), name };
   }
   return {
-    periodAt: (instant) => periodOf(floorDay(instant + zone.offsetAt(instant))),
+    periodAt: (instant) => toUtc(days.at(floorDay(instant + zone.offsetAt(instant)))),
     periodNamed(name) {
-      const day = dayWithin(kind, name);
-      const period = day === undefined ? undefined : periodOf(day);
+      const period = days.named(name);
+      return period === undefined ? undefined : toUtc(period);
+    },
+  };
+}
+
+/** The periods of a kind, in local days. */
+function localPeriods(
+  kind: PeriodKind,
+  fiscalYear: FiscalYear | undefined,
+): { at(day: LocalDay): LocalPeriod; named(name: string): LocalPeriod | undefined } {
+  if (isFiscal(kind)) {
+    if (fiscalYear === undefined) throw new Error(`${kind} without a fiscal year`);
+    return {
+      at: (day) => fiscalPeriodAt(kind, day, fiscalYear),
+      named: (name) => fiscalPeriodNamed(kind, name, fiscalYear),
+    };
+  }
+  const calendarKind: CalendarKind = kind;
+  function at(day: LocalDay): LocalPeriod {
+    const start = firstDay(calendarKind, day);
+    return { start, end: endOf(calendarKind, start), name: nameOf(calendarKind, start) };
+  }
+  return {
+    at,
+    named(name) {
+      const day = dayWithin(calendarKind, name);
+      const period = day === undefined ? undefined : at(day);
       return period?.name === name ? period : undefined;
     },
   };
@@ -228,11 +271,13 @@ export function calendarOf(kind: PeriodKind, timeZone = 'UTC'): Calendar {
 /** A local day: its midnight, written as if the zone were UTC. */
 type LocalDay = number;
 
-function laterMonths(kind: PeriodKind, start: LocalDay): LocalDay {
+function endOf(kind: CalendarKind, start: LocalDay): LocalDay {
+  if (kind === 'daily') return start + dayMs;
+  if (kind === 'weekly') return start + 7 * dayMs;
   return addCalendarMonths(start, kind === 'monthly' ? 1 : kind === 'quarterly' ? 3 : 12);
 }
 
-function firstDay(kind: PeriodKind, day: LocalDay): LocalDay {
+function firstDay(kind: CalendarKind, day: LocalDay): LocalDay {
   const date = new UTCDate(day);
   switch (kind) {
     case 'daily':
@@ -248,7 +293,7 @@ function firstDay(kind: PeriodKind, day: LocalDay): LocalDay {
   }
 }
 
-function nameOf(kind: PeriodKind, start: LocalDay): string {
+function nameOf(kind: CalendarKind, start: LocalDay): string {
   const date = new UTCDate(start);
   const text = formatInstant(start);
   switch (kind) {
@@ -265,7 +310,7 @@ function nameOf(kind: PeriodKind, start: LocalDay): string {
   }
 }
 
-const periodNames: Readonly<Record<PeriodKind, RegExp>> = {
+const periodNames: Readonly<Record<CalendarKind, RegExp>> = {
   daily: /^(\d{4})-(\d{2})-(\d{2})$/,
   weekly: /^(\d{4})-W(\d{2})$/,
   monthly: /^(\d{4})-(\d{2})$/,
@@ -274,7 +319,7 @@ const periodNames: Readonly<Record<PeriodKind, RegExp>> = {
 };
 
 /** Any day in the period with this name; undefined if the name has another form. */
-function dayWithin(kind: PeriodKind, name: string): LocalDay | undefined {
+function dayWithin(kind: CalendarKind, name: string): LocalDay | undefined {
   const match = periodNames[kind].exec(name);
   if (!match) return undefined;
   const [year = 0, second = 1, third = 1] = match.slice(1).map(Number);
@@ -322,7 +367,7 @@ export function zoneOf(name: string): Zone {
  * The first instant of a local day. If the clocks change at midnight, that is the earlier of two midnights, or, if
  * midnight is skipped, the instant at which it would have been.
  */
-function beginOf(zone: Zone, day: LocalDay, kind: PeriodKind): Instant {
+function beginOf(zone: Zone, day: LocalDay, name: string): Instant {
   const before = zone.offsetAt(day - dayMs);
   const midnights = [before, zone.offsetAt(day + dayMs)]
     .map((offset) => ({ instant: day - offset, offset }))
@@ -331,7 +376,7 @@ function beginOf(zone: Zone, day: LocalDay, kind: PeriodKind): Instant {
   const begin = midnights.length > 0 ? Math.min(...midnights) : day - before;
   if (floorHour(begin) !== begin) {
     throw new UsageError(
-      `${nameOf(kind, firstDay(kind, day))} in ${zone.name} starts at ${formatInstant(begin)}, which is not a whole hour of UTC, but the books ` +
+      `${name} in ${zone.name} starts at ${formatInstant(begin)}, which is not a whole hour of UTC, but the books ` +
         'count in whole hours: choose a time zone that differs from UTC by whole hours, such as UTC itself',
     );
   }

@@ -9,6 +9,7 @@ select
   low,
   high,
   amount,
+  model,
   cast(exceeds_on as varchar) as exceeds_on,
   reason
 from forecasts

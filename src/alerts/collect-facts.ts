@@ -18,6 +18,7 @@ import {
   type ScopeForecast,
   type SpendNow,
   watchedSpends,
+  withCarried,
   withForecasts,
 } from '../budgets/index.ts';
 import { exitCodes, MachineError, UsageError } from '../errors.ts';
@@ -158,7 +159,7 @@ async function readBudgetFacts(
   connection: Connection,
   known: readonly KnownAlert[],
   {
-    budgets,
+    budgets: given,
     now,
     freshnessHours,
     configured,
@@ -176,7 +177,7 @@ async function readBudgetFacts(
   spends: SpendNow[];
   bug: unknown;
 }> {
-  if (budgets === undefined)
+  if (given === undefined)
     return { facts: [], problem: undefined, missing: [], forecasts: [], spends: [], bug: undefined };
   const open = known.flatMap((alert) => {
     const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
@@ -185,6 +186,7 @@ async function readBudgetFacts(
   const openPeriods = new Map<string, string[]>();
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
   onProgress?.('budgets');
+  const budgets = await withCarried(connection, given, { now, freshnessHours, configured });
   const spends = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
   onProgress?.('forecasts');
   let forecasts: readonly ScopeForecast[] = [];

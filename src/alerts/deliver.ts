@@ -23,6 +23,8 @@ export interface Outbox {
 export interface ActingRules {
   /** A model only adds to messages of others: if it fails, its message is given up, and the exit code stays the same. */
   readonly isModel: boolean;
+  /** Whether it runs the command of a threshold here, and calls no platform. */
+  readonly isCommand?: true;
   /** The sinks that show its answers, and wait for them. */
   readonly answersTo: readonly string[];
   /** How long they wait. */
@@ -50,6 +52,8 @@ export interface Delivery {
   readonly outcome: 'delivered' | 'failed' | 'dead' | 'postponed';
   readonly tries: number;
   readonly reason: string | undefined;
+  /** Whether the sink may have received it, without an answer that says so. */
+  readonly isUnknown?: boolean;
   /** Set if the sink calls the platform. */
   readonly acting?: ActingRules | undefined;
 }
@@ -127,7 +131,14 @@ async function deliverTo(
       delivering.now(),
     );
     const outcome = attempt.outcome === 'delivered' ? 'delivered' : isDead ? 'dead' : 'failed';
-    deliveries.push({ message, outcome, tries, reason: attempt.reason, acting });
+    deliveries.push({
+      message,
+      outcome,
+      tries,
+      reason: attempt.reason,
+      isUnknown: attempt.outcome === 'unknown',
+      acting,
+    });
     hasFailed ||= outcome !== 'delivered';
     // The platform may be slow: its later messages wait for the next run, so that this one ends in time.
     isBlocked = outcome === 'failed' || (acting !== undefined && outcome === 'dead' && tries > 0);

@@ -647,6 +647,7 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
     sentences: [
       forecastSentence(forecast),
       ...(exceedsOn === null ? [] : [`It is expected to exceed ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
+      ...(forecast.changes === undefined ? [] : [`It includes planned changes: ${forecast.changes.join('; ')}.`]),
       `${spentWords(fact)}. The forecast uses the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
     ],
     fields: [
@@ -705,10 +706,19 @@ function forecastOverWords(fact: BudgetWords): Words {
 function budgetFields(fact: BudgetWords): Card['fields'] {
   return [
     { label: 'Spent', value: usd(fact.value) },
-    { label: 'Budget', value: usd(fact.amount) },
+    { label: 'Budget', value: budgetAmount(fact) },
+    ...(fact.parts === undefined ? [] : [{ label: 'Parts', value: partWords(fact.parts) }]),
     { label: 'Threshold', value: `${fact.threshold} (${usd(fact.limit)})` },
     { label: 'Period', value: `${fact.periodStart}/${fact.periodEnd}` },
   ];
+}
+
+function budgetAmount({ amount, carried }: BudgetWords): string {
+  return carried === undefined ? usd(amount) : `${usd(amount)}, of which ${usd(carried)} are left from earlier periods`;
+}
+
+function partWords(parts: NonNullable<BudgetWords['parts']>): string {
+  return parts.map(({ name, value }) => `${name} ${value === null ? 'not known' : usd(value)}`).join(', ');
 }
 
 function driverList(label: string, drivers: readonly Driver[], isSigned = false): Card['list'] {

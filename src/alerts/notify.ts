@@ -25,6 +25,7 @@ import { type ActingRules, type Delivery, deliver } from './deliver.ts';
 import type { Origin } from './message.ts';
 import { openSink } from './sinks/index.ts';
 import type { SendMessage, SinkEffects } from './sinks/sink.ts';
+import { openCommands } from './threshold-commands.ts';
 
 /** What a command provides to send alerts: the outside world, the project folder, and how to write to a person. */
 export interface AlertingContext {
@@ -181,21 +182,28 @@ export async function deliverAll(
 ): Promise<readonly Delivery[]> {
   const { effects, signal } = context;
   context.progress('notifying sinks');
-  const sinks = openSinks(config, context);
+  const commands = openCommands(await warehouse.pendingMessages(), budgetsNow(config, context), context);
+  const sinks = new Map([...openSinks(config, context), ...commands.sinks]);
   const deliveries = await deliver({
     outbox: warehouse,
     runNumber,
     tellOf: (name) => sinks.get(name),
-    acting: actingRules(config),
+    acting: new Map([...actingRules(config), ...commands.rules]),
     giveUpDays: config.alerts.giveUpDays,
     now: effects.now,
     random: effects.random,
     sleep: effects.sleep,
     signal,
   });
-  for (const { message, outcome, reason, tries, acting } of deliveries) {
+  for (const delivery of deliveries) {
+    const { message, outcome, reason, tries, acting } = delivery;
     const what = `message ${message.id} to the sink ${message.sink}`;
     if (acting?.isModel === true) continue; // it has written to the log
+    if (acting?.isCommand === true) {
+      const words = commandWords(delivery);
+      if (words !== undefined) context.tell(`warning: the command of ${message.sink.slice('run:'.length)} ${words}`);
+      continue;
+    }
     if (outcome === 'dead' && acting !== undefined) {
       context.tell(
         `warning: ${what} may have been received, so it is not sent again: ${reason}; "costbook alerts resend" sends an alert again`,
@@ -215,6 +223,25 @@ export async function deliverAll(
   return deliveries;
 }
 
+/** What a person should know about the command of a threshold; undefined if it ended with exit code 0. */
+function commandWords({ outcome, reason, isUnknown }: Delivery): string | undefined {
+  if (outcome === 'delivered')
+    return reason === undefined ? undefined : `ran, but failed: ${reason}; it is not run again`;
+  if (isUnknown === true) return `may have run, so it is not run again: ${reason}`;
+  if (outcome === 'dead') return `did not run, and is given up: ${reason}`;
+  return `did not run: ${reason ?? 'it waits'}; the next run tries again`;
+}
+
+/** The budgets of the project; none if their file has mistakes, which are reported elsewhere. */
+function budgetsNow(config: LocalConfig, { dir, effects }: AlertingContext): readonly Budget[] {
+  try {
+    return loadBudgets(budgetsFile(dir), { now: effects.now(), sinks: alertSinksOf(config.sinks) }) ?? [];
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return [];
+  }
+}
+
 /**
  * 8 if a message was given up, or if no sink accepted a notification. One of several sinks is enough; for a sink that
  * calls the platform, another one is enough also if its message was given up.
@@ -224,8 +251,13 @@ export function exitCodeOf(deliveries: readonly Delivery[]): number {
     return exitCodes.undelivered;
   const delivered = new Set<string>();
   const waiting = new Set<string>();
-  for (const { message, outcome, acting } of deliveries) {
+  for (const { message, outcome, acting, isUnknown } of deliveries) {
     if (acting?.isModel === true) continue; // it only adds to the messages of others
+    if (acting?.isCommand === true) {
+      // A command that ran notifies nobody; one that could not be started needs a person.
+      if (outcome !== 'delivered' && isUnknown !== true) waiting.add(message.sink);
+      continue;
+    }
     for (const subject of subjectsOf(message.message, message.summary)) {
       (outcome === 'delivered' ? delivered : waiting).add(subject);
     }

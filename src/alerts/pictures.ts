@@ -7,6 +7,7 @@ import {
   readSpends,
   type ScopeForecast,
   type SpendsAsked,
+  withCarried,
 } from '../budgets/index.ts';
 import type { Picture } from '../charts/index.ts';
 import type { Sink, SinkSettings } from '../config/index.ts';
@@ -85,7 +86,8 @@ async function budgetPicture(
   fact: BudgetAlertFact,
   { budgets = [], forecasts, ...asked }: PicturesAsked,
 ): Promise<Picture | undefined> {
-  const budget = budgets.find(({ name }) => name === fact.budget);
+  const own = budgets.filter(({ name }) => name === fact.budget);
+  const [budget] = await withCarried(connection, own, asked);
   if (budget === undefined) return undefined;
   const period = budgetCalendar(budget).periodAt(Date.parse(fact.periodStart));
   const [spend] = await readSpends(connection, [{ budget, period }], asked);
@@ -98,11 +100,11 @@ async function budgetPicture(
   );
   const { burnUp } = await import('../charts/index.ts');
   const rows = burnUpRows(budget, spend, steps, known?.forecast ?? { kind: 'none' });
-  const own = fact.forecast && { mean: fact.forecast.value, low: fact.forecast.low, high: fact.forecast.high };
+  const ofFact = fact.forecast && { mean: fact.forecast.value, low: fact.forecast.low, high: fact.forecast.high };
   return {
     shape: 'month',
     completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
-    ...burnUp({ ...rows, forecast: rows.forecast ?? own ?? undefined }),
+    ...burnUp({ ...rows, forecast: rows.forecast ?? ofFact ?? undefined }),
   };
 }
 

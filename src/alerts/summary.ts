@@ -1,5 +1,6 @@
 import type { AnomalyRules } from '../anomalies/index.ts';
 import {
+  amountIn,
   type Budget,
   budgetCalendar,
   exceedsOnOf,
@@ -11,6 +12,7 @@ import {
   type SpendsAsked,
   shareOf,
   stateOf,
+  withCarried,
   withForecasts,
 } from '../budgets/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
@@ -87,7 +89,7 @@ export interface SummaryOptions extends SpendsAsked {
 export async function readCostSummary(
   connection: Connection,
   kind: SummaryPeriod,
-  { budgets, anomalyRules, ...asked }: SummaryOptions,
+  { budgets: given, anomalyRules, ...asked }: SummaryOptions,
 ): Promise<CostSummary> {
   const { name, period, before } = summaryWindows(kind, asked.now);
   const all = await completeness(connection);
@@ -109,6 +111,7 @@ export async function readCostSummary(
   const spentBefore = sum(rows[0]?.['cost_before'], gapsBefore.length === 0);
   // A part of a month is not compared with a whole one.
   const isComparable = spent !== null && spentBefore !== null && gaps.length === 0 && gapsBefore.length === 0;
+  const budgets = await withCarried(connection, given, asked);
   const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
   const forecasts = await readForecasts(connection, { ...asked, budgets, withWorkspaces: false });
   const spends = withForecasts(await readSpends(connection, asks, asked), forecasts);
@@ -178,7 +181,7 @@ function budgetLine(
     budget: budget.name,
     period: period.name,
     spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
-    amount: decimalOfWhole(budget.limits.get(period.name) ?? budget.amount, usdDecimals),
+    amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
     share: spent === undefined ? null : shareOf(budget, period, spent),
     state,
     forecast:

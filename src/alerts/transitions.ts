@@ -16,6 +16,7 @@ import type {
   RunFact,
 } from './alert-fact.ts';
 import { withNews } from './causes.ts';
+import { commandSinks } from './command-sink.ts';
 import { largestDifference, monthsTouched } from './unproven-words.ts';
 
 /** One change of an alert, to be sent to its sinks. */
@@ -83,7 +84,12 @@ export function transitionsOf(
     const { key, kind, account, severity } = fact;
     const sinks = sinksOf(fact);
     raised.push({ key, occurrence, kind, account, severity, fact: JSON.stringify(fact), sinks, isNotified: !isSilent });
-    if (!isSilent) entries.push({ entry: { key, occurrence, transition: 'raised', fact }, sinks });
+    if (!isSilent) {
+      entries.push({
+        entry: { key, occurrence, transition: 'raised', fact },
+        sinks: [...sinks, ...commandSinks(fact)],
+      });
+    }
   }
   function end(alert: KnownAlert, ending: EndedAlert['ending'], fact: AlertFact): void {
     ended.push({ key: alert.key, occurrence: alert.occurrence, ending, fact: JSON.stringify(fact) });
@@ -122,7 +128,9 @@ export function transitionsOf(
       if (acknowledged.includes(open.key) || (!open.isNotified && open.acknowledgedUntil === undefined)) {
         const { key, occurrence, sinks, isNotified } = open;
         if (!isNotified) notified.set(key, { key, occurrence, sinks });
-        entries.push({ entry: { key, occurrence, transition: isNotified ? 'reminded' : 'raised', fact }, sinks });
+        const all = isNotified ? sinks : [...sinks, ...commandSinks(fact)];
+        const transition = isNotified ? 'reminded' : 'raised';
+        entries.push({ entry: { key, occurrence, transition, fact }, sinks: all });
       }
       share(open, fact);
     } else if (open !== undefined) {

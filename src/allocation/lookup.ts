@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
 import { oneOf, quoted } from '../choices.ts';
-import type { Problems } from '../config/index.ts';
+import { type Problems, readTextFile } from '../config/index.ts';
+import { csvRecords } from '../csv-records.ts';
 import { nearest } from '../did-you-mean.ts';
 import { fields } from './definition.ts';
 
@@ -13,8 +13,6 @@ export interface Lookup {
   readonly dimensions: readonly string[];
 }
 
-const maxFileBytes = 8 * 1024 * 1024;
-
 /**
  * Reads a lookup table: CSV (RFC 4180, UTF-8) whose header line names one field and some dimensions. Reports every
  * mistake with file and line, and then returns undefined.
@@ -23,7 +21,7 @@ export function readLookup(file: string, dimensions: readonly string[], problems
   function report(line: number, text: string): void {
     problems.report({ where: `${file}:${line}` }, text);
   }
-  const text = readText(file, problems);
+  const text = readTextFile(file, 'the lookup table that a rule names', problems);
   if (text === undefined) return undefined;
   const records = csvRecords(text, report);
   if (records === undefined) return undefined;
@@ -75,26 +73,6 @@ export function readLookup(file: string, dimensions: readonly string[], problems
   return isSound ? { field, lines: read, dimensions: owned.map(({ dimension }) => dimension) } : undefined;
 }
 
-function readText(file: string, problems: Problems): string | undefined {
-  try {
-    const { size } = statSync(file);
-    if (size > maxFileBytes) {
-      problems.report({ where: file }, `found ${size} bytes, expected at most 8 MiB; remove values that no cost has`);
-      return undefined;
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    const fault = code.startsWith('ERR_ENCODING')
-      ? 'found bytes that are not UTF-8; save the file as UTF-8'
-      : code === 'ENOENT'
-        ? 'found no such file, expected the lookup table that a rule names; create it, or correct the name'
-        : `cannot be read (${code}); give the user who runs Costbook read access`;
-    problems.report({ where: file }, fault);
-    return undefined;
-  }
-}
-
 function readHeader(
   cells: readonly string[],
   dimensions: readonly string[],
@@ -130,37 +108,4 @@ function readHeader(
     return undefined;
   }
   return { keyColumn: key.column, field: key.field, owned };
-}
-
-/** The records of a CSV text, each with the line on which it starts. Skips empty lines and trims cells. */
-function csvRecords(
-  text: string,
-  report: (line: number, words: string) => void,
-): { readonly line: number; readonly cells: readonly string[] }[] | undefined {
-  const records: { line: number; cells: string[] }[] = [];
-  const pattern = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y;
-  let line = 1;
-  let cells: string[] = [];
-  let begun = 1;
-  while (pattern.lastIndex < text.length) {
-    const at = pattern.lastIndex;
-    const match = pattern.exec(text);
-    if (match === null) {
-      const rest = text.slice(at, text.indexOf('\n', at) === -1 ? undefined : text.indexOf('\n', at));
-      const fault = rest.startsWith('"')
-        ? 'a quote that is not closed, or text after the closing quote'
-        : 'a quote inside a cell';
-      report(line, `found ${fault}, expected "…" around the whole cell and "" for a quote inside it`);
-      return undefined;
-    }
-    const [whole, quotedCell, plain = '', end = ''] = match;
-    cells.push((quotedCell === undefined ? plain : quotedCell.replaceAll('""', '"')).trim());
-    line += (whole.match(/\r\n|\n|\r/g) ?? []).length;
-    if (end === ',' && pattern.lastIndex < text.length) continue;
-    if (end === ',') cells.push(''); // the file ends with a comma
-    if (cells.length > 1 || cells[0] !== '') records.push({ line: begun, cells });
-    cells = [];
-    begun = line;
-  }
-  return records;
 }

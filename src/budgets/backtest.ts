@@ -4,11 +4,11 @@ import { UsageError } from '../errors.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
-import type { Budget } from './budget.ts';
+import { type Budget, budgetCalendar } from './budget.ts';
 import { hasHoursAt, reachedAt, readKnown } from './coverage-known.ts';
 import { type Forecaster, forecastPeriod, historyDays, stepHoursOf } from './period-forecast.ts';
 import { scopesForSql, unanswerableOf } from './spend.ts';
-import { type BudgetFact, budgetCalendar, evaluateBudgets, isForecastAsked, type Spend } from './thresholds.ts';
+import { type BudgetFact, evaluateBudgets, isForecastAsked, type Spend } from './thresholds.ts';
 
 /** A notification that would have been sent: a threshold reached, or no longer reached. */
 export interface BudgetBacktestEvent extends Omit<BudgetFact, 'drivers'> {

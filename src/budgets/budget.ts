@@ -1,10 +1,9 @@
 import { decimalOfWhole } from '../decimals.ts';
+import type { FiscalYear } from '../fiscal-year.ts';
 import { usdDecimals } from '../money.ts';
 import type { Severity } from '../severity.ts';
-import type { PeriodKind } from '../time.ts';
-
-/** Decimals of a percentage. */
-export const percentDecimals = 4;
+import { type Calendar, calendarOf, type Instant, type PeriodKind } from '../time.ts';
+import { type AmountStep, type Growth, grown, type Rollover, type Share, steppedAmount } from './planned-amount.ts';
 
 export const thresholdSubjects = ['spent', 'forecast'] as const;
 
@@ -14,11 +13,12 @@ export interface Threshold {
   readonly of: (typeof thresholdSubjects)[number];
   /** `80%` or `4500 USD`: identifies it within its budget and in the key of its alert. */
   readonly code: string;
-  /** Ten-thousandths of a percent of the budget's amount, or trillionths of a USD. */
-  readonly at: { readonly percent: bigint } | { readonly usd: bigint };
+  readonly at: Share;
   readonly severity: Severity;
   /** Names of sinks: its own, or else the budget's. */
   readonly notify: readonly string[];
+  /** A command to run once when it is crossed, as a list of arguments. */
+  readonly run?: { readonly argv: readonly string[]; readonly timeLimitSeconds: number } | undefined;
 }
 
 /** The costs that a budget covers. A cost must match every key; a key matches with any of its values. */
@@ -35,6 +35,46 @@ export interface BudgetScope {
   readonly label?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** What a period gets from the one before. */
+export interface Carried {
+  /** Trillionths of a USD. */
+  readonly amount: bigint;
+  /** Whether all hours of the earlier periods are complete; otherwise the amount may still change. */
+  readonly isFinal: boolean;
+}
+
+/** A part of a shared budget, which has no amount of its own. */
+export interface BudgetPart {
+  readonly name: string;
+  /** Includes the scope of the budget. No cost is in two parts. */
+  readonly scope: BudgetScope;
+}
+
+/** What a change adds: a share of the costs in its scope, or USD on its day or on every day from then on. */
+export type ChangeEffect = { readonly percent: bigint } | { readonly usd: bigint; readonly every: 'once' | 'daily' };
+
+/** A launch, shut-down or commitment that costs cannot show yet. */
+export interface PlannedChange {
+  readonly name: string;
+  /** The start of its first day in UTC. */
+  readonly on: Instant;
+  readonly effect: ChangeEffect;
+  /** `+30%`, as it was written. */
+  readonly effectText: string;
+  /** Without resource names. */
+  readonly scope: BudgetScope;
+}
+
+/** What a change adds to the forecast of a period. */
+export interface AddedChange {
+  readonly name: string;
+  readonly on: Instant;
+  readonly effectText: string;
+  /** Trillionths of a USD; 0 if `reason` says why it adds nothing. */
+  readonly added: bigint;
+  readonly reason?: string | undefined;
+}
+
 /** A limit on the spend of each period. */
 export interface Budget {
   readonly name: string;
@@ -43,20 +83,56 @@ export interface Budget {
   /** Includes the scopes of its parents: a child covers a part of its parent. */
   readonly scope: BudgetScope;
   readonly period: PeriodKind;
+  /** Undefined unless the period is fiscal. */
+  readonly fiscalYear?: FiscalYear | undefined;
   /** The time zone of its periods, which differs from UTC by whole hours. */
   readonly timeZone: string;
-  /** Trillionths of a USD, above 0. */
+  /** Trillionths of a USD, above 0. With `steps`, the first of them. */
   readonly amount: bigint;
-  /** Amounts of single periods by name; they override `amount`. */
+  /** Amounts from a period on, in ascending order; they override `amount`. */
+  readonly steps?: readonly AmountStep[] | undefined;
+  readonly growth?: Growth | undefined;
+  /** Amounts of single periods by name; they override all others. */
   readonly limits: ReadonlyMap<string, bigint>;
+  readonly rollover?: Rollover | undefined;
+  /** What each period got from the one before, by name; see `withCarried`. */
+  readonly carried?: ReadonlyMap<string, Carried> | undefined;
+  readonly parts?: readonly BudgetPart[] | undefined;
+  /** The planned changes of the file, which forecasts add as far as they concern this budget. */
+  readonly changes?: readonly PlannedChange[] | undefined;
   readonly parent: string | undefined;
   /** At least one, in the order of the file. */
   readonly thresholds: readonly Threshold[];
 }
 
-/** The amount of a period, in trillionths of a USD; without a name, the usual amount. */
-export function amountIn({ amount, limits }: Budget, period: string | undefined): bigint {
-  return (period === undefined ? undefined : limits.get(period)) ?? amount;
+/** The amount of a period, in trillionths of a USD, including what is left of earlier periods. */
+export function amountIn(budget: Budget, period: string): bigint {
+  return plannedIn(budget, period) + carriedIn(budget, period);
+}
+
+/** What a period got from the one before, in trillionths of a USD. */
+export function carriedIn({ carried }: Budget, period: string): bigint {
+  return carried?.get(period)?.amount ?? 0n;
+}
+
+/** The amount of a period by the budget file alone, in trillionths of a USD. */
+export function plannedIn(budget: Budget, name: string): bigint {
+  const { amount, limits, steps, growth } = budget;
+  const own = limits.get(name);
+  if (own !== undefined || (steps === undefined && growth === undefined)) return own ?? amount;
+  const period = budgetCalendar(budget).periodNamed(name);
+  if (period === undefined) return amount;
+  if (steps !== undefined) return steppedAmount(steps, period) ?? amount;
+  return growth === undefined ? amount : grown(amount, growth, period, budget);
+}
+
+/** The calendar of a budget's periods. */
+export function budgetCalendar({
+  period,
+  timeZone,
+  fiscalYear,
+}: Pick<Budget, 'period' | 'timeZone' | 'fiscalYear'>): Calendar {
+  return calendarOf(period, timeZone, fiscalYear);
 }
 
 /** `5000 USD`. */

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { oneOf, quoted } from '../choices.ts';
 import {
   choiceParser,
-  entriesOf,
   type Given,
   gatherProblems,
+  integerParser,
   itemsOf,
   keysOf,
   type Parse,
@@ -15,16 +15,20 @@ import {
   readValue,
   readYamlFile,
 } from '../config/index.ts';
-import { wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
-import { usdDecimals } from '../money.ts';
+import type { FiscalYear } from '../fiscal-year.ts';
 import { severities } from '../severity.ts';
-import { addCalendarMonths, calendarOf, type Instant, type PeriodKind, periodKinds } from '../time.ts';
-import { type Budget, percentDecimals, shortest, type Threshold, thresholdSubjects } from './budget.ts';
+import { addCalendarMonths, calendarOf, type Instant, isFiscal, type PeriodKind, periodKinds } from '../time.ts';
+import { type Budget, type Threshold, thresholdSubjects } from './budget.ts';
 import { budgetRule, thresholdRule, topRule } from './file-keys.ts';
 import { type Named, reportUnknownParents, type Written, withParents } from './parents.ts';
+import { type AmountRead, listIn, type PeriodsGiven, parseShare, readAmount } from './read-amount.ts';
+import { readChanges } from './read-changes.ts';
+import { readFiscalYear } from './read-fiscal-year.ts';
+import { readParts, scopeOfParts } from './read-parts.ts';
 import { readNames, readScope, refuse } from './read-scope.ts';
+import { budgetNamePattern, kindOfPeriod, readTable, type TableBudget, tableSteps } from './table.ts';
 
 export interface BudgetsInput {
   readonly text: string;
@@ -53,71 +57,200 @@ export function loadBudgets(
   return text === undefined ? undefined : parseBudgets({ text, file, now, sinks });
 }
 
-/** Parses budgets. Pure. Throws one UsageError that lists every problem, one per line, by position. */
+/**
+ * Parses budgets, and the table of amounts next to the file that it names. Throws one UsageError that lists every problem,
+ * one per line, by position.
+ */
 export function parseBudgets(input: BudgetsInput): readonly Budget[] {
   const problems = gatherProblems();
   const { root, isSound } = parseYaml(input.text, input.file, problems);
   const top = isSound && root.value !== null ? keysOf(root, topRule, problems) : undefined;
   const list = top?.get('budgets');
+  const fiscalYear = readFiscalYear(top?.get('fiscalYear'), problems);
+  const table = readTable(top?.get('table'), input.file, problems);
   const given = list ? itemsOf(list, 'a list of budgets such as - name: everything', problems) : [];
-  const names = new Map<string, Place>();
-  const parents: { readonly name: string; readonly place: Place }[] = [];
-  const written = given.flatMap((item) => readBudget(item, input, { names, parents }, problems) ?? []);
-  reportUnknownParents(parents, [...names.keys()], problems);
-  const budgets = withParents(written, problems);
+  const reading: Reading = {
+    input,
+    fiscalYear: { given: top?.has('fiscalYear') ?? false, year: fiscalYear },
+    table,
+    named: { names: new Map(), parents: [] },
+    problems,
+  };
+  const written = given.flatMap((item) => readBudget(item, reading) ?? []);
+  for (const [name, budget] of table) {
+    if (!reading.named.names.has(name)) written.push(...(tableBudget(name, budget, reading) ?? []));
+  }
+  reportUnknownParents(reading.named.parents, [...reading.named.names.keys()], problems);
+  const changes = readChanges(top?.get('changes'), problems);
+  const budgets = withParents(written, input.now, problems);
   problems.throwIfAny();
-  return budgets;
+  return changes.length === 0 ? budgets : budgets.map((budget) => ({ ...budget, changes }));
 }
 
-/** One budget; undefined if it has a mistake. Adds its name to `names` in any case, and reports a duplicate. */
-function readBudget(
-  item: Given,
-  input: BudgetsInput,
-  { names, parents }: Named,
-  problems: Problems,
-): Written | undefined {
+/** What every budget of a file is read with. */
+interface Reading {
+  readonly input: BudgetsInput;
+  readonly fiscalYear: { readonly given: boolean; readonly year: FiscalYear | undefined };
+  readonly table: ReadonlyMap<string, TableBudget>;
+  readonly named: Named;
+  readonly problems: Problems;
+}
+
+/** One budget; undefined if it has a mistake. Adds its name to `named` in any case, and reports a duplicate. */
+function readBudget(item: Given, reading: Reading): Written | undefined {
+  const { input, named, problems } = reading;
   const keys = keysOf(item, budgetRule, problems);
   if (keys === undefined) return undefined;
   const here: Place = { where: item.where, position: item.position };
-  function required<T>(key: string, parse: Parse<T>, expected: string): T | undefined {
-    const given = keys?.get(key);
-    if (given === undefined) problems.report(here, `found no ${key}, expected ${expected}; add it`);
-    return readValue(given, parse, problems);
-  }
-  const name = required('name', parseBudgetName, 'a name such as name: everything');
-  const period = required('period', parsePeriod, `one of ${oneOf(periodKinds)}`);
-  const amount = required('amount', parseUsd, 'an amount such as amount: 5000 USD');
-  const timeZone = readTimeZone(keys.get('timeZone'), period, input.now, problems);
-  const amountPlaces = new Map<string, Place>();
-  const limits = readLimits(keys.get('limits'), period, timeZone, amountPlaces, problems);
+  const name = required(keys, 'name', parseBudgetName, 'a name such as name: everything', here, problems);
+  const period = readKind(keys, here, reading);
+  const fiscalYear = reading.fiscalYear.year;
+  const timeZone = readTimeZone(keys.get('timeZone'), { period, fiscalYear }, input.now, problems);
+  const ofTable = name === undefined ? undefined : reading.table.get(name);
+  const amounts = amountsOf(keys, { period, timeZone, fiscalYear }, ofTable, here, problems);
   const notify = readNames(keys.get('notify'), sinkParser(input.sinks), 'a list of sinks', problems) ?? [];
   const thresholds = readThresholds(keys.get('thresholds'), notify, input.sinks, problems);
   const scopePlaces = new Map<string, Place>();
-  const scope = readScope(keys.get('scope'), scopePlaces, problems);
+  const own = readScope(keys.get('scope'), scopePlaces, problems);
+  const parts = readParts(keys.get('parts'), parseBudgetName, problems);
+  const scope = keys.has('scope') || parts.length === 0 ? own : scopeOfParts(parts);
+  if (scope === undefined) {
+    problems.report(
+      keys.get('parts') ?? here,
+      'found parts that differ in more than one key, and no scope; add a scope that includes all parts',
+    );
+  }
   const parent = readValue(keys.get('parent'), parseBudgetName, problems);
-  if (parent !== undefined) parents.push({ name: parent, place: keys.get('parent') ?? here });
-  const namePlace = keys.get('name') ?? here;
+  if (parent !== undefined) named.parents.push({ name: parent, place: keys.get('parent') ?? here });
+  addName(name, keys.get('name') ?? here, reading);
+  // Do not report consequences of a mistake.
+  const { amount, limits, steps, growth, rollover, limitPlaces } = amounts;
+  if (name === undefined || period === undefined || amount === undefined || timeZone === undefined) return undefined;
+  if (scope === undefined) return undefined;
+  const fiscal = isFiscal(period) ? { fiscalYear } : {};
+  const rest = { steps, growth, limits, rollover, parent, thresholds };
+  return {
+    budget: { name, where: item.where, scope, period, ...fiscal, timeZone, amount, ...rest },
+    places: {
+      parent: keys.get('parent') ?? here,
+      amount: keys.get('amount') ?? listIn(keys.get('limits')) ?? ofTable?.place ?? here,
+    },
+    amountPlaces: limitPlaces,
+    scopePlaces,
+    parts,
+  };
+}
+
+function required<T>(
+  keys: ReadonlyMap<string, Given>,
+  key: string,
+  parse: Parse<T>,
+  expected: string,
+  here: Place,
+  problems: Problems,
+): T | undefined {
+  const given = keys.get(key);
+  if (given === undefined) problems.report(here, `found no ${key}, expected ${expected}; add it`);
+  return readValue(given, parse, problems);
+}
+
+function addName(name: string | undefined, place: Place, { named: { names }, problems }: Reading): void {
   const first = name === undefined ? undefined : names.get(name);
   if (first !== undefined) {
     const line = first.position?.line;
-    problems.report(namePlace, `found ${quoted(name ?? '')} a second time, first on line ${line}; rename one`);
-  } else if (name !== undefined) names.set(name, namePlace);
-  // Do not report consequences of a mistake.
-  if (name === undefined || period === undefined || amount === undefined || timeZone === undefined) return undefined;
+    problems.report(place, `found ${quoted(name ?? '')} a second time, first on line ${line}; rename one`);
+  } else if (name !== undefined) names.set(name, place);
+}
+
+/** The kind of period; undefined if it has a mistake, or needs a fiscal year that the file does not define. */
+function readKind(
+  keys: ReadonlyMap<string, Given>,
+  here: Place,
+  { fiscalYear, problems }: Reading,
+): PeriodKind | undefined {
+  const kind = required(keys, 'period', parsePeriod, `one of ${oneOf(periodKinds)}`, here, problems);
+  if (kind === undefined || !isFiscal(kind) || fiscalYear.year !== undefined) return kind;
+  if (!fiscalYear.given) problems.report(keys.get('period') ?? here, `found ${kind}, ${needsFiscalYear}`);
+  return undefined;
+}
+
+const needsFiscalYear =
+  'which needs the fiscal year; add a line such as fiscalYear: { start: april } at the top of the file';
+
+/** The amounts of a budget: those of the file, and those of the table. */
+function amountsOf(
+  keys: ReadonlyMap<string, Given>,
+  periods: PeriodsGiven,
+  ofTable: TableBudget | undefined,
+  here: Place,
+  problems: Problems,
+): AmountRead {
+  const amounts = readAmount(keys, periods, problems);
+  const list = listIn(keys.get('limits'));
+  const hasAmount = keys.has('amount') || list !== undefined;
+  if (!hasAmount && ofTable === undefined) {
+    problems.report(here, 'found no amount, expected an amount such as amount: 5000 USD; add it');
+  }
+  const growing = keys.get('growth');
+  if (growing !== undefined && !hasAmount) {
+    problems.report(growing, 'found growth without amount, which is the amount of the first period; add it');
+  }
+  if (ofTable === undefined) return amounts;
+  const limits = keys.get('limits');
+  if (limits !== undefined) {
+    problems.report(
+      limits,
+      `found limits, but the table has amounts of this budget (${ofTable.place.where}); remove one of the two`,
+    );
+  }
+  const steps = tableSteps(ofTable, periods, problems);
+  if (!hasAmount) return { ...amounts, steps, amount: steps[0]?.amount };
   return {
-    budget: { name, where: item.where, scope, period, timeZone, amount, limits, parent, thresholds },
-    places: {
-      parent: keys.get('parent') ?? here,
-      amount: keys.get('amount') ?? here,
-    },
-    amountPlaces,
-    scopePlaces,
+    ...amounts,
+    limits: new Map(steps.map(({ name, amount }) => [name, amount])),
+    limitPlaces: new Map(steps.map(({ name, place }) => [name, place])),
   };
+}
+
+/** A budget that only the table has: its periods follow from their names, and it has the usual thresholds. */
+function tableBudget(name: string, table: TableBudget, reading: Reading): Written[] {
+  const { problems, named } = reading;
+  named.names.set(name, table.place);
+  if (table.parent !== undefined) named.parents.push({ name: table.parent, place: table.place });
+  const [first] = table.rows;
+  if (first === undefined) return [];
+  const period = kindOfPeriod(first.period);
+  if (period === undefined)
+    problems.report(
+      first.place,
+      `found ${quoted(first.period)} as a period, expected one such as 2026-10, 2026-Q4 or FY2027-P03`,
+    );
+  const fiscalYear = reading.fiscalYear.year;
+  const isWithoutYear = period !== undefined && isFiscal(period) && fiscalYear === undefined;
+  if (isWithoutYear && !reading.fiscalYear.given)
+    problems.report(first.place, `found ${first.period}, ${needsFiscalYear}`);
+  if (period === undefined || isWithoutYear) return [];
+  const steps = tableSteps(table, { period, timeZone: 'UTC', fiscalYear }, problems);
+  const amount = steps[0]?.amount;
+  if (amount === undefined) return [];
+  const { place, scope, scopePlaces, parent } = table;
+  const fiscal = isFiscal(period) ? { fiscalYear } : {};
+  const thresholds = readThresholds(undefined, [], undefined, problems);
+  const dates = { period, ...fiscal, timeZone: 'UTC', amount, steps, limits: new Map<string, bigint>() };
+  return [
+    {
+      budget: { name, where: place.where, scope, ...dates, parent, thresholds },
+      places: { parent: place, amount: place },
+      amountPlaces: new Map(),
+      scopePlaces,
+      parts: [],
+    },
+  ];
 }
 
 const parseBudgetName: Parse<string> = (value) => {
   const text = parseText(value, 100);
-  if (/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u.test(text)) return text;
+  if (budgetNamePattern.test(text)) return text;
   return refuse(quoted(text), 'a name of letters, digits and . _ - without spaces');
 };
 
@@ -125,68 +258,22 @@ const parsePeriod = choiceParser(periodKinds);
 const parseSeverity = choiceParser(severities);
 const parseSubject = choiceParser(thresholdSubjects);
 
-/** `5000 USD` in trillionths of a USD. */
-export const parseUsd: Parse<bigint> = (value) => {
-  const found = typeof value === 'number' ? String(value) : quoted(parseText(value));
-  const [, digits] = typeof value === 'string' ? (/^(\d{1,15}(?:\.\d{1,12})?) USD$/.exec(value) ?? []) : [];
-  const usd = digits === undefined ? 0n : wholeOfDecimal(digits, usdDecimals);
-  if (usd > 0n) return usd;
-  return refuse(
-    found,
-    'an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
-  );
-};
-
 function readTimeZone(
   given: Given | undefined,
-  period: PeriodKind | undefined,
+  { period = 'monthly', fiscalYear }: Pick<PeriodsGiven, 'period' | 'fiscalYear'>,
   now: Instant,
   problems: Problems,
 ): string | undefined {
   if (given === undefined) return 'UTC';
   const parse: Parse<string> = (value) => {
     const zone = parseText(value);
-    calendarOf(period ?? 'monthly', zone).periodAt(now);
+    calendarOf(period, zone, fiscalYear).periodAt(now);
     // Zones with a half-hour daylight saving shift differ from UTC by whole hours for part of the year.
     const days = calendarOf('daily', zone);
     for (let month = -12; month <= 12; month += 1) days.periodAt(addCalendarMonths(now, month));
     return zone;
   };
   return readValue(given, parse, problems);
-}
-
-const periodExamples: Readonly<Record<PeriodKind, string>> = {
-  daily: 'a day such as 2026-10-01',
-  weekly: 'a week such as 2026-W40',
-  monthly: 'a month such as 2026-10',
-  quarterly: 'a quarter such as 2026-Q4',
-  yearly: 'a year such as 2026',
-};
-
-function readLimits(
-  given: Given | undefined,
-  period: PeriodKind | undefined,
-  timeZone: string | undefined,
-  amountPlaces: Map<string, Place>,
-  problems: Problems,
-): ReadonlyMap<string, bigint> {
-  const limits = new Map<string, bigint>();
-  if (given === undefined) return limits;
-  const expected = period === undefined ? 'a period' : periodExamples[period];
-  for (const [name, entry] of entriesOf(given, `${expected} and its amount`, problems) ?? []) {
-    const amount = readValue(entry, parseUsd, problems);
-    try {
-      if (period !== undefined && calendarOf(period, timeZone).periodNamed(name) === undefined) {
-        problems.report({ ...entry, key: undefined }, `found ${quoted(name)} as a period, expected ${expected}`);
-      }
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      problems.report(entry, error.message);
-    }
-    if (amount !== undefined) limits.set(name, amount);
-    amountPlaces.set(name, entry);
-  }
-  return limits;
 }
 
 function readThresholds(
@@ -196,7 +283,7 @@ function readThresholds(
   problems: Problems,
 ): readonly Threshold[] {
   if (given === undefined) {
-    const at = parseAt('100%');
+    const at = parseShare('100%');
     return [
       { of: 'spent', ...at, severity: 'critical', notify },
       { of: 'forecast', ...at, severity: 'warning', notify },
@@ -208,35 +295,41 @@ function readThresholds(
     if (keys === undefined) continue;
     const at = keys.get('at');
     if (at === undefined) problems.report(item, 'found no at, expected one such as at: 80% or at: 4500 USD; add it');
-    const read = readValue(at, parseAt, problems);
+    const read = readValue(at, parseShare, problems);
     const of = keys.has('of') ? readValue(keys.get('of'), parseSubject, problems) : 'spent';
     const severity = readValue(keys.get('severity'), parseSeverity, problems) ?? 'warning';
     const own = readNames(keys.get('notify'), sinkParser(sinks), 'a list of sinks', problems);
+    const run = readRun(keys, problems);
     if (read === undefined || of === undefined) continue;
     if (thresholds.some((other) => other.code === read.code && other.of === of)) {
       const found = of === 'spent' ? read.code : `${read.code} of ${of}`;
       problems.report(at ?? item, `found ${found} a second time in this budget; keep one`);
     }
-    thresholds.push({ of, ...read, severity, notify: own ?? notify });
+    thresholds.push({ of, ...read, severity, notify: own ?? notify, ...(run === undefined ? {} : { run }) });
   }
   return thresholds;
 }
 
-/** `80%` or `4500 USD`. */
-function parseAt(value: Parameters<Parse<unknown>>[0]): Pick<Threshold, 'code' | 'at'> {
-  const found = typeof value === 'number' ? String(value) : parseText(value);
-  const [, percentText] = /^(\d{1,4}(?:\.\d{1,4})?)%$/.exec(found) ?? [];
-  const percent = percentText === undefined ? 0n : wholeOfDecimal(percentText, percentDecimals);
-  if (percent > 0n) return { code: `${shortest(percent, percentDecimals)}%`, at: { percent } };
-  if (!/^\d.* USD$/.test(found)) {
-    return refuse(
-      quoted(found),
-      'a share of the amount up to 9999%, or an amount, both above 0, such as 80%, 82.5% or 4500 USD',
-    );
+const usualTimeLimit = 60;
+
+/** The command of a threshold: a program and its arguments, without a shell. */
+function readRun(keys: ReadonlyMap<string, Given>, problems: Problems): Threshold['run'] {
+  const given = keys.get('run');
+  const limit = keys.get('timeLimitSeconds');
+  const timeLimitSeconds = readValue(limit, integerParser(1, 900), problems) ?? usualTimeLimit;
+  if (given === undefined) {
+    if (limit !== undefined) problems.report(limit, 'found timeLimitSeconds without run; add run, or remove it');
+    return undefined;
   }
-  const usd = parseUsd(found);
-  return { code: `${shortest(usd, usdDecimals)} USD`, at: { usd } };
+  const items = itemsOf(given, 'a program and its arguments such as [./stop.sh, sandboxes]', problems);
+  const argv = items.flatMap((item) => readValue(item, parseArgument, problems) ?? []);
+  return argv.length === items.length && argv.length > 0 ? { argv, timeLimitSeconds } : undefined;
 }
+
+const parseArgument: Parse<string> = (value) => {
+  const text = parseText(value, 1000);
+  return text.includes('\0') ? refuse('a null character', 'an argument without one') : text;
+};
 
 export function sinkParser(sinks: readonly string[] | undefined): Parse<string> {
   return (value) => {

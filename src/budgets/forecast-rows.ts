@@ -76,7 +76,7 @@ export function forecastRow({
     history_start: made === undefined ? null : formatInstant(made.history.start),
     history_end: made === undefined ? null : formatInstant(made.history.end),
     observations: made?.observations ?? null,
-    model: made?.model ?? null,
+    model: made === undefined ? null : isPlanned(made) ? `${made.model}${plannedEnd}` : made.model,
     transform: made?.transform ?? null,
     seasons: made === undefined ? null : JSON.stringify(made.seasons),
     spent: decimalOfWhole(spent, usdDecimals),
@@ -91,6 +91,14 @@ export function forecastRow({
     exceeds_on: exceedsOn ?? null,
     reason: forecast.kind === 'none' ? forecast.reason : null,
   };
+}
+
+/** What follows the name of the model of a stored forecast that includes planned changes. */
+export const plannedEnd = ', with planned changes';
+
+/** Whether a planned change has moved a forecast. */
+export function isPlanned({ changes = [] }: PeriodForecast): boolean {
+  return changes.some(({ added }) => added !== 0n);
 }
 
 /** The day on which the forecast reaches the budget's amount; undefined if it does not, or if it was reached already. */

@@ -1,17 +1,35 @@
 export { type BudgetBacktest, backtestBudget } from './backtest.ts';
-export { amountIn, type Budget, type Threshold } from './budget.ts';
+export {
+  amountIn,
+  type Budget,
+  budgetCalendar,
+  carriedIn,
+  type PlannedChange,
+  plannedIn,
+  type Threshold,
+} from './budget.ts';
+export { withCarried } from './carried.ts';
 export { type KnownCoverage, reachedAt, readKnown } from './coverage-known.ts';
-export { budgetsFile, loadBudgets, parseUsd, sinkParser } from './file.ts';
+export { budgetsFile, loadBudgets, sinkParser } from './file.ts';
 export { topRule } from './file-keys.ts';
 export { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts';
 export { aboutDay, forecastSentence, ordinal } from './forecast-words.ts';
 export { ownerBudgets } from './owner-budgets.ts';
 export { type Forecaster, forecastLevel } from './period-forecast.ts';
+export { parseUsd } from './read-amount.ts';
+export { parseChange } from './read-changes.ts';
 export { readNames, refuse } from './read-scope.ts';
 export { readForecasts, withForecasts } from './scope-forecasts.ts';
 export { backtestToJson, dayOf, describeBacktest, wasRecorded } from './show-backtest.ts';
 export { describeForecasts, forecastsToJson } from './show-forecasts.ts';
-export { type BudgetNow, budgetsToJson, type CompleteThrough, describeBudgets, notBegun } from './show-now.ts';
+export {
+  type BudgetNow,
+  budgetsToJson,
+  type CompleteThrough,
+  describeBudgets,
+  notBegun,
+  othersOf,
+} from './show-now.ts';
 export { namesNotFound, readSpends, type SpendNow, type SpendsAsked, watchedSpends } from './spend.ts';
 export {
   type BudgetWithStored,
@@ -24,13 +42,13 @@ export {
 export {
   type BudgetFact,
   type BudgetState,
-  budgetCalendar,
   type Driver,
   evaluateBudgets,
   isAskedBy,
   isForecastAsked,
   isReached,
   limitOf,
+  type PartSpend,
   type Spend,
   shareOf,
   stateOf,

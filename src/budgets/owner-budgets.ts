@@ -1,21 +1,43 @@
 import { decimalOfWhole } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
-import type { Budget } from './budget.ts';
+import { type Budget, budgetCalendar, plannedIn } from './budget.ts';
+
+/** How many months of an amount that grows are passed to reports. */
+const monthsAhead = 240;
 
 /**
  * The monthly budgets of single owners, as the JSON that reports take as `budgets`: an entry for the usual amount, where
  * `month` is null, or one a month (`2026-10`) for budgets whose months differ. Budgets whose scope names more than one
- * owner, or anything else, are left out: they cannot be compared with what one owner costs.
+ * owner, or anything else, are left out: they cannot be compared with what one owner costs. Amounts are without what is
+ * left of earlier months.
  */
 export function ownerBudgets(budgets: readonly Budget[]): string {
-  const entries = budgets.flatMap(({ scope, period, timeZone, amount, limits }) => {
+  const entries = budgets.flatMap((budget) => {
+    const { scope, period, timeZone, amount } = budget;
     const owners = Object.entries(scope.owner ?? {});
     const [[dimension = '', values = []] = []] = owners;
     const isOfOneOwner = Object.keys(scope).length === 1 && owners.length === 1 && values.length === 1;
     if (!isOfOneOwner || period !== 'monthly' || timeZone !== 'UTC') return [];
     const usual = { dimension, owner: values[0], month: null, amount: decimalOfWhole(amount, usdDecimals) };
-    const own = [...limits].map(([month, other]) => ({ ...usual, month, amount: decimalOfWhole(other, usdDecimals) }));
+    const months = [...new Set([...budget.limits.keys(), ...plannedMonths(budget)])].sort();
+    const own = months.map((month) => ({
+      ...usual,
+      month,
+      amount: decimalOfWhole(plannedIn(budget, month), usdDecimals),
+    }));
     return [usual, ...own];
   });
   return JSON.stringify(entries);
+}
+
+/** The months whose amounts follow from a list, a table or growth. */
+function plannedMonths(budget: Budget): string[] {
+  const calendar = budgetCalendar(budget);
+  const start = budget.steps?.[0]?.from ?? (budget.growth && calendar.periodNamed(budget.growth.from)?.start);
+  if (start === undefined) return [];
+  const months: string[] = [];
+  for (let month = calendar.periodAt(start); months.length < monthsAhead; month = calendar.periodAt(month.end)) {
+    months.push(month.name);
+  }
+  return months;
 }

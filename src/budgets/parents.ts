@@ -1,8 +1,10 @@
 import { oneOf, quoted } from '../choices.ts';
 import type { Place, Problems } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
-import { amountIn, type Budget, type BudgetScope, usdText } from './budget.ts';
+import type { Instant } from '../time.ts';
+import { type Budget, type BudgetScope, budgetCalendar, plannedIn, usdText } from './budget.ts';
 import { scopeTexts } from './file-keys.ts';
+import type { PartWritten } from './read-parts.ts';
 
 /** A budget from the file, with the places of the values that are compared with other budgets. */
 export interface Written {
@@ -10,6 +12,7 @@ export interface Written {
   readonly places: Readonly<Record<'parent' | 'amount', Place>>;
   readonly amountPlaces: ReadonlyMap<string, Place>;
   readonly scopePlaces: ReadonlyMap<string, Place>;
+  readonly parts: readonly PartWritten[];
 }
 
 /** The names of budgets and of their parents, including budgets with a mistake. */
@@ -28,7 +31,7 @@ export function reportUnknownParents(parents: Named['parents'], names: readonly 
 }
 
 /** Adds the scopes of parents to their children, and reports every conflict between two budgets. */
-export function withParents(written: readonly Written[], problems: Problems): readonly Budget[] {
+export function withParents(written: readonly Written[], now: Instant, problems: Problems): readonly Budget[] {
   const byName = new Map<string, Written>();
   for (const one of written) if (!byName.has(one.budget.name)) byName.set(one.budget.name, one);
   /** The parents of a budget, the nearest first. Reports a circle of parents and returns none. */
@@ -53,20 +56,27 @@ export function withParents(written: readonly Written[], problems: Problems): re
   for (const { child, parents } of lines) {
     const [parent] = parents;
     if (parent !== undefined) comparePeriods(child, parent, problems);
-    for (const ancestor of parents) compareScopes(child, ancestor, problems);
+    const narrower = { scope: child.budget.scope, places: child.scopePlaces, otherwise: child.places.parent };
+    for (const { budget } of parents) compareScopes(narrower, { ...budget, is: 'the parent' }, problems);
+    for (const { scope, scopePlaces, place } of child.parts) {
+      const part = { scope, places: scopePlaces, otherwise: place };
+      compareScopes(part, { ...child.budget, is: 'the budget' }, problems);
+    }
   }
   for (const parent of written) {
     const children = lines.filter(({ child, parents }) => parents[0] === parent && isComparable(child, parent));
     compareLimits(
       parent,
       children.map(({ child }) => child),
+      now,
       problems,
     );
   }
-  return lines.map(({ child, parents }) => ({
-    ...child.budget,
-    scope: parents.reduce((scope, { budget }) => within(budget.scope, scope), child.budget.scope),
-  }));
+  return lines.map(({ child: { budget, parts }, parents }) => {
+    const scope = parents.reduce((inner, parent) => within(parent.budget.scope, inner), budget.scope);
+    const shared = parts.map((part) => ({ name: part.name, scope: within(scope, part.scope) }));
+    return { ...budget, scope, ...(parts.length === 0 ? {} : { parts: shared }) };
+  });
 }
 
 function within(outer: BudgetScope, inner: BudgetScope): BudgetScope {
@@ -92,39 +102,41 @@ function comparePeriods(child: Written, parent: Written, problems: Problems): vo
   );
 }
 
-/** A child is a part of its parent, so it may only name values that the parent also names. */
-function compareScopes(child: Written, parent: Written, problems: Problems): void {
+/** A child or part may only name values that the outer budget also names. */
+function compareScopes(
+  inner: { readonly scope: BudgetScope; readonly places: ReadonlyMap<string, Place>; readonly otherwise: Place },
+  outer: Pick<Budget, 'name' | 'scope'> & { readonly is: string },
+  problems: Problems,
+): void {
+  const outerName = `${outer.is} ${quoted(outer.name)}`;
   for (const [own, other] of [
     ['owner', 'label'],
     ['label', 'owner'],
   ] as const) {
-    if (child.budget.scope[own] === undefined || parent.budget.scope[other] === undefined) continue;
+    if (inner.scope[own] === undefined || outer.scope[other] === undefined) continue;
     problems.report(
-      child.scopePlaces.get(own) ?? child.places.parent,
-      `found ${own}, but the parent ${quoted(parent.budget.name)} uses ${other}; use ${other} here too, because a budget has one of the two; ` +
+      inner.places.get(own) ?? inner.otherwise,
+      `found ${own}, but ${outerName} uses ${other}; use ${other} here too, because a budget has one of the two; ` +
         'an allocation rule can match labels',
     );
   }
   for (const key of scopeTexts) {
-    reportOutside(key, child.budget.scope[key], parent.budget.scope[key]);
+    reportOutside(key, inner.scope[key], outer.scope[key]);
   }
   for (const group of ['owner', 'label'] as const) {
-    for (const [key, outer] of Object.entries(parent.budget.scope[group] ?? {})) {
-      reportOutside(`${group}.${key}`, child.budget.scope[group]?.[key], outer);
+    for (const [key, values] of Object.entries(outer.scope[group] ?? {})) {
+      reportOutside(`${group}.${key}`, inner.scope[group]?.[key], values);
     }
   }
-  function reportOutside(
-    key: string,
-    inner: readonly string[] | undefined,
-    outer: readonly string[] | undefined,
-  ): void {
-    if (inner === undefined || outer === undefined) return;
-    const outside = inner.filter((value) => !outer.some((pattern) => isCovered(key, value, pattern)));
+  function reportOutside(key: string, own: readonly string[] | undefined, all: readonly string[] | undefined): void {
+    if (own === undefined || all === undefined) return;
+    const outside = own.filter((value) => !all.some((pattern) => isCovered(key, value, pattern)));
     if (outside.length === 0) return;
+    const what =
+      outer.is === 'the parent' ? 'a parent includes all costs of its children' : 'a budget includes all of its parts';
     problems.report(
-      child.scopePlaces.get(key) ?? child.places.parent,
-      `found ${outside.map(quoted).join(', ')}, which the parent ${quoted(parent.budget.name)} does not include, expected only ` +
-        `${oneOf(outer.map(quoted))}; a parent includes all costs of its children`,
+      inner.places.get(key) ?? inner.otherwise,
+      `found ${outside.map(quoted).join(', ')}, which ${outerName} does not include, expected only ${oneOf(all.map(quoted))}; ${what}`,
     );
   }
 }
@@ -137,19 +149,58 @@ function isCovered(key: string, value: string, other: string): boolean {
 }
 
 /** The amounts of children may not add up to more than their parent's, in any period that one of them names. */
-function compareLimits(parent: Written, children: readonly Written[], problems: Problems): void {
+function compareLimits(parent: Written, children: readonly Written[], now: Instant, problems: Problems): void {
   if (children.length === 0) return;
-  const family = [parent, ...children];
-  const named = new Set(family.flatMap(({ budget }) => [...budget.limits.keys()]));
-  for (const period of [undefined, ...named]) {
-    const own = amountIn(parent.budget, period);
-    const together = children.reduce((sum, { budget }) => sum + amountIn(budget, period), 0n);
-    if (together <= own) continue;
-    const place = (period !== undefined && parent.amountPlaces.get(period)) || parent.places.amount;
+  const family = [parent, ...children].map(({ budget }) => budget);
+  const named = new Set(family.flatMap(({ limits }) => [...limits.keys()]));
+  const excess = (own: bigint, together: bigint, place: Place, when: string) => {
     problems.report(
       place,
-      `found ${usdText(own)}${period === undefined ? '' : ` in ${period}`}, expected at least ${usdText(together)}, the sum of its ` +
+      `found ${usdText(own)}${when}, expected at least ${usdText(together)}, the sum of its ` +
         `children (${children.map(({ budget }) => budget.name).join(', ')}); raise it, or lower theirs`,
     );
+  };
+  const sumOf = (amount: (budget: Budget) => bigint) => children.reduce((sum, { budget }) => sum + amount(budget), 0n);
+  const isPlanned = family.some(({ steps, growth }) => steps !== undefined || growth !== undefined);
+  if (!isPlanned) {
+    const together = sumOf(({ amount }) => amount);
+    if (together > parent.budget.amount) excess(parent.budget.amount, together, parent.places.amount, '');
   }
+  for (const period of named) {
+    const [own, together] = [plannedIn(parent.budget, period), sumOf((budget) => plannedIn(budget, period))];
+    const place = parent.amountPlaces.get(period) ?? parent.places.amount;
+    if (together > own) excess(own, together, place, ` in ${period}`);
+  }
+  // Of amounts that change by themselves, only the first period with a mistake.
+  for (const period of isPlanned ? plannedPeriods(family, now) : []) {
+    if (named.has(period)) continue;
+    const [own, together] = [plannedIn(parent.budget, period), sumOf((budget) => plannedIn(budget, period))];
+    if (together <= own) continue;
+    excess(own, together, parent.places.amount, ` in ${period}`);
+    return;
+  }
+}
+
+/** How many periods after now are compared, of amounts that grow. */
+const periodsAhead = 60;
+const mostPeriods = 5000;
+
+/** The periods from the first change of an amount to some years ahead. */
+function plannedPeriods(family: readonly Budget[], now: Instant): string[] {
+  const [any] = family;
+  if (any === undefined) return [];
+  const calendar = budgetCalendar(any);
+  const starts = family.flatMap(({ steps = [], growth }) => [
+    ...steps.map(({ from }) => from),
+    ...(growth === undefined ? [] : [calendar.periodNamed(growth.from)?.start ?? now]),
+  ]);
+  // Before the first of them, amounts are constant.
+  let period = calendar.periodAt(Math.min(now, ...starts) - 1);
+  const names: string[] = [];
+  for (let ahead = 0; ahead < periodsAhead && names.length < mostPeriods; ) {
+    names.push(period.name);
+    if (period.start > Math.max(now, ...starts)) ahead += 1;
+    period = calendar.periodAt(period.end);
+  }
+  return names;
 }

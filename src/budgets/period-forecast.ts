@@ -7,6 +7,7 @@ import {
 } from '../forecast/index.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, formatInstant, hourMs, type Instant, type PeriodKind, type Window } from '../time.ts';
+import type { AddedChange } from './budget.ts';
 
 /** The percentage of outcomes that should fall into the interval. */
 export const forecastLevel = 80;
@@ -65,6 +66,8 @@ export interface PeriodForecast {
   readonly history: Window;
   readonly observations: number;
   readonly backtest: Backtest;
+  /** Planned changes, which mean, interval and path include. */
+  readonly changes?: readonly AddedChange[] | undefined;
 }
 
 /** Why there is no forecast. */

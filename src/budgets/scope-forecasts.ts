@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant, type PeriodKind, type Window } from '../time.ts';
 import { type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
-import { amountIn, type Budget } from './budget.ts';
+import { amountIn, type Budget, budgetCalendar, type PlannedChange } from './budget.ts';
+import { changeParts, changePartsOf } from './change-shares.ts';
 import {
   cutsOf,
   type ForecastWindow,
@@ -10,9 +11,10 @@ import {
   type ScopeHistory,
 } from './forecast-histories.ts';
 import { type ForecastScope, type ScopeForecast, scopeRow } from './forecast-rows.ts';
-import { type Forecaster, forecastPeriod, type Steps } from './period-forecast.ts';
+import { type Forecaster, forecastPeriod, type PeriodAsked } from './period-forecast.ts';
+import { type ChangePart, withChanges } from './planned-change.ts';
 import { costsOf, expectedOf, unanswerableOf } from './spend.ts';
-import { budgetCalendar, isForecastAsked, type Spend } from './thresholds.ts';
+import { isForecastAsked, type Spend } from './thresholds.ts';
 
 export interface ForecastsAsked {
   readonly now: Instant;
@@ -34,6 +36,8 @@ export interface ForecastsAsked {
    * only the first forecast of a scope from one instant, so another would be discarded.
    */
   readonly withoutStored?: boolean;
+  /** Changes to add to forecasts of workspaces: by default those of the budget file. A budget has its own. */
+  readonly changes?: readonly PlannedChange[];
 }
 
 /** The number of latest steps that a forecast includes. */
@@ -45,7 +49,7 @@ const recentSteps = 14;
  */
 export async function readForecasts(connection: Connection, asked: ForecastsAsked): Promise<ScopeForecast[]> {
   const { budgets, configured, withWorkspaces, workspaces = [], now, signal, progress, forecaster } = asked;
-  const { withoutStored = false, holidays = new Set() } = asked;
+  const { withoutStored = false, holidays = new Set(), changes = budgets[0]?.changes ?? [] } = asked;
   const accounts = await completeness(connection);
   const unanswerable = await unanswerableOf(connection, budgets);
   const ofBudgets = budgets.map((budget) => {
@@ -80,8 +84,15 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
   function isKnown(of: ForecastScope, kind: PeriodKind, period: CalendarPeriod, through: Instant | undefined): boolean {
     return through !== undefined && known.has(forecastKey(scopeRow(of, kind, period, through)));
   }
-  const made = (period: CalendarPeriod, completeThrough: Instant, own: bigint, steps: Steps, timeZone = 'UTC') =>
-    forecastPeriod({ period, completeThrough, spent: own, steps, timeZone, holidays }, forecaster);
+  async function made(
+    input: PeriodAsked,
+    partsAt: (completeThrough: Instant) => Promise<readonly ChangePart[]>,
+  ): Promise<ScopeForecast['forecast']> {
+    const { period, completeThrough, spent: own } = input;
+    const forecast = await forecastPeriod({ timeZone: 'UTC', holidays, ...input }, forecaster);
+    if (forecast.kind === 'none') return forecast;
+    return withChanges(forecast, await partsAt(completeThrough), { spent: own, completeThrough, end: period.end });
+  }
   const forecasts: ScopeForecast[] = [];
   for (const { budget, reason = 'no hour of it is complete yet', period, completeThrough } of ofBudgets) {
     const scope = { kind: 'budget', budget } as const;
@@ -91,7 +102,9 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     const forecast: ScopeForecast['forecast'] =
       completeThrough === undefined || own === undefined || steps === undefined
         ? { kind: 'none', reason }
-        : await made(period, completeThrough, own, steps, budget.timeZone);
+        : await made({ period, completeThrough, spent: own, steps, timeZone: budget.timeZone }, (through) =>
+            changeParts(connection, budget, budget.changes ?? [], through),
+          );
     const amount = amountIn(budget, period.name);
     forecasts.push({
       scope,
@@ -113,7 +126,9 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     const { period, completeThrough } = window;
     if (isKnown(scope, 'monthly', period, completeThrough)) continue;
     const own = spentFrom(period.start);
-    const forecast = await made(period, completeThrough, own, steps);
+    const forecast = await made({ period, completeThrough, spent: own, steps }, (through) =>
+      changePartsOf(connection, scope, changes, through),
+    );
     forecasts.push({
       scope,
       periodKind: 'monthly',

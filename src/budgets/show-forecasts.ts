@@ -5,6 +5,7 @@ import { formatTable, type TableLayout, wrapped } from '../terminal/index.ts';
 import { formatInstant } from '../time.ts';
 import { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts';
 import { forecastLevel } from './period-forecast.ts';
+import { changeJson, describeChanges } from './planned-change.ts';
 import type { CompleteThrough } from './show-now.ts';
 
 /** Forecasts as data. */
@@ -51,6 +52,7 @@ export function forecastsToJson(
         observations: made?.observations ?? null,
         backtest: made?.backtest ?? null,
         notes: made?.notes ?? [],
+        ...(made?.changes === undefined ? {} : { changes: made.changes.map(changeJson) }),
       };
     }),
   };
@@ -135,6 +137,7 @@ export function describeForecasts(forecasts: readonly ScopeForecast[], layout: T
     table,
     ...[
       `USD spent: in complete hours. forecast: USD of the whole period. low, high: ${forecastLevel} of 100 periods should end between them. Each line has its own forecast, so lines do not add up.`,
+      ...describeChanges(dearestFirst(forecasts).map((one) => ({ name: nameOf(one), forecast: one.forecast }))),
       ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
     ].map((words) => wrapped(words, layout)),
   ].join('\n');

@@ -2,12 +2,21 @@ import { decimalOfWhole } from '../decimals.ts';
 import { cents, usdDecimals } from '../money.ts';
 import { formatTable, sparkline, type TableLayout, wrapped } from '../terminal/index.ts';
 import { type CalendarPeriod, dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../time.ts';
-import { amountIn, type Budget, type Threshold } from './budget.ts';
+import { amountIn, type Budget, carriedIn, plannedIn, type Threshold } from './budget.ts';
 import type { ScopeForecast } from './forecast-rows.ts';
 import { forecastSentence } from './forecast-words.ts';
 import { forecastLevel } from './period-forecast.ts';
+import { changeJson, describeChanges } from './planned-change.ts';
 import type { SpendNow } from './spend.ts';
-import { type BudgetState, isForecastAsked, isReached, limitOf, shareOf, thresholdKey } from './thresholds.ts';
+import {
+  type BudgetState,
+  isForecastAsked,
+  isReached,
+  limitOf,
+  type PartSpend,
+  shareOf,
+  thresholdKey,
+} from './thresholds.ts';
 
 /** Complete through and settled through of an answer; null if nothing is. */
 export interface CompleteThrough {
@@ -43,7 +52,7 @@ export function budgetsToJson(
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     budgets: lines.map(({ budget, spend, forecast, exceedsOn, state: ofBudget }) => {
-      const { period, spent, spentSince, burnRate, completeThrough, gaps, drivers } = spend;
+      const { period, spent, spentSince, burnRate, completeThrough, gaps, drivers, parts } = spend;
       return {
         name: budget.name,
         parent: budget.parent ?? null,
@@ -56,6 +65,7 @@ export function budgetsToJson(
         /** The part in hours after completeThrough, which may still grow. */
         spentSince: spentSince === undefined ? null : decimalOfWhole(spentSince, usdDecimals),
         amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
+        ...carriedJson(budget, period),
         /** Percent of the budget's amount. */
         share: spent === undefined ? null : shareOf(budget, period, spent),
         daysLeft: daysLeft(period.end, now),
@@ -80,10 +90,12 @@ export function budgetsToJson(
                 /** Day on which the amount is expected to be reached, in the budget's time zone. */
                 exceedsOn: exceedsOn ?? null,
                 model: forecast.model,
+                ...(forecast.changes === undefined ? {} : { changes: forecast.changes.map(changeJson) }),
               },
         noForecastReason: forecast.kind === 'none' ? forecast.reason : null,
         completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
         gaps,
+        ...(parts === undefined ? {} : { parts: partsJson(budget, spend) }),
         /** The most expensive resources. */
         drivers,
         thresholds: budget.thresholds.map((threshold) => ({
@@ -98,6 +110,36 @@ export function budgetsToJson(
       };
     }),
   };
+}
+
+/** What is left of earlier periods, for a budget with rollover. */
+function carriedJson(budget: Budget, { name }: CalendarPeriod): Record<string, unknown> {
+  if (budget.rollover === undefined) return {};
+  return {
+    /** The part of the amount that is left of earlier periods. */
+    carried: decimalOfWhole(carriedIn(budget, name), usdDecimals),
+    /** False if costs of earlier periods may still change it. */
+    isCarriedFinal: budget.carried?.get(name)?.isFinal ?? true,
+    planned: decimalOfWhole(plannedIn(budget, name), usdDecimals),
+  };
+}
+
+/** The parts of a shared budget, and what belongs to none of them. */
+function partsJson(budget: Budget, { period, spent, parts = [] }: SpendNow): Record<string, unknown>[] {
+  const others = othersOf(spent, parts);
+  const all = [...parts.map((part) => ({ ...part, isOther: false })), { name: null, spent: others, isOther: true }];
+  return all.map((part) => ({
+    name: part.name,
+    spent: part.spent === undefined ? null : decimalOfWhole(part.spent, usdDecimals),
+    /** Percent of the budget's amount. */
+    share: part.spent === undefined ? null : shareOf(budget, period, part.spent),
+  }));
+}
+
+/** The spend of a shared budget in none of its parts; undefined if unknown. */
+export function othersOf(spent: bigint | undefined, parts: readonly PartSpend[]): bigint | undefined {
+  if (spent === undefined || parts.some((part) => part.spent === undefined)) return undefined;
+  return parts.reduce((rest, part) => rest - (part.spent ?? 0n), spent);
 }
 
 /** Whether a threshold is reached; null if unknown. */
@@ -135,19 +177,23 @@ export function describeBudgets(lines: readonly BudgetNow[], now: Instant, layou
       ...(hasBars ? [text('lately')] : []),
       text('complete through'),
     ],
-    lines.map(({ budget, spend: { period, spent, burnRate, completeThrough }, forecast, recent, state }) => [
-      budget.name,
-      period.name,
-      spent === undefined ? 'not known' : amount(spent),
-      amount(amountIn(budget, period.name)),
-      spent === undefined ? undefined : shareOf(budget, period, spent),
-      daysLeft(period.end, now).toFixed(1),
-      burnRate === undefined ? 'not known' : amount(burnRate.perDay),
-      forecast.kind === 'none' ? 'none' : amount(forecast.mean),
-      state ?? 'not known',
-      ...(hasBars ? [recent && sparkline(recent.values)] : []),
-      completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough),
-    ]),
+    lines.flatMap(({ budget, spend, forecast, recent, state }) => {
+      const { period, spent, burnRate, completeThrough } = spend;
+      const row = [
+        budget.name,
+        period.name,
+        spent === undefined ? 'not known' : amount(spent),
+        amount(amountIn(budget, period.name)),
+        spent === undefined ? undefined : shareOf(budget, period, spent),
+        daysLeft(period.end, now).toFixed(1),
+        burnRate === undefined ? 'not known' : amount(burnRate.perDay),
+        forecast.kind === 'none' ? 'none' : amount(forecast.mean),
+        state ?? 'not known',
+        ...(hasBars ? [recent && sparkline(recent.values)] : []),
+        completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough),
+      ];
+      return [row, ...partRows(budget, spend, amount).map((cells) => row.map((_, column) => cells[column]))];
+    }),
     { ...layout, important: importantColumns },
   );
   const burning = new Map(
@@ -161,8 +207,39 @@ export function describeBudgets(lines: readonly BudgetNow[], now: Instant, layou
     return `USD a day${names.length === lines.length ? '' : ` of ${names.join(', ')}`}: of the last ${hours}`;
   });
   const bars = hasBars ? [barsOf(lines)] : [];
-  const words = [...bars, ...describeSince(lines), ...computed, ...describeForecasts(lines)];
+  const words = [...bars, ...describeCarried(lines), ...describeSince(lines), ...computed, ...describeForecasts(lines)];
   return [table, ...words.map((sentence) => wrapped(sentence, layout))].join('\n');
+}
+
+/** A row for each part of a shared budget: its name, the period, its spend, and its share of the amount. */
+function partRows(
+  budget: Budget,
+  { period, spent, parts }: SpendNow,
+  amount: (usd: bigint) => string,
+): (string | undefined)[][] {
+  if (parts === undefined) return [];
+  const others = othersOf(spent, parts);
+  const rest = others === undefined || others === 0n ? [] : [{ name: '(others)', spent: others }];
+  return [...parts, ...rest].map((part) => [
+    `- ${part.name}`,
+    period.name,
+    part.spent === undefined ? 'not known' : amount(part.spent),
+    undefined,
+    part.spent === undefined ? undefined : shareOf(budget, period, part.spent),
+  ]);
+}
+
+/** Amounts that include what is left of earlier periods. */
+function describeCarried(lines: readonly BudgetNow[]): string[] {
+  return lines.flatMap(({ budget, spend: { period } }) => {
+    const carried = carriedIn(budget, period.name);
+    if (carried === 0n) return [];
+    const may =
+      budget.carried?.get(period.name)?.isFinal === false ? '; costs of earlier periods may still change it' : '';
+    return [
+      `${budget.name}: ${cents(amountIn(budget, period.name))} USD in ${period.name} include ${cents(carried)} USD left from earlier periods${may}`,
+    ];
+  });
 }
 
 /** What the bars show. */
@@ -200,5 +277,10 @@ function describeForecasts(lines: readonly BudgetNow[]): string[] {
   const basis = isFitted
     ? ['USD forecast: each budget has its own forecast, so the parts of a budget do not add up to it']
     : [];
-  return [...basis, ...sentences, ...none];
+  return [
+    ...basis,
+    ...sentences,
+    ...describeChanges(lines.map(({ budget, forecast }) => ({ name: budget.name, forecast }))),
+    ...none,
+  ];
 }

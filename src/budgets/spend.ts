@@ -3,9 +3,16 @@ import { nearest } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, formatInstant, hourMs, hoursIn, type Instant, type Window } from '../time.ts';
 import { type Completeness, type Connection, completeness, readSql, type SqlRow } from '../warehouse/index.ts';
-import type { Budget, BudgetScope } from './budget.ts';
+import type { Budget, BudgetPart, BudgetScope } from './budget.ts';
 import { reachedAt, readKnown } from './coverage-known.ts';
-import { type BudgetFact, type Driver, evaluateBudgets, type Spend, watchedPeriods } from './thresholds.ts';
+import {
+  type BudgetFact,
+  type Driver,
+  evaluateBudgets,
+  type PartSpend,
+  type Spend,
+  watchedPeriods,
+} from './thresholds.ts';
 
 /** How fast a budget is spent, and the hours from which that is computed. */
 export interface BurnRate extends Window {
@@ -46,7 +53,9 @@ export async function readSpends(
   { now, freshnessHours, configured }: SpendsAsked,
 ): Promise<SpendNow[]> {
   const accounts = await completeness(connection);
-  const unanswerable = await unanswerableOf(connection, [...new Set(asked.map(({ budget }) => budget))]);
+  const distinct = [...new Set(asked.map(({ budget }) => budget))];
+  const partsByBudget = new Map(distinct.map((budget) => [budget, partsOf(budget)]));
+  const unanswerable = await unanswerableOf(connection, [...distinct, ...[...partsByBudget.values()].flat()]);
   const unread = asked.some(({ budget }) => budget.scope.label !== undefined) ? await unreadListings(connection) : [];
   const lines = asked.map(({ budget, period }) => {
     const ours = accounts.filter(({ account }) => budget.scope.account?.includes(account) ?? true);
@@ -61,8 +70,9 @@ export async function readSpends(
       completeThrough,
       burning: burningHours(expected, completeThrough),
       isAnswerable: !unanswerable.has(budget),
+      parts: (partsByBudget.get(budget) ?? []).map((part) => (unanswerable.has(part) ? undefined : part)),
       gaps: [
-        ...(unanswerable.get(budget) ?? []),
+        ...new Set([budget, ...(partsByBudget.get(budget) ?? [])].flatMap((each) => unanswerable.get(each) ?? [])),
         ...(accounts.length === 0 ? ['no account is in the books'] : []),
         ...named.map((account) => `account ${account} is not in the books`),
         ...expected.flatMap((account) => gapsOf(account, period, dueThrough)),
@@ -70,21 +80,13 @@ export async function readSpends(
       ],
     };
   });
-  const spendWindows = lines.flatMap(({ budget, period, completeThrough, burning, isAnswerable }, line) => {
-    if (!isAnswerable) return [];
-    const since = Math.max(period.start, completeThrough ?? period.start);
-    return [
-      { line, of: 'period', budget, start: period.start, end: period.end },
-      ...(since < period.end ? [{ line, of: 'since', budget, start: since, end: period.end }] : []),
-      ...(burning === undefined ? [] : [{ line, of: 'burning', budget, ...burning }]),
-    ];
-  });
+  const spendWindows = lines.flatMap(windowsOf);
   const costs = await costsOf(connection, spendWindows);
   const covered = await coveredHours(
     connection,
     lines.map(({ period }) => period),
   );
-  return lines.map(({ budget, period, accounts: ours, completeThrough, burning, isAnswerable, gaps }, line) => {
+  return lines.map(({ budget, period, accounts: ours, completeThrough, burning, isAnswerable, parts, gaps }, line) => {
     const costOf = (of: string) =>
       costs[spendWindows.findIndex((spendWindow) => spendWindow.line === line && spendWindow.of === of)];
     const hasHours = covered.some((row) => row.spendWindow === line && row.hours > 0 && ours.includes(row.account));
@@ -99,12 +101,63 @@ export async function readSpends(
       completeThrough,
       gaps,
       drivers: isKnown ? drivers : [],
+      ...(budget.parts === undefined ? {} : { parts: partSpends(budget.parts, parts, isKnown, costOf) }),
       burnRate:
         burning === undefined || !isAnswerable
           ? undefined
           : { ...burning, perDay: rounded(burnt * 24n, BigInt(hoursIn(burning))) },
     };
   });
+}
+
+/** The parts of a budget as budgets of their own, to sum their costs. */
+function partsOf(budget: Budget): readonly Budget[] {
+  return (budget.parts ?? []).map(({ scope }) => ({ ...budget, scope, parts: undefined }));
+}
+
+/** The windows to sum for a spend: its period, its parts, its incomplete hours and its burn rate. */
+function windowsOf(
+  {
+    budget,
+    period,
+    completeThrough,
+    burning,
+    isAnswerable,
+    parts,
+  }: {
+    readonly budget: Budget;
+    readonly period: CalendarPeriod;
+    readonly completeThrough: Instant | undefined;
+    readonly burning: Window | undefined;
+    readonly isAnswerable: boolean;
+    readonly parts: readonly (Budget | undefined)[];
+  },
+  line: number,
+): (SpendWindow & { readonly line: number; readonly of: string })[] {
+  if (!isAnswerable) return [];
+  const { start, end } = period;
+  const since = Math.max(start, completeThrough ?? start);
+  return [
+    { line, of: 'period', budget, start, end },
+    ...parts.flatMap((part, place) =>
+      part === undefined ? [] : [{ line, of: `part ${place}`, budget: part, start, end }],
+    ),
+    ...(since < end ? [{ line, of: 'since', budget, start: since, end }] : []),
+    ...(burning === undefined ? [] : [{ line, of: 'burning', budget, ...burning }]),
+  ];
+}
+
+/** The spend of each part; undefined where the books cannot answer. */
+function partSpends(
+  named: readonly BudgetPart[],
+  parts: readonly (Budget | undefined)[],
+  isKnown: boolean,
+  costOf: (of: string) => Cost | undefined,
+): PartSpend[] {
+  return named.map(({ name }, place) => ({
+    name,
+    spent: isKnown && parts[place] !== undefined ? (costOf(`part ${place}`)?.total ?? 0n) : undefined,
+  }));
 }
 
 /** Input of an evaluation. */
@@ -224,7 +277,7 @@ function isAskedOf({ scope }: Budget, { account, resourceType }: UnreadListing):
 
 /** A window of whole hours to sum a budget's costs over. */
 export interface SpendWindow extends Window {
-  readonly budget: Budget;
+  readonly budget: Pick<Budget, 'scope'>;
 }
 
 /** Spend in a window, in trillionths of a USD, and its most expensive resources. */
@@ -302,7 +355,9 @@ async function coveredHours(
   }));
 }
 
-function fileFor({ scope }: Budget): 'spends' | 'spends_by_label' | 'spends_by_owner' | 'spends_of_owners' {
+function fileFor({
+  scope,
+}: Pick<Budget, 'scope'>): 'spends' | 'spends_by_label' | 'spends_by_owner' | 'spends_of_owners' {
   const { owner, label, account: _, ...others } = scope;
   if (owner === undefined) return label ? 'spends_by_label' : 'spends';
   // Of shared cost, a part that belongs to some resources only is known row by row, which takes much longer.
@@ -312,7 +367,7 @@ function fileFor({ scope }: Budget): 'spends' | 'spends_by_label' | 'spends_by_o
 }
 
 /** The scopes of budgets for the fragment `scopes`, each with the number of its budget as its id. */
-export function scopesForSql(budgets: readonly Budget[]): string {
+export function scopesForSql(budgets: readonly Pick<Budget, 'scope'>[]): string {
   return JSON.stringify(budgets.map(({ scope }, id) => ({ id, scope: scopeForSql(scope) })));
 }
 
@@ -400,7 +455,8 @@ export async function unanswerableOf(
 }
 
 /** Scope values that no cost in the books has, one sentence each with the probable spelling. */
-export async function namesNotFound(connection: Connection, budgets: readonly Budget[]): Promise<string[]> {
+export async function namesNotFound(connection: Connection, given: readonly Budget[]): Promise<string[]> {
+  const budgets = given.flatMap((budget) => [budget, ...partsOf(budget)]);
   const named = budgets.flatMap(({ name, scope }) =>
     (['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const).flatMap((key) =>
       (scope[key] ?? []).map((value) => ({ budget: name, key, value })),
@@ -427,7 +483,7 @@ export async function namesNotFound(connection: Connection, budgets: readonly Bu
       }
     }
   }
-  return sentences;
+  return [...new Set(sentences)];
 }
 
 function notFound(budget: string, key: string, value: string, known: readonly string[]): string {

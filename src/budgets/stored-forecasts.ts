@@ -2,9 +2,11 @@ import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant } from '../time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
-import { amountIn, type Budget } from './budget.ts';
+import { amountIn, type Budget, budgetCalendar } from './budget.ts';
+import { withCarried } from './carried.ts';
+import { plannedEnd } from './forecast-rows.ts';
 import { costsOf, readSpends, type SpendNow, type SpendsAsked, scopeForSql } from './spend.ts';
-import { type BudgetState, budgetCalendar, stateOf } from './thresholds.ts';
+import { type BudgetState, stateOf } from './thresholds.ts';
 
 /** A forecast that `costbook alert` stored. Amounts are trillionths of a USD. */
 export interface StoredForecast {
@@ -16,6 +18,8 @@ export interface StoredForecast {
   readonly completeThrough: Instant;
   /** The day on which the budget's present amount is reached; undefined if it is not, or was reached already. */
   readonly exceedsOn: string | undefined;
+  /** Whether it includes planned changes. */
+  readonly isPlanned: boolean;
 }
 
 /** A budget in its present period, with the newest stored forecast: reading it takes no calculation. */
@@ -29,10 +33,11 @@ export interface BudgetWithStored {
 /** The present period of each budget, in order: its spend, and its newest stored forecast. */
 export async function readBudgetsWithStored(
   connection: Connection,
-  budgets: readonly Budget[],
+  given: readonly Budget[],
   asked: SpendsAsked,
 ): Promise<BudgetWithStored[]> {
-  if (budgets.length === 0) return [];
+  if (given.length === 0) return [];
+  const budgets = await withCarried(connection, given, asked);
   const periods = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
   const spends = await readSpends(connection, periods, asked);
   const rows = await connection.rows(await readSql('forecasts', 'of_budgets'), { from: formatInstant(asked.now) });
@@ -69,6 +74,7 @@ function forecastOf(
     high: wholeOfDecimal(String(row['high']), usdDecimals),
     completeThrough: Number(row['complete_through']),
     exceedsOn: isOfAmount && row['exceeds_on'] !== null ? String(row['exceeds_on']) : undefined,
+    isPlanned: String(row['model'] ?? '').endsWith(plannedEnd),
   };
 }
 

@@ -1,9 +1,11 @@
 import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { moreSevere, type Severity } from '../severity.ts';
-import { type Calendar, type CalendarPeriod, calendarOf, formatInstant, type Instant } from '../time.ts';
-import { amountIn, type Budget, percentDecimals, type Threshold } from './budget.ts';
+import { type CalendarPeriod, calendarOf, formatInstant, type Instant } from '../time.ts';
+import { amountIn, type Budget, budgetCalendar, carriedIn, type Threshold } from './budget.ts';
 import { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
+import { hundredPercent, shareOfAmount } from './planned-amount.ts';
+import { changeWords } from './planned-change.ts';
 
 /** Known spend of a budget in one of its periods. Amounts are trillionths of a USD. */
 export interface Spend {
@@ -17,8 +19,16 @@ export interface Spend {
   readonly gaps: readonly string[];
   /** The most expensive resources, in descending order; as many as fit a message. */
   readonly drivers: readonly Driver[];
+  /** Only set for a shared budget. */
+  readonly parts?: readonly PartSpend[];
   /** The forecast of the period; undefined if none was requested, or if the period has ended. */
   readonly forecast?: PeriodForecast | NoPeriodForecast | undefined;
+}
+
+/** The spend of a part of a shared budget, in trillionths of a USD; undefined if unknown. */
+export interface PartSpend {
+  readonly name: string;
+  readonly spent: bigint | undefined;
 }
 
 /** A resource and its part of a spend. A name is null if the platform reports none. */
@@ -54,6 +64,8 @@ export interface BudgetFact {
   readonly severity: Severity;
   /** Names of the sinks to notify. */
   readonly notify: readonly string[];
+  /** Present if crossing the threshold runs a command. */
+  readonly run?: true;
   /**
    * raised: at least the limit is spent, or forecast. reached: another threshold reports it, because the forecast came
    * true or because a higher threshold is raised too.
@@ -65,6 +77,10 @@ export interface BudgetFact {
   readonly limit: string;
   /** The budget's amount in this period. */
   readonly amount: string;
+  /** Only set if a part of the amount is left of earlier periods: USD. */
+  readonly carried?: string;
+  /** Only set for a shared budget: USD spent by each part, null if unknown. */
+  readonly parts?: readonly { readonly name: string; readonly value: string | null }[];
   /** Null if one of its accounts has no complete hour yet. */
   readonly completeThrough: string | null;
   /** Data that the value should include by now and does not, one sentence each. Messages must show them. */
@@ -86,6 +102,8 @@ export interface ForecastFact {
   readonly exceedsAt: string | null;
   readonly exceedsOn: string | null;
   readonly model: string;
+  /** The planned changes that it includes, as sentences; present if there are any. */
+  readonly changes?: readonly string[];
   /** The history it used: this many steps. */
   readonly step: 'hour' | 'day';
   readonly historyStart: string;
@@ -125,6 +143,7 @@ function onlyHighest(facts: readonly BudgetFact[], open: ReadonlySet<string>): B
 
 /** Whether a raised threshold says more than another, to the same sinks and at least as severely. */
 function covers(higher: BudgetFact, lower: BudgetFact): boolean {
+  if (lower.run === true) return false; // its command must run
   const isHigher = wholeOfDecimal(higher.limit, usdDecimals) > wholeOfDecimal(lower.limit, usdDecimals);
   if (!isHigher || higher.of === 'forecast' || lower.of === 'forecast') return false;
   if (moreSevere(lower.severity, higher.severity)) return false;
@@ -167,11 +186,17 @@ function forecastFact(budget: Budget, threshold: Threshold, { period, forecast }
     exceedsAt: exceedsAt === undefined ? null : formatInstant(exceedsAt),
     exceedsOn: exceedsAt === undefined ? null : dayOf(budget, exceedsAt),
     model: forecast.model,
+    ...plannedWords(forecast),
     step: forecast.stepHours === 1 ? 'hour' : 'day',
     historyStart: formatInstant(forecast.history.start),
     historyEnd: formatInstant(forecast.history.end),
     observations: forecast.observations,
   };
+}
+
+function plannedWords({ changes = [] }: PeriodForecast): { readonly changes?: readonly string[] } {
+  const words = changes.filter(({ added }) => added !== 0n).map(changeWords);
+  return words.length === 0 ? {} : { changes: words };
 }
 
 /** The day of an instant in a budget's time zone: `2026-10-23`. */
@@ -180,7 +205,7 @@ export function dayOf({ timeZone }: Budget, instant: Instant): string {
 }
 
 function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: ReadonlySet<string>): BudgetFact | undefined {
-  const { period, spent, completeThrough, gaps, drivers } = spend;
+  const { period, spent, completeThrough, gaps, drivers, parts } = spend;
   if (spent === undefined) return undefined;
   const account = accountOf(budget);
   const key = thresholdKey(budget, period.name, threshold);
@@ -200,15 +225,22 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: Readon
     ...(isForecast ? { of: 'forecast' as const } : {}),
     severity: threshold.severity,
     notify: threshold.notify,
+    ...(threshold.run === undefined ? {} : { run: true as const }),
     state,
     value: usd(spent),
     limit: usd(limitOf(budget, threshold, period)),
     amount: usd(amountIn(budget, period.name)),
+    ...(carriedIn(budget, period.name) === 0n ? {} : { carried: usd(carriedIn(budget, period.name)) }),
+    ...(parts === undefined ? {} : { parts: parts.map(partFact) }),
     completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
     gaps,
     drivers,
     ...(isForecast ? { forecast: forecastFact(budget, threshold, spend) } : {}),
   };
+}
+
+function partFact({ name, spent }: PartSpend): { readonly name: string; readonly value: string | null } {
+  return { name, value: spent === undefined ? null : usd(spent) };
 }
 
 /** The key of a threshold's fact in a named period. */
@@ -239,9 +271,6 @@ function usd(whole: bigint): string {
   return decimalOfWhole(whole, usdDecimals);
 }
 
-/** One hundred percent in the smallest unit of a percentage. */
-const hundredPercent = 100n * 10n ** BigInt(percentDecimals);
-
 /** Whether a threshold is reached, which includes the exact limit. Exact arithmetic. */
 export function isReached(budget: Budget, { at }: Threshold, { name }: CalendarPeriod, spent: bigint): boolean {
   return 'usd' in at ? spent >= at.usd : spent * hundredPercent >= amountIn(budget, name) * at.percent;
@@ -249,9 +278,7 @@ export function isReached(budget: Budget, { at }: Threshold, { name }: CalendarP
 
 /** The amount at which a threshold is reached, in trillionths of a USD. */
 export function limitOf(budget: Budget, { at }: Threshold, { name }: CalendarPeriod): bigint {
-  if ('usd' in at) return at.usd;
-  const product = amountIn(budget, name) * at.percent;
-  return (product + hundredPercent - 1n) / hundredPercent;
+  return shareOfAmount(at, amountIn(budget, name));
 }
 
 /**
@@ -314,9 +341,4 @@ export function watchedPeriods(
     if (period !== undefined) periods.set(name, period);
   }
   return [...periods.values()].sort((a, b) => a.start - b.start);
-}
-
-/** The calendar of a budget's periods. */
-export function budgetCalendar({ period, timeZone }: Budget): Calendar {
-  return calendarOf(period, timeZone);
 }

@@ -24,6 +24,7 @@ import {
   isForecastAsked,
   readForecasts,
   readSpends,
+  withCarried,
   withForecasts,
 } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
@@ -195,7 +196,7 @@ async function summaryMessage(connection: Connection, period: SummaryPeriod, ask
 
 /** An alert about the budget with the highest share spent; a summary of last week if there is no budget. */
 async function exampleMessage(connection: Connection, asked: AlertFactsOptions): Promise<Shown> {
-  const budgets = asked.budgets ?? [];
+  const budgets = await withCarried(connection, asked.budgets ?? [], asked);
   const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
   const forecastOf = budgets.filter(isForecastAsked);
   const forecasts = await readForecasts(connection, { ...asked, budgets: forecastOf, withWorkspaces: false });

@@ -6,6 +6,7 @@ import {
   describeBacktest,
   namesNotFound,
   readForecasts,
+  withCarried,
 } from '../budgets/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
@@ -58,11 +59,14 @@ export async function backtestOne(input: CommandInput, context: BooksContext): P
   const overMs = overAsked(options);
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
-  const budget = budgetNamed(input.arguments[1], budgetsAsked(options.text('file'), config, context));
+  const named = budgetNamed(input.arguments[1], budgetsAsked(options.text('file'), config, context));
   const holidays = holidaysOf(config.calendar, context.dir);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const { connection } = books;
+    const configured = config.accounts.flatMap(({ id }) => id ?? []);
+    const known = { now, freshnessHours: config.freshnessHours, configured };
+    const [budget = named] = await withCarried(connection, [named], known);
     const asked = {
       from: now - overMs,
       now,
@@ -75,7 +79,6 @@ export async function backtestOne(input: CommandInput, context: BooksContext): P
     const replay = await backtestBudget(connection, budget, asked);
     const state = await completenessOf(connection);
     const { signal } = context;
-    const configured = config.accounts.flatMap(({ id }) => id ?? []);
     // The running period has the state that "costbook budgets" shows.
     const made = context.json
       ? await readForecasts(connection, { now, configured, holidays, budgets: [budget], withWorkspaces: false, signal })

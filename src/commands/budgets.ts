@@ -13,6 +13,7 @@ import {
   readForecasts,
   readSpends,
   stateOf,
+  withCarried,
 } from '../budgets/index.ts';
 import { holidaysOf, loadConfig } from '../config/index.ts';
 import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
@@ -69,13 +70,15 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
   loadAnomalyRules(fileAsked(options.text('file'), context), undefined); // reports mistakes there as well
   const own = options.text('file') === undefined ? loadBudgets(budgetsFile(context.dir), { now }) : undefined;
   if (options.text('file') === undefined && (own ?? []).length === 0) return sayHowToBegin(context);
-  const budgets = budgetsAsked(options.text('file'), config, context);
+  const given = budgetsAsked(options.text('file'), config, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const { connection } = books;
-    const asked = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
     const configured = config.accounts.flatMap(({ id }) => id ?? []);
-    const spends = await readSpends(connection, asked, { now, freshnessHours: config.freshnessHours, configured });
+    const known = { now, freshnessHours: config.freshnessHours, configured };
+    const budgets = await withCarried(connection, given, known);
+    const asked = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
+    const spends = await readSpends(connection, asked, known);
     const { signal } = context;
     const forecasts = await readForecasts(connection, {
       now,

@@ -4,8 +4,11 @@ import {
   describeForecasts,
   forecastsToJson,
   loadBudgets,
+  type PlannedChange,
+  parseChange,
   readForecasts,
   type ScopeForecast,
+  withCarried,
 } from '../budgets/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
@@ -25,6 +28,11 @@ export const forecastOfBooksOptions: Command['options'] = [
     summary: 'only resource types of this workspace; repeatable',
     isRepeatable: true,
   },
+  {
+    flags: '--with <change>',
+    summary: 'add a planned change, such as launch=2026-12-10:+30%:workspace=prod; repeatable',
+    isRepeatable: true,
+  },
   { flags: '--as-of <instant>', summary: 'forecast from the books as they were at this instant' },
 ];
 
@@ -33,6 +41,7 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
   const options = optionReader(input, context.effects.now());
   const names = options.texts('budget');
   const workspaces = options.texts('workspace');
+  const changes = options.texts('with').flatMap((text) => changeIn(text, options));
   const asOf = instantOf(options.asOf());
   options.check();
   const now = asOf ?? context.effects.now();
@@ -43,11 +52,18 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
   const isFiltered = names.length + workspaces.length > 0;
   const books = await openBooks(dir, { lockedDown: true, asOf, signal });
   try {
+    const configured = config.accounts.flatMap(({ id }) => id ?? []);
+    const named = isFiltered ? names.map((name) => budgetNamed(name, budgets)) : budgets;
+    const spending = { now, freshnessHours: config.freshnessHours, configured };
     const forecasts = await readForecasts(books.connection, {
       now,
-      configured: config.accounts.flatMap(({ id }) => id ?? []),
+      configured,
       holidays: holidaysOf(config.calendar, dir),
-      budgets: isFiltered ? names.map((name) => budgetNamed(name, budgets)) : budgets,
+      budgets: (await withCarried(books.connection, named, spending)).map((budget) => ({
+        ...budget,
+        changes: [...(budget.changes ?? []), ...changes],
+      })),
+      changes: [...(budgets[0]?.changes ?? []), ...changes],
       withWorkspaces: !isFiltered || workspaces.length > 0,
       ...(isFiltered ? { workspaces } : {}),
       signal,
@@ -66,6 +82,17 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
     return 0;
   } finally {
     books.close();
+  }
+}
+
+/** A change of `--with`; a mistake in it is reported. */
+function changeIn(text: string, options: ReturnType<typeof optionReader>): PlannedChange[] {
+  try {
+    return [parseChange(text)];
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    options.problem(`--with: ${error.message}`);
+    return [];
   }
 }
 

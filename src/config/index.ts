@@ -35,6 +35,7 @@ export {
   parseDestination,
   type StorageSettings,
 } from './storage-settings.ts';
+export { readTextFile } from './text-file.ts';
 export {
   choiceParser,
   entriesOf,

@@ -1,4 +1,4 @@
-import { amountIn, type Budget, budgetCalendar, readSpends, type SpendNow } from '../budgets/index.ts';
+import { amountIn, type Budget, budgetCalendar, readSpends, type SpendNow, withCarried } from '../budgets/index.ts';
 import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, type Instant } from '../time.ts';
@@ -345,8 +345,9 @@ async function addSpend(rows: Rows, now: Instant, add: Add): Promise<void> {
 }
 
 async function addBudgets(connection: Connection, rows: Rows, asked: MetricsAsked, add: Add): Promise<void> {
-  const { budgets, now, freshnessHours, configured } = asked;
-  if (budgets.length === 0 || freshnessHours === undefined) return;
+  const { now, freshnessHours, configured } = asked;
+  if (asked.budgets.length === 0 || freshnessHours === undefined) return;
+  const budgets = await withCarried(connection, asked.budgets, { now, freshnessHours, configured });
   const present = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
   const known = asked.spends ?? [];
   const findSpend = (spends: readonly SpendNow[], { name }: Budget, { start }: { start: Instant }) =>

@@ -4,8 +4,11 @@ import {
   type BudgetWithStored,
   type BurnStep,
   burnUpRows,
+  carriedIn,
   isReached,
   limitOf,
+  othersOf,
+  type PartSpend,
   readBurnUp,
   shareOf,
 } from '../budgets/index.ts';
@@ -65,6 +68,7 @@ ${figure(await burnUpChart(line, steps), {
       'Nothing in this period yet.',
     )}</section>
 <section>${thresholdsTable(line)}</section>
+${partsSection(line)}
 </div>
 ${backtest.body}`,
   };
@@ -84,18 +88,50 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
 <div class="tile"><dt>Spent in ${period.name}</dt><dd><span class="big">${spent === undefined ? 'not known' : money(usd(spent))}</span>${
     spent === undefined
       ? ''
-      : html` USD<div class="note">${shareOf(budget, period, spent)} % of ${money(usd(limit))}; ${left !== undefined && left < 0n ? html`${money(usd(-left))} over` : html`${money(usd(left ?? 0n))} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${money(usd(spend.spentSince ?? 0n))} of it is in hours that are not complete yet` : ''}</div>`
+      : html` USD<div class="note">${shareOf(budget, period, spent)} % of ${money(usd(limit))}${carriedWords(budget, period.name)}; ${left !== undefined && left < 0n ? html`${money(usd(-left))} over` : html`${money(usd(left ?? 0n))} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${money(usd(spend.spentSince ?? 0n))} of it is in hours that are not complete yet` : ''}</div>`
   }</dd></div>
 <div class="tile"><dt>Forecast for ${period.name}</dt><dd>${
     forecast.kind === 'none'
       ? html`<span class="big">none</span><div class="note">${forecast.reason}</div>`
-      : html`<span class="big">${money(usd(forecast.mean))}</span> USD<div class="note">80 of 100 end between ${amount(usd(forecast.low))} and ${amount(usd(forecast.high))}; made with costs through ${shortInstant(forecast.completeThrough)}</div>`
+      : html`<span class="big">${money(usd(forecast.mean))}</span> USD<div class="note">80 of 100 end between ${amount(usd(forecast.low))} and ${amount(usd(forecast.high))}; made with costs through ${shortInstant(forecast.completeThrough)}${forecast.isPlanned ? ', with planned changes' : ''}</div>`
   }</dd></div>
 <div class="tile"><dt>State</dt><dd><span class="big">${stateWords(line)}</span><div class="note">${daysLeft.toFixed(1)} days left; ${
     burnRate === undefined ? 'pace not known' : html`${money(usd(burnRate.perDay))} USD a day in the last week`
   }${daysLeft >= 1 && left !== undefined && left > 0n ? html`; ${amount(String(Number(usd(left)) / daysLeft))} a day would stay within` : ''}</div></dd></div>
 <div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shortInstant(completeThrough)}</div></dd></div>
 </dl>`;
+}
+
+/** What the amount includes from earlier periods. */
+function carriedWords(budget: Budget, period: string): Markup | string {
+  const carried = carriedIn(budget, period);
+  return carried === 0n ? '' : html` (${money(usd(carried))} of it left from earlier periods)`;
+}
+
+/** The parts of a shared budget, and the costs in none of them. */
+function partsSection({ budget, spend }: BudgetWithStored): Markup | string {
+  const { parts, spent, period } = spend;
+  if (parts === undefined) return '';
+  const others = othersOf(spent, parts);
+  const rest = others === undefined || others === 0n ? [] : [{ name: 'Others', spent: others }];
+  return html`<section>${table(
+    'Parts of this budget',
+    [
+      { head: 'Part', cell: (part: PartSpend) => named(part.name, '') },
+      {
+        head: 'USD',
+        isNumber: true,
+        cell: (part: PartSpend) => (part.spent === undefined ? 'not known' : money(usd(part.spent))),
+      },
+      {
+        head: 'Share of the budget',
+        isNumber: true,
+        cell: (part: PartSpend) => (part.spent === undefined ? '' : `${shareOf(budget, period, part.spent)} %`),
+      },
+    ],
+    [...parts, ...rest],
+    '',
+  )}</section>`;
 }
 
 /** The filters of Explore that match the same costs; undefined for several values, and for patterns of names. */

@@ -7,7 +7,14 @@ import type { Attempt } from '../../src/alerts/sinks/sink.ts';
 import type { Picture } from '../../src/charts/picture.ts';
 import type { SinkSettings, SlackSettings } from '../../src/config/sink-settings.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
-import { entryOf, exampleFacts, exampleForecast, examplePicture, messageOf } from '../support/example-alerts.ts';
+import {
+  entryOf,
+  exampleFacts,
+  exampleForecast,
+  examplePicture,
+  exampleShared,
+  messageOf,
+} from '../support/example-alerts.ts';
 import { pngSize } from '../support/png.ts';
 import { cuts, hangs, says, startSink } from '../support/sink-server.ts';
 import { startSmtp } from '../support/smtp-server.ts';
@@ -184,6 +191,7 @@ test('webhook messages match the published schema', async () => {
     for (const name of Object.keys(fact)) expect(Object.keys(own.properties), String(fact['kind'])).toContain(name);
     for (const name of own.required) expect(Object.keys(fact)).toContain(name);
   }
+  expect(Object.keys(schema.$defs.budget.properties)).toEqual(expect.arrayContaining(Object.keys(exampleShared)));
 });
 
 describe('email', () => {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { backtestBudget } from '../../src/budgets/backtest.ts';
 import type { Budget } from '../../src/budgets/budget.ts';
+import { budgetCalendar } from '../../src/budgets/budget.ts';
+import { withCarried } from '../../src/budgets/carried.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
+import { othersOf } from '../../src/budgets/show-now.ts';
 import { budgetFacts, namesNotFound, readSpends, watchedSpends } from '../../src/budgets/spend.ts';
-import { budgetCalendar } from '../../src/budgets/thresholds.ts';
 import { formatInstant } from '../../src/time.ts';
 import type { Connection } from '../../src/warehouse/connection.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
@@ -278,6 +280,97 @@ test('spend comes with its most expensive resources', async () => {
     ['acc_one south box 0.500000000000'],
     [],
   ]);
+});
+
+describe('rollover', () => {
+  const given: Given = {
+    accounts: [{ account: 'acc_one', history_start: '2026-07-01' }],
+    ...(() => {
+      const through = {
+        window_start: '2026-07-01',
+        window_end: '2026-09-20 10:00:00',
+        claimed_end: '2026-09-20 10:00:00',
+      };
+      const window = { account: 'acc_one', ...through };
+      return { covered: [window], loads: [{ ...window, seen_at: '2026-09-20 11:00:00' }] };
+    })(),
+    costs: [
+      { bucket_start: '2026-07-05 05:00:00', cost: '4' },
+      { bucket_start: '2026-08-05 05:00:00', cost: '12' },
+      { bucket_start: '2026-09-05 05:00:00', cost: '14.5' },
+    ],
+  };
+
+  test('adds what the books know to be unspent to the amount of the next period, and raises thresholds by it', async () => {
+    const asked = budgets(['from: 2026-07', 'rollover: true'], []);
+    const facts = await withBooks(given, async (connection) => {
+      const carried = await withCarried(connection, asked, usual);
+      return budgetFacts(connection, carried, usual);
+    });
+    const told = facts.filter(({ period }) => period === '2026-09');
+    // July leaves 6 of 10, August 4 of 16.
+    expect(told.map(({ state, amount, carried }) => `${state} ${Number(amount)} ${Number(carried ?? 0)}`)).toEqual([
+      'raised 14 4',
+      'raised 10 0',
+    ]);
+  });
+
+  test('says if costs of earlier periods may still change it', async () => {
+    const asked = budgets(['from: 2026-07', 'rollover: true'], ['period: daily', 'from: 2026-09-18', 'rollover: true']);
+    const [monthly, daily] = await withBooks(given, (connection) => withCarried(connection, asked, usual));
+    expect(monthly?.carried?.get('2026-09')).toEqual({ amount: 4n * 10n ** 12n, isFinal: true });
+    expect(daily?.carried?.get('2026-09-20')).toEqual({ amount: 20n * 10n ** 12n, isFinal: true });
+    const late = { ...usual, now: Date.parse('2026-09-21T12:00:00Z') };
+    const [, later] = await withBooks(given, (connection) => withCarried(connection, asked, late));
+    expect(later?.carried?.get('2026-09-21')).toEqual({ amount: 30n * 10n ** 12n, isFinal: false });
+  });
+});
+
+describe('the parts of a shared budget', () => {
+  test('have their own spend, and the rest belongs to none of them', async () => {
+    const given: Given = {
+      ...complete('acc_one'),
+      costs: [
+        { cost: '1' },
+        { cost: '2', workspace: 'south' },
+        { cost: '4', workspace: 'south', resource_type: 'volume' },
+        { cost: '8', workspace: 'west' },
+      ],
+    };
+    const parts = 'parts: [{ name: n, scope: { workspace: north } }, { name: s, scope: { workspace: south } }]';
+    const asked = budgets(
+      [parts],
+      [parts, 'scope: { workspace: [north, south, west] }'],
+      [parts, 'scope: { resource_type: sandbox }'],
+    );
+    const lines = asked.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
+    const spends = await withBooks(given, (connection) => readSpends(connection, lines, usual));
+    expect(
+      spends.map((spend) => [plain(spend.spent), ...(spend.parts ?? []).map((part) => plain(part.spent))]),
+    ).toEqual([
+      ['7', '1', '6'],
+      ['15', '1', '6'],
+      ['11', '1', '2'],
+    ]);
+    expect(spends.map((spend) => plain(othersOf(spend.spent, spend.parts ?? [])))).toEqual(['0', '8', '8']);
+  });
+
+  test('of owners are unknown without an allocation, while the budget itself is known', async () => {
+    const parts = 'parts: [{ name: a, scope: { owner: { team: a } } }, { name: b, scope: { owner: { team: b } } }]';
+    const [budget] = budgets([parts, 'scope: { workspace: north }']);
+    if (budget === undefined) throw new Error('no budget');
+    const line = { budget, period: budgetCalendar(budget).periodAt(now) };
+    const given = { ...complete('acc_one'), costs: [{ cost: '3' }] };
+    const [spend] = await withBooks(given, (connection) => readSpends(connection, [line], usual));
+    expect(plain(spend?.spent)).toBe('3');
+    expect(spend?.parts).toEqual([
+      { name: 'a', spent: undefined },
+      { name: 'b', spent: undefined },
+    ]);
+    expect(spend?.gaps).toEqual([
+      'scope.owner needs an allocation, but no cost in these books has an owner; write jobs/allocation.yaml and run "costbook allocation apply"',
+    ]);
+  });
 });
 
 test('hours that arrived since the last evaluation are evaluated, however old they are', async () => {

@@ -99,6 +99,51 @@ describe('a forecast', () => {
     });
   });
 
+  test('adds the planned changes of the file by their share of its costs, and says so', async () => {
+    const given = {
+      ...complete('2026-09-20'),
+      costs: [
+        ...daily('2026-08-01', '2026-09-20', () => 3),
+        ...daily('2026-08-01', '2026-09-20', () => 1, { workspace: 'south' }),
+      ],
+    };
+    // Ten days remain; from the 26th on, five.
+    const text = `  - { name: all, period: monthly, amount: 25 USD }
+  - { name: north, period: monthly, amount: 25 USD, scope: { workspace: north } }
+  - { name: boxes, period: monthly, amount: 25 USD, scope: { resource_type: sandbox, workspace: [north, west] } }
+changes:
+  - { name: launch, on: 2026-09-26, effect: +50%, scope: { workspace: south } }
+  - { name: promise, on: 2026-09-21, effect: +8 USD }
+  - { name: west, on: 2026-09-26, effect: +2 USD daily, scope: { workspace: west } }
+`;
+    const made = await forecasts(given, {
+      budgets: budgets(text),
+      withWorkspaces: true,
+      changes: budgets(text)[0]?.changes ?? [],
+    });
+    const nameOf = ({ scope }: ScopeForecast) => (scope.kind === 'budget' ? scope.budget.name : scope.workspace);
+    const added = ({ forecast }: ScopeForecast) =>
+      forecast.kind === 'none' ? [] : (forecast.changes ?? []).map((change) => cents(change.added));
+    // Three quarters of the promise fall to north. West has no costs yet: nobody knows which budget without it gets them.
+    expect(made.map((one) => [nameOf(one), meanOf(one), ...added(one)])).toEqual([
+      ['all', 12000 + 250 + 800 + 1000, 250, 800, 1000],
+      ['north', 9000 + 600, 0, 600, 0],
+      ['boxes', 9000 + 600, 0, 600, 0],
+      ['north', 9000 + 600, 0, 600, 0],
+      ['south', 3000 + 250 + 200, 250, 200, 0],
+    ]);
+    expect(made[0] && forecastRow(made[0])?.model).toContain(', with planned changes');
+    const reasons = made.map(({ forecast }) =>
+      (forecast.kind === 'none' ? [] : (forecast.changes ?? [])).map(({ reason }) => reason),
+    );
+    expect(reasons[1]).toEqual([
+      'its scope has no cost of this budget',
+      undefined,
+      'its scope has no cost of this budget',
+    ]);
+    expect(reasons[2]?.[2]).toBe('its share is unknown: its scope had no costs in the last 28 days');
+  });
+
   test('ignores known hours after the complete ones, and expects the usual share of a started day', async () => {
     // A dollar at three, and three at noon: at six a quarter of the day's cost is known.
     const given = {

@@ -293,3 +293,17 @@ export function examplePicture(subject = 'demo-analyst'): Picture {
   const days = { firstDay: 20_740, lastDay: 20_746, from: 20_697, costs, usual };
   return { shape: 'band', completeThrough, ...anomalyDays({ subject, isUp: true, ...amounts, ...band, ...days }) };
 }
+
+/** A forecast threshold of a shared budget, with everything that a budget can have besides. */
+export const exampleShared: AlertFact & { readonly kind: 'budget' } = {
+  ...exampleForecast,
+  carried: '250.000000000000',
+  parts: [
+    { name: 'search', value: '500.120000000000' },
+    { name: 'ads', value: null },
+  ],
+  run: true,
+  ...(exampleForecast.forecast
+    ? { forecast: { ...exampleForecast.forecast, changes: ['launch on 2026-10-26 (+30%) adds 120.00 USD'] } }
+    : {}),
+};

@@ -6,6 +6,7 @@ import { budgetFileKeys } from '../../src/budgets/file-keys.ts';
 import { configKeys } from '../../src/config/keys.ts';
 import { serveTokenKeys } from '../../src/config/serve-settings.ts';
 import { alertSeverities, severityKinds, sinkKeys } from '../../src/config/sink-settings.ts';
+import { monthNames, weekdayNames, weekPatterns, weekStarts, yearNames } from '../../src/fiscal-year.ts';
 import { type StepOption, stepNames, stepRules } from '../../src/jobs/definition.ts';
 import { catchUps, jobKeys, pingKeys } from '../../src/jobs/parse.ts';
 import { severities } from '../../src/severity.ts';
@@ -178,17 +179,23 @@ function budgetsSchema(): Schema {
       not: { required: ['owner', 'label'] },
     },
   );
+  const share = text('a share of the amount, or USD: 80% or 4500 USD', {
+    pattern: '^([0-9]{1,4}(\\.[0-9]{1,4})?%|[0-9]{1,15}(\\.[0-9]{1,12})? USD)$',
+  });
   const threshold = mapping(
     budgetFileKeys.threshold,
     {
-      at: text('a share of the amount, or USD: 80% or 4500 USD', {
-        pattern: '^([0-9]{1,4}(\\.[0-9]{1,4})?%|[0-9]{1,15}(\\.[0-9]{1,12})? USD)$',
-      }),
+      at: share,
       of: choice(thresholdSubjects, 'what reaches the threshold: the spend or the forecast; spent by default'),
       severity: choice(severities, 'the severity of the alert; warning by default'),
       notify: sinks,
+      run: listOf(
+        text('an argument', { maxLength: 1000 }),
+        'a program and its arguments, run once when the threshold is crossed',
+      ),
+      timeLimitSeconds: count('seconds that run may take; 60 by default', 1, 900),
     },
-    { required: ['at'] },
+    { required: ['at'], dependentRequired: { timeLimitSeconds: ['run'] } },
   );
   const budget = mapping(
     budgetFileKeys.budget,
@@ -197,8 +204,31 @@ function budgetsSchema(): Schema {
       scope,
       period: choice(periodKinds, 'weeks start on Monday'),
       timeZone: text('the time zone in which periods start; UTC by default'),
+      parts: listOf(
+        mapping(
+          budgetFileKeys.part,
+          { name: text('letters, digits and . _ -', { maxLength: 100 }), scope },
+          { required: ['name', 'scope'] },
+        ),
+        'parts that share the amount; the answer shows the spend of each',
+      ),
       amount: usd,
-      limits: named(usd, 'other amounts for single periods: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026'),
+      from: {
+        type: ['string', 'integer'],
+        description: 'the first period of growth, rollover or a list of limits, such as 2026-10',
+      },
+      growth: text('how the amount grows after the period from, such as 5% monthly', {
+        pattern: '^[+-]?[0-9]{1,3}(\\.[0-9]{1,4})?% (monthly|quarterly|yearly)$',
+      }),
+      rollover: {
+        anyOf: [{ type: 'boolean' }, mapping(budgetFileKeys.rollover, { cap: share }, { required: ['cap'] })],
+        description: 'whether a period gets what is unspent of the one before; with a cap, at most that',
+      },
+      limits: {
+        anyOf: [named(usd, 'by period'), listOf(usd, 'of consecutive periods, starting with from; the last one stays')],
+        description:
+          'other amounts for single periods: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026; or, without amount, a list',
+      },
       parent: text('the budget that includes this one'),
       thresholds: listOf(
         threshold,
@@ -206,12 +236,58 @@ function budgetsSchema(): Schema {
       ),
       notify: sinks,
     },
-    { required: ['name', 'period', 'amount'] },
+    {
+      required: ['name', 'period'],
+      not: {
+        required: ['limits'],
+        properties: { limits: { type: 'array' } },
+        anyOf: [{ required: ['amount'] }, { required: ['growth'] }],
+      },
+    },
   );
   return titled(
     'Budgets of Costbook: jobs/budgets.yaml',
     mapping(budgetFileKeys.top, {
       budgets: listOf(budget, 'the budgets'),
+      changes: listOf(
+        mapping(
+          budgetFileKeys.change,
+          {
+            name: text('letters, digits and . _ -', { maxLength: 100 }),
+            on: text('its first day in UTC, such as 2026-12-10', { pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
+            effect: text('what it adds: +30%, -100%, +500 USD (once) or +20 USD daily', {
+              pattern: '^[+-][0-9]{1,12}(\\.[0-9]{1,12})?(%| USD( daily)?)$',
+            }),
+            scope,
+          },
+          { required: ['name', 'on', 'effect'] },
+        ),
+        'planned changes, which forecasts add',
+      ),
+      fiscalYear: mapping(
+        budgetFileKeys.fiscalYear,
+        {
+          start: choice(monthNames, 'the first month'),
+          named: choice(
+            yearNames,
+            'the calendar year that names it: the one in which it starts or ends; end by default',
+          ),
+          weeks: choice(weekPatterns, 'the weeks of the three months of a quarter; calendar months by default'),
+          weekday: choice(weekdayNames, 'with weeks: the first day of a week; sunday by default'),
+          weekStart: choice(
+            weekStarts,
+            'with weeks: whether the weekday nearest to the first of the month starts the year, or the last one up to it',
+          ),
+        },
+        {
+          description: 'the fiscal year of budgets with a fiscal period',
+          required: ['start'],
+          dependentRequired: { weekday: ['weeks'], weekStart: ['weeks'] },
+        },
+      ),
+      table: text('a CSV file of amounts next to this file: budget, period, amount', {
+        pattern: '^[A-Za-z0-9_.-]+\\.csv$',
+      }),
       anomalies: mapping(
         anomalyKeys,
         {

@@ -161,7 +161,7 @@ budgets:
     expect(problems(text, ['finops', 'oncall'])).toBe(
       [
         '3:11: name: found "every thing", expected a name of letters, digits and . _ - without spaces',
-        '4:13: period: found "montly", expected daily, weekly, monthly, quarterly or yearly; did you mean monthly?',
+        '4:13: period: found "montly", expected daily, weekly, monthly, quarterly, yearly, fiscal_month, fiscal_quarter or fiscal_year; did you mean monthly?',
         '5:13: amount: found 5000, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
         '6:5: unknown key "threshold"; did you mean thresholds? rename or remove it',
         '7:5: unknown key "nmae"; did you mean name? rename or remove it',

@@ -13,6 +13,7 @@ import {
   exampleForecast,
   exampleParts,
   exampleRunaway,
+  exampleShared,
   messageOf,
 } from '../support/example-alerts.ts';
 import fc from '../support/fast-check.ts';
@@ -61,6 +62,7 @@ const examples: Readonly<Record<string, OutgoingMessage>> = {
   anomaly_parts: messageOf(entryOf(exampleParts)),
   anomaly_usual: messageOf(entryOf({ ...exampleRunaway, isOver: true, isUsual: true }, 'resolved', 3)),
   forecast: messageOf(entryOf(exampleForecast)),
+  forecast_shared: messageOf(entryOf(exampleShared)),
   forecast_resolved: messageOf(entryOf({ ...exampleForecast, state: 'resolved' }, 'resolved')),
   forecast_ended: messageOf(entryOf({ ...exampleForecast, state: 'resolved', forecast: null }, 'resolved')),
   several: messageOf(...facts.map((fact) => entryOf(fact))),

@@ -18,6 +18,7 @@ const now = Date.UTC(2026, 10, 21);
 const folder = await newProject();
 await mkdir(join(folder, 'jobs'));
 await writeFile(join(folder, 'jobs', 'owners.csv'), 'workspace,product\nnorth,search\n');
+await writeFile(join(folder, 'jobs', 'finance.csv'), 'budget,period,amount\nfrom_table,2026-10,5\n');
 
 type Name = keyof typeof yamlSchemas;
 
@@ -35,7 +36,7 @@ const readers: Readonly<Record<Name, (text: string) => unknown>> = {
       requirePing: false,
     }),
   budgets: (text) => [
-    parseBudgets({ text, file: 'jobs/budgets.yaml', now }),
+    parseBudgets({ text, file: join(folder, 'jobs', 'budgets.yaml'), now }),
     parseAnomalyRules({ text, file: 'jobs/budgets.yaml' }),
   ],
   allocation: (text) => parseAllocation({ text, file: join(folder, 'jobs', 'allocation.yaml') }),
@@ -168,6 +169,9 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
   ],
   budgets: [
     {
+      table: 'finance.csv',
+      changes: [{ name: 'launch', on: '2026-12-10', effect: '+30%', scope: { workspace: 'a' } }],
+      fiscalYear: { start: 'april', named: 'end', weeks: '4-4-5', weekday: 'sunday', weekStart: 'nearest' },
       anomalies: { enabled: true, minAmount: '5 USD', minPercent: '30%', minDays: 14, notify: ['finops'] },
       budgets: [
         {
@@ -180,7 +184,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
           },
           thresholds: [
             { at: '80%', severity: 'info', notify: ['finops'] },
-            { at: '400 USD', of: 'forecast' },
+            { at: '400 USD', of: 'forecast', run: ['./stop.sh', 'sandboxes'], timeLimitSeconds: 30 },
           ],
           notify: 'finops',
         },
@@ -192,6 +196,21 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
           },
         },
         { name: 'labels', period: 'yearly', amount: '5 USD', scope: { label: { tier: 'gold' } } },
+        {
+          name: 'growing',
+          period: 'fiscal_month',
+          amount: '5 USD',
+          growth: '5% monthly',
+          from: 'FY2027-P01',
+          rollover: { cap: '20%' },
+        },
+        {
+          ...{ name: 'shared', period: 'monthly', limits: ['5 USD', '6 USD'], from: '2026-10', rollover: true },
+          parts: [
+            { name: 'one', scope: { workspace: 'a' } },
+            { name: 'two', scope: { workspace: 'b' } },
+          ],
+        },
       ],
     },
   ],
@@ -366,7 +385,14 @@ const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
     /^sinks\/\w+\/(account|answersTo(\/\d)?) = "nonsense/,
   ],
   job: [/report\/timeout = /, /^(timeZone|ping\/\w+|steps\/1\/ingest\/(from|to)) = "nonsense/],
-  budgets: [/(name|parent|timeZone) = "nonsense/, /timeZone = undefined/], // a child has its parent's periods
+  budgets: [
+    /(name|parent|timeZone|from) = "nonsense/,
+    /timeZone = undefined/, // a child has its parent's periods
+    /^fiscalYear = undefined$/, // a budget has a fiscal period
+    /\/(amount|limits) = undefined$/, // the table may have it
+    /\/from = undefined$/, // rollover: false needs none
+    /parts\/\d\/scope\/workspace = undefined$/, // parts differ in a key
+  ],
   allocation: [/(from|until|over\/0|weight) = "nonsense/, /split\/(billing_dimension|weights) = undefined/], // as by says
 };
 

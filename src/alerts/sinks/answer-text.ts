@@ -25,7 +25,7 @@ const maxDepth = 4;
 /** The text for people in an answer, in at most `maxAnswerText` characters; empty if it has none. Pure. */
 export function answerText({ text, isCut }: Answered): string {
   const found = textIn(parsed(text)) ?? text;
-  return bounded(`${found}${isCut ? '\n…' : ''}`);
+  return boundedText(`${found}${isCut ? '\n…' : ''}`);
 }
 
 /** What a job says about the execution that it started: its id and status. Pure. */
@@ -36,7 +36,7 @@ export function executionText({ text }: Answered): string {
     const field = value[name];
     return typeof field === 'string' && field !== '' ? [`${name === 'status' ? 'status' : 'execution'} ${field}`] : [];
   });
-  return bounded(parts.join(', '));
+  return boundedText(parts.join(', '));
 }
 
 /** The text that a model wrote; undefined if the answer is cut, or has none. Pure. */
@@ -76,7 +76,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** Lines without control and hidden characters, none too long, and not too many. */
-function bounded(text: string): string {
+export function boundedText(text: string): string {
   const lines = text
     .slice(0, 4 * maxAnswerText)
     .split(/\r\n|[\n\r\u2028\u2029]/)

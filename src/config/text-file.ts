@@ -1,0 +1,25 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { Problems } from './yaml.ts';
+
+const maxFileBytes = 8 * 1024 * 1024;
+
+/** The text of a UTF-8 file that another file names; undefined if it cannot be read, which is reported. */
+export function readTextFile(file: string, what: string, problems: Problems): string | undefined {
+  try {
+    const { size } = statSync(file);
+    if (size > maxFileBytes) {
+      problems.report({ where: file }, `found ${size} bytes, expected at most 8 MiB; remove values that no cost has`);
+      return undefined;
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const fault = code.startsWith('ERR_ENCODING')
+      ? 'found bytes that are not UTF-8; save the file as UTF-8'
+      : code === 'ENOENT'
+        ? `found no such file, expected ${what}; create it, or correct the name`
+        : `cannot be read (${code}); give the user who runs Costbook read access`;
+    problems.report({ where: file }, fault);
+    return undefined;
+  }
+}
