@@ -76,8 +76,8 @@ function scopeOf(text: string): BudgetScope {
     const [, group, name = ''] = /^(owner|label)\.(.+)$/s.exec(key) ?? [];
     if (key === 'resource_name') throw new UsageError(noNames);
     if (group !== undefined) {
-      const own = (scope[group] ??= {}) as Record<string, string[]>;
-      own[name] = [...(own[name] ?? []), value];
+      const own = (scope[group] ?? {}) as Record<string, string[]>;
+      scope[group] = { ...own, [name]: [...(own[name] ?? []), value] };
     } else if (scopeTexts.some((known) => known === key)) scope[key] = [...((scope[key] as string[]) ?? []), value];
     else {
       throw new UsageError(

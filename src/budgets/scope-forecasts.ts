@@ -129,15 +129,8 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     const forecast = await made({ period, completeThrough, spent: own, steps }, (through) =>
       changePartsOf(connection, scope, changes, through),
     );
-    forecasts.push({
-      scope,
-      periodKind: 'monthly',
-      period,
-      completeThrough,
-      spent: own,
-      amount: undefined,
-      forecast,
-    });
+    const known = { period, completeThrough, spent: own, amount: undefined, forecast };
+    forecasts.push({ scope, periodKind: 'monthly', ...known });
     await pause();
   }
   return forecasts;
