@@ -151,7 +151,7 @@ function zoneIn(text = 'UTC', options: ReturnType<typeof optionReader>): Zone {
 
 function holidaysIn(text: string | undefined, options: ReturnType<typeof optionReader>): ReadonlySet<string> {
   try {
-    return text === undefined ? new Set() : holidaysOf(parseCalendar(text), process.cwd());
+    return text === undefined ? new Set() : holidaysOf(parseCalendar(text), resolve('.'));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     for (const line of error.message.split('\n')) options.problem(`--calendar: ${line}`);

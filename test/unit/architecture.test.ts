@@ -14,7 +14,8 @@ const homes: Readonly<Record<string, RegExp>> = {
   undici: /^src\/platform\//,
   '@duckdb/node-api': /^src\/warehouse\//,
   '@duckdb/node-bindings': /^src\/warehouse\//,
-  'p-limit': /^src\/ingest\//,
+  'p-limit': /^src\/(ingest\/|forecast\/side-by-side\.ts$)/,
+  'ical.js': /^src\/config\/calendar-settings\.ts$/,
   'date-fns': /^src\/time\.ts$/,
   '@date-fns/utc': /^src\/time\.ts$/,
   commander: /^src\/cli\.ts$/,
@@ -306,11 +307,13 @@ describe('silent behavior of DuckDB', () => {
     return sources.filter((path) => pattern.test(withoutComments(readFileSync(join(root, path), 'utf8'))));
   }
 
-  test('two instances of one file lose rows, so one module creates instances, and the other thread only decodes', () => {
+  test('two instances of one file lose rows, so one module creates instances, and the other threads only decode or forecast', () => {
     expect(sourcesWith(/DuckDBInstance\.(create|fromCache)/)).toEqual(['src/warehouse/database.ts']);
     expect(sourcesWith(/node:(worker_threads|cluster)/)).toEqual([
       'src/fetch/decode-elsewhere.ts',
       'src/fetch/decode-worker.ts',
+      'src/forecast/forecast-worker.ts',
+      'src/forecast/side-by-side.ts',
     ]);
   });
 
