@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import pLimit from 'p-limit';
 import { type CostHistory, type Forecast, type ForecastOptions, forecastSeries } from './forecast.ts';
 
 /** The arguments of one `forecastSeries`. */
@@ -30,19 +29,11 @@ export async function* forecastsInOrder(
 ): AsyncGenerator<Forecast> {
   const wanted = Math.min(availableParallelism(), mostThreads, Math.floor(requests.length / leastOfThread));
   const threads = isCompiled && wanted > 1 ? Array.from({ length: wanted }, startThread) : [];
-  const free = [...threads];
-  const limiter = pLimit(Math.max(1, threads.length));
-  async function inThread(request: ForecastRequest): Promise<Forecast | undefined> {
-    const thread = free.pop();
-    const made = await thread?.make(request);
-    if (thread !== undefined) free.push(thread);
-    return made;
-  }
   const begun: Promise<Forecast | undefined>[] = [];
   try {
     for (const [index, request] of requests.entries()) {
       const ahead = requests.slice(begun.length, index + 1 + threads.length * aheadOfThread);
-      begun.push(...ahead.map((next) => limiter(() => inThread(next))));
+      for (const next of ahead) begun.push(leastBusy(threads)?.make(next) ?? Promise.resolve(undefined));
       const made = await begun[index];
       await setImmediate(); // lets a signal in between two forecasts
       signal.throwIfAborted();
@@ -54,27 +45,36 @@ export async function* forecastsInOrder(
 }
 
 interface Thread {
-  /** Makes one forecast at a time; undefined if the thread could not make it. */
+  /** How many forecasts it has still to make. */
+  readonly left: number;
+  /** Makes a forecast after those asked for before; undefined if the thread could not make it. */
   make(request: ForecastRequest): Promise<Forecast | undefined>;
   end(): void;
+}
+
+function leastBusy(threads: readonly Thread[]): Thread | undefined {
+  return threads.toSorted((a, b) => a.left - b.left)[0];
 }
 
 function startThread(): Thread {
   const worker = new Worker(new URL('./forecast-worker.js', import.meta.url), { execArgv: [] });
   let isThere = true;
-  let settle: (forecast: Forecast | undefined) => void = () => undefined;
+  const waiting: ((forecast: Forecast | undefined) => void)[] = []; // it answers in the order of the requests
   function stop(): void {
     isThere = false;
-    settle(undefined);
+    for (const settle of waiting.splice(0)) settle(undefined);
   }
-  worker.on('message', (forecast: Forecast | undefined) => settle(forecast));
+  worker.on('message', (forecast: Forecast | undefined) => waiting.shift()?.(forecast));
   worker.on('error', stop); // for example, out of memory
   worker.on('exit', stop);
   return {
+    get left() {
+      return waiting.length;
+    },
     make(request) {
       if (!isThere) return Promise.resolve(undefined);
       return new Promise((resolve) => {
-        settle = resolve;
+        waiting.push(resolve);
         worker.postMessage(request);
       });
     },

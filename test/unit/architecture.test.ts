@@ -14,7 +14,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   undici: /^src\/platform\//,
   '@duckdb/node-api': /^src\/warehouse\//,
   '@duckdb/node-bindings': /^src\/warehouse\//,
-  'p-limit': /^src\/(ingest\/|forecast\/side-by-side\.ts$)/,
+  'p-limit': /^src\/ingest\//,
   'ical.js': /^src\/config\/calendar-settings\.ts$/,
   'date-fns': /^src\/time\.ts$/,
   '@date-fns/utc': /^src\/time\.ts$/,
