@@ -224,7 +224,7 @@ async function verifyingRequests(
   const lastHour = floorHour(of.now);
   const days = settledDays(covered, { lastHour, settleDays, verifyDays });
   const past = settledDays(covered, { lastHour, settleDays, verifyDays: everyDay });
-  const byDay = days.length === 0 ? [] : daysQueries(days, role, await groupsByWorkspace(books, account, days)).queries;
+  const byDay = days.length === 0 ? [] : daysQueries(days, role, await groupsByWorkspace(books, account, days, metricsLimits.maxPageSize)).queries;
   const bySeries = past.length === 0 ? [] : await tonightsSeries(books, account, past, deepVerifyPages, role);
   return [...byDay, ...bySeries].map((query) => toPlannedRequest(account, query));
 }

@@ -33,7 +33,7 @@ export async function reducedAccessOf(
   const lastHour = floorHour(effects.now());
   const days = settledDays(await coveredWindows(books, account), { lastHour, settleDays, verifyDays });
   if (days.length === 0) return undefined;
-  const { queries } = daysQueries(days, role, await groupsByWorkspace(books, account, days));
+  const { queries } = daysQueries(days, role, await groupsByWorkspace(books, account, days, metricsLimits.maxPageSize));
   const known = { decimals: ledger.decimals, agreedTolerance: proofTolerance };
   const past = await openPastReader(await connect(signal), account, known);
   try {

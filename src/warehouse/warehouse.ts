@@ -28,7 +28,7 @@ import { firstUnrestored, restoringEvents } from './restored-rows.ts';
 import { type RunRecords, runRecords } from './runs.ts';
 import { copyBeforeMigrating, publishSnapshot, removeOldCopies } from './snapshot.ts';
 import { snapshotFile } from './snapshot-file.ts';
-import { isWrittenSincePublished, refuseDamaged, warehouseFile } from './warehouse-file.ts';
+import { asPublished, isWrittenSincePublished, refuseDamaged, warehouseFile } from './warehouse-file.ts';
 import { openWriteClock } from './write-clock.ts';
 
 /** The writer's warehouse. One process holds it at a time; closing it without `publish` changes nothing for readers. */
@@ -66,13 +66,15 @@ export async function openWarehouse(
 ): Promise<Warehouse> {
   const file = warehouseFile(dir);
   refuseMisplaced(dir);
-  const isWritten = await isWrittenSincePublished(dir); // DuckDB may empty the log when it opens the file
+  // DuckDB may empty the log when it opens the file.
+  const isWritten = await isWrittenSincePublished(dir);
+  const published = isWritten ? undefined : await asPublished(dir);
   const database = await openWarehouseFile(dir, newestStored);
   try {
     const connection = await database.connect();
     const traces = await findTraces(dir, await newestStored());
     await refuseOlder(connection, file, traces);
-    await refuseChanged(connection, file, traces);
+    if (published === undefined) await refuseChanged(connection, file, traces);
     if (isWritten) await refuseOtherTables(connection, dir, traces);
     const { schema, isPublished } = await migrate(connection, async (migrations) => {
       log?.info('warehouse.migrating', 'The warehouse is from an older Costbook; copying it before the migration', {
@@ -90,7 +92,9 @@ export async function openWarehouse(
     // Rows of the books replace lines whose changes nobody would notice.
     if (recorder.isWithoutHash) await writeRows(connection, recorder);
     const clock = openWriteClock((await lastInstants(connection)).last);
-    const publish = () => exclusively(() => publishSnapshot(connection, file, snapshotFile(dir), { signal, log }));
+    const contents = { facts: isPublished ? published : undefined };
+    const publish = () =>
+      exclusively(() => publishSnapshot(connection, file, snapshotFile(dir), { signal, log, contents }));
     if (!isPublished) {
       // From here on the snapshot has this schema, for this command and all readers.
       await publish();
