@@ -124,6 +124,9 @@ await warehouse.recordAccountRun({
   ...{ windows: all, pages: totals.pages, rows: totals.rows, requests: totals.pages },
 });
 await run.end(0, undefined, now);
+// Books grow night by night: alerts were evaluated when there was less. The first evaluation would check every hour.
+const alerted = await warehouse.beginRun('alert', now);
+await alerted.end(0, undefined, now);
 await warehouse.publish();
 warehouse.close();
 process.stdout.write(`${JSON.stringify({ ...totals, ...loaded, peakMib: peakMib() })}\n`);
