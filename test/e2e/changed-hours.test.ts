@@ -68,7 +68,9 @@ test('checks of some months see only these, except the checks that are named', a
   async function offenders(hours?: { from: number; whole: string[] }) {
     const results = await runChecks(dir, checks, { signal, hours });
     expect(results.map(({ error }) => error?.message).filter(Boolean)).toEqual([]);
-    return results.flatMap(({ check, offenders: count }) => (count === 0 ? [] : [check.name]));
+    // The scripted platform has no listings.
+    const found = results.filter(({ offenders: count }) => count !== 0).map(({ check }) => check.name);
+    return found.filter((name) => name !== 'listings_are_complete');
   }
   expect(await offenders()).toEqual(['usage_is_not_negative']);
   expect(await offenders({ from, whole: [] })).toEqual([]);
@@ -82,7 +84,7 @@ test('an alert of a check stays open while the offending hour is there, however 
     const { exitCode, stderr } = await runCli(['alert', '--dir', dir, '--now', now]);
     expect(exitCode, stderr).toBe(0);
     const { stdout } = await runCli(['alerts', '--open', '--json', '--dir', dir, '--now', now]);
-    return JSON.parse(stdout).flatMap(({ key }: { key: string }) => (key.startsWith('check/') ? [key] : []));
+    return JSON.parse(stdout).alerts.flatMap(({ key }: { key: string }) => (key.startsWith('check/') ? [key] : []));
   }
   expect(await openChecks('2026-09-20T13:00:00Z')).toEqual(['check/usage_is_not_negative']);
   expect(await openChecks('2026-09-20T14:00:00Z')).toEqual(['check/usage_is_not_negative']);
