@@ -1,11 +1,11 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runChecks } from '../../src/query/index.ts';
+import type { runChecks as RunChecks } from '../../src/query/index.ts';
 import { factsOf, factsSince } from '../../src/warehouse/contents.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { readChecks } from '../../src/warehouse/index.ts';
 import { readSeal } from '../../src/warehouse/seal.ts';
-import { ingest, newProject, runCli } from '../support/project.ts';
+import { cli, ingest, newProject, runCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
@@ -56,12 +56,15 @@ async function booksWithOffender(): Promise<string> {
   const [wrong] = series(box, '2026-08-10T00', [1]);
   if (wrong === undefined) throw new Error('there is no hour');
   const platform = await startScriptedPlatform([{ ...wrong, usage: -5 }, ...series(other, '2026-09-10T00', [3, 4])]);
-  await ingest(dir, platform, { now: '2026-09-20T12:30:00Z' });
+  const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-09-20T12:30:00Z' });
+  expect(exitCode, stderr).toBe(0);
   return dir;
 }
 
 test('checks of some months see only these, except the checks that are named', async () => {
   const dir = await booksWithOffender();
+  // Checks run in a process of the program that was built.
+  const { runChecks }: { runChecks: typeof RunChecks } = await import(join(dirname(cli), 'query', 'index.js'));
   const checks = await readChecks(join(dir, 'sql'));
   const { signal } = new AbortController();
   const from = Date.UTC(2026, 8, 1);
