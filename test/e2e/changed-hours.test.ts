@@ -50,13 +50,13 @@ test('what a night adds, changes and removes is in the seal, without reading wha
   }
 });
 
-/** A cost with negative usage in August, which a check warns of, and costs in September. */
+/** A cost with negative usage in September, which a check warns of, and costs in October. */
 async function booksWithOffender(): Promise<string> {
   const dir = await newProject();
-  const [wrong] = series(box, '2026-08-10T00', [1]);
+  const [wrong] = series(box, '2026-09-10T00', [1]);
   if (wrong === undefined) throw new Error('there is no hour');
-  const platform = await startScriptedPlatform([{ ...wrong, usage: -5 }, ...series(other, '2026-09-10T00', [3, 4])]);
-  const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-09-20T12:30:00Z' });
+  const platform = await startScriptedPlatform([{ ...wrong, usage: -5 }, ...series(other, '2026-10-10T00', [3, 4])]);
+  const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-10-20T12:30:00Z' });
   expect(exitCode, stderr).toBe(0);
   return dir;
 }
@@ -67,7 +67,7 @@ test('checks of some months see only these, except the checks that are named', a
   const { runChecks }: { runChecks: typeof RunChecks } = await import(join(dirname(cli), 'query', 'index.js'));
   const checks = await readChecks(join(dir, 'sql'));
   const { signal } = new AbortController();
-  const from = Date.UTC(2026, 8, 1);
+  const from = Date.UTC(2026, 9, 1);
   async function offenders(hours?: { from: number; whole: string[] }) {
     const results = await runChecks(dir, checks, { signal, hours });
     expect(results.map(({ error }) => error?.message).filter(Boolean)).toEqual([]);
@@ -78,7 +78,7 @@ test('checks of some months see only these, except the checks that are named', a
   expect(await offenders()).toEqual(['usage_is_not_negative']);
   expect(await offenders({ from, whole: [] })).toEqual([]);
   expect(await offenders({ from, whole: ['usage_is_not_negative'] })).toEqual(['usage_is_not_negative']);
-  expect(await offenders({ from: Date.UTC(2026, 7, 1), whole: [] })).toEqual(['usage_is_not_negative']);
+  expect(await offenders({ from: Date.UTC(2026, 8, 1), whole: [] })).toEqual(['usage_is_not_negative']);
 });
 
 test('an alert of a check stays open while the offending hour is there, however old that is', async () => {
@@ -89,7 +89,7 @@ test('an alert of a check stays open while the offending hour is there, however 
     const { stdout } = await runCli(['alerts', '--open', '--json', '--dir', dir, '--now', now]);
     return JSON.parse(stdout).alerts.flatMap(({ key }: { key: string }) => (key.startsWith('check/') ? [key] : []));
   }
-  expect(await openChecks('2026-09-20T13:00:00Z')).toEqual(['check/usage_is_not_negative']);
-  expect(await openChecks('2026-09-20T14:00:00Z')).toEqual(['check/usage_is_not_negative']);
-  expect(await openChecks('2026-09-20T15:00:00Z')).toEqual(['check/usage_is_not_negative']);
+  expect(await openChecks('2026-10-20T13:00:00Z')).toEqual(['check/usage_is_not_negative']);
+  expect(await openChecks('2026-10-20T14:00:00Z')).toEqual(['check/usage_is_not_negative']);
+  expect(await openChecks('2026-10-20T15:00:00Z')).toEqual(['check/usage_is_not_negative']);
 });
