@@ -58,6 +58,7 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/network.test.ts': 'Proxies and certificates, with the waits of their retries.',
   'test/e2e/not-evaluated.test.ts': 'Reports before and after evaluations at many instants.',
   'test/e2e/package.test.ts': 'Packs and installs the package.',
+  'test/e2e/scale-bench.test.ts': 'Makes books of three sizes and runs nights, alerts, reports and the lake over each.',
   'test/e2e/spark.test.ts':
     'Starts a cluster of Spark and runs every report on it; e2e/engine holds the statements and failures.',
   'test/e2e/storage-commands.test.ts': 'Kills publications to an S3 server at every request.',

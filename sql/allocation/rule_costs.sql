@@ -1,7 +1,8 @@
 --! about: What each active allocation rule matches in a period: cost, share, resources and hours. Then, in one row, the
 --! about: volumes whose mounters have several owners, if there are any.
 --! about: A null bound is open.
-with owners as materialized (select * from ledger.allocation_owners),
+with
+--! include: few_owners
 parts as (
   select
     owners.rule_number, hourly_costs.series_id,

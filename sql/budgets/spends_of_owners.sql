@@ -9,7 +9,7 @@ boundaries as (
   union
   select window_end from spend_windows
 ),
-owners as materialized (select * from ledger.allocation_owners),
+--! include: few_owners
 -- Of hours that are split, the whole cost; their part follows.
 parts as materialized (
   select hourly_costs.series_id, owners.from_time, boundaries.boundary, sum(hourly_costs.cost) as cost

@@ -1,5 +1,6 @@
 --! about: costs_allocated has exactly the same cost and usage as costs, for each series and month.
 --! severity: fail
+--! hours: by month
 with loaded as (
   select series_id, date_trunc('month', bucket_start) as usage_month, sum(cost) as cost, sum(usage) as usage
   from ledger.hourly_costs

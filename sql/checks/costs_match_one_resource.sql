@@ -1,6 +1,7 @@
 --! about: Each hour of a series matches at most one state of one resource, so joining resources neither repeats nor
 --! about: drops a cost.
 --! severity: fail
+--! hours: by month
 with hourly_costs as (
   select series_id, count(*) as row_count, sum(cost) as cost
   from ledger.hourly_costs

@@ -1,5 +1,6 @@
 --! about: The joins of view costs drop, repeat or change no hourly cost, for each account.
 --! severity: fail
+--! hours: by month
 with account_of as (
   select series_id, any_value(account) as account
   from ledger.series

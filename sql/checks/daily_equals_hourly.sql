@@ -1,5 +1,6 @@
 --! about: costs_daily adds up to the loaded hours, for each day, account and billing dimension.
 --! severity: fail
+--! hours: by month
 with name_of as (
   select series_id, any_value(account) as account, any_value(billing_dimension) as billing_dimension
   from ledger.series

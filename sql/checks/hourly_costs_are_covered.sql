@@ -1,5 +1,6 @@
 --! about: Every hourly cost belongs to a covered hour and starts on the hour.
 --! severity: fail
+--! hours: by month
 -- Few hours hold many rows, so count per hour first, with a number instead of the account.
 with account_numbers as (
   select series_id, account, dense_rank() over (order by account) as account_number

@@ -1,5 +1,6 @@
 --! about: No series has two rows for one hour.
 --! severity: fail
+--! hours: by month
 -- One bit per hour of a day: memory holds one row per series and day, not one per series and hour.
 with days as (
   select

@@ -1,5 +1,6 @@
 --! about: Every hourly cost belongs to a load of its account and hour, and every comparison of that load passed.
 --! severity: fail
+--! hours: by month
 -- Sum by series number first: joining the account to every hour would take longer than everything else.
 with of_series as (
   select

@@ -1,5 +1,6 @@
 --! about: Every hourly cost has exactly one series, which names what it is for and who pays.
 --! severity: fail
+--! hours: by month
 with named as (
   select series_id, count(*) as series
   from ledger.series

@@ -1,5 +1,6 @@
 --! about: costs_monthly adds up to costs_daily, for each month, account and billing dimension.
 --! severity: fail
+--! hours: by month
 with daily as (
   select
     account,

@@ -1,6 +1,7 @@
 --! about: Every shared cost is split as its rule says, because at least one owner has weight. If no owner has any, the
 --! about: cost is split evenly; if nobody owns any cost in the month, it has no owner.
 --! severity: warn
+--! hours: by month
 select
   account,
   usage_month,

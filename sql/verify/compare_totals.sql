@@ -3,44 +3,68 @@
 delete from compared_past where query = $query;
 
 insert into compared_past
--- Sum by series number first: joining names to every hour would take longer than everything else.
-with of_series as (
+-- Each group has a number: joining names to every hour would take longer than everything else.
+with numbered as materialized (
   select
     series_id,
-    greatest(date_trunc($unit, bucket_start), cast($window_start as timestamp)) as bucket_start,
+    billing_dimension,
+    case when $by_workspace then workspace end as workspace,
+    case when $by_type then resource_type end as resource_type,
+    case when $by_name then resource_name end as resource_name,
+    case when $by_uuid then resource_uuid end as resource_uuid,
+    cast(
+      dense_rank() over (
+        order by
+          billing_dimension,
+          case when $by_workspace then workspace end,
+          case when $by_type then resource_type end,
+          case when $by_name then resource_name end,
+          case when $by_uuid then resource_uuid end
+      ) as integer
+    ) as group_number
+  from ledger.series
+  where account = $account
+    and ($billing_dimension is null or billing_dimension = $billing_dimension)
+    and ($resource_name is null or resource_name = $resource_name)
+),
+groups as (
+  select distinct group_number, billing_dimension, workspace, resource_type, resource_name, resource_uuid
+  from numbered
+),
+-- Days as dates: truncating each instant takes longer than adding it up.
+of_groups as (
+  select
+    numbered.group_number,
+    case
+      when $unit = 'month' then cast(date_trunc('month', cast(hourly_costs.bucket_start as date)) as date)
+      else cast(hourly_costs.bucket_start as date)
+    end as bucket_date,
     count(*) as row_count,
-    sum(cost) as cost,
-    sum(abs(cost)) as cost_magnitude,
-    sum(usage) as usage,
-    sum(abs(usage)) as usage_magnitude
-  from ledger.hourly_costs
-  where bucket_start >= cast($window_start as timestamp)
-    and bucket_start < cast($window_end as timestamp)
-    and series_id in (
-      select series_id
-      from ledger.series
-      where account = $account
-        and ($billing_dimension is null or billing_dimension = $billing_dimension)
-        and ($resource_name is null or resource_name = $resource_name)
-    )
+    sum(hourly_costs.cost) as cost,
+    sum(abs(hourly_costs.cost)) as cost_magnitude,
+    sum(hourly_costs.usage) as usage,
+    sum(abs(hourly_costs.usage)) as usage_magnitude
+  from ledger.hourly_costs as hourly_costs
+  join numbered using (series_id)
+  where hourly_costs.bucket_start >= cast($window_start as timestamp)
+    and hourly_costs.bucket_start < cast($window_end as timestamp)
   group by all
 ),
 ours as (
   select
-    series.billing_dimension,
-    case when $by_workspace then series.workspace end as workspace,
-    case when $by_type then series.resource_type end as resource_type,
-    case when $by_name then series.resource_name end as resource_name,
-    case when $by_uuid then series.resource_uuid end as resource_uuid,
-    of_series.bucket_start,
-    sum(of_series.row_count) as row_count,
-    sum(of_series.cost) as cost,
-    sum(of_series.cost_magnitude) as cost_magnitude,
-    sum(of_series.usage) as usage,
-    sum(of_series.usage_magnitude) as usage_magnitude
-  from of_series
-  join ledger.series as series using (series_id)
-  group by all
+    groups.billing_dimension,
+    groups.workspace,
+    groups.resource_type,
+    groups.resource_name,
+    groups.resource_uuid,
+    greatest(cast(of_groups.bucket_date as timestamp), cast($window_start as timestamp)) as bucket_start,
+    of_groups.row_count,
+    of_groups.cost,
+    of_groups.cost_magnitude,
+    of_groups.usage,
+    of_groups.usage_magnitude
+  from of_groups
+  join groups using (group_number)
 ),
 theirs as (
   select

@@ -6,7 +6,7 @@
 --! grain: rule_number, account, usage_month, owner
 create or replace view ledger.allocation_shares as
 with
-owners as materialized (select * from ledger.allocation_owners),
+--! include: few_owners
 --! include: rules_and_mount_splits
 pools as materialized (
   select

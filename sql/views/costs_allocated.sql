@@ -2,7 +2,7 @@
 --! grain: account, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension, owner
 create or replace view costs_allocated as
 with
-owners as materialized (select * from ledger.allocation_owners),
+--! include: few_owners
 shares as materialized (select * from ledger.allocation_shares),
 unsplit_hours as not materialized (select series_id, bucket_start, cost, usage from ledger.hourly_costs),
 --! include: split_costs

@@ -75,7 +75,10 @@ export interface AlertFactsOptions {
   readonly overlay: string;
   readonly signal: AbortSignal;
   /** Runs the checks, whose SQL may be the user's; by default on the same connection. */
-  readonly runChecks?: (checks: readonly Check[]) => Promise<readonly CheckResult[]>;
+  readonly runChecks?: (
+    checks: readonly Check[],
+    hours: { readonly from: Instant; readonly whole: readonly string[] } | undefined,
+  ) => Promise<readonly CheckResult[]>;
   /** Called with the name of each step. */
   readonly onProgress?: ((words: string) => void) | undefined;
 }
@@ -103,7 +106,7 @@ export async function readAlertFacts(
   known: readonly KnownAlert[],
   asked: AlertFactsOptions,
 ): Promise<AlertFacts> {
-  const state = await readDataState(connection, asked);
+  const state = await readDataState(connection, known, asked);
   if (asked.anomalyRules?.isOn === true) asked.onProgress?.('anomalies');
   const anomalies =
     asked.anomalyRules?.isOn === true ? await evaluateAnomalies(connection, asked.anomalyRules) : nothingFound;
@@ -376,12 +379,14 @@ const unrecordedKeys: readonly string[] = [diskKey, alertKey];
 
 async function readDataState(
   connection: Connection,
+  known: readonly KnownAlert[],
   { now, freshnessHours, configured, overlay, signal, onProgress, runChecks: runChecksOfProject }: AlertFactsOptions,
 ): Promise<DataState> {
   const accounts = await readAccounts(connection, { now, freshnessHours, configured });
   onProgress?.('checks');
   const ours = await readChecks(overlay);
-  const results = await (runChecksOfProject?.(ours) ?? runAll(connection, ours, signal));
+  const hours = await hoursToCheck(connection, known);
+  const results = await (runChecksOfProject?.(ours, hours) ?? runAll(connection, ours, signal));
   return {
     accounts,
     freshnessHours,
@@ -393,6 +398,21 @@ async function readDataState(
     dimensions: await readUnknownDimensions(connection),
     interfaces: await readInterfaces(connection),
   };
+}
+
+/**
+ * The hours that checks need, and the checks that need all hours: their alert is open, so what they found may be anywhere.
+ * Undefined if every check needs all hours.
+ */
+async function hoursToCheck(
+  connection: Connection,
+  known: readonly KnownAlert[],
+): Promise<{ readonly from: Instant; readonly whole: readonly string[] } | undefined> {
+  const [row] = await alertRows(connection, 'hours_to_check');
+  const from = row?.['first_hour'] ?? null;
+  if (from === null) return undefined;
+  const open = known.filter(({ isOpen }) => isOpen).map(({ fact }) => JSON.parse(fact) as AlertFact);
+  return { from: Number(from), whole: open.flatMap((fact) => (fact.kind === 'check' ? [fact.check] : [])) };
 }
 
 function checkState({ check: { name, about, severity }, offenders, error }: CheckResult): DataState['checks'][number] {

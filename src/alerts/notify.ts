@@ -105,7 +105,8 @@ export function alertFactsOptions(
     overlay: join(dir, 'sql'),
     onProgress: progress,
     signal,
-    runChecks: (checks) => runChecks(dir, checks, { signal, onResult: ({ check }) => progress(`check ${check.name}`) }),
+    runChecks: (checks, hours) =>
+      runChecks(dir, checks, { signal, hours, onResult: ({ check }) => progress(`check ${check.name}`) }),
     problem,
   };
 }

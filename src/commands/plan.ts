@@ -22,7 +22,7 @@ import {
   wholeMonths,
 } from '../fetch/index.ts';
 import { tonightsSeries } from '../ingest/index.ts';
-import { historyParameters, operations, requestPath } from '../platform/index.ts';
+import { historyParameters, metricsLimits, operations, requestPath } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
 import {
   accountLedger,
@@ -224,7 +224,10 @@ async function verifyingRequests(
   const lastHour = floorHour(of.now);
   const days = settledDays(covered, { lastHour, settleDays, verifyDays });
   const past = settledDays(covered, { lastHour, settleDays, verifyDays: everyDay });
-  const byDay = days.length === 0 ? [] : daysQueries(days, role, await groupsByWorkspace(books, account, days)).queries;
+  const byDay =
+    days.length === 0
+      ? []
+      : daysQueries(days, role, await groupsByWorkspace(books, account, days, metricsLimits.maxPageSize)).queries;
   const bySeries = past.length === 0 ? [] : await tonightsSeries(books, account, past, deepVerifyPages, role);
   return [...byDay, ...bySeries].map((query) => toPlannedRequest(account, query));
 }

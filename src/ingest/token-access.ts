@@ -2,7 +2,7 @@ import type { LocalConfig } from '../config/index.ts';
 import type { Effects } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
 import { askQuery, daysQueries, type Role, settledDays } from '../fetch/index.ts';
-import { type Client, listings, openListings } from '../platform/index.ts';
+import { type Client, listings, metricsLimits, openListings } from '../platform/index.ts';
 import { floorHour } from '../time.ts';
 import { accountLedger, type Books, coveredWindows, groupsByWorkspace, openPastReader } from '../warehouse/index.ts';
 import { accessDays, type ReducedAccess, reducedRole, reducedTotals } from './reduced-access.ts';
@@ -33,7 +33,7 @@ export async function reducedAccessOf(
   const lastHour = floorHour(effects.now());
   const days = settledDays(await coveredWindows(books, account), { lastHour, settleDays, verifyDays });
   if (days.length === 0) return undefined;
-  const { queries } = daysQueries(days, role, await groupsByWorkspace(books, account, days));
+  const { queries } = daysQueries(days, role, await groupsByWorkspace(books, account, days, metricsLimits.maxPageSize));
   const known = { decimals: ledger.decimals, agreedTolerance: proofTolerance };
   const past = await openPastReader(await connect(signal), account, known);
   try {

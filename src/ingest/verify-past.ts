@@ -21,7 +21,7 @@ import {
   splitAtMidnight,
   wholeMonths,
 } from '../fetch/index.ts';
-import type { Client, GroupByDimension } from '../platform/index.ts';
+import { type Client, type GroupByDimension, metricsLimits } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time.ts';
 import {
   type Connection,
@@ -136,7 +136,7 @@ async function verifyDays(past: Past): Promise<Window[]> {
   const { account, request, verification } = past;
   const days = settledDaysOf(past, request.config.verifyDays);
   if (days.length === 0) return [];
-  const groups = await groupsByWorkspace(verification.connection, account, days);
+  const groups = await groupsByWorkspace(verification.connection, account, days, metricsLimits.maxPageSize);
   const found = await askAllByRole(past, (role) => daysQueries(days, role, groups).queries);
   if (!request.acceptReducedAccess) refuseReducedTotals(account, await verification.totals(accessDays));
   past.asked.push(...found);
@@ -295,7 +295,8 @@ async function askRecorded(past: Past): Promise<Asked[]> {
   const onRecord = await contradictedQuestions(verification.connection, account);
   const open = onRecord.filter((one) => !past.asked.some(({ question }) => includesQuestion(question, one)));
   const days = open.filter(({ purpose }) => purpose === 'days').map(({ window }) => window);
-  const groups = days.length === 0 ? 0 : await groupsByWorkspace(verification.connection, account, days);
+  const groups =
+    days.length === 0 ? 0 : await groupsByWorkspace(verification.connection, account, days, metricsLimits.maxPageSize);
   const found = await askAllByRole(past, (role) =>
     [...daysQueries(unionWindows(days), role, groups).queries, ...recordedSeriesQueries(open, role)].slice(
       0,

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { MachineError } from '../errors.ts';
+import type { Instant } from '../time.ts';
 import type { Check, CheckResult } from '../warehouse/index.ts';
 import type { CheckReported } from './run-checks.ts';
 import { runChild, toError } from './run-child.ts';
@@ -14,6 +15,8 @@ export interface ChecksOptions {
   readonly signal: AbortSignal;
   /** Only test whether DuckDB accepts their SQL; then they may include reports. */
   readonly isDry?: boolean;
+  /** Built-in checks whose months can be checked one by one see only these hours, except those that `whole` names. */
+  readonly hours?: { readonly from: Instant; readonly whole: readonly string[] } | undefined;
   /** Time limit of each check. */
   readonly timeoutMs?: number | undefined;
   /** Receives each result as soon as it is available. */
@@ -28,7 +31,7 @@ export interface ChecksOptions {
 export async function runChecks(
   dir: string,
   checks: readonly Check[],
-  { signal, isDry = false, timeoutMs = usualCheckMs, onResult }: ChecksOptions,
+  { signal, isDry = false, hours, timeoutMs = usualCheckMs, onResult }: ChecksOptions,
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   let taken = Promise.resolve();
@@ -39,6 +42,7 @@ export async function runChecks(
   }
   while (results.length < checks.length) {
     const left = checks.slice(results.length);
+    const asked = { dir, checks: left, isDry, hoursFrom: hours?.from ?? null, whole: hours?.whole ?? [] };
     function onEvent(event: unknown): void {
       const check = checks[results.length];
       const { failure, ...found } = event as CheckReported;
@@ -46,7 +50,7 @@ export async function runChecks(
     }
     try {
       await runChild(
-        { program, request: { checks: { dir, checks: left, isDry } }, dir, subject: 'it', onEvent },
+        { program, request: { checks: asked }, dir, subject: 'it', onEvent },
         { timeoutMs, isTimedByEvent: true, signal, write: () => Promise.resolve() },
       );
     } catch (error) {

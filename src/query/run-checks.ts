@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { DamagedFileError, MachineError } from '../errors.ts';
+import type { Instant } from '../time.ts';
 import {
   type Books,
   bindCheck,
@@ -18,6 +19,10 @@ export interface ChecksAsked {
   readonly checks: readonly Check[];
   /** Only test whether DuckDB accepts their SQL: it is bound and not run, and may have parameters. */
   readonly isDry: boolean;
+  /** Checks of hours by month see the hours from here on; null for all. */
+  readonly hoursFrom: Instant | null;
+  /** The names of the checks that see all hours nevertheless. */
+  readonly whole: readonly string[];
 }
 
 /** A child's report of one check: its result without the check, and its error as text. */
@@ -27,18 +32,32 @@ export interface CheckReported extends Omit<CheckResult, 'check' | 'error'> {
 
 /** Runs checks in order, in the child, and reports each when it is done. */
 export async function runInBooks(
-  { dir, checks, isDry }: ChecksAsked,
+  { dir, checks, isDry, hoursFrom, whole }: ChecksAsked,
   { reader, signal, report }: Parent,
 ): Promise<null> {
-  const shared = await openBooks(dir, { lockedDown: true, reader, signal });
+  const isOurs = ({ file }: Check) => dirname(dirname(file.path)) === builtInSql;
+  const fromOf = (check: Check) =>
+    hoursFrom !== null && check.isByMonth === true && isOurs(check) && !whole.includes(check.name)
+      ? hoursFrom
+      : undefined;
+  let shared: { readonly books: Books; readonly from: Instant | undefined } | undefined;
   try {
     for (const check of checks) {
       // Settings that a project's SQL changes in DuckDB must not affect the next check.
-      const isOurs = dirname(dirname(check.file.path)) === builtInSql;
-      report(isOurs ? await runOne(shared, check, isDry) : await runAlone(dir, check, isDry, reader, signal));
+      if (!isOurs(check)) {
+        report(await runAlone(dir, check, isDry, reader, signal));
+        continue;
+      }
+      const from = fromOf(check);
+      if (shared === undefined || shared.from !== from) {
+        shared?.books.close(); // two at once would use twice the memory
+        shared = undefined;
+        shared = { books: await openBooks(dir, { lockedDown: true, hoursFrom: from, reader, signal }), from };
+      }
+      report(await runOne(shared.books, check, isDry));
     }
   } finally {
-    shared.close();
+    shared?.books.close();
   }
   return null;
 }

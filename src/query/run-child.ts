@@ -138,9 +138,12 @@ async function readWords<T>(words: Readable, onEvent: (event: unknown) => void):
   return end;
 }
 
-/** DuckDB's own limit plus a quarter for what it does not count, and room for Node and DuckDB themselves. */
+/**
+ * DuckDB's own limit plus a quarter and 1 GB for what it does not count, such as the buffers of Parquet files, and for Node
+ * and DuckDB themselves. It ends only what would run away.
+ */
 function childMemoryMb(): number {
-  return Math.round(memoryLimitMb(true) * 1.25) + 384;
+  return Math.round(memoryLimitMb(true) * 1.25) + 1024;
 }
 
 interface Child extends ChildProcess {

@@ -12,11 +12,11 @@ export const presentCatalog = 'present';
  * Creates the catalog `wh` of views: the ledger as of an instant, over the file attached as `present`, and the public
  * views over that. Each connection sets its instant with `setAsOf`. With `draft`, a definition as JSON, these
  * allocation rules apply as if they had always been active. With `isClose`, every closed month has the hours of its own
- * close.
+ * close. With `hasHoursFrom`, only the hours from the instant of `setHoursFrom` on are there.
  */
 export async function createPast(
   connection: Connection,
-  { draft, isClose }: { draft?: string | undefined; isClose: boolean },
+  { draft, isClose, hasHoursFrom }: { draft?: string | undefined; isClose: boolean; hasHoursFrom: boolean },
 ): Promise<void> {
   await connection.run(await readSql('as_of', 'catalog'));
   for (const table of ledgerTables) {
@@ -25,6 +25,7 @@ export async function createPast(
   }
   await connection.run(await readSql('as_of', 'ledger'));
   if (draft !== undefined) await connection.run(await readSql('as_of', 'draft'), { draft });
+  if (hasHoursFrom) await connection.run(await readSql('as_of', 'hours_from'));
   await createViews(connection, await readSqlFolder('views'));
   if (isClose) await connection.run(await readSql('as_of', 'closed_hours'));
 }
@@ -36,6 +37,11 @@ export async function createPast(
 export async function setAsOf(connection: Connection, asOf: Instant): Promise<void> {
   await connection.run(await readSql('as_of', 'instant'), { as_of: formatInstant(asOf) });
   await connection.seal();
+}
+
+/** Sets the first hour that a connection sees, for a past with `hasHoursFrom`; call it before `setAsOf`. */
+export async function setHoursFrom(connection: Connection, from: Instant): Promise<void> {
+  await connection.run(await readSql('as_of', 'hours_from_instant'), { hours_from: formatInstant(from) });
 }
 
 /**

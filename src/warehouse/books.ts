@@ -2,7 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ChangedFileError, DamagedFileError, LockedError } from '../errors.ts';
 import type { Instant } from '../time.ts';
-import { createPast, presentCatalog, setAsOf } from './as-of.ts';
+import { createPast, presentCatalog, setAsOf, setHoursFrom } from './as-of.ts';
 import type { Connection, Database, OpenOptions, Reachable } from './connection.ts';
 import { findTraces, readAllTables } from './damage.ts';
 import { expectFile, openDatabase } from './database.ts';
@@ -35,7 +35,7 @@ export interface Books {
 /**
  * Opens the snapshot below the project folder for reading; it never waits for the writer. With `asOf`, every query is
  * answered as of that instant; if `isClose`, every closed month has the hours of its own close, not those of a later one.
- * With `draft`, queries answer as if these allocation rules were active. With `lockedDown`, the
+ * With `draft`, queries answer as if these allocation rules were active. With `hoursFrom`, older hours are left out. With `lockedDown`, the
  * connection has no access to files (except the `writable` file), network or settings: for SQL that a person typed.
  * `reader` names this reader's spill folder. The signal stops running queries. Throws UsageError if nothing has been
  * published yet, or only by a program of another schema; ChangedFileError if another program changed or removed the
@@ -49,6 +49,7 @@ export async function openBooks(
     asOf,
     isClose = false,
     draft,
+    hoursFrom,
     reader,
     memoryMb,
     signal,
@@ -58,12 +59,13 @@ export async function openBooks(
     asOf?: Instant | undefined;
     isClose?: boolean;
     draft?: string | undefined;
+    hoursFrom?: Instant | undefined;
     reader?: string | undefined;
     memoryMb?: number;
     signal?: AbortSignal;
   },
 ): Promise<Books> {
-  const moment = asOf ?? (draft === undefined ? undefined : endOfTime);
+  const moment = asOf ?? (draft === undefined && hoursFrom === undefined ? undefined : endOfTime);
   const catalog = moment === undefined ? 'wh' : presentCatalog;
   const { database, published } = await openSealed(snapshotFile(dir), {
     lockedDown,
@@ -72,11 +74,12 @@ export async function openBooks(
     catalog,
     writable,
     async prepare(connection: Connection) {
-      if (moment !== undefined) await createPast(connection, { draft, isClose });
+      if (moment !== undefined) await createPast(connection, { draft, isClose, hasHoursFrom: hoursFrom !== undefined });
     },
   });
   try {
     const connection = await database.connect(signal);
+    if (hoursFrom !== undefined) await setHoursFrom(connection, hoursFrom);
     if (moment !== undefined) await setAsOf(connection, moment);
     return {
       connection,

@@ -11,6 +11,8 @@ export interface Check {
   readonly about: string;
   /** `fail` stops a job, `warn` only reports. */
   readonly severity: 'fail' | 'warn';
+  /** Whether the months of the books can be checked one by one: then the hours of a few months are enough for what changed. */
+  readonly isByMonth?: boolean;
   /** Why it cannot run, with file and line; undefined if it can. */
   readonly problem?: string;
 }
@@ -31,6 +33,9 @@ export interface CheckResult {
 /** How many rows of a check are shown; all are counted. */
 export const maxOffendersShown = 10;
 
+/** What the header of a check says about its hours if each month can be checked by itself. */
+const byMonth = 'by month';
+
 /** Reads the checks, a project's own `sql/checks` over the built-in ones. Errors of a check are in its `problem`. */
 export async function readChecks(overlay: string): Promise<Check[]> {
   const files = await readSqlFolder('checks', overlay);
@@ -41,11 +46,16 @@ export async function readChecks(overlay: string): Promise<Check[]> {
       const found = severity === undefined ? 'the header has no "--! severity:" line' : `the severity is "${severity}"`;
       problems.push(`${file.path}:1:1: ${found}; expected fail or warn`);
     }
+    const hours = file.header['hours'];
+    if (hours !== undefined && hours !== byMonth) {
+      problems.push(`${file.path}:1:1: "--! hours:" is "${hours}"; expected "${byMonth}", or no such line`);
+    }
     return {
       file,
       name: file.name,
       about: file.header['about'] ?? '',
       severity: severity === 'warn' ? 'warn' : 'fail',
+      ...(hours === byMonth ? { isByMonth: true } : {}),
       ...(problems.length === 0 ? {} : { problem: problems.join('\n') }),
     };
   });

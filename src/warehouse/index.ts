@@ -60,6 +60,7 @@ export {
   type SqlRow,
   type SqlValue,
 } from './connection.ts';
+export { factsOf } from './contents.ts';
 export { findTraces, readAllTables, setAside } from './damage.ts';
 export { openScratch } from './database.ts';
 export { asTyped } from './duckdb-errors.ts';
@@ -97,7 +98,7 @@ export type { DifferingHours, Reconciliation, TotalDecimals, TotalsKnown } from 
 export type { DeploymentsStage, ListedDeployments } from './resource-events.ts';
 export type { Run } from './runs.ts';
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
-export { describeFacts, factsOf, knowledgeOf } from './snapshot.ts';
+export { describeFacts, knowledgeOf } from './snapshot.ts';
 export { snapshotFile } from './snapshot-file.ts';
 export { builtInSql, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export { sqlProblem } from './sql-problem.ts';

@@ -1,13 +1,14 @@
 import { chmod, copyFile, link, open, readdir, rename, rm, stat, truncate, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { LockedError, UsageError } from '../errors.ts';
+import { factsOf } from './contents.ts';
 import { openDatabase } from './database.ts';
 import { endFault, eventWriter, journalFolder, lastApplied, missing, readJournal } from './journal.ts';
 import { lastNumberOf } from './journal-events.ts';
 import { migrateTables } from './migrate.ts';
 import { appliedInRebuild, firstUnrestored } from './restored-rows.ts';
 import type { SnapshotFacts } from './seal.ts';
-import { factsOf, newFileMode } from './snapshot.ts';
+import { newFileMode } from './snapshot.ts';
 import { openStage, type Stage } from './stage.ts';
 
 /** A warehouse that is rebuilt next to the present one. */

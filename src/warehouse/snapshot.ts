@@ -4,15 +4,16 @@ import { chmod, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path';
 import type { Log } from '../effects.ts';
 import { ChangedFileError, CostbookError, MachineError, messageOf } from '../errors.ts';
+import { memoryLimitMb } from '../memory.ts';
 import { fastClock } from './clocks.ts';
 import type { Connection } from './connection.ts';
+import { factsOf, factsSince, type KnownContents } from './contents.ts';
 import { copyScript } from './copy-script.ts';
 import { openDatabase } from './database.ts';
-import { completeFiles, journalFolder, lastApplied } from './journal.ts';
+import { completeFiles, journalFolder } from './journal.ts';
 import { logsBeside } from './logs.ts';
 import { keepRetired, type Retired, type Retiring, takeRetired, usualRetiring } from './retired-snapshot.ts';
 import { headerBytes, readSeal, type SealState, type SnapshotFacts, sealFile } from './seal.ts';
-import { contentsOf } from './statements.ts';
 
 /** No suitable disk takes longer; one that hangs must not block the warehouse forever. */
 const copyLimitMs = 30 * 60_000;
@@ -36,11 +37,20 @@ export async function publishSnapshot(
     signal: given,
     log,
     retiring = usualRetiring,
-  }: { signal?: AbortSignal | undefined; log?: Log | undefined; retiring?: Retiring } = {},
+    contents = { facts: undefined },
+  }: {
+    signal?: AbortSignal | undefined;
+    log?: Log | undefined;
+    retiring?: Retiring;
+    /** What the warehouse is known to have had; updated to what it has. */
+    contents?: KnownContents;
+  } = {},
 ): Promise<readonly string[]> {
   const signal = given?.aborted ? undefined : given;
   const failure = `the snapshot ${snapshot} could not be published`;
-  const facts = await factsOf(connection, 'wh');
+  const known = contents.facts;
+  const facts = await factsSince(connection, known);
+  contents.facts = facts;
   const before = await readSeal(snapshot).catch((error: NodeJS.ErrnoException): SealState | undefined => {
     if (error.code === 'ENOENT' || error.code === 'EISDIR') return undefined;
     throw new MachineError(`${failure}: ${messageOf(error)}`, { cause: error });
@@ -52,7 +62,7 @@ export async function publishSnapshot(
     const journal = await completeFiles(journalFolder(dirname(dirname(snapshot))));
     await sealFile(part, { ...facts, fastClock: await fastClock(connection), journal }, new Date());
     await chmod(part, (await newFileMode(snapshot)) & 0o444);
-    await expectFacts(part, facts, failure);
+    await expectFacts(part, facts, failure, known);
     const logs = await removeLogs(snapshot);
     if ((await stat(snapshot).catch(() => undefined))?.isDirectory()) await removeFolder(snapshot);
     if (!isCloned) await keepRetired(snapshot, before, retiring);
@@ -77,17 +87,6 @@ export async function publishSnapshot(
     if (error instanceof CostbookError) throw error;
     throw new MachineError(`${failure}: ${messageOf(error)}`, { cause: error });
   }
-}
-
-/** The contents of an attached warehouse or snapshot. */
-export async function factsOf(connection: Connection, catalog: string): Promise<SnapshotFacts> {
-  const [row] = await connection.rows(contentsOf(catalog));
-  return {
-    loadNumber: Number(row?.['load_number']),
-    lastEvent: await lastApplied(connection, catalog),
-    rowCount: Number(row?.['row_count']),
-    cost: String(row?.['cost']),
-  };
 }
 
 /** Facts as text: `load 12, journal event 96, 657775 rows, 56072.10 USD`. */
@@ -131,11 +130,19 @@ function refuseToForget(
   );
 }
 
-/** Throws MachineError if a copy differs from the warehouse. */
-async function expectFacts(part: string, expected: SnapshotFacts, failure: string): Promise<void> {
-  const database = await openDatabase(part, { readOnly: true });
+/**
+ * Throws MachineError if a copy differs from the warehouse. Older rows than those of `known` are counted but not read:
+ * DuckDB checks each block when somebody reads it.
+ */
+async function expectFacts(
+  part: string,
+  expected: SnapshotFacts,
+  failure: string,
+  known: SnapshotFacts | undefined,
+): Promise<void> {
+  const database = await openDatabase(part, { readOnly: true, memoryMb: memoryLimitMb(false) });
   try {
-    const found = await factsOf(await database.connect(), 'wh');
+    const found = await factsSince(await database.connect(), known);
     const isSame = Object.entries(expected).every(([name, value]) => found[name as keyof SnapshotFacts] === value);
     if (!isSame) {
       throw new MachineError(

@@ -361,12 +361,18 @@ export async function dueMonths(connection: Connection, account: string, months:
   return rows.map((row) => ({ start: Number(row['month_start']), end: Number(row['month_end']) }));
 }
 
-/** The number of pairs of workspace and billing dimension with cost in these windows. */
+/**
+ * The number of pairs of workspace and billing dimension with cost in these windows. If the account never had more than
+ * `enough`, that number: it takes no reading of hours.
+ */
 export async function groupsByWorkspace(
   connection: Connection,
   account: string,
   windows: readonly Window[],
+  enough: number,
 ): Promise<number> {
+  const [ever] = await connection.rows(await readSql('verify', 'groups_of_account'), { account });
+  if (Number(ever?.['groups']) <= enough) return Number(ever?.['groups']);
   const [row] = await connection.rows(
     await readSql('verify', 'groups_by_workspace'),
     parametersOf(account, {

@@ -4,7 +4,7 @@ import { DamagedFileError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { damagedWarehouse, repairs, setAside, type Traces } from './damage.ts';
 import { logsBeside } from './logs.ts';
-import { damageOfWarehouse, hasHeadersOf, readSeal } from './seal.ts';
+import { damageOfWarehouse, hasHeadersOf, readSeal, type Seal } from './seal.ts';
 import { snapshotFile } from './snapshot-file.ts';
 
 /** The writer's file, below the project folder. */
@@ -36,12 +36,25 @@ export async function warehouseFault(dir: string): Promise<string | undefined> {
  * by another program. False if there is no intact snapshot or no such file. Not for the process that holds the file.
  */
 export async function isWrittenSincePublished(dir: string): Promise<boolean> {
+  return (await sinceSeal(dir))?.isWritten ?? false;
+}
+
+/**
+ * The seal of the snapshot if the writer's file is still what was published: each checkpoint changes its headers, and
+ * other changes are in its log. Undefined otherwise. Not for the process that holds the file.
+ */
+export async function asPublished(dir: string): Promise<Seal | undefined> {
+  const found = await sinceSeal(dir);
+  return found?.isWritten === false ? found.seal : undefined;
+}
+
+async function sinceSeal(dir: string): Promise<{ readonly seal: Seal; readonly isWritten: boolean } | undefined> {
   const file = warehouseFile(dir);
   const published = await readSeal(snapshotFile(dir)).catch(() => undefined);
-  if (published?.state !== 'intact') return false;
+  if (published?.state !== 'intact') return undefined;
   const isSame = await hasHeadersOf(file, published.seal).catch(() => undefined); // reported elsewhere
-  if (isSame === undefined) return false;
-  return !isSame || (await hasLog(file));
+  if (isSame === undefined) return undefined;
+  return { seal: published.seal, isWritten: !isSame || (await hasLog(file)) };
 }
 
 /** Whether a write-ahead log next to a DuckDB file has any content. */

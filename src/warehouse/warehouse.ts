@@ -29,7 +29,7 @@ import { firstUnrestored, restoringEvents } from './restored-rows.ts';
 import { type RunRecords, runRecords } from './runs.ts';
 import { copyBeforeMigrating, publishSnapshot, removeOldCopies } from './snapshot.ts';
 import { snapshotFile } from './snapshot-file.ts';
-import { isWrittenSincePublished, refuseDamaged, warehouseFile } from './warehouse-file.ts';
+import { asPublished, isWrittenSincePublished, refuseDamaged, warehouseFile } from './warehouse-file.ts';
 import { openWriteClock } from './write-clock.ts';
 
 /** The writer's warehouse. One process holds it at a time; closing it without `publish` changes nothing for readers. */
@@ -72,14 +72,16 @@ export async function openWarehouse(
 ): Promise<Warehouse> {
   const file = warehouseFile(dir);
   refuseMisplaced(dir);
-  const isWritten = await isWrittenSincePublished(dir); // DuckDB may empty the log when it opens the file
+  // DuckDB may empty the log when it opens the file.
+  const isWritten = await isWrittenSincePublished(dir);
+  const published = isWritten ? undefined : await asPublished(dir);
   const database = await openWarehouseFile(dir, newestStored);
   let views = Promise.resolve();
   try {
     const connection = await database.connect();
     const traces = await findTraces(dir, await newestStored());
     await refuseOlder(connection, file, traces);
-    await refuseChanged(connection, file, traces);
+    if (published === undefined) await refuseChanged(connection, file, traces);
     if (isWritten) await refuseOtherTables(connection, dir, traces);
     const { schema, isPublished, makeViews, makeViewsOfIngest } = await migrateTables(
       connection,
@@ -105,10 +107,11 @@ export async function openWarehouse(
     // Rows of the books replace lines whose changes nobody would notice.
     if (recorder.isWithoutHash) await writeRows(connection, recorder);
     const clock = openWriteClock((await lastInstants(connection)).last);
+    const contents = { facts: isPublished ? published : undefined };
     const publish = () =>
       exclusively(async () => {
         await views;
-        return publishSnapshot(connection, file, snapshotFile(dir), { signal, log });
+        return publishSnapshot(connection, file, snapshotFile(dir), { signal, log, contents });
       });
     if (!isPublished) {
       // From here on the snapshot has this schema, for this command and all readers.

@@ -8,6 +8,18 @@ export interface AccountSize {
   readonly series: number;
   /** Share of hours in which a series has neither cost nor usage, 0 to 1. */
   readonly zeroShare: number;
+  /** Whether what is stored costs the same in every hour of a day, as storage does; otherwise every hour differs. */
+  readonly isStorageSteady?: boolean;
+}
+
+/** Hours that a platform has corrected since: each of them costs more than before. */
+export interface Corrections {
+  /** The first of the hours of which some were corrected, in hours since 1970. */
+  readonly fromHour: number;
+  /** One of so many rows was corrected. */
+  readonly oneOf: number;
+  /** Another number corrects other rows. */
+  readonly number: number;
 }
 
 /** The description of its pages that goes with all figures. */
@@ -21,6 +33,27 @@ type Series = Readonly<Record<Field, string>>;
 interface Group {
   readonly face: Series;
   readonly members: number[];
+}
+
+/** Entries and points of a page as the decoder returns them: costs × 10^12 and usage × 10^6. */
+export interface AccountColumns {
+  readonly hasMore: boolean;
+  readonly nextCursor: string | undefined;
+  readonly totalCost: string;
+  readonly costDecimals: number;
+  readonly usageDecimals: number;
+  readonly entries: readonly (Readonly<Partial<Record<Field, string>>> & {
+    readonly cost: string;
+    readonly usage: string;
+  })[];
+  readonly points: {
+    readonly count: number;
+    readonly entry: Int32Array;
+    readonly bucket: Int32Array;
+    readonly cost: BigInt64Array;
+    readonly usage: BigInt64Array;
+  };
+  readonly unknownFields: readonly string[];
 }
 
 const fields = {
@@ -43,35 +76,77 @@ const billed = [
 ] as const;
 const pageSize = 100;
 
-/** Answers the platform's metrics operation for the account; each answer is made when it is first asked for. */
-export function openAccount(size: AccountSize): { page(parameters: URLSearchParams): string } {
-  const all = Array.from({ length: size.series }, (_, number): Series => {
-    const [resourceType, billingDimension] = billed[number % billed.length] ?? billed[0];
-    const hash = createHash('md5').update(String(number)).digest('hex');
-    return {
-      workspace: workspaces[Math.floor(number / billed.length) % workspaces.length] ?? '',
-      resourceType,
-      resourceName: `${resourceType.replace('_', '-')}-${String(number).padStart(6, '0')}`,
-      resourceUuid: hash.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
-      billingDimension,
-    };
-  });
+/** An account that answers the platform's metrics operation. */
+export interface Account {
+  /** One page of an answer, as JSON. */
+  page(parameters: URLSearchParams): string;
+  /** The same page as the decoder would return it. */
+  columns(parameters: URLSearchParams): AccountColumns;
+  /** From now on, these hours are corrected; undefined for none. */
+  correct(corrections: Corrections | undefined): void;
+}
+
+/** One page of a query: what is on it, and the sums of each of its groups by bucket. */
+interface Page {
+  readonly start: number;
+  readonly end: number;
+  readonly resolution: string;
+  readonly bounds: readonly number[];
+  /** The fields that its entries have. */
+  readonly shown: readonly Field[];
+  readonly groups: readonly Group[];
+  /** Billionths of a dollar. */
+  readonly total: number;
+  readonly nextCursor: string | undefined;
+}
+
+function seriesOf(number: number): Series {
+  const [resourceType, billingDimension] = billed[number % billed.length] ?? billed[0];
+  const hash = createHash('md5').update(String(number)).digest('hex');
+  return {
+    workspace: workspaces[Math.floor(number / billed.length) % workspaces.length] ?? '',
+    resourceType,
+    resourceName: `${resourceType.replace('_', '-')}-${String(number).padStart(6, '0')}`,
+    resourceUuid: hash.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+    billingDimension,
+  };
+}
+
+function mixOf(series: number, time: number): number {
+  let mixed = Math.imul(series + 1, 0x9e3779b1) ^ Math.imul(time, 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d);
+  mixed = Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39);
+  return (mixed ^ (mixed >>> 15)) >>> 0;
+}
+
+/** Answers the platform's metrics operation for the account; each answer is made when it is asked for. */
+export function openAccount(size: AccountSize): Account {
+  const all = Array.from({ length: size.series }, (_, number) => seriesOf(number));
+  const isSteady = all.map(
+    ({ billingDimension }) => size.isStorageSteady === true && billingDimension.includes('storage'),
+  );
   const isZeroBelow = size.zeroShare * 65_536;
+  let corrected: Corrections | undefined;
 
   /** Adds an hour's billionths of a dollar and thousandths of a unit. */
   function add(sums: Float64Array, at: number, series: number, hour: number): void {
-    let mixed = Math.imul(series + 1, 0x9e3779b1) ^ Math.imul(hour, 0x85ebca6b);
-    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d);
-    mixed = Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39);
-    mixed = (mixed ^ (mixed >>> 15)) >>> 0;
+    const mixed = mixOf(series, isSteady[series] ? Math.floor(hour / 24) : hour);
     if ((mixed & 0xffff) < isZeroBelow) return;
-    sums[2 * at] = (sums[2 * at] ?? 0) + 1 + (mixed % 50_000_017);
+    const isCorrected =
+      corrected !== undefined &&
+      hour >= corrected.fromHour &&
+      mixOf(series ^ 0x5bd1e995, hour + corrected.number * 0x10000) % corrected.oneOf === 0;
+    sums[2 * at] = (sums[2 * at] ?? 0) + 1 + (mixed % 50_000_017) + (isCorrected ? 1000 : 0);
     sums[2 * at + 1] = (sums[2 * at + 1] ?? 0) + 1 + (mixed % 3_600_007);
   }
 
   const totals = new Map<string, number>();
+  const grouped = new Map<string, Group[]>();
 
   function groupsOf(groupBy: readonly Field[], filters: readonly (readonly [Field, string])[]): Group[] {
+    const asked = JSON.stringify([groupBy, filters]);
+    const before = grouped.get(asked);
+    if (before !== undefined) return before;
     const groups = new Map<string, Group>();
     for (const [number, series] of all.entries()) {
       if (!filters.every(([field, value]) => series[field] === value)) continue;
@@ -80,6 +155,7 @@ export function openAccount(size: AccountSize): { page(parameters: URLSearchPara
       if (group === undefined) groups.set(key, { face: series, members: [number] });
       else group.members.push(number);
     }
+    grouped.set(asked, [...groups.values()]);
     return [...groups.values()];
   }
 
@@ -94,50 +170,112 @@ export function openAccount(size: AccountSize): { page(parameters: URLSearchPara
     return sums;
   }
 
+  function pageOf(parameters: URLSearchParams): Page {
+    const start = Date.parse(parameters.get('startTime') ?? '');
+    const end = Date.parse(parameters.get('endTime') ?? '');
+    const resolution = parameters.get('resolution') ?? 'hourly';
+    const asked = (parameters.get('groupBy') ?? '').split(',') as (keyof typeof fields)[];
+    const groupBy = asked.map((name) => fields[name]);
+    const filters = Object.values(fields).flatMap((field) => {
+      const value = parameters.get(field);
+      return value === null ? [] : [[field, value] as const];
+    });
+    const groups = groupsOf(groupBy, filters);
+    const from = Number(parameters.get('cursor') ?? 0);
+    const key = JSON.stringify([start, end, filters]);
+    let total = totals.get(key);
+    if (total === undefined) {
+      total = 0;
+      for (const { members } of groups) total += sumsOf(members, [start, end])[0] ?? 0;
+      totals.set(key, total);
+    }
+    return {
+      start,
+      end,
+      resolution,
+      bounds: boundsOf(start, end, resolution),
+      shown: asked.includes('resource_uuid') ? (Object.values(fields) as Field[]) : groupBy,
+      groups: groups.slice(from, from + pageSize),
+      total,
+      nextCursor: from + pageSize >= groups.length ? undefined : String(from + pageSize),
+    };
+  }
+
   return {
     page(parameters) {
-      const start = Date.parse(parameters.get('startTime') ?? '');
-      const end = Date.parse(parameters.get('endTime') ?? '');
-      const resolution = parameters.get('resolution') ?? 'hourly';
-      const asked = (parameters.get('groupBy') ?? '').split(',') as (keyof typeof fields)[];
-      const groupBy = asked.map((name) => fields[name]);
-      const filters = Object.values(fields).flatMap((field) => {
-        const value = parameters.get(field);
-        return value === null ? [] : [[field, value] as const];
-      });
-      const groups = groupsOf(groupBy, filters);
-      const from = Number(parameters.get('cursor') ?? 0);
-      const isLast = from + pageSize >= groups.length;
-
-      const key = JSON.stringify([start, end, filters]);
-      let total = totals.get(key);
-      if (total === undefined) {
-        total = 0;
-        for (const { members } of groups) total += sumsOf(members, [start, end])[0] ?? 0;
-        totals.set(key, total);
-      }
-
-      const bounds = boundsOf(start, end, resolution);
+      const { start, end, resolution, bounds, shown, groups, total, nextCursor } = pageOf(parameters);
       const heads = bounds.slice(0, -1).map((instant) => `{"timestamp":"${format(instant)}","cost":`);
-      const shown = asked.includes('resource_uuid') ? (Object.values(fields) as Field[]) : groupBy;
-      const data = groups.slice(from, from + pageSize).map(({ face, members }) => {
+      const data = groups.map(({ face, members }) => {
         const sums = sumsOf(members, bounds);
-        let cost = 0;
-        let usage = 0;
-        const points = heads.map((head, bucket) => {
-          cost += sums[2 * bucket] ?? 0;
-          usage += sums[2 * bucket + 1] ?? 0;
-          return `${head}${(sums[2 * bucket] ?? 0) / 1e9},"usage":${(sums[2 * bucket + 1] ?? 0) / 1e3}}`;
-        });
+        const points = heads.map(
+          (head, bucket) => `${head}${(sums[2 * bucket] ?? 0) / 1e9},"usage":${(sums[2 * bucket + 1] ?? 0) / 1e3}}`,
+        );
+        const [cost, usage] = addedUp(sums);
         const named = shown.map((field) => `"${field}":"${face[field]}"`).join(',');
         return `{${named},"summary":{"cost":${cost / 1e9},"usage":${usage / 1e3}},"timeseries":[${points.join(',')}]}`;
       });
-      const meta = isLast ? '{"hasMore":false}' : `{"hasMore":true,"nextCursor":"${from + pageSize}"}`;
+      const meta = nextCursor === undefined ? '{"hasMore":false}' : `{"hasMore":true,"nextCursor":"${nextCursor}"}`;
       return (
         `{"startTime":"${format(start)}","endTime":"${format(end)}","resolution":"${resolution}",` +
         `"summary":{"totalCost":${total / 1e9}},"data":[${data.join(',')}],"meta":${meta}}`
       );
     },
+    columns: (parameters) => columnsOf(pageOf(parameters), sumsOf),
+    correct(corrections) {
+      corrected = corrections;
+      totals.clear();
+    },
+  };
+}
+
+function addedUp(sums: Float64Array): readonly [number, number] {
+  let cost = 0;
+  let usage = 0;
+  for (let at = 0; at < sums.length; at += 2) {
+    cost += sums[at] ?? 0;
+    usage += sums[at + 1] ?? 0;
+  }
+  return [cost, usage];
+}
+
+function columnsOf(
+  { bounds, shown, groups, total, nextCursor }: Page,
+  sumsOf: (members: readonly number[], bounds: readonly number[]) => Float64Array,
+): AccountColumns {
+  const buckets = bounds.length - 1;
+  const entry = new Int32Array(groups.length * buckets);
+  const bucket = new Int32Array(groups.length * buckets);
+  const cost = new BigInt64Array(groups.length * buckets);
+  const usage = new BigInt64Array(groups.length * buckets);
+  // Halves of each integer of 64 bits: a BigInt for each point takes longer than all the rest.
+  const [costHalves, usageHalves] = [new Uint32Array(cost.buffer), new Uint32Array(usage.buffer)];
+  let count = 0;
+  const entries = groups.map(({ face, members }, index) => {
+    const sums = sumsOf(members, bounds);
+    for (let at = 0; at < buckets; at += 1) {
+      const [dollars, units] = [(sums[2 * at] ?? 0) * 1000, (sums[2 * at + 1] ?? 0) * 1000];
+      if (dollars === 0 && units === 0) continue;
+      entry[count] = index;
+      bucket[count] = at;
+      costHalves[2 * count] = dollars % 2 ** 32;
+      costHalves[2 * count + 1] = Math.floor(dollars / 2 ** 32);
+      usageHalves[2 * count] = units % 2 ** 32;
+      usageHalves[2 * count + 1] = Math.floor(units / 2 ** 32);
+      count += 1;
+    }
+    const [ofCost, ofUsage] = addedUp(sums);
+    const named = Object.fromEntries(shown.map((field) => [field, face[field]]));
+    return { ...named, cost: (ofCost / 1e9).toFixed(9), usage: (ofUsage / 1e3).toFixed(3) };
+  });
+  return {
+    hasMore: nextCursor !== undefined,
+    nextCursor,
+    totalCost: (total / 1e9).toFixed(9),
+    costDecimals: 9,
+    usageDecimals: 3,
+    entries,
+    points: { count, entry, bucket, cost, usage },
+    unknownFields: [],
   };
 }
 

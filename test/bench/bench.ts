@@ -1,4 +1,4 @@
-// Ratios that are measured in one run: `npm run bench -- [names] [--quick] [--points n] [--repeats n] [--json]`.
+// Ratios that are measured in one run: `npm run bench -- [names] [--quick] [--points n] [--repeats n] [--json] [--books folder]`.
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -9,6 +9,7 @@ import { loadBench } from './cases/load.ts';
 import { memoryBench } from './cases/memory.ts';
 import { nightBench } from './cases/night.ts';
 import { reportsBench } from './cases/reports.ts';
+import { scaleBench } from './cases/scale.ts';
 import { seriesBench } from './cases/series.ts';
 import { serveBench } from './cases/serve.ts';
 import type { Bench, Figure } from './figures.ts';
@@ -23,6 +24,7 @@ const benches: readonly Bench[] = [
   forecastBench,
   anomaliesBench,
   memoryBench,
+  scaleBench,
   serveBench,
 ];
 
@@ -34,6 +36,7 @@ const { values, positionals } = parseArgs({
     repeats: { type: 'string' },
     json: { type: 'boolean', default: false },
     into: { type: 'string' },
+    books: { type: 'string' },
     list: { type: 'boolean', default: false },
   },
 });
@@ -59,6 +62,7 @@ async function measure(): Promise<Figure[]> {
       ...(await bench.run({
         quick: values.quick,
         points: values.points === undefined ? undefined : Number(values.points),
+        books: values.books,
         repeats: Number(values.repeats ?? (values.quick ? 1 : 3)),
         tell: (words) => tell(`  ${words}`),
       })),
@@ -70,7 +74,7 @@ async function measure(): Promise<Figure[]> {
 function table(figures: readonly Figure[]): string {
   return figures
     .map(({ bench, measured, value, unit, target, least }) => {
-      const shown = `${value.toFixed(unit === 'x' || unit === 's' || unit === 'alarms' ? 2 : 0)} ${unit}`;
+      const shown = `${value.toFixed(['x', 's', 'alarms', 'bytes'].includes(unit) ? 2 : 0)} ${unit}`;
       const bounds = [
         ...(least === undefined ? [] : [`at least ${least}`]),
         ...(target === undefined ? [] : [`at most ${target}`]),

@@ -17,6 +17,8 @@ export interface BenchInput {
   readonly quick: boolean;
   /** Points of the pages, if the size can be chosen; undefined for the bench's default. */
   readonly points: number | undefined;
+  /** Where large books are kept, so that a later run continues with them; undefined if nothing is kept. */
+  readonly books: string | undefined;
   /** How often each side is timed. */
   readonly repeats: number;
   readonly tell: (words: string) => void;

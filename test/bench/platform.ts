@@ -21,6 +21,13 @@ const server = createServer((request, response) => {
     response.end();
     return;
   }
+  if (url.pathname === '/bench/correct') {
+    const [fromHour, oneOf, number] = ['fromHour', 'oneOf', 'number'].map((name) => Number(url.searchParams.get(name)));
+    account.correct({ fromHour: fromHour ?? 0, oneOf: oneOf ?? 1, number: number ?? 0 });
+    made.clear();
+    response.end();
+    return;
+  }
   if (url.pathname === '/bench/asked') {
     response.end(JSON.stringify({ asked, bytes }));
     return;
@@ -33,7 +40,7 @@ const server = createServer((request, response) => {
   asked.push(path);
   let body = made.get(path);
   if (body === undefined) {
-    body = gzipSync(account.page(url.searchParams));
+    body = gzipSync(account.page(url.searchParams), { level: 1 });
     made.set(path, body);
   }
   bytes += body.length;

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AccountSize } from './account.ts';
+import type { AccountSize, Corrections } from './account.ts';
 
 /** The program as a user starts it. */
 export const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
@@ -38,9 +38,9 @@ const lookEveryMs = 250;
 /** What a process took. */
 export interface Took {
   readonly seconds: number;
-  /** In the process's own threads, if the system reports it. */
+  /** In the process's own threads and in its children that have ended, if the system reports it. */
   readonly cpuSeconds: number;
-  /** The most memory that it held. */
+  /** The most memory that it or one of its children held. */
   readonly peakMib: number;
   readonly stdout: string;
 }
@@ -60,7 +60,7 @@ export async function run(args: readonly string[], env: Readonly<Record<string, 
   let peakMib = 0;
   let cpuSeconds = 0;
   const look = setInterval(() => {
-    peakMib = Math.max(peakMib, peakOf(child.pid));
+    peakMib = Math.max(peakMib, peakOf(child.pid), ...childrenOf(child.pid).map(peakOf));
     cpuSeconds = Math.max(cpuSeconds, cpuOf(child.pid));
   }, lookEveryMs);
   const [code] = await once(child, 'close');
@@ -85,9 +85,19 @@ function peakOf(pid: number | undefined): number {
 function cpuOf(pid: number | undefined): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / 100;
+    return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) / 100;
   } catch {
     return 0;
+  }
+}
+
+/** The processes that a process has started and that still run. */
+function childrenOf(pid: number | undefined): number[] {
+  try {
+    const found = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+    return found.flatMap((child) => [child, ...childrenOf(child)]);
+  } catch {
+    return [];
   }
 }
 
@@ -96,6 +106,8 @@ export interface BenchPlatform {
   readonly url: string;
   /** From now on every answer has this delay, and requests are counted from 0 again. */
   begin(latencyMs: number): Promise<void>;
+  /** Corrects one of so many rows from an hour on (in hours since 1970); another number corrects other rows. */
+  correct(corrections: Corrections): Promise<void>;
   /** What was asked since then, in order, and how many bytes of answers it was. */
   asked(): Promise<{ asked: string[]; bytes: number }>;
   close(): Promise<void>;
@@ -112,6 +124,9 @@ export async function startPlatform(size: AccountSize): Promise<BenchPlatform> {
     url,
     async begin(latencyMs) {
       await (await fetch(`${url}/bench/begin?latencyMs=${latencyMs}`)).text();
+    },
+    async correct({ fromHour, oneOf, number }) {
+      await (await fetch(`${url}/bench/correct?fromHour=${fromHour}&oneOf=${oneOf}&number=${number}`)).text();
     },
     async asked() {
       return (await (await fetch(`${url}/bench/asked`)).json()) as { asked: string[]; bytes: number };

@@ -1,6 +1,7 @@
 // A process that times reports and their aggregates by hand on one connection: `node report-times.js <dist> <project folder>
-// <list> <repeats>`. The list is a JSON array of {report, given, byHand}; answers are written as Parquet by both.
-import { readFileSync } from 'node:fs';
+// <list> <repeats> [flat file]`. The list is a JSON array of {report, given, byHand}; answers are written as Parquet by both.
+// With a flat file, its table `flat` is made of two months of the books if it is missing, and read by hand.
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -10,13 +11,23 @@ interface Asked {
   readonly byHand: string;
 }
 
-const [dist = '', dir = '', list = '', repeats = '3'] = process.argv.slice(2);
+const [dist = '', dir = '', list = '', repeats = '3', flat] = process.argv.slice(2);
 const asked: readonly Asked[] = JSON.parse(readFileSync(list, 'utf8'));
 const { openBooks } = await import(join(dist, 'warehouse', 'index.js'));
 const reports = await import(join(dist, 'reports', 'index.js'));
 const { writeAnswer } = await import(join(dist, 'reports', 'export.js'));
 
 const { connection, close } = await openBooks(dir, { lockedDown: false });
+if (flat !== undefined) {
+  const isThere = existsSync(flat);
+  await connection.run(`attach '${flat}' as hand${isThere ? ' (read_only)' : ''}`);
+  if (!isThere) {
+    await connection.run(
+      `create table hand.main.flat as select * from costs
+        where bucket_start >= '2026-07-01' and bucket_start < '2026-09-01' order by all`,
+    );
+  }
+}
 const known = await reports.readReports(join(dir, 'sql'));
 const state = await reports.completenessOf(connection);
 const folder = await mkdtemp(join(dir, 'times-'));
@@ -41,11 +52,12 @@ for (const { report: name, given, byHand } of asked) {
   const values = reports.settleParameters(await reports.readParameters(report, texts, attempt), state);
   const question = { connection, query: reports.orderedQuery(report), parameters: reports.sqlParameters(values) };
   const options = { format: 'parquet', raw: false, parquetDecimals: 'exact', facts };
+  const hand = flat === undefined ? byHand : byHand.replaceAll('from flat', 'from hand.main.flat');
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let repeat = 0; repeat < Number(repeats); repeat += 1) {
     theirs.push(
-      await timed((path) => connection.run(`copy (${byHand}) to '${path}' (format parquet, compression zstd)`)),
+      await timed((path) => connection.run(`copy (${hand}) to '${path}' (format parquet, compression zstd)`)),
     );
     ours.push(await timed((path) => writeAnswer(question, { ...options, path })));
   }

@@ -11,7 +11,7 @@ const resource = 'account, workspace, resource_type, resource_name, resource_uui
 const days = { from: '2026-08-01', to: '2026-09-01' };
 
 /** Each report with the same aggregate as somebody would write it by hand over one flat table. */
-const asked = [
+export const asked = [
   {
     report: 'cost_by_workspace',
     given: { month: '2026-08' },

@@ -1,0 +1,95 @@
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { runChecks as RunChecks } from '../../src/query/index.ts';
+import { factsOf, factsSince } from '../../src/warehouse/contents.ts';
+import { openDatabase } from '../../src/warehouse/database.ts';
+import { readChecks } from '../../src/warehouse/index.ts';
+import { readSeal } from '../../src/warehouse/seal.ts';
+import { cli, ingest, newProject, runCli } from '../support/project.ts';
+import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
+const other = { ...box, name: 'other', uuid: 'sbx-2' };
+
+/** What the published file has, by reading every row of it. */
+async function contentsOf(dir: string) {
+  const database = await openDatabase(join(dir, 'data', 'costbook.duckdb'), { readOnly: true });
+  try {
+    return await factsOf(await database.connect(), 'wh');
+  } finally {
+    database.close();
+  }
+}
+
+async function sealOf(dir: string) {
+  const found = await readSeal(join(dir, 'data', 'costbook.duckdb'));
+  if (found.state !== 'intact') throw new Error(`the snapshot is ${found.state}`);
+  return found.seal;
+}
+
+test('what a night adds, changes and removes is in the seal, without reading what earlier nights wrote', async () => {
+  const dir = await newProject();
+  const platform = await startScriptedPlatform(series(box, '2026-09-01T00', [1, 2, 3, 4]));
+  await ingest(dir, platform, { now: '2026-09-03T12:30:00Z' });
+  const first = await sealOf(dir);
+  expect(first).toMatchObject({ rowCount: 4, cost: '10.000000000000' });
+
+  platform.facts = [...series(box, '2026-09-01T00', [1, 2.5]), ...series(other, '2026-09-03T05', [7, 8])];
+  await ingest(dir, platform, { now: '2026-09-04T12:30:00Z' });
+  expect(await sealOf(dir)).toMatchObject({ ...(await contentsOf(dir)), rowCount: 4, cost: '18.500000000000' });
+
+  const database = await openDatabase(join(dir, 'data', 'costbook.duckdb'), { readOnly: true });
+  try {
+    const connection = await database.connect();
+    // Another cost than the books had: the change since is added to it, so no old row was read.
+    expect(await factsSince(connection, { ...first, cost: '100' })).toMatchObject({ cost: '108.500000000000' });
+    // Another number of rows shows that they are not the books which are known: every row is read.
+    expect(await factsSince(connection, { ...first, rowCount: 9, cost: '100' })).toEqual(await contentsOf(dir));
+  } finally {
+    database.close();
+  }
+});
+
+/** A cost with negative usage in September, which a check warns of, and costs in October. */
+async function booksWithOffender(): Promise<string> {
+  const dir = await newProject();
+  const [wrong] = series(box, '2026-09-10T00', [1]);
+  if (wrong === undefined) throw new Error('there is no hour');
+  const platform = await startScriptedPlatform([{ ...wrong, usage: -5 }, ...series(other, '2026-10-10T00', [3, 4])]);
+  const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-10-20T12:30:00Z' });
+  expect(exitCode, stderr).toBe(0);
+  return dir;
+}
+
+test('checks of some months see only these, except the checks that are named', async () => {
+  const dir = await booksWithOffender();
+  // Checks run in a process of the program that was built.
+  const { runChecks }: { runChecks: typeof RunChecks } = await import(join(dirname(cli), 'query', 'index.js'));
+  const checks = await readChecks(join(dir, 'sql'));
+  const { signal } = new AbortController();
+  const from = Date.UTC(2026, 9, 1);
+  async function offenders(hours?: { from: number; whole: string[] }) {
+    const results = await runChecks(dir, checks, { signal, hours });
+    expect(results.map(({ error }) => error?.message).filter(Boolean)).toEqual([]);
+    // The scripted platform has no listings.
+    const found = results.filter(({ offenders: count }) => count !== 0).map(({ check }) => check.name);
+    return found.filter((name) => name !== 'listings_are_complete');
+  }
+  expect(await offenders()).toEqual(['usage_is_not_negative']);
+  expect(await offenders({ from, whole: [] })).toEqual([]);
+  expect(await offenders({ from, whole: ['usage_is_not_negative'] })).toEqual(['usage_is_not_negative']);
+  expect(await offenders({ from: Date.UTC(2026, 8, 1), whole: [] })).toEqual(['usage_is_not_negative']);
+});
+
+test('an alert of a check stays open while the offending hour is there, however old that is', async () => {
+  const dir = await booksWithOffender();
+  async function openChecks(now: string): Promise<string[]> {
+    const { exitCode, stderr } = await runCli(['alert', '--dir', dir, '--now', now]);
+    expect(exitCode, stderr).toBe(0);
+    const { stdout } = await runCli(['alerts', '--open', '--json', '--dir', dir, '--now', now]);
+    return JSON.parse(stdout).alerts.flatMap(({ key }: { key: string }) => (key.startsWith('check/') ? [key] : []));
+  }
+  expect(await openChecks('2026-10-20T13:00:00Z')).toEqual(['check/usage_is_not_negative']);
+  expect(await openChecks('2026-10-20T14:00:00Z')).toEqual(['check/usage_is_not_negative']);
+  expect(await openChecks('2026-10-20T15:00:00Z')).toEqual(['check/usage_is_not_negative']);
+});
