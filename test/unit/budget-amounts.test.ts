@@ -86,7 +86,7 @@ describe('an amount that grows', () => {
         const name = formatInstant(Date.UTC(2026, 9 + months, 1)).slice(0, 7);
         const exact = (1000 * (100 + percent) ** months) / 100 ** months;
         const found = Number(amounts(budget, name)[0]);
-        const most = 999_999_999_999_999.99;
+        const most = 1e15;
         expect(Math.abs(found - Math.min(exact, most)) <= Math.min(exact, most) * 1e-9 + 0.005).toBe(true);
       }),
     );
