@@ -3,7 +3,7 @@ import { constrainedMemory } from 'node:process';
 
 /**
  * DuckDB's memory limit in MB; beyond it, DuckDB spills to disk. A reader may use a third of the memory, at most 512 MB:
- * more would fill with blocks that are read once, and every command must fit into 768 MB however large the books are. A
+ * more would fill with blocks that are read once, and a command should fit into 768 MB. A
  * writer gets less: it would cache what it has written, and a load does not need that.
  */
 export function memoryLimitMb(readOnly: boolean): number {
