@@ -50,9 +50,8 @@ test("a period's forecast is its spend plus the forecast of the remaining days",
   const { asked: calls, forecast } = forecaster(2);
   const made = await forecastPeriod(asked(ones), forecast);
   expect(made).toMatchObject({ mean: 40n * usd, low: 30n * usd, high: 50n * usd, observations: days });
-  expect(calls).toEqual([
-    [{ start: '2026-09-01T00:00:00Z', step: 'day', values: ones }, 10, { level: 0.8, nonNegative: true }],
-  ]);
+  const options = { level: 0.8, nonNegative: true, zone: 'UTC', holidays: new Set() };
+  expect(calls).toEqual([[{ start: '2026-09-01T00:00:00Z', step: 'day', values: ones }, 10, options]]);
   if (made.kind === 'none') throw new Error(made.reason);
   expect([20n, 22n, 39n, 40n, 41n].map((limit) => reachedOn(made, limit * usd))).toEqual([
     end,
