@@ -26,13 +26,15 @@ export interface ChecksOptions {
 /**
  * Runs checks over the snapshot of a project folder in a child process, as `ask` does. A check that takes too long,
  * needs too much memory or crashes DuckDB has a MachineError in its result; the later checks run all the same. Throws
- * what the signal and `onResult` throw, and UsageError without a snapshot.
+ * what the signal and `onResult` throw, and UsageError without a snapshot. Returns the results in the order of the checks.
  */
 export async function runChecks(
   dir: string,
-  checks: readonly Check[],
+  given: readonly Check[],
   { signal, isDry = false, hours, timeoutMs = usualCheckMs, onResult }: ChecksOptions,
 ): Promise<CheckResult[]> {
+  // Those that see other hours come together: the books are opened for each change.
+  const checks = hours === undefined ? given : given.toSorted((a, b) => Number(!a.isByMonth) - Number(!b.isByMonth));
   const results: CheckResult[] = [];
   let taken = Promise.resolve();
   function add(result: CheckResult): void {
@@ -61,5 +63,5 @@ export async function runChecks(
     }
     await taken;
   }
-  return results;
+  return given.flatMap((check) => results.find((result) => result.check === check) ?? []);
 }
