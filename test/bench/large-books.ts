@@ -67,7 +67,7 @@ async function load(stage: Awaited<ReturnType<typeof warehouse.openStage>>, { wi
   const read = await readWindow({
     ...{ account, window, stage, ask, role: 'admin', known, log, signal },
     leavesOut: () => false,
-    exclusively: warehouse.exclusively,
+    comparing: <T>(queries: () => Promise<T>) => queries(),
     onRole: () => undefined,
     onPage: () => (pages += 1),
   });
