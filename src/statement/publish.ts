@@ -20,7 +20,6 @@ import {
 import { formatInstant, formatMonth, type Instant } from '../time.ts';
 import { type Connection, firstOf, lastSeen, readSql } from '../warehouse/index.ts';
 import { billedOf, readStatement, type StatementMonth } from './data.ts';
-import { shownChanges, shownResources, statementPage } from './page.ts';
 import type { StatementScope } from './scope.ts';
 import { statementSheets } from './workbook.ts';
 
@@ -77,6 +76,8 @@ export async function publishStatement(connection: Connection, asked: StatementT
   }
   const sqlSha256 = sha256OfText(report.file.text);
   async function writePage(path: string): Promise<void> {
+    // Loaded only here: the library of charts takes longer to load than many commands that import this file.
+    const { shownChanges, shownResources, statementPage } = await import('./page.ts');
     const resources = await connection.rows(firstOf(query, shownResources), parameters);
     const changes = await connection.rows(await readSql('statement', 'changes'), {
       ...parameters,

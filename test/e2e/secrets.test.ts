@@ -29,8 +29,9 @@ interface Observed extends Ended {
   /** Files below the project folder that hold the mark. */
   readonly marked: string[];
   readonly files: number;
-  /** Command lines and environments seen in /proc; the process' own environment is where the token came from. */
+  /** Command lines seen in /proc. */
   readonly commandLines: Set<string>;
+  /** Command lines and environments of child processes; the process' own environment is where the token came from. */
   readonly childEnvironments: Set<string>;
 }
 
@@ -56,17 +57,21 @@ async function observeRun(run: Started, dir: string, args: readonly string[]): P
     isRunning = false;
   });
   while (isRunning) {
-    look(run.process.pid ?? 0);
+    look(run.process.pid ?? 0, process.pid);
     await sleepFor(2);
   }
 
-  function look(pid: number): void {
+  function look(pid: number, parent: number): void {
     const text = read(`/proc/${pid}/cmdline`);
+    const environment = read(`/proc/${pid}/environ`);
+    // When a process has ended, the kernel may give its number to any other process.
+    if (parentOf(pid) !== parent) return;
     if (text !== '') commandLines.add(text);
     // Between fork and exec a child has its parent's command line and environment.
-    if (text !== '' && !text.startsWith(own)) childEnvironments.add(read(`/proc/${pid}/environ`));
+    if (text !== '' && !text.startsWith(own)) childEnvironments.add(`${text}\n${environment}`);
     for (const task of list(`/proc/${pid}/task`)) {
-      for (const child of read(`/proc/${pid}/task/${task}/children`).split(' ')) if (child !== '') look(Number(child));
+      for (const child of read(`/proc/${pid}/task/${task}/children`).split(' '))
+        if (child !== '') look(Number(child), pid);
     }
   }
 
@@ -79,6 +84,11 @@ async function observeRun(run: Started, dir: string, args: readonly string[]): P
     commandLines,
     childEnvironments,
   };
+}
+
+/** The parent of a process, if it still exists. */
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s*(\d+)$/m.exec(read(`/proc/${pid}/status`))?.[1]);
 }
 
 /** What /proc shows of a process, if it still exists. */

@@ -158,7 +158,11 @@ describe.skipIf(program === undefined)('a store', () => {
         /COSTBOOK_EXPORTS_TO: found "s3:\/\/Books\/x", expected the name of a bucket/,
       ],
       [environment('x', 'http://127.0.0.1:9'), 3, /cannot be reached \(connect ECONNREFUSED 127\.0\.0\.1:9\)/],
-      [environment('x', 'http://169.254.169.254'), 2, /169\.254\.169\.254, which is a metadata service/],
+      [
+        environment('x', 'http://169.254.169.254'),
+        2,
+        /found 169\.254\.169\.254, which is a reserved address or a metadata service/,
+      ],
     ];
     for (const [env, exitCode, words] of cases) {
       const ended = await runCli(line, env);
