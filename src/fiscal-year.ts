@@ -1,3 +1,5 @@
+import { dayMs } from './time.ts';
+
 /** Weeks of the three months of a quarter. */
 export const weekPatterns = ['4-4-5', '4-5-4', '5-4-4'] as const;
 export const monthNames = [
@@ -31,7 +33,6 @@ export interface LocalPeriod {
   readonly name: string;
 }
 
-const dayMs = 86_400_000;
 /** Months of each kind of period. */
 const lengths: Readonly<Record<FiscalKind, number>> = { fiscal_month: 1, fiscal_quarter: 3, fiscal_year: 12 };
 

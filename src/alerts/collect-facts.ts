@@ -22,6 +22,7 @@ import {
   withForecasts,
 } from '../budgets/index.ts';
 import { exitCodes, MachineError, UsageError } from '../errors.ts';
+import type { Holidays } from '../month-days.ts';
 import { textOrNull } from '../optional-text.ts';
 import { listDifferences } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
@@ -58,7 +59,7 @@ export interface AlertFactsOptions {
   /** Accounts that the configuration names; empty means all. */
   readonly configured: readonly string[];
   /** Dates on which days may cost more or less than usual. */
-  readonly holidays?: ReadonlySet<string>;
+  readonly holidays?: Holidays;
   /** Undefined if budgets are unknown: alerts of budgets do not change. */
   readonly budgets: readonly Budget[] | undefined;
   /** Whether to forecast everything, to store it; otherwise only budgets with a forecast threshold. */

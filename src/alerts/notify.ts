@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import { type AnomalyRules, loadAnomalyRules } from '../anomalies/index.ts';
+import { loadAnomalyRules } from '../anomalies/index.ts';
 import { type Budget, budgetsFile, loadBudgets } from '../budgets/index.ts';
 import {
   type AccountConfig,
@@ -70,30 +70,22 @@ export function alertFactsOptions(
   { dir, effects, signal, progress }: AlertingContext,
 ): AlertFactsOptions & { readonly problem: UsageError | undefined } {
   const now = effects.now();
-  let budgets: readonly Budget[] | undefined;
-  let anomalyRules: AnomalyRules | undefined;
-  let problem: UsageError | undefined;
+  const problems: UsageError[] = [];
+  // A mistake in one of them must not suppress the alerts that do not need it.
+  function unlessWrong<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      problems.push(error);
+      return undefined;
+    }
+  }
   const sinks = alertSinksOf(config.sinks);
-  try {
-    budgets = loadBudgets(budgetsFile(dir), { now, sinks }) ?? [];
-  } catch (error) {
-    // A mistake in a budget must not suppress alerts about the data.
-    if (!(error instanceof UsageError)) throw error;
-    problem = error;
-  }
-  try {
-    anomalyRules = loadAnomalyRules(budgetsFile(dir), sinks);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    problem = problem === undefined ? error : new UsageError(`${problem.message}\n${error.message}`);
-  }
-  let holidays: ReadonlySet<string> = new Set();
-  try {
-    holidays = holidaysOf(config.calendar, dir);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    problem = problem === undefined ? error : new UsageError(`${problem.message}\n${error.message}`);
-  }
+  const budgets = unlessWrong(() => loadBudgets(budgetsFile(dir), { now, sinks }) ?? []);
+  const rules = unlessWrong(() => loadAnomalyRules(budgetsFile(dir), sinks));
+  const holidays = unlessWrong(() => holidaysOf(config.calendar, dir)) ?? new Set();
+  const [first, ...others] = problems;
   return {
     now,
     freshnessHours: config.freshnessHours,
@@ -101,13 +93,13 @@ export function alertFactsOptions(
     configured: config.accounts.flatMap(({ id }) => id ?? []),
     holidays,
     budgets,
-    anomalyRules,
+    anomalyRules: rules && { ...rules, holidays },
     overlay: join(dir, 'sql'),
     onProgress: progress,
     signal,
     runChecks: (checks, hours) =>
       runChecks(dir, checks, { signal, hours, onResult: ({ check }) => progress(`check ${check.name}`) }),
-    problem,
+    problem: others.length === 0 ? first : new UsageError(problems.map(({ message }) => message).join('\n')),
   };
 }
 

@@ -17,6 +17,7 @@ import {
 } from '../budgets/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { usd, usdDecimals } from '../money.ts';
+import type { Holidays } from '../month-days.ts';
 import { incompleteness } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { calendarOf, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
@@ -79,7 +80,7 @@ export function summaryWindows(kind: SummaryPeriod, now: Instant): { name: strin
 
 export interface SummaryOptions extends SpendsAsked {
   /** Dates on which days may cost more or less than usual. */
-  readonly holidays?: ReadonlySet<string>;
+  readonly holidays?: Holidays;
   readonly budgets: readonly Budget[];
   /** Undefined if they are unknown. */
   readonly anomalyRules?: Pick<AnomalyRules, 'isOn'> | undefined;

@@ -1,8 +1,10 @@
 import { median } from '../median.ts';
+import { type Holidays, weekdayOf } from '../month-days.ts';
 import { recurringOf } from './recurring.ts';
 import { centreOf, madScale, medianOfEach, spreadOf } from './robust-statistics.ts';
 import {
   aroundDays,
+  batchDeviations,
   chanceDays,
   deviations,
   fewDays,
@@ -27,6 +29,7 @@ import {
   steadyShare,
   usualNoise,
   usualNoiseDays,
+  veryFewDays,
 } from './tuning.ts';
 
 /** Cost and usage of a scope on each UTC day, without gaps; a day without cost is 0. */
@@ -93,6 +96,8 @@ export interface Baseline {
 export interface BaselineRules {
   /** The minimum history in days; without it, a scope has no expectation. */
   readonly minDays: number;
+  /** What is a working day depends on them. */
+  readonly holidays?: Holidays | undefined;
 }
 
 interface KnownDay {
@@ -105,11 +110,6 @@ interface KnownDay {
   readonly usage: number;
   /** Logarithm of the price relative to the oldest day. */
   readonly priceShift: number;
-}
-
-/** Monday is 0: 1970-01-01 was a Thursday. */
-function weekdayOf(day: number): number {
-  return (day + 3) % 7;
 }
 
 /** The usual cost of a scope on the days from `asOf` on, learned only from earlier days. Pure. */
@@ -153,6 +153,7 @@ export function learnBaseline(
     ? learnLevel(
         known.filter(({ cost, weekday }) => cost > 0 && isWeekdayUsed[weekday] === true),
         present,
+        rules.holidays,
       )
     : undefined;
   const sparse = learnSparse(every);
@@ -199,7 +200,7 @@ function priceShiftAt({ prices }: Pick<Disturbances, 'prices'>, day: number): nu
 }
 
 /** Level, weekdays, slope and noise of days that all have a cost, as logarithms. */
-function learnLevel(all: readonly KnownDay[], present: number) {
+function learnLevel(all: readonly KnownDay[], present: number, holidays: Holidays | undefined) {
   // After a step of many scopes at once, its days are the only ones at the new level, even if they look like holidays.
   const usual = all.filter(({ isQuiet }) => !isQuiet);
   const days = usual.filter(({ segment }) => segment === present).length >= leastLevelDays ? usual : all;
@@ -218,7 +219,7 @@ function learnLevel(all: readonly KnownDay[], present: number) {
   // Deviations from the levels around the days. Levels from earlier days only would lag behind an unreported change.
   const around = localLevelOf(flat);
   const rest = flat.map((value, place) => value - (around[place] ?? 0));
-  const spread = spreadOf(withoutLow(withoutRecurring(days, rest)));
+  const spread = spreadOf(withoutLow(withoutRecurring(days, rest, holidays)));
   const noise = Math.max(
     leastNoise,
     Math.sqrt((spread ** 2 * flat.length + usualNoise ** 2 * usualNoiseDays) / (flat.length + usualNoiseDays)),
@@ -241,7 +242,7 @@ function learnLevel(all: readonly KnownDay[], present: number) {
   const levelError = meanError(recent.count, memory);
   const slope = slopeOf(levelOf, Math.min(levelCount, Math.floor(known.length / 3)), noise);
   const grown = slope * ((days.at(-1)?.day ?? recent.day) + 1 - recent.day);
-  const doubt = 1 + fewDays / flat.length;
+  const doubt = 1 + fewDays / flat.length + (veryFewDays / flat.length) ** 2;
   return {
     noise,
     // The errors of the level, of the weekday effect, and of growth.
@@ -261,12 +262,22 @@ function withoutLow(rest: readonly number[]): readonly number[] {
   return rest.filter((value) => value >= lowest);
 }
 
-/** The same without high days that recur by date: those are not noise either. */
-function withoutRecurring(days: readonly KnownDay[], rest: readonly number[]): readonly number[] {
-  const highest = lowReach * madScale * median(rest.map(Math.abs));
-  const high = days.flatMap(({ day }, place) => ((rest[place] ?? 0) > highest ? [day] : []));
-  if (high.length < 2) return rest;
-  const recurring = recurringOf(high);
+/**
+ * The same without days that recur by date: those are not noise either. Far out ones recur from the second time, and lesser
+ * ones, which may be chance, from the third.
+ */
+function withoutRecurring(
+  days: readonly KnownDay[],
+  rest: readonly number[],
+  holidays: Holidays | undefined,
+): readonly number[] {
+  const typical = madScale * median(rest.map(Math.abs));
+  const above = (reach: number) =>
+    days.flatMap(({ day }, place) => ((rest[place] ?? 0) > reach * typical ? [day] : []));
+  const recurring = new Set([
+    ...recurringOf(above(lowReach), 2, holidays),
+    ...recurringOf(above(batchDeviations), 3, holidays),
+  ]);
   return recurring.size === 0 ? rest : rest.filter((_, place) => !recurring.has(days[place]?.day ?? 0));
 }
 

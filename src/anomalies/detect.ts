@@ -20,6 +20,8 @@ import {
   grownTimes,
   learningDays,
   leastInformativeDays,
+  leastOpenDays,
+  longestChange,
   nothingShare,
   often,
   oftenDays,
@@ -112,8 +114,10 @@ export function follow<T extends Episode>(
 /** An episode of this length becomes the usual level; the day is then evaluated like any other. */
 function withAdopted(episodes: readonly Episode[], day: number, rules: DetectionRules): readonly Episode[] {
   return episodes.map((episode) => {
-    const { state, kind, firstDay } = episode;
-    const isAdopted = state === 'open' && day - firstDay >= (kind === 'new' ? rules.minDays : adoptionDays);
+    const { state, kind, firstDay, seenDay } = episode;
+    const usualFrom =
+      kind === 'new' ? firstDay + rules.minDays : Math.max(firstDay + adoptionDays, seenDay + leastOpenDays);
+    const isAdopted = state === 'open' && day >= usualFrom;
     return isAdopted ? { ...episode, state: 'usual', endedDay: day } : episode;
   });
 }
@@ -158,8 +162,8 @@ function isSeenLate({ firstDay, seenDay }: Episode): boolean {
 }
 
 /**
- * Returns whether many scopes of an account cost less on a day than on the same weekday of earlier weeks: a day without
- * costs is then not specific to a scope. Results are cached. Pure.
+ * Returns whether a day is a holiday by its name, or because many scopes of an account cost less on it than on the same
+ * weekday of earlier weeks: a day without costs is then not specific to a scope. Results are cached. Pure.
  */
 export function quietDays(scopes: readonly DailyCosts[], rules: DetectionRules): (day: number) => boolean {
   const known = new Map<number, boolean>();
@@ -174,7 +178,7 @@ export function quietDays(scopes: readonly DailyCosts[], rules: DetectionRules):
       usual += 1;
       if (costOn(series, day) < expected * (1 - rules.minShare)) lower += 1;
     }
-    const isQuiet = lower >= quietScopes && lower >= quietShare * usual;
+    const isQuiet = rules.holidays?.has(day) === true || (lower >= quietScopes && lower >= quietShare * usual);
     known.set(day, isQuiet);
     return isQuiet;
   };
@@ -222,6 +226,7 @@ function withMissing(
   const missing = missingByDate(series, day, {
     expectedOf: (other) => baseline.expectationOf(other).expected,
     least: leastBatch(baseline, rules),
+    holidays: rules.holidays,
     sure: (usual) => usual * Math.expm1(deviations * baseline.noise),
   });
   if (missing === undefined || isQuiet(missing.day)) return episodes;
@@ -314,13 +319,13 @@ function beginningOf(view: View, isQuiet: IsQuiet, rules: DetectionRules): Episo
     const isAgain =
       alike.some(({ firstDay }) => recurs(firstDay, day)) ||
       alike.filter(({ firstDay }) => day - firstDay <= oftenDays).length >= often ||
-      recursByDate(series, day, { expected, least: leastBatch(baseline, rules) });
+      recursByDate(series, day, { expected, least: leastBatch(baseline, rules), holidays: rules.holidays });
     return begin('spike', true, isAgain ? undefined : day);
   }
   if (isLow(cost, day, baseline, rules)) {
     const isDrop = isGone(view);
     const stays = isDrop ? undefined : staying(view, isQuiet, rules);
-    return stays ?? begin(isDrop ? 'drop' : 'dip', false, isDrop && isDropSure(view, isQuiet) ? day : undefined);
+    return stays ?? begin(isDrop ? 'drop' : 'dip', false, isDrop && isDropSure(view, isQuiet, rules) ? day : undefined);
   }
   return staying(view, isQuiet, rules);
 }
@@ -331,10 +336,10 @@ function isGone({ cost, baseline, day }: View): boolean {
 
 /**
  * Whether a day without cost is certainly unusual. It is, if every earlier day had a cost. If days without cost are
- * usual, it is not on a holiday, nor while costs of the day may still arrive.
+ * usual, it is not on a quiet day, nor on a holiday, nor while costs of the day may still arrive.
  */
-function isDropSure({ baseline, isLate, day }: View, isQuiet: IsQuiet): boolean {
-  return !isLate && (baseline.isDaily || !isQuiet(day));
+function isDropSure({ baseline, isLate, day }: View, isQuiet: IsQuiet, { holidays }: DetectionRules): boolean {
+  return !isLate && holidays?.has(day) !== true && (baseline.isDaily || !isQuiet(day));
 }
 
 /**
@@ -348,7 +353,7 @@ function recurs(before: number, day: number): boolean {
 
 /**
  * Finds a new level that noise hides on single days but that shows over several: a higher one over two or more days, a
- * lower one over a week.
+ * lower one over a week or two.
  */
 function staying(
   { series, episodes, day }: Pick<View, 'series' | 'episodes' | 'day'>,
@@ -361,54 +366,66 @@ function staying(
       kind === 'price' || kind === 'dip' || kind === 'missing' ? last : Math.max(last, lastDay, endedDay ?? lastDay),
     Number.NEGATIVE_INFINITY,
   );
-  if (day - lastNotified < Math.min(...stretches)) return undefined;
-  const start = day - stayDays + 1;
-  const baseline = learnBaseline(series, start, disturbancesOf(episodes, start, isQuiet), rules);
-  if (baseline.nature !== 'steady') return undefined;
-  const share = Math.log1p(rules.minShare);
-  for (const count of stretches.filter((length) => day - lastNotified >= length)) {
-    const firstDay = day - count + 1;
-    const days = Array.from({ length: count }, (_, place) => {
-      const cost = costOn(series, firstDay + place);
-      const expectation = baseline.expectationOf(firstDay + place);
-      return { cost, ...expectation, deviation: deviationOf(cost, expectation.expected) };
-    });
-    // Holidays and weekdays without costs say nothing.
-    const telling = days.filter(({ expected }, place) => expected > 0 && !isQuiet(firstDay + place));
-    const middle = centreOf(
-      telling.map(({ deviation }) => deviation),
-      baseline.noise,
-    );
-    const isUp = middle > 0;
-    const isShown = ({ deviation }: { readonly deviation: number }) => (isUp ? deviation : -deviation) >= share / 2;
-    const showing = telling.filter(isShown).length;
-    const impacts = days.map(({ cost, expected }) => cost - expected);
-    const impact = impacts.reduce((sum, value) => sum + value, 0);
-    const [first] = days;
-    const isStaying =
-      telling.slice(0, 1).every(isShown) &&
-      (isUp || count === stayDays) &&
-      telling.length >= Math.min(count, leastInformativeDays) &&
-      showing >= telling.length - (count === stayDays ? stayMisses : 0) &&
-      Math.abs(middle) >= Math.max(share, stayDeviations * baseline.errorOf(telling.length)) &&
-      Math.abs(impact) >= rules.minAmount * count;
-    if (!isStaying || first === undefined) continue;
-    const { cost, expected, low, high } = first;
-    return {
-      ...{
-        kind: 'step',
-        isUp,
-        firstDay,
-        seenDay: day,
-        lastDay: day,
-        notifiedDay: day,
-        state: 'open',
-        endedDay: undefined,
-      },
-      ...{ cost, expected, low, high, impacts, ratio: undefined },
-    };
+  const baselineBefore = (length: number) =>
+    learnBaseline(series, day - length + 1, disturbancesOf(episodes, day - length + 1, isQuiet), rules);
+  function found(length: number, baseline: Baseline): Episode | undefined {
+    return baseline.nature === 'steady' ? stepOver({ series, day, length, baseline }, isQuiet, rules) : undefined;
   }
-  return undefined;
+  if (day - lastNotified < Math.min(...stretches)) return undefined;
+  const weekly = baselineBefore(stayDays);
+  for (const length of stretches.filter((count) => day - lastNotified >= count)) {
+    const step = found(length, weekly);
+    if (step !== undefined) return step;
+  }
+  return day - lastNotified >= longestChange ? found(longestChange, baselineBefore(longestChange)) : undefined;
+}
+
+/** The new level of the last `length` days, if they show one against a baseline from before them. */
+function stepOver(
+  {
+    series,
+    day,
+    length,
+    baseline,
+  }: Pick<View, 'series' | 'day' | 'baseline'> & {
+    readonly length: number;
+  },
+  isQuiet: IsQuiet,
+  rules: DetectionRules,
+): Episode | undefined {
+  const share = Math.log1p(rules.minShare);
+  const weeks = Math.floor(length / stayDays);
+  const firstDay = day - length + 1;
+  const days = Array.from({ length }, (_, place) => {
+    const cost = costOn(series, firstDay + place);
+    const expectation = baseline.expectationOf(firstDay + place);
+    return { cost, ...expectation, deviation: deviationOf(cost, expectation.expected) };
+  });
+  // Holidays and weekdays without costs say nothing.
+  const telling = days.filter(({ expected }, place) => expected > 0 && !isQuiet(firstDay + place));
+  const middle = centreOf(
+    telling.map(({ deviation }) => deviation),
+    baseline.noise,
+  );
+  const isUp = middle > 0;
+  const isShown = ({ deviation }: { readonly deviation: number }) => (isUp ? deviation : -deviation) >= share / 2;
+  const showing = telling.filter(isShown).length;
+  const impacts = days.map(({ cost, expected }) => cost - expected);
+  const impact = impacts.reduce((sum, value) => sum + value, 0);
+  const [first] = days;
+  const isStaying =
+    telling.slice(0, 1).every(isShown) &&
+    (isUp || weeks > 0) &&
+    telling.length >= Math.min(length, leastInformativeDays) &&
+    showing >= telling.length - weeks * stayMisses &&
+    Math.abs(middle) >= Math.max(share, stayDeviations * baseline.errorOf(telling.length)) &&
+    Math.abs(impact) >= rules.minAmount * length;
+  if (!isStaying || first === undefined) return undefined;
+  const { cost, expected, low, high } = first;
+  return {
+    ...{ kind: 'step', isUp, firstDay, seenDay: day, lastDay: day, notifiedDay: day, state: 'open' },
+    ...{ endedDay: undefined, cost, expected, low, high, impacts, ratio: undefined },
+  };
 }
 
 function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: DetectionRules): Episode {
@@ -442,7 +459,7 @@ function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: Detectio
     };
   }
   if (open.notifiedDay !== undefined) return next;
-  if (isGone(view) && (isDropSure(view, isQuiet) || length >= stepDays))
+  if (isGone(view) && (isDropSure(view, isQuiet, rules) || length >= stepDays))
     return { ...next, kind: 'drop', notifiedDay: day };
   return length >= stayDays ? { ...next, kind: 'step', notifiedDay: day } : next;
 }

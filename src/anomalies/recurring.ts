@@ -1,5 +1,5 @@
 import { median } from '../median.ts';
-import { dayMs } from '../time.ts';
+import { firstWorkingDays, type Holidays, lastWorkingDays, type MonthDays, monthOf, weekdayOf } from '../month-days.ts';
 import { missingMonths, recurringMonths, recurringTimes } from './tuning.ts';
 
 /** What each day cost; days are numbers since 1970-01-01. */
@@ -9,12 +9,7 @@ interface DayCosts {
 }
 
 /** A place in a month: a rule that names one day of it, or none. Days are numbers since 1970-01-01. */
-type Place = (month: Month) => number | undefined;
-
-interface Month {
-  readonly first: number;
-  readonly last: number;
-}
+type Place = (month: MonthDays) => number | undefined;
 
 /** What a day cost beyond the same weekdays around it: USD, and as a share of those. */
 export interface Excess {
@@ -24,50 +19,33 @@ export interface Excess {
   readonly usual: number;
 }
 
+const none: Holidays = new Set();
+
 /** Days from the start or the end of a month that count as its first or last ones. */
 const edgeDays = 3;
-
-/** The month so many months after that of a day. */
-function monthOf(day: number, apart: number): Month {
-  const date = new Date(day * dayMs);
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + apart];
-  return { first: Date.UTC(year, month, 1) / dayMs, last: Date.UTC(year, month + 1, 1) / dayMs - 1 };
-}
-
-/** Monday is 0: 1970-01-01 was a Thursday. */
-function weekdayOf(day: number): number {
-  return (day + 3) % 7;
-}
-
-/** The first working days of a month, and its last ones, from the edge inwards. */
-function workingDays({ first, last }: Month): { readonly early: number[]; readonly late: number[] } {
-  const days = Array.from({ length: last - first + 1 }, (_, place) => first + place).filter(
-    (day) => weekdayOf(day) < 5,
-  );
-  return { early: days.slice(0, edgeDays), late: days.slice(-edgeDays).reverse() };
-}
 
 /**
  * The places that a day has in its month: its date, its distance from the month's end, its weekday (the first Monday, the
  * last Friday), and its place among the first or last working days.
  */
-function placesOf(day: number): Place[] {
-  const month = monthOf(day, 0);
+function placesOf(day: number, holidays: Holidays): Place[] {
+  const month = monthOf(day);
   const date = day - month.first;
   const fromEnd = month.last - day;
   const weekday = weekdayOf(day);
-  const { early, late } = workingDays(month);
-  const [fromStart, toEnd] = [early.indexOf(day), late.indexOf(day)];
+  const early = (other: MonthDays) => firstWorkingDays(other, holidays, edgeDays);
+  const late = (other: MonthDays) => lastWorkingDays(other, holidays, edgeDays);
+  const [fromStart, toEnd] = [early(month).indexOf(day), late(month).indexOf(day)];
   return [
     ({ first, last }) => (first + date <= last ? first + date : undefined),
-    ...(fromEnd < edgeDays ? [({ last }: Month) => last - fromEnd] : []),
+    ...(fromEnd < edgeDays ? [({ last }: MonthDays) => last - fromEnd] : []),
     ({ first, last }) => {
       const same = first + ((weekday - weekdayOf(first) + 7) % 7) + 7 * Math.floor(date / 7);
       return same <= last ? same : undefined;
     },
-    ...(fromEnd < 7 ? [({ last }: Month) => last - ((weekdayOf(last) - weekday + 7) % 7)] : []),
-    ...(fromStart < 0 ? [] : [(other: Month) => workingDays(other).early[fromStart]]),
-    ...(toEnd < 0 ? [] : [(other: Month) => workingDays(other).late[toEnd]]),
+    ...(fromEnd < 7 ? [({ last }: MonthDays) => last - ((weekdayOf(last) - weekday + 7) % 7)] : []),
+    ...(fromStart < 0 ? [] : [(other: MonthDays) => early(other)[fromStart]]),
+    ...(toEnd < 0 ? [] : [(other: MonthDays) => late(other)[toEnd]]),
   ];
 }
 
@@ -83,6 +61,11 @@ function excessOf({ firstDay, costs }: DayCosts, day: number, asOf: number): Exc
   return { day, amount, share: usual > 0 ? amount / usual : Number.POSITIVE_INFINITY, usual };
 }
 
+/** The excesses of the holidays before a day that are known. */
+function earlierHolidays(series: DayCosts, day: number, holidays: Holidays): Excess[] {
+  return [...holidays].filter((past) => past < day).flatMap((past) => excessOf(series, past, day) ?? []);
+}
+
 /** The excesses of the same place in each of the last months, newest first; only of months that are known. */
 function earlier(series: DayCosts, place: Place, day: number, months: number): Excess[] {
   return Array.from({ length: months }, (_, index) => place(monthOf(day, -1 - index))).flatMap((past) =>
@@ -92,25 +75,30 @@ function earlier(series: DayCosts, place: Place, day: number, months: number): E
 
 /**
  * Whether an increase recurs by date: in two or more of the last months there was one on the same date, at the same distance
- * from the month's end, on the same weekday of the month or on the same working day of it, and this one is at most
- * `recurringTimes` as large. `expected` is what the day would cost without it, and `least` what an increase must come to
+ * from the month's end, on the same weekday of the month or on the same working day of it, or on two or more of the last
+ * holidays if the day is one; and this one is at most `recurringTimes` as large. `expected` is what the day would cost without it, and `least` what an increase must come to
  * beyond what is usual to be one. Pure.
  */
 export function recursByDate(
   series: DayCosts,
   day: number,
-  { expected, least }: { readonly expected: number; readonly least: (usual: number) => number },
+  {
+    expected,
+    least,
+    holidays = none,
+  }: { readonly expected: number; readonly least: (usual: number) => number; readonly holidays?: Holidays | undefined },
 ): boolean {
   const amount = (series.costs[day - series.firstDay] ?? 0) - expected;
   const isLike = (past: Excess) => past.amount * recurringTimes >= amount && past.amount >= least(past.usual);
-  return placesOf(day).some((place) => {
+  if (holidays.has(day) && earlierHolidays(series, day, holidays).filter(isLike).length >= 2) return true;
+  return placesOf(day, holidays).some((place) => {
     const past = earlier(series, place, day, recurringMonths);
     const like = past.filter(isLike);
     const [newest] = like;
     if (newest === undefined || like.length < 2) return false;
     if (like.length === past.length) return true;
     // Another place of the calendar may explain the earlier ones better: then this day is none of them.
-    return !placesOf(newest.day).some(
+    return !placesOf(newest.day, holidays).some(
       (other) => earlier(series, other, day, recurringMonths).filter(isLike).length > like.length,
     );
   });
@@ -145,10 +133,13 @@ export function missingByDate(
     expectedOf,
     least,
     sure,
-  }: Readonly<Record<'expectedOf', (day: number) => number> & Record<'least' | 'sure', (usual: number) => number>>,
+    holidays = none,
+  }: Readonly<Record<'expectedOf', (day: number) => number> & Record<'least' | 'sure', (usual: number) => number>> & {
+    readonly holidays?: Holidays | undefined;
+  },
 ): Missing | undefined {
   const due = day - lateDays;
-  for (const place of placesOf(due)) {
+  for (const place of placesOf(due, holidays)) {
     const past = earlier(series, place, due, missingMonths);
     const [newest] = past;
     if (newest === undefined || past.length < missingMonths) continue;
@@ -158,7 +149,7 @@ export function missingByDate(
     const around = Math.max(expectedOf(due), median(past.map(({ usual }) => usual)));
     if (median(amounts) < sure(around)) continue;
     // The earlier ones may follow another place of the calendar, whose day is still to come.
-    const isToCome = placesOf(newest.day).some((other) => {
+    const isToCome = placesOf(newest.day, holidays).some((other) => {
       const same = earlier(series, other, due, missingMonths);
       const isAsGood = same.length === missingMonths && same.every(({ amount, usual }) => amount >= least(usual));
       return isAsGood && (other(monthOf(due, 0)) ?? 0) > due;
@@ -180,17 +171,16 @@ export function missingByDate(
 /** So many days of a month's cost are checked at most for others of the same place. */
 const mostPairs = 12;
 
-/** Those of some days that share a place of the calendar with another one a month before or after. Pure. */
-export function recurringOf(days: readonly number[]): ReadonlySet<number> {
+/** Those of some days that share a place of the calendar in `months` or more consecutive months. Pure. */
+export function recurringOf(days: readonly number[], months: number, holidays: Holidays = none): ReadonlySet<number> {
   const found = new Set<number>();
-  if (days.length > mostPairs) return found;
+  if (days.length < months || days.length > mostPairs) return found;
   const all = new Set(days);
   for (const day of days) {
-    for (const place of placesOf(day)) {
-      const before = place(monthOf(day, -1));
-      if (before === undefined || !all.has(before)) continue;
-      found.add(day);
-      found.add(before);
+    for (const place of placesOf(day, holidays)) {
+      const same = Array.from({ length: months }, (_, index) => place(monthOf(day, -index)));
+      if (same.some((other) => other === undefined || !all.has(other))) continue;
+      for (const other of same) found.add(other ?? day);
     }
   }
   return found;

@@ -9,7 +9,7 @@ import type { AnomalyRules } from './rules.ts';
 /** A back-test of the anomaly rules as data. */
 export function anomaliesToJson(
   { from, recordedSince, scopes, events }: AnomalyBacktest,
-  rules: AnomalyRules,
+  { isOn, minAmount, minShare, minDays, notify }: AnomalyRules,
   state: CompleteThrough,
   now: Instant,
 ): Record<string, unknown> {
@@ -19,7 +19,8 @@ export function anomaliesToJson(
     recordedSince: recordedSince === undefined ? null : formatInstant(recordedSince),
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
-    rules,
+    // Without the holidays, which the configuration shows.
+    rules: { isOn, minAmount, minShare, minDays, notify },
     scopes,
     events: events.map(({ at, ...event }) => ({
       day: dayOf(at),

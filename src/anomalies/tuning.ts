@@ -22,8 +22,13 @@ export const leastDays = 7;
 export const deviations = 4.6;
 /** deviations. The same on a weekday on which a scope rarely costs: its chance is set high already. */
 export const sparseDeviations = 4;
-/** days. With this few days of history the width is doubled, because noise learned from few days may be too small. */
+/**
+ * days. Noise learned from few days may be too small, so the width grows by this over their number, and by the square of
+ * `veryFewDays` over it: close to what Student's t distribution has at `deviations`, 2.2 at 10 days, 1.3 at 28.
+ */
 export const fewDays = 5;
+/** days. See `fewDays`. */
+export const veryFewDays = 8.4;
 /** share. The smallest deviation of a cost: no cost is as regular as it looks over a few weeks. */
 export const leastNoise = 0.02;
 /** share. The same for unit prices, which vary less than costs. */
@@ -69,16 +74,20 @@ export const priceLevelDays = 14;
 
 /** days. A change that lasts this long becomes usual. */
 export const adoptionDays = 14;
+/** days. But not sooner than this after it was visible, so that what was reported does not end on the next day. */
+export const leastOpenDays = 7;
 /** days. An anomaly has ended after this many usual days; a single one may be chance. */
 export const daysBack = 2;
 /**
  * days. A change that noise hides on single days is visible over this many. A lower level is reported after this many.
  */
 export const stayDays = 7;
-/** days. All but this many of them must show the change. */
+/** days. All but this many of each week must show the change. */
 export const stayMisses = 1;
-/** days. Lengths of the ranges that are tested as a whole. The last is a week, in which holidays are the minority. */
+/** days. Lengths of the ranges that are tested as a whole, up to a week, in which holidays are the minority. */
 export const stretches = [2, 3, 5, stayDays] as const;
+/** days. A lasting change that a week's noise hides shows over this many: after them it becomes usual and is never told. */
+export const longestChange = adoptionDays;
 /** days. In a longer range, this many days must show the change. */
 export const leastInformativeDays = 4;
 /**

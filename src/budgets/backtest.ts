@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { wholeOfDecimal } from '../decimals.ts';
 import { UsageError } from '../errors.ts';
 import { usdDecimals } from '../money.ts';
+import type { Holidays } from '../month-days.ts';
 import { type CalendarPeriod, dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
 import { type Budget, budgetCalendar } from './budget.ts';
@@ -163,7 +164,7 @@ export interface BacktestOptions {
   readonly progress?: ((text: string) => void) | undefined;
   readonly forecaster?: Forecaster;
   /** Dates on which days may cost more or less than usual. */
-  readonly holidays?: ReadonlySet<string>;
+  readonly holidays?: Holidays;
 }
 
 /** Spend of a window, which extends to the start of the next one, as known from an instant on. */
@@ -180,7 +181,7 @@ interface ForecastBacktest extends Omit<KnownHistory, 'recordedSince'> {
   readonly costsIn: (starts: readonly Instant[]) => Promise<readonly KnownCost[]>;
   readonly now: Instant;
   readonly forecaster: Forecaster | undefined;
-  readonly holidays: ReadonlySet<string>;
+  readonly holidays: Holidays;
   readonly signal: AbortSignal | undefined;
   readonly progress: BacktestOptions['progress'];
 }

@@ -6,6 +6,7 @@ import {
   forecastSeries,
 } from '../forecast/index.ts';
 import { usdDecimals } from '../money.ts';
+import type { Holidays } from '../month-days.ts';
 import { type CalendarPeriod, formatInstant, hourMs, type Instant, type PeriodKind, type Window } from '../time.ts';
 import type { AddedChange } from './budget.ts';
 
@@ -44,7 +45,7 @@ export interface PeriodAsked {
   /** Whose time daily patterns follow; UTC by default. */
   readonly timeZone?: string;
   /** Dates on which days may cost more or less than usual. */
-  readonly holidays?: ReadonlySet<string>;
+  readonly holidays?: Holidays;
 }
 
 /** The forecast of a period. Amounts are trillionths of a USD. */

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Holidays } from '../month-days.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant, type PeriodKind, type Window } from '../time.ts';
 import { type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
 import { amountIn, type Budget, budgetCalendar, type PlannedChange } from './budget.ts';
@@ -21,7 +22,7 @@ export interface ForecastsAsked {
   /** Accounts that the configuration names; empty means all. No new data is expected for others. */
   readonly configured: readonly string[];
   /** Dates on which days may cost more or less than usual. */
-  readonly holidays?: ReadonlySet<string>;
+  readonly holidays?: Holidays;
   readonly budgets: readonly Budget[];
   /** Whether to also forecast every workspace and resource type with recent costs, by month. */
   readonly withWorkspaces: boolean;

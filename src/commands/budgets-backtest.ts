@@ -29,7 +29,8 @@ export async function backtestAnomalyRules(input: CommandInput, context: Command
   if (input.arguments[1] !== undefined) options.problem('--anomalies applies to no single budget: leave out the name');
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
-  const rules = loadAnomalyRules(fileAsked(options.text('file'), context), alertSinksOf(config.sinks));
+  const given = loadAnomalyRules(fileAsked(options.text('file'), context), alertSinksOf(config.sinks));
+  const rules = { ...given, holidays: holidaysOf(config.calendar, context.dir) };
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const asked = { from: now - overMs, now, lagHours: config.lagHours };

@@ -12,6 +12,7 @@ import {
   type SeriesForecast,
   stepsAfter,
 } from '../forecast/index.ts';
+import type { Holidays } from '../month-days.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { type Zone, zoneOf } from '../time.ts';
@@ -117,7 +118,7 @@ interface Asked {
   readonly level: number;
   readonly seasons: readonly number[] | undefined;
   readonly zone: Zone;
-  readonly holidays: ReadonlySet<string>;
+  readonly holidays: Holidays;
 }
 
 const tooShort: Forecast = { kind: 'none', reason: 'too little history: only one value' };
@@ -149,7 +150,7 @@ function zoneIn(text = 'UTC', options: ReturnType<typeof optionReader>): Zone {
   }
 }
 
-function holidaysIn(text: string | undefined, options: ReturnType<typeof optionReader>): ReadonlySet<string> {
+function holidaysIn(text: string | undefined, options: ReturnType<typeof optionReader>): Holidays {
   try {
     return text === undefined ? new Set() : holidaysOf(parseCalendar(text), resolve('.'));
   } catch (error) {

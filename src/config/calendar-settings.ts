@@ -1,10 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import ICAL from 'ical.js';
 import { quoted } from '../choices.ts';
 import { messageOf, UsageError } from '../errors.ts';
+import type { Holidays } from '../month-days.ts';
 import { dayMs } from '../time.ts';
-import { type Given, itemsOf, type Parse, type Problems, parseText, readValue } from './yaml.ts';
+import { readTextFile } from './text-file.ts';
+import { type Given, gatherProblems, itemsOf, type Parse, type Problems, parseText, readValue } from './yaml.ts';
 
 /** Days that may cost more or less than others: dates, and calendar files. */
 export interface CalendarSettings {
@@ -59,8 +60,6 @@ function isDate(text: string): boolean {
   return Number.isFinite(at) && new Date(at).toISOString().startsWith(text);
 }
 
-/** A larger file is no list of holidays. */
-const largestFile = 2 * 1024 * 1024;
 /** An event that repeats for ever is read up to this year. */
 const lastYear = 2100;
 /** An event has at most so many days. */
@@ -68,52 +67,46 @@ const mostDays = 60;
 const mostRepeats = 1000;
 
 /**
- * All dates of the calendar: those of the configuration, and each whole day of the events in its files. `dir` is the
+ * All days of the calendar: those of the configuration, and each whole day of the events in its files. `dir` is the
  * project folder. Throws one UsageError that names every file that cannot be read.
  */
-export function holidaysOf({ dates, files }: CalendarSettings, dir: string): ReadonlySet<string> {
-  const found = new Set(dates);
-  const problems: string[] = [];
+export function holidaysOf({ dates, files }: CalendarSettings, dir: string): Holidays {
+  const found = new Set(dates.map((date) => Date.parse(date) / dayMs));
+  const problems = gatherProblems();
   for (const file of files) {
     const path = isAbsolute(file) ? file : join(dir, file);
+    const text = readTextFile(path, 'a file that the setting calendar names', problems);
+    if (text === undefined) continue;
     try {
-      for (const date of datesIn(textOf(path))) found.add(date);
+      for (const day of daysIn(text)) found.add(day);
     } catch (error) {
-      problems.push(`${path}: ${messageOf(error)}; the setting calendar in costbook.yaml names this file`);
+      problems.report({ where: path }, `${messageOf(error)}; correct the file, or the setting calendar`);
     }
   }
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  problems.throwIfAny();
   return found;
 }
 
-function textOf(path: string): string {
-  const { size } = statSync(path);
-  if (size > largestFile) throw new Error(`it has ${size} bytes, expected at most ${largestFile}`);
-  return readFileSync(path, 'utf8');
-}
-
-function datesIn(text: string): Set<string> {
+function daysIn(text: string): number[] {
   let calendar: ICAL.Component;
   try {
     calendar = new ICAL.Component(ICAL.parse(text));
   } catch (error) {
-    throw new Error(`it is not an iCalendar file: ${messageOf(error).slice(0, 200)}`, { cause: error });
+    throw new Error(`found no iCalendar file: ${messageOf(error).slice(0, 200)}`, { cause: error });
   }
   const events = calendar.getAllSubcomponents('vevent').map((event) => new ICAL.Event(event));
-  if (events.length === 0) throw new Error('it has no event, expected a VEVENT for each holiday');
-  return new Set(events.flatMap(datesOf));
+  if (events.length === 0) throw new Error('found no event, expected a VEVENT for each holiday');
+  return events.flatMap(daysOf);
 }
 
 /** The days of an event without a time, with its repetitions; an event with a time is no holiday. */
-function datesOf(event: ICAL.Event): string[] {
+function daysOf(event: ICAL.Event): number[] {
   const { startDate, endDate } = event;
   if (startDate === null || !startDate.isDate) return [];
   const first = dayOf(startDate);
-  const days = Math.min(mostDays, Math.max(1, endDate === null ? 1 : Math.round((dayOf(endDate) - first) / dayMs)));
+  const days = Math.min(mostDays, Math.max(1, endDate === null ? 1 : dayOf(endDate) - first));
   const starts = event.isRecurring() ? repeatsOf(event) : [first];
-  return starts.flatMap((start) =>
-    Array.from({ length: days }, (_, index) => new Date(start + index * dayMs).toISOString().slice(0, 10)),
-  );
+  return starts.flatMap((start) => Array.from({ length: days }, (_, index) => start + index));
 }
 
 function repeatsOf(event: ICAL.Event): number[] {
@@ -126,6 +119,7 @@ function repeatsOf(event: ICAL.Event): number[] {
   return starts;
 }
 
+/** As a number of days since 1970-01-01. */
 function dayOf({ year, month, day }: ICAL.Time): number {
-  return Date.UTC(year, month - 1, day);
+  return Date.UTC(year, month - 1, day) / dayMs;
 }

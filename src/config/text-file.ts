@@ -8,7 +8,7 @@ export function readTextFile(file: string, what: string, problems: Problems): st
   try {
     const { size } = statSync(file);
     if (size > maxFileBytes) {
-      problems.report({ where: file }, `found ${size} bytes, expected at most 8 MiB; remove values that no cost has`);
+      problems.report({ where: file }, `found ${size} bytes, expected at most 8 MiB; remove what is not needed`);
       return undefined;
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));

@@ -1,13 +1,11 @@
 import { median } from '../median.ts';
+import { firstWorkingDays, type Holidays, lastWorkingDays, monthOf } from '../month-days.ts';
 import { dayMs, type Instant } from '../time.ts';
 import { sum } from './numbers.ts';
 import type { Range, Ranges } from './ranges.ts';
 
 /** Days that may cost more or less than others of the same weekday. */
 export type CalendarDay = 'holiday' | 'first day' | 'last day' | 'first working day' | 'last working day';
-
-/** The dates that a user named as holidays: `2026-12-25`. */
-export type Holidays = ReadonlySet<string>;
 
 /** What a kind of day changes, learned from a history. Amounts are in the unit of the values. */
 export interface CalendarEffect {
@@ -38,25 +36,14 @@ const allDays: readonly CalendarDay[] = ['holiday', 'first day', 'last day', 'fi
 /** The kinds of a day. Weekends and holidays are no working days. Pure. */
 export function calendarDaysOf(day: Instant, holidays: Holidays): ReadonlySet<CalendarDay> {
   const found = new Set<CalendarDay>();
-  const date = new Date(day);
-  const isWorking = (at: Instant) => ![0, 6].includes(new Date(at).getUTCDay()) && !holidays.has(dateOf(at));
-  if (holidays.has(dateOf(day))) found.add('holiday');
-  const [year, month, of] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
-  const length = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
-  if (of === 1) found.add('first day');
-  if (of === length) found.add('last day');
-  if (!isWorking(day)) return found;
-  const none = (from: number, to: number) =>
-    !Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => Date.UTC(year, month, from + index)).some(
-      isWorking,
-    );
-  if (none(1, of - 1)) found.add('first working day');
-  if (none(of + 1, length)) found.add('last working day');
+  const number = Math.floor(day / dayMs);
+  const month = monthOf(number);
+  if (holidays.has(number)) found.add('holiday');
+  if (number === month.first) found.add('first day');
+  if (number === month.last) found.add('last day');
+  if (firstWorkingDays(month, holidays, 1).includes(number)) found.add('first working day');
+  if (lastWorkingDays(month, holidays, 1).includes(number)) found.add('last working day');
   return found;
-}
-
-function dateOf(day: Instant): string {
-  return new Date(day).toISOString().slice(0, 10);
 }
 
 /** A history of days without the effects of the calendar. */

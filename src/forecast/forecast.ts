@@ -1,6 +1,7 @@
 import { UsageError } from '../errors.ts';
+import type { Holidays } from '../month-days.ts';
 import { dayMs, floorDay, type Instant, zoneOf } from '../time.ts';
-import { effectWords, type Holidays, withCalendar, withoutCalendar } from './calendar.ts';
+import { effectWords, withCalendar, withoutCalendar } from './calendar.ts';
 import { type ChangePoint, findChangePoint, rangesAfterChangePoint } from './change-point.ts';
 import { tryModels } from './choose-model.ts';
 import { byLocalTime } from './local-hours.ts';

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { platform } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -215,7 +216,10 @@ function watchMemory({ pid }: ChildProcess, memoryMb: number, onExcess: () => vo
 async function residentMb(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => undefined);
   if (status !== undefined) return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
-  const ps = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+  if (platform() === 'linux') return 0; // it has ended
+  const asked = ['-o', 'rss=', '-p', String(pid)];
+  // The environment may hold secrets, which other users can read there.
+  const ps = await promisify(execFile)('/bin/ps', asked, { env: {} }).catch(() => ({ stdout: '' }));
   return Number(ps.stdout.trim()) / 1024;
 }
 

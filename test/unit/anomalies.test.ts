@@ -4,7 +4,7 @@ import { messagesOf, type OutgoingMessage, plainText } from '../../src/alerts/me
 import { slackMessage } from '../../src/alerts/sinks/slack-message.ts';
 import { transitionsOf } from '../../src/alerts/transitions.ts';
 import { learnBaseline } from '../../src/anomalies/baseline.ts';
-import { type Episode, follow } from '../../src/anomalies/detect.ts';
+import { type DetectionRules, type Episode, follow } from '../../src/anomalies/detect.ts';
 import { type AnomalyFact, anomalyFacts } from '../../src/anomalies/fact.ts';
 import { moneyAt, noticesOf, severityAt } from '../../src/anomalies/notices.ts';
 import { parseAnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
@@ -367,12 +367,17 @@ describe('a reported anomaly', () => {
 describe('a scope', () => {
   const firstDay = 20_458;
   const options = { isQuiet: () => false, rules: usualRules };
-  function days(costs: readonly number[], usages = costs, isQuiet: (day: number) => boolean = () => false): string[] {
+  function days(
+    costs: readonly number[],
+    usages = costs,
+    isQuiet: (day: number) => boolean = () => false,
+    rules: DetectionRules = usualRules,
+  ): string[] {
     const episodes = follow(
       { firstDay, costs, usages },
       [],
       { from: firstDay, to: firstDay + costs.length - 1 },
-      { ...options, isQuiet: (day) => isQuiet(day - firstDay) },
+      { ...options, rules, isQuiet: (day) => isQuiet(day - firstDay) },
     );
     return episodes.map(({ kind, isUp, firstDay: first, notifiedDay, state }) => {
       const told = notifiedDay === undefined ? 'told never' : `told ${notifiedDay - firstDay}`;
@@ -401,6 +406,23 @@ describe('a scope', () => {
       const found = told(160, batches);
       expect(found).toHaveLength(2);
       expect(found.every((words) => words.startsWith('spike up'))).toBe(true);
+    });
+
+    test('on the first working day after the holidays that the user named is known, and unknown without them', () => {
+      const batches = { '02-04': 90, '03-02': 200, '04-02': 120, '05-04': 180, '06-03': 80 };
+      const named = ['2026-02-02', '2026-02-03', '2026-04-01', '2026-05-01', '2026-06-01', '2026-06-02'];
+      const holidays = new Set(named.map((date) => Date.parse(date) / 864e5));
+      const toldWith = (rules: DetectionRules) =>
+        days(withBatches(160, batches), undefined, undefined, rules).filter((words) => !words.includes('told never'));
+      expect(toldWith({ ...usualRules, holidays })).toHaveLength(2);
+      expect(toldWith(usualRules).length).toBeGreaterThan(2);
+    });
+
+    test('on holidays that the user named is known after the second', () => {
+      const batches = { '02-10': 90, '03-05': 100, '03-26': 95, '05-13': 110 };
+      const holidays = new Set(Object.keys(batches).map((date) => Date.parse(`2026-${date}`) / 864e5));
+      const found = days(withBatches(150, batches), undefined, undefined, { ...usualRules, holidays });
+      expect(found.filter((words) => !words.includes('told never'))).toHaveLength(2);
     });
 
     const usual = { '02-01': 90, '03-01': 100, '04-01': 110, '05-01': 100 };
@@ -436,6 +458,23 @@ describe('a scope', () => {
       const found = told(150, { ...usual, '05-12': 100 });
       expect(found).toContain('spike up 127, told 127, over');
     });
+  });
+
+  test('that costs nothing on a holiday that the user named is told only if it costs nothing on the day after', () => {
+    const holidays = new Set([firstDay + 40]);
+    const costs = (gone: number) => [...many(40, 100), ...many(gone, 0), ...many(5, 100)];
+    const told = (gone: number, rules: DetectionRules) => days(costs(gone), undefined, undefined, rules);
+    expect(told(1, usualRules)).toEqual(['drop down 40, told 40, over']);
+    expect(told(1, { ...usualRules, holidays })).toEqual(['drop down 40, told never, over']);
+    expect(told(2, { ...usualRules, holidays })).toEqual(['drop down 40, told 41, over']);
+  });
+
+  test('that doubles for good is told within two weeks, even if its days differ too much for one week to show it', () => {
+    // A factor of about 1.6 up or down on each day, in an order that repeats only after two weeks.
+    const factors = [1.5, 0.7, 0.6, 1.6, 1, 0.65, 1.4, 1.1, 0.6, 1.7, 0.75, 1.3, 0.9, 0.62];
+    const costs = Array.from({ length: 140 }, (_, day) => 100 * (factors[(day * 5) % 14] ?? 1) * (day < 120 ? 1 : 2));
+    const told = days(costs).filter((words) => !words.includes('told never'));
+    expect(told).toEqual([expect.stringMatching(/^step up 12\d, told 1(2\d|3[0-5]), \w+$/)]);
   });
 
   test('whose level rises two weeks after a much larger peak is reported on its first day', () => {

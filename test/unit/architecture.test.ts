@@ -302,6 +302,21 @@ describe('the process', () => {
   });
 });
 
+test('a child process inherits secrets, so each gets an environment of its own; only the command for the token inherits', () => {
+  const started = sources.flatMap((file) =>
+    // A call ends at the first semicolon, also that of a script in one of its arguments.
+    [
+      ...readFileSync(join(root, file), 'utf8').matchAll(
+        /\b(?:spawn|fork|execFile|spawnSync|execFileSync)\)?\([^;]*;/g,
+      ),
+    ].map(([call]) => ({ file, call })),
+  );
+  expect(started.length).toBeGreaterThan(5);
+  expect(started.filter(({ call }) => !/\benv\b/.test(call)).map(({ file }) => file)).toEqual([
+    'src/config/secrets.ts',
+  ]);
+});
+
 describe('silent behavior of DuckDB', () => {
   function sourcesWith(pattern: RegExp): string[] {
     return sources.filter((path) => pattern.test(withoutComments(readFileSync(join(root, path), 'utf8'))));

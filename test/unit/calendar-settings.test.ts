@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { holidaysOf, parseCalendar } from '../../src/config/calendar-settings.ts';
+import { dayMs } from '../../src/time.ts';
 
 async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'costbook-calendar-'));
@@ -37,9 +38,11 @@ describe('holidaysOf(calendar, dir)', () => {
     });
     const holidays = holidaysOf({ dates: ['2026-10-03'], files: ['holidays.ics'] }, dir);
     for (const date of ['2026-10-03', '2026-12-25', '2026-12-26', '2026-01-01', '2020-05-01', '2027-05-01']) {
-      expect(holidays).toContain(date);
+      expect(holidays).toContain(Date.parse(date) / dayMs);
     }
-    for (const date of ['2026-12-27', '2028-05-01', '2026-06-15', '2026-01-02']) expect(holidays).not.toContain(date);
+    for (const date of ['2026-12-27', '2028-05-01', '2026-06-15', '2026-01-02']) {
+      expect(holidays).not.toContain(Date.parse(date) / dayMs);
+    }
   });
 
   test('ends for events that repeat for ever', async () => {
@@ -50,7 +53,7 @@ describe('holidaysOf(calendar, dir)', () => {
   test('names every file that cannot be read', async () => {
     const dir = await folderWith({ 'junk.ics': 'not a calendar', 'empty.ics': ics() });
     expect(() => holidaysOf({ dates: [], files: ['missing.ics', 'junk.ics', 'empty.ics'] }, dir)).toThrow(
-      /missing\.ics: .*\n.*junk\.ics: it is not an iCalendar file.*\n.*empty\.ics: it has no event/,
+      /missing\.ics: .*\n.*junk\.ics: found no iCalendar file.*\n.*empty\.ics: found no event/,
     );
   });
 });

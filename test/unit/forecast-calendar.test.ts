@@ -26,6 +26,10 @@ async function made(values: readonly number[], options = {}): Promise<SeriesFore
 const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 const weekday = (date: Date) => ([0, 6].includes(date.getUTCDay()) ? 4 : 10);
 
+function daysNamed(...dates: readonly string[]): ReadonlySet<number> {
+  return new Set(dates.map((date) => Date.parse(date) / dayMs));
+}
+
 describe('calendarDaysOf(day, holidays)', () => {
   test.each([
     ['2026-05-01', ['first day', 'first working day']],
@@ -39,7 +43,7 @@ describe('calendarDaysOf(day, holidays)', () => {
   });
 
   test('a holiday is no working day: the next one is the first of the month', () => {
-    const holidays = new Set(['2026-01-01']);
+    const holidays = daysNamed('2026-01-01');
     expect([...calendarDaysOf(Date.parse('2026-01-01'), holidays)]).toEqual(['holiday', 'first day']);
     expect([...calendarDaysOf(Date.parse('2026-01-02'), holidays)]).toEqual(['first working day']);
   });
@@ -81,9 +85,9 @@ describe('a forecast of days', () => {
   });
 
   test('is lower on the holidays that are named, after three were seen', async () => {
-    const holidays = new Set(['2025-10-03', '2025-11-19', '2025-12-25', '2026-05-01', '2026-11-18']);
+    const holidays = daysNamed('2025-10-03', '2025-11-19', '2025-12-25', '2026-05-01', '2026-11-18');
     const { history } = year(5, (date, noise) => {
-      const isHoliday = holidays.has(date.toISOString().slice(0, 10));
+      const isHoliday = holidays.has(Math.floor(date.getTime() / dayMs));
       return weekday(date) * (isHoliday ? 0.3 : 1) * noise(0.08);
     });
     const day = (Date.parse('2026-11-18') - begin) / dayMs - history.length;
