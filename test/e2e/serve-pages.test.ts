@@ -21,6 +21,10 @@ const budgets = `budgets:
     scope: { workspace: [south, ${JSON.stringify(hostile)}] }
     period: monthly
     amount: 10 USD
+  - name: shared
+    period: monthly
+    amount: 80 USD
+    parts: [{ name: south, scope: { workspace: south } }]
 `;
 
 const allocation = `rules:
@@ -109,6 +113,18 @@ describe('the page of budgets', () => {
     expect(own.status).toBe(200);
     expect(amountsOf(own.text)[0]).toBe(south?.['cost']);
     expect(own.text).toContain('<svg');
+  });
+
+  test('shows the parts of a shared budget and what is in none of them, which add up to its spend', async () => {
+    const { status, text } = await served.get('/budgets/shared');
+    expect(status).toBe(200);
+    const parts = text.slice(text.indexOf('Parts of this budget'));
+    const [south] = await rowsOf(`select sum(cost) as cost from costs where ${october} and workspace = 'south'`);
+    const [others] = await rowsOf(
+      `select sum(cost) as cost from costs where ${october} and workspace is distinct from 'south'`,
+    );
+    expect(amountsOf(parts).slice(0, 2)).toEqual([south?.['cost'], others?.['cost']]);
+    expect(parts).toContain('Others');
   });
 
   test('back-tests a range of days', async () => {

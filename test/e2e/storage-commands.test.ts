@@ -109,7 +109,7 @@ describe.skipIf(program === undefined).each(reports)('$folder, published to a st
     }
     expect(kills).toBeGreaterThan(12 / every);
     await faulty.close();
-  });
+  }, 900_000);
 });
 
 describe.skipIf(program === undefined)('a store', () => {
