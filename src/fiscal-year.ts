@@ -1,5 +1,3 @@
-import { dayMs } from './time.ts';
-
 /** Weeks of the three months of a quarter. */
 export const weekPatterns = ['4-4-5', '4-5-4', '5-4-4'] as const;
 export const monthNames = [
@@ -33,6 +31,8 @@ export interface LocalPeriod {
   readonly name: string;
 }
 
+/** That of time.ts, which imports this file. */
+const dayMs = 86_400_000;
 /** Months of each kind of period. */
 const lengths: Readonly<Record<FiscalKind, number>> = { fiscal_month: 1, fiscal_quarter: 3, fiscal_year: 12 };
 

@@ -29,3 +29,13 @@ export function percentOf(value: string, whole: string): number {
   const share = Number(rounded(part * 1000n, divisor)) / 10;
   return part < divisor ? Math.min(share, 99.9) : share;
 }
+
+const unit = 10n ** BigInt(usdDecimals);
+const grouped = new Intl.NumberFormat('en-US');
+
+/** An estimate without sign: `1,475 USD`, and below 10 USD `4.06 USD`. */
+export function roughly(text: string): string {
+  const signed = wholeOfDecimal(text, usdDecimals);
+  const whole = signed < 0n ? -signed : signed;
+  return whole < 10n * unit ? usd(decimalOfWhole(whole, usdDecimals)) : `${grouped.format(rounded(whole, unit))} USD`;
+}

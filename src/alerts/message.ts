@@ -23,6 +23,7 @@ import type {
   RunFact,
   UnprovenFact,
 } from './alert-fact.ts';
+import { budgetPace } from './budget-pace.ts';
 import { dashboardLink } from './dashboard-link.ts';
 import { alertKey, diskKey, isBilled, nextStepOf } from './next-step.ts';
 import type { CostSummary } from './summary.ts';
@@ -369,14 +370,7 @@ function heldWords(fact: AlertFact): Words {
   switch (fact.kind) {
     case 'budget':
       if (fact.of === 'forecast' && fact.forecast) return forecastWords(fact, fact.forecast);
-      return {
-        title: `Budget ${fact.budget}: ${spentWords(fact, `, threshold ${fact.threshold}`)}`,
-        share: percentOf(fact.value, fact.amount),
-        sentences: [],
-        next: budgetStep,
-        fields: budgetFields(fact),
-        list: driverList('Largest costs', fact.drivers),
-      };
+      return spentBudgetWords(fact);
     case 'anomaly':
       return anomalyWords(fact);
     case 'stale':
@@ -630,13 +624,29 @@ function monthsOf(fact: UnprovenFact): readonly string[] {
 
 /** Facts of older versions have no `outOfDate`. */
 function outOfDateWords({ outOfDate = [] }: { readonly outOfDate?: OutOfDate }): string[] {
-  return outOfDate.map(
-    ({ account, completeThrough }) => `The books of ${account} are out of date: ${throughWords(completeThrough)}.`,
-  );
+  if (outOfDate.length === 0) return [];
+  return [
+    ...outOfDate.map(
+      ({ account, completeThrough }) => `The books of ${account} are out of date: ${throughWords(completeThrough)}.`,
+    ),
+    'Costs after that are missing, not zero. The next run that succeeds fetches them.',
+  ];
 }
 
 type BudgetWords = Omit<BudgetFact, 'state'>;
 type Forecast = NonNullable<BudgetFact['forecast']>;
+
+function spentBudgetWords(fact: BudgetWords): Words {
+  const { sentence, next = budgetStep } = budgetPace(fact);
+  return {
+    title: `Budget ${fact.budget}: ${spentWords(fact, `, threshold ${fact.threshold}`)}`,
+    share: percentOf(fact.value, fact.amount),
+    sentences: sentence === undefined ? [] : [sentence],
+    next,
+    fields: budgetFields(fact),
+    list: driverList('Largest costs', fact.drivers),
+  };
+}
 
 function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   const { step, observations, historyEnd, exceedsOn } = forecast;

@@ -1,6 +1,6 @@
 import { counted } from '../counted.ts';
 import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
-import { cents, usd } from '../money.ts';
+import { cents, roughly, usd } from '../money.ts';
 import { dayNamed } from './days.ts';
 import { deploymentSentences } from './deployment-words.ts';
 import type { AnomalyDriver } from './detail.ts';
@@ -330,16 +330,6 @@ function exactly(text: string): string {
 /** An amount without sign: `457.65 USD`, the same figure as in every list. */
 function amountOf(text: string): string {
   return usd(text.replace(/^-/, ''));
-}
-
-const unit = 10n ** BigInt(decimals);
-const grouped = new Intl.NumberFormat('en-US');
-
-/** An estimate without sign: `92 USD`, and below 10 USD `4.06 USD`. */
-function roughly(text: string): string {
-  const signed = wholeOfDecimal(text, decimals);
-  const whole = signed < 0n ? -signed : signed;
-  return whole < 10n * unit ? usd(decimalOfWhole(whole, decimals)) : `${grouped.format(rounded(whole, unit))} USD`;
 }
 
 function shareOf(difference: string, expected: string): string {

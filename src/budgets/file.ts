@@ -23,6 +23,7 @@ import { addCalendarMonths, calendarOf, type Instant, isFiscal, type PeriodKind,
 import { type Budget, type Threshold, thresholdSubjects } from './budget.ts';
 import { budgetRule, thresholdRule, topRule } from './file-keys.ts';
 import { type Named, reportUnknownParents, type Written, withParents } from './parents.ts';
+import { hundredPercent } from './planned-amount.ts';
 import { type AmountRead, listIn, type PeriodsGiven, parseShare, readAmount } from './read-amount.ts';
 import { readChanges } from './read-changes.ts';
 import { readFiscalYear } from './read-fiscal-year.ts';
@@ -297,7 +298,8 @@ function readThresholds(
     if (at === undefined) problems.report(item, 'found no at, expected one such as at: 80% or at: 4500 USD; add it');
     const read = readValue(at, parseShare, problems);
     const of = keys.has('of') ? readValue(keys.get('of'), parseSubject, problems) : 'spent';
-    const severity = readValue(keys.get('severity'), parseSeverity, problems) ?? 'warning';
+    const isWhole = of === 'spent' && read !== undefined && 'percent' in read.at && read.at.percent >= hundredPercent;
+    const severity = readValue(keys.get('severity'), parseSeverity, problems) ?? (isWhole ? 'critical' : 'warning');
     const own = readNames(keys.get('notify'), sinkParser(sinks), 'a list of sinks', problems);
     const run = readRun(keys, problems);
     if (read === undefined || of === undefined) continue;

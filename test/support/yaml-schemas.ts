@@ -187,7 +187,10 @@ function budgetsSchema(): Schema {
     {
       at: share,
       of: choice(thresholdSubjects, 'what reaches the threshold: the spend or the forecast; spent by default'),
-      severity: choice(severities, 'the severity of the alert; warning by default'),
+      severity: choice(
+        severities,
+        'the severity of the alert; by default critical from 100 % of spend on, otherwise warning',
+      ),
       notify: sinks,
       run: listOf(
         text('an argument', { maxLength: 1000 }),

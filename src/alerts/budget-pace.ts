@@ -1,0 +1,56 @@
+import { aboutDay, type BudgetFact } from '../budgets/index.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { percentOf, roughly, usd, usdDecimals } from '../money.ts';
+
+/** What a reached threshold means for its period. */
+export interface BudgetPace {
+  /** Undefined if no hour of the period is known to be complete. */
+  readonly sentence: string | undefined;
+  /** Undefined if there is something to do. */
+  readonly next: string | undefined;
+}
+
+const isCalm = 'No action is needed';
+
+/**
+ * Whether a budget of which a part is spent keeps to its amount: how much of the period is over, and where the spend ends
+ * at the pace so far. Pure.
+ */
+export function budgetPace({
+  value,
+  amount,
+  periodStart,
+  periodEnd,
+  completeThrough,
+}: Pick<BudgetFact, 'value' | 'amount' | 'periodStart' | 'periodEnd' | 'completeThrough'>): BudgetPace {
+  const [start, end] = [Date.parse(periodStart), Date.parse(periodEnd)];
+  const through = Math.min(end, completeThrough === null ? start : Date.parse(completeThrough));
+  const over = wholeOfDecimal(value, usdDecimals) - wholeOfDecimal(amount, usdDecimals);
+  const overWords = over > 0n ? [`It is ${usd(decimalOfWhole(over, usdDecimals))} over its budget.`] : [];
+  if (through <= start) return { sentence: overWords[0], next: undefined };
+  if (through === end) {
+    if (over <= 0n) return { sentence: 'The period is over, and the budget was kept.', next: `${isCalm}.` };
+    return { sentence: [...overWords, 'The period is over.'].join(' '), next: undefined };
+  }
+  const passed = `${percentOf(String(through - start), String(end - start))} % of the period is over.`;
+  const [spent, planned] = [Number(value), Number(amount)];
+  const atEnd = (spent * (end - start)) / (through - start);
+  if (over < 0n && atEnd <= planned) {
+    return {
+      sentence: `${passed} At this pace it ends at about ${roughly(atEnd.toFixed(2))}, within the budget.`,
+      next: `${isCalm} yet.`,
+    };
+  }
+  if (over >= 0n) {
+    return {
+      sentence: [...overWords, `At this pace it ends at about ${roughly(atEnd.toFixed(2))}.`].join(' '),
+      next: undefined,
+    };
+  }
+  const spentAt = new Date(start + (planned / spent) * (through - start)).toISOString().slice(0, 10);
+  const when = aboutDay(spentAt, end - start);
+  return {
+    sentence: `${passed} At this pace it is spent ${when}, and the period ends at about ${roughly(atEnd.toFixed(2))}.`,
+    next: undefined,
+  };
+}
