@@ -424,6 +424,9 @@ function heldWords(fact: AlertFact): Words {
           ...changeWords(fact),
           `${fact.runNumber === 0 ? 'It' : `Run ${fact.runNumber}`}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
           ...outOfDateWords(fact),
+          ...((fact.outOfDate ?? []).length === 0
+            ? []
+            : ['Costs after that are missing, not zero. The next run that succeeds fetches them.']),
         ],
       };
     case 'books':
@@ -624,13 +627,9 @@ function monthsOf(fact: UnprovenFact): readonly string[] {
 
 /** Facts of older versions have no `outOfDate`. */
 function outOfDateWords({ outOfDate = [] }: { readonly outOfDate?: OutOfDate }): string[] {
-  if (outOfDate.length === 0) return [];
-  return [
-    ...outOfDate.map(
-      ({ account, completeThrough }) => `The books of ${account} are out of date: ${throughWords(completeThrough)}.`,
-    ),
-    'Costs after that are missing, not zero. The next run that succeeds fetches them.',
-  ];
+  return outOfDate.map(
+    ({ account, completeThrough }) => `The books of ${account} are out of date: ${throughWords(completeThrough)}.`,
+  );
 }
 
 type BudgetWords = Omit<BudgetFact, 'state'>;
