@@ -1,9 +1,10 @@
 import { counted } from '../counted.ts';
 import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { cents, usd } from '../money.ts';
+import { hourMs } from '../time.ts';
 import { dayNamed } from './days.ts';
 import { deploymentSentences } from './deployment-words.ts';
-import type { AnomalyDriver } from './detail.ts';
+import type { AnomalyDriver, RunawayHours } from './detail.ts';
 import type { AnomalyFact } from './fact.ts';
 import { type AnomalyPart, mainDriverOf } from './one-cause.ts';
 
@@ -131,13 +132,18 @@ function placeOf({ workspace, resourceType }: Pick<AnomalyFact, 'workspace' | 'r
   return `${resourceType ?? 'no resource type'} in ${workspace ?? 'no workspace'}`;
 }
 
-/** `on 20 Oct`, `since 15 Nov`, or once it has ended `from 15 to 17 Nov`. */
-function spanOf({ firstDay, lastDay, isOver }: AnomalyFact): string {
+/** `on 20 Oct`, `since 15 Nov`, or once it has ended `from 15 to 17 Nov`. `in 2 hours` if its day is not complete. */
+function spanOf({ firstDay, lastDay, isOver, hours }: AnomalyFact): string {
+  if (hours !== undefined && !isOver) return `in ${counted(hoursOf(hours), 'hour')}`;
   const first = dayWords(firstDay, lastDay);
   if (firstDay === lastDay) return `on ${first}`;
   if (!isOver) return `since ${first}`;
   const isOneMonth = firstDay.slice(0, 7) === lastDay.slice(0, 7);
   return `from ${isOneMonth ? Number(firstDay.slice(8)) : first} to ${dayWords(lastDay, lastDay)}`;
+}
+
+function hoursOf({ from, to }: RunawayHours): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / hourMs);
 }
 
 /** ` (about 92 USD a day)`; empty if it has lasted one day. */
@@ -175,7 +181,13 @@ function monthEndWords({ monthEnd }: AnomalyFact): string {
 const fewHours = 8;
 
 /** What a day of it costs. */
-function paceWords({ anomaly, isUp, isOver, firstDay, lastDay, firstHour, pace, dailyImpact }: AnomalyFact): string[] {
+function paceWords(fact: AnomalyFact): string[] {
+  const { anomaly, isUp, isOver, firstDay, lastDay, firstHour, pace, dailyImpact, hours: found } = fact;
+  if (found !== undefined) {
+    if (isOver) return [];
+    const times = found.times === null ? '' : `That is ${grouped.format(found.times)} times its usual cost. `;
+    return [`${times}A whole day of it is about ${roughly(found.pace)}.`];
+  }
   if (dailyImpact !== null && dailyImpact !== undefined) {
     return isOver ? [] : [`It costs about ${roughly(dailyImpact)} ${isUp ? 'more' : 'less'} a day.`];
   }
@@ -248,7 +260,8 @@ function silenceWords({ notice, isOver }: AnomalyFact): string[] {
 
 function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
   const { firstDay, lastDay, cost, costSoFar, impact, dailyImpact, account } = fact;
-  const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
+  const until = fact.hours === undefined || fact.isOver ? '' : `, before ${fact.hours.to.slice(11, 16)} UTC`;
+  const days = `${firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`}${until}`;
   const total = costSoFar ?? cost;
   const usual = fact.anomaly === 'new' ? 'nothing' : exactly(costSoFar ? minus(total, impact) : fact.expected);
   return [
