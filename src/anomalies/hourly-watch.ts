@@ -53,13 +53,13 @@ const newTimes = 20;
 /**
  * The runaway in the newest hours of a scope; undefined if there is none. Its hours cost many times what the same hours of
  * the day and an average hour cost before, and clearly more than the largest hours of the last five weeks, so that a batch
- * that comes once a day, week or month is none. `isTold` says of an earlier hour that its cost was reported as unusual.
+ * that comes once a day, week or month is none. `wasReported` says of an earlier hour that its cost was reported as unusual.
  * Pure.
  */
 export function runawayOf(
   { firstHour, costs }: HourlyCosts,
   { hourlyTimes, minAmount, minDays }: WatchRules,
-  isTold: (hour: number) => boolean = () => false,
+  wasReported: (hour: number) => boolean = () => false,
 ): Runaway | undefined {
   const end = costs.length;
   if (hourlyTimes === undefined || end < minDays * 24 + leastHours) return undefined;
@@ -67,8 +67,8 @@ export function runawayOf(
   // The runaway is left out of what is usual, however long it has lasted.
   const before = end - mostHours;
   if (sumOf(costs, 0, before) <= 0) return newScope({ firstHour, costs }, before, minAmount);
-  const untold = costs.map((cost, place) => (isTold(firstHour + place) ? 0 : cost));
-  const known = sumOf(untold, 0, before) > 0 ? untold : costs;
+  const unreported = costs.map((cost, place) => (wasReported(firstHour + place) ? 0 : cost));
+  const known = sumOf(unreported, 0, before) > 0 ? unreported : costs;
   const mean = Math.max(meanOf(known, Math.max(0, before - usualDays * 24), before), meanOf(known, 0, before));
   const usualAt = (place: number) => Math.max(usualOf(known, place, before), mean);
   let start = end;

@@ -112,9 +112,9 @@ describe('the hourly watch', () => {
     ]);
     const words = anomalyWords(facts[0] as AnomalyFact);
     expect(words.title).toBe(
-      '9.70 USD more than usual in 2 hours, about 2,396 USD by the end of September if it stays: box',
+      '9.70 USD more than usual in 2 hours, about 2,381 USD by the end of September if it stays: box',
     );
-    expect(words.sentences).toContain('That is 25 times its usual cost. A whole day of it is about 116 USD.');
+    expect(words.sentences).toContain('That is 25 times its usual cost. A whole day of it is about 115 USD.');
     expect(words.next).toBe('Check what box runs, and its schedule.');
   });
 
@@ -145,7 +145,7 @@ describe('the hourly watch', () => {
     expect(next.facts).toMatchObject([{ key, state: 'raised', lastDay: '2026-09-10', isOver: false }]);
     // It is a daily anomaly from then on.
     expect(next.facts[0]?.hours).toBeUndefined();
-    expect(Number(next.facts[0]?.impact)).toBeCloseTo(78.4, 6);
+    expect(Number(next.facts[0]?.impact)).toBeCloseTo(78.5, 6);
     const day = await evaluated('2026-09-13T03:00', runaway, next.after);
     expect(day.told).toEqual([`raised ${key}`]); // it has lasted three days
   });
