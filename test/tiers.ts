@@ -71,6 +71,7 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/report-command.test.ts': 'Forty command lines of the report command, a process each.',
   'test/e2e/token-access.test.ts':
     'Reads many workspaces as two roles; crash/rounds and property/closing read as admin.',
+  'test/e2e/hourly-watch.test.ts': 'Nine runs of a job that runs every hour, read from Slack.',
   'test/e2e/runaway-nights.test.ts': 'Eleven nights of a runaway cost, read from Slack and mail.',
   'test/e2e/serve-browser.test.ts': 'Opens each page of the dashboard in a real browser; e2e/serve asks over HTTP.',
   'test/e2e/secrets.test.ts': 'Every command with every trouble, searched for secrets.',

@@ -25,6 +25,18 @@ export interface AnomalyNotice {
   readonly impact: string;
 }
 
+/** The hours of an anomaly that was found before its day was complete. */
+export interface RunawayHours {
+  /** `2026-10-03T14:00:00Z`. */
+  readonly from: string;
+  /** The end of its last hour so far. */
+  readonly to: string;
+  /** How many times the usual its first hours cost; null if nothing was usual. */
+  readonly times: number | null;
+  /** USD a day beyond the usual, decimal text. */
+  readonly pace: string;
+}
+
 /** The explanation of an anomaly, over all its days so far. */
 export interface AnomalyDetail {
   /** Difference of each of its days from the expected cost in USD. */
@@ -48,6 +60,10 @@ export interface AnomalyDetail {
   readonly deployments?: readonly DeploymentBefore[] | undefined;
   /** How many deployments there are; `deployments` may have fewer. */
   readonly deploymentCount?: number | undefined;
+  /** Only until its first day is complete and evaluated. */
+  readonly hours?: RunawayHours | undefined;
+  /** When its hours were usual again, if that was reported before its first day was complete. */
+  readonly endedHour?: string | undefined;
   /** Whether it ended because the role of the token changed: its costs are in another workspace, or in none. */
   readonly isByAccess?: boolean | undefined;
 }

@@ -18,6 +18,7 @@ import { usdText } from './fact.ts';
 import { noticesOf, severityAt } from './notices.ts';
 import type { AnomalyRules } from './rules.ts';
 import { type Scope, scopeKey, scopeOf } from './scope.ts';
+import { watchedHoursOf, watchHours } from './watch-books.ts';
 
 /** The known anomalies after an evaluation. */
 export interface AnomalyState extends Pick<AnomalyEvaluation, 'anomalies' | 'accounts'> {
@@ -26,18 +27,49 @@ export interface AnomalyState extends Pick<AnomalyEvaluation, 'anomalies' | 'acc
 }
 
 /**
- * Evaluates the days that became complete since the last evaluation, and earlier days whose numbers have changed.
- * Returns the known anomalies and what is new. Only reads. Evaluates an account as far as it is complete.
+ * Evaluates the days that became complete since the last evaluation, and earlier days whose numbers have changed; then the
+ * newest hours, whose day is not complete. Returns the known anomalies and what is new. Only reads. Evaluates an account as
+ * far as it is complete.
  */
 export async function evaluateAnomalies(connection: Connection, rules: AnomalyRules): Promise<AnomalyState> {
   const evaluated = await readEvaluated(connection);
-  const accounts = (await completeness(connection)).flatMap((account) =>
-    lookedAt(account, evaluated.get(account.account)),
-  );
+  const all = await completeness(connection);
+  const accounts = all.flatMap((account) => lookedAt(account, evaluated.get(account.account)));
+  if (accounts.length === 0) return { anomalies: [], accounts: [], present: [] };
   const oldest = Math.min(...accounts.map(({ lastDay }) => lastDay)) - readDays + 1;
-  const known = accounts.length === 0 ? [] : await readKnownAnomalies(connection, dayName(oldest - 30));
-  if (accounts.length === 0) return { anomalies: [], accounts: [], present: known };
+  const known = await readKnownAnomalies(connection, dayName(oldest - 30));
   const access = await readAccess(connection, oldest);
+  const days = await evaluateDays(connection, { accounts, oldest, known, access, rules });
+  const hours = await watchHours(connection, {
+    ...{ accounts: all, known: days.present, merged: access.merged, rules, newKey: anomalyKey },
+  });
+  return {
+    accounts: days.accounts,
+    anomalies: withNewer(days.anomalies, hours),
+    present: withNewer(days.present, hours),
+  };
+}
+
+/** Rows with those of the same keys replaced. */
+function withNewer(rows: readonly AnomalyRow[], newer: readonly AnomalyRow[]): AnomalyRow[] {
+  const keys = new Set(newer.map(({ anomaly_key }) => anomaly_key));
+  return [...rows.filter(({ anomaly_key }) => !keys.has(anomaly_key)), ...newer];
+}
+
+/** What the evaluation of days needs. */
+interface DaysAsked {
+  readonly accounts: readonly LookedAt[];
+  /** The first day that is read. */
+  readonly oldest: number;
+  readonly known: readonly AnomalyRow[];
+  readonly access: Access;
+  readonly rules: AnomalyRules;
+}
+
+async function evaluateDays(
+  connection: Connection,
+  { accounts, oldest, known, access, rules }: DaysAsked,
+): Promise<AnomalyState> {
   const changed = await changedDays(connection, oldest, access.merged);
   const due = accounts.filter(
     ({ account, lastDay, evaluatedDay }) =>
@@ -66,7 +98,8 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
     );
     for (const { scope, series } of own) {
       const key = scopeKey(scope);
-      const before = rowsOf.get(key) ?? [];
+      // A day that is not complete is for the hourly watch.
+      const before = (rowsOf.get(key) ?? []).filter(({ first_day }) => dayNamed(first_day) <= lastDay);
       const hasMoved = access.hasMoved(scope);
       if (hasMoved)
         found.push(...before.filter(({ state }) => state === 'open').map((row) => movedAway(scope, row, lastDay)));
@@ -81,6 +114,8 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
       });
       for (const episode of episodes) {
         const before = rows.find((row) => row.anomaly_key === episode.key);
+        // Hours that were unusual need not make a day so: the hourly watch tells when they are usual again.
+        if (episode.isRestated && watchedHoursOf(before) !== undefined) continue;
         const isMoved = changedFrom !== undefined && changedFrom <= episode.lastDay;
         found.push({ scope, episode, before, isMoved, expectedSoFar: expectedSoFar(episode, series) });
       }
@@ -91,7 +126,10 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
     ({ episode, before, isMoved }) =>
       episode.isNotified &&
       !episode.isRestated &&
-      (before?.is_notified !== true || isMoved || before.last_day !== dayName(episode.lastDay)),
+      (before?.is_notified !== true ||
+        isMoved ||
+        watchedHoursOf(before) !== undefined ||
+        before.last_day !== dayName(episode.lastDay)),
   );
   const explained = new Map(
     (await explain(connection, toExplain, access.merged)).map((explanation, place) => [
@@ -351,10 +389,12 @@ function toRow(
     volumeEffect: null,
     drivers: [],
   };
-  const known = before === undefined ? unexplained : (JSON.parse(before.detail) as AnomalyDetail);
+  const known: Omit<AnomalyDetail, 'impacts' | 'notices'> =
+    before === undefined ? unexplained : (JSON.parse(before.detail) as AnomalyDetail);
   const { cost, ...explained } = explanation ?? { cost: undefined, ...known };
   const impacts = episode.impacts.map((impact) => Number(impact.toFixed(6)));
   const pace = explained.pace === null || explained.pace === undefined ? undefined : Number(explained.pace);
+  const endedHour = before?.state === 'over' ? (known.hours?.to ?? known.endedHour) : undefined;
   const notices = episode.isNotified ? noticesOf(episode, rules, pace) : [];
   const detail: AnomalyDetail = {
     impacts,
@@ -368,6 +408,7 @@ function toRow(
     drivers: explained.drivers,
     deployments: explained.deployments,
     deploymentCount: explained.deploymentCount,
+    ...(endedHour === undefined ? {} : { endedHour }),
     ...(isByAccess === true || known.isByAccess === true ? { isByAccess: true } : {}),
   };
   const day = (number: number | undefined) => (number === undefined ? null : dayName(number));

@@ -3,7 +3,7 @@ import type { Severity } from '../severity.ts';
 import { dayMs } from '../time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
 import { dayName, dayNamed } from './days.ts';
-import type { AnomalyDetail, AnomalyNotice } from './detail.ts';
+import type { AnomalyDetail, AnomalyNotice, RunawayHours } from './detail.ts';
 import type { AnomalyKind, DetectionRules, Episode } from './detect.ts';
 import { dailyAt, type NoticeReason, noticesOf } from './notices.ts';
 import { type AnomalyPart, byCause, type Caused, type OneCause, partOf, together } from './one-cause.ts';
@@ -13,7 +13,7 @@ import { usualRules } from './rules.ts';
  * An unusual cost of a resource type in a workspace, for one billing dimension. Fields that may be undefined are
  * missing in facts of earlier versions.
  */
-export interface AnomalyFact extends Omit<AnomalyDetail, 'impacts' | 'notices'> {
+export interface AnomalyFact extends Omit<AnomalyDetail, 'impacts' | 'notices' | 'endedHour'> {
   /** `anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-03`. */
   readonly key: string;
   readonly kind: 'anomaly';
@@ -62,7 +62,7 @@ export interface KnownAnomaly {
   readonly isOpen: boolean;
   readonly fact: Pick<
     AnomalyFact,
-    'isOver' | 'firstDay' | 'lastDay' | 'impact' | 'severity' | 'revision' | 'notice' | 'lastNotice' | 'parts'
+    'isOver' | 'firstDay' | 'lastDay' | 'impact' | 'severity' | 'revision' | 'notice' | 'lastNotice' | 'parts' | 'hours'
   >;
 }
 
@@ -100,7 +100,7 @@ export function anomalyFacts(
   return groups.flatMap((group): AnomalyFact[] => {
     const key = heads.get(group[0].row.anomaly_key) ?? group[0].row.anomaly_key;
     const before = known.get(key);
-    if (before?.isOpen === false) return [];
+    if (before?.isOpen === false && !group.some((one) => goesOnAfter(before.fact, one))) return [];
     const own = group.length === 1 ? group[0] : withNotices(together(group), before?.fact, group, rules);
     const { row } = own;
     const isLargeChange = row.state === 'usual' && row.is_up && row.severity !== 'info';
@@ -113,6 +113,16 @@ export function anomalyFacts(
     const fact = factOf(own, before?.fact, { notify, state, completeThrough: completeThroughOf(row.account) });
     return [{ ...fact, key, ...(group.length === 1 ? {} : { parts: group.map(partOf) }) }];
   });
+}
+
+/**
+ * Whether an anomaly whose hours had become usual goes on after the end was reported: a later day is unusual as well, or it
+ * ran again on the same day.
+ */
+function goesOnAfter({ hours }: KnownAnomaly['fact'], { row, detail }: Caused): boolean {
+  if (row.state !== 'open') return false;
+  if (detail.endedHour !== undefined) return dayNamed(row.last_day) * dayMs >= Date.parse(detail.endedHour);
+  return hours !== undefined && detail.hours !== undefined && detail.hours.from > hours.to;
 }
 
 const ranks = { info: 0, warning: 1, critical: 2 } as const;
@@ -172,11 +182,15 @@ function episodeOf(row: AnomalyRow, { impacts }: AnomalyDetail): Episode {
 }
 
 function factOf(
-  { row, detail: { impacts, notices = [], ...detail } }: Caused,
+  { row, detail: { impacts, notices = [], endedHour: _, ...detail } }: Caused,
   before: KnownAnomaly['fact'] | undefined,
   { notify, state, completeThrough }: Pick<AnomalyFact, 'notify' | 'state' | 'completeThrough'>,
 ): AnomalyFact {
-  const daily = impacts.length > 1 ? dailyAt({ firstDay: 0, impacts }, impacts.length - 1) : undefined;
+  // By its hours, only its pace is known.
+  const daily =
+    detail.hours === undefined && impacts.length > 1
+      ? dailyAt({ firstDay: 0, impacts }, impacts.length - 1)
+      : undefined;
   // On its first day it goes on as it ran at the end of that day, if it did.
   const onwards = daily ?? (detail.pace === null || detail.pace === undefined ? undefined : Number(detail.pace));
   return {
@@ -204,7 +218,7 @@ function factOf(
     expectedHigh: row.expected_high,
     impact: row.impact,
     dailyImpact: daily === undefined ? null : usdText(daily),
-    monthEnd: onwards === undefined ? null : monthEndOf(row, onwards, completeThrough),
+    monthEnd: onwards === undefined ? null : monthEndOf(row, detail.hours, onwards, completeThrough),
     ...detail,
   };
 }
@@ -228,15 +242,26 @@ function reported(
 }
 
 /** The impact of a continuing anomaly by the end of the month in which the books are complete. */
-function monthEndOf(row: AnomalyRow, daily: number, completeThrough: string | null): AnomalyFact['monthEnd'] {
+function monthEndOf(
+  row: AnomalyRow,
+  hours: RunawayHours | undefined,
+  daily: number,
+  completeThrough: string | null,
+): AnomalyFact['monthEnd'] {
   if (row.state !== 'open' || completeThrough === null) return null;
+  if (hours !== undefined) return monthEndAfter(row.impact, daily, Date.parse(hours.to) / dayMs);
   const lastDay = dayNamed(row.last_day);
   // It continues if the last complete day is part of it.
   if (dayNamed(completeThrough.slice(0, 10)) - 1 !== lastDay) return null;
-  const month = dayName(lastDay + 1).slice(0, 7);
+  return monthEndAfter(row.impact, daily, lastDay + 1);
+}
+
+/** An impact by the end of the month of a day, if it goes on from then. */
+function monthEndAfter(impact: string, daily: number, day: number): AnomalyFact['monthEnd'] {
+  const month = dayName(Math.floor(day)).slice(0, 7);
   const [year = 0, number = 1] = month.split('-').map(Number);
-  const daysLeft = Date.UTC(year, number, 1) / dayMs - (lastDay + 1);
-  const sum = wholeOfDecimal(row.impact, decimals) + wholeOfDecimal(usdText(daily * daysLeft), decimals);
+  const daysLeft = Date.UTC(year, number, 1) / dayMs - day;
+  const sum = wholeOfDecimal(impact, decimals) + wholeOfDecimal(usdText(daily * daysLeft), decimals);
   return { month, impact: decimalOfWhole(sum, decimals) };
 }
 

@@ -21,13 +21,18 @@ export interface AnomalyRules extends DetectionRules {
   readonly isOn: boolean;
   /** Names of the sinks to notify; empty means the default sinks. */
   readonly notify: readonly string[];
+  /** Newest hours that cost this many times the usual are reported before their day is complete; undefined if none are. */
+  readonly hourlyTimes: number | undefined;
 }
 
 /** The defaults, used if jobs/budgets.yaml sets nothing. */
-export const usualRules: AnomalyRules = { isOn: true, minAmount: 5, minShare: 0.3, minDays: 14, notify: [] };
+export const usualRules: AnomalyRules = {
+  ...{ isOn: true, minAmount: 5, minShare: 0.3, minDays: 14, notify: [] },
+  hourlyTimes: 20,
+};
 
 /** The keys of `anomalies`; the JSON schema is generated from them. */
-export const anomalyKeys = ['enabled', 'minAmount', 'minPercent', 'minDays', 'notify'] as const;
+export const anomalyKeys = ['enabled', 'minAmount', 'minPercent', 'minDays', 'hourlyTimes', 'notify'] as const;
 const anomaliesRule: MappingRule = {
   keys: anomalyKeys,
   expected: 'a key such as minAmount: 5 USD; write one or remove it',
@@ -44,6 +49,15 @@ const parseShare: Parse<number> = (value) => {
 
 /** Fewer days say too little about weekdays, and more days are not used for learning. */
 const parseDays = integerParser(14, 42);
+
+/** `20`, or `false` for none. Below 5 times, batches and busy days would be reported. */
+const parseTimes: Parse<number | false> = (value) => {
+  if (value === false) return false;
+  const number = typeof value === 'string' && /^\d{1,4}$/.test(value) ? Number(value) : value;
+  if (typeof number === 'number' && Number.isInteger(number) && number >= 5 && number <= 1000) return number;
+  const found = typeof value === 'string' ? quoted(value) : String(value);
+  return refuse(found, 'a whole number of times from 5 to 1000, or false');
+};
 
 /**
  * The anomaly rules in a project's budget file; the usual rules if it sets none or does not exist. Throws one
@@ -70,7 +84,9 @@ export function parseAnomalyRules({
   const given = isSound && root.value !== null ? keysOf(root, topRule, gatherProblems())?.get('anomalies') : undefined;
   const keys = given && keysOf(given, anomaliesRule, problems);
   const minAmount = readValue(keys?.get('minAmount'), parseUsd, problems);
+  const hourlyTimes = readValue(keys?.get('hourlyTimes'), parseTimes, problems) ?? usualRules.hourlyTimes;
   const rules = {
+    hourlyTimes: hourlyTimes === false ? undefined : hourlyTimes,
     isOn: readValue(keys?.get('enabled'), parseBoolean, problems) ?? usualRules.isOn,
     minAmount: minAmount === undefined ? usualRules.minAmount : Number(decimalOfWhole(minAmount, usdDecimals)),
     minShare: readValue(keys?.get('minPercent'), parseShare, problems) ?? usualRules.minShare,

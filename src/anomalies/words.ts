@@ -1,9 +1,10 @@
 import { counted } from '../counted.ts';
 import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { cents, roughly, usd } from '../money.ts';
+import { hourMs } from '../time.ts';
 import { dayNamed } from './days.ts';
 import { deploymentSentences } from './deployment-words.ts';
-import type { AnomalyDriver } from './detail.ts';
+import type { AnomalyDriver, RunawayHours } from './detail.ts';
 import type { AnomalyFact } from './fact.ts';
 import { type AnomalyPart, mainDriverOf } from './one-cause.ts';
 
@@ -131,8 +132,9 @@ function placeOf({ workspace, resourceType }: Pick<AnomalyFact, 'workspace' | 'r
   return `${resourceType ?? 'no resource type'} in ${workspace ?? 'no workspace'}`;
 }
 
-/** `on 20 Oct`, `since 15 Nov`, or once it has ended `from 15 to 17 Nov`. */
-function spanOf({ firstDay, lastDay, isOver }: AnomalyFact): string {
+/** `on 20 Oct`, `since 15 Nov`, or once it has ended `from 15 to 17 Nov`. `in 2 hours` if its day is not complete. */
+function spanOf({ firstDay, lastDay, isOver, hours }: AnomalyFact): string {
+  if (hours !== undefined && !isOver) return `in ${counted(hoursOf(hours), 'hour')}`;
   const first = dayWords(firstDay, lastDay);
   if (firstDay === lastDay) return `on ${first}`;
   if (!isOver) return `since ${first}`;
@@ -140,9 +142,13 @@ function spanOf({ firstDay, lastDay, isOver }: AnomalyFact): string {
   return `from ${isOneMonth ? Number(firstDay.slice(8)) : first} to ${dayWords(lastDay, lastDay)}`;
 }
 
-/** ` (about 92 USD a day)`; empty if it has lasted one day. */
+function hoursOf({ from, to }: RunawayHours): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / hourMs);
+}
+
+/** ` (about 92 USD on a whole day)`; empty if it has lasted one day. */
 function rateWords({ dailyImpact }: AnomalyFact): string {
-  return dailyImpact === null || dailyImpact === undefined ? '' : ` (about ${roughly(dailyImpact)} a day)`;
+  return dailyImpact === null || dailyImpact === undefined ? '' : ` (about ${roughly(dailyImpact)} on a whole day)`;
 }
 
 /** What changed since the last message. */
@@ -175,9 +181,15 @@ function monthEndWords({ monthEnd }: AnomalyFact): string {
 const fewHours = 8;
 
 /** What a day of it costs. */
-function paceWords({ anomaly, isUp, isOver, firstDay, lastDay, firstHour, pace, dailyImpact }: AnomalyFact): string[] {
+function paceWords(fact: AnomalyFact): string[] {
+  const { anomaly, isUp, isOver, firstDay, lastDay, firstHour, pace, dailyImpact, hours: found } = fact;
+  if (found !== undefined) {
+    if (isOver) return [];
+    const times = found.times === null ? '' : `That is ${found.times.toLocaleString('en-US')} times its usual cost. `;
+    return [`${times}A whole day of it is about ${roughly(found.pace)}.`];
+  }
   if (dailyImpact !== null && dailyImpact !== undefined) {
-    return isOver ? [] : [`It costs about ${roughly(dailyImpact)} ${isUp ? 'more' : 'less'} a day.`];
+    return isOver ? [] : [`A whole day costs about ${roughly(dailyImpact)} ${isUp ? 'more' : 'less'}.`];
   }
   if (!isUp || isOver || anomaly === 'price' || firstDay !== lastDay || firstHour === null) return [];
   const hours = 24 - Number(firstHour.slice(11, 13));
@@ -248,7 +260,8 @@ function silenceWords({ notice, isOver }: AnomalyFact): string[] {
 
 function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
   const { firstDay, lastDay, cost, costSoFar, impact, dailyImpact, account } = fact;
-  const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
+  const until = fact.hours === undefined || fact.isOver ? '' : `, before ${fact.hours.to.slice(11, 16)} UTC`;
+  const days = `${firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`}${until}`;
   const total = costSoFar ?? cost;
   const usual = fact.anomaly === 'new' ? 'nothing' : exactly(costSoFar ? minus(total, impact) : fact.expected);
   return [
@@ -256,7 +269,7 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
     { label: 'Usual', value: `${usual}${firstDay === lastDay ? ` (${rangeWords(fact)})` : ''}` },
     {
       label: 'Total difference',
-      value: `${usd(impact, true)}${dailyImpact ? `, about ${roughly(dailyImpact)} a day` : ''}`,
+      value: `${usd(impact, true)}${dailyImpact ? `, about ${roughly(dailyImpact)} on a whole day` : ''}`,
     },
     {
       label: 'Where',

@@ -85,7 +85,7 @@ describe('a runaway agent, as seen in Slack and mail', () => {
     expect(mail?.subject).toMatch(
       /🔴 19\d\.\d\d USD more than usual since 15 Nov, about 1,3\d\d USD by the end of November if it stays: demo-analyst$/,
     );
-    expect(mail?.text).toContain('It costs about 90 USD more a day.');
+    expect(mail?.text).toContain('A whole day costs about 90 USD more.');
     expect(mail?.text).toContain('It has lasted 3 days. The last message reported 12.19 USD through 15 Nov.');
   });
 

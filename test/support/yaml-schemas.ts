@@ -303,6 +303,11 @@ function budgetsSchema(): Schema {
             pattern: '^[0-9]{1,4}(\\.[0-9]{1,4})?%$',
           }),
           minDays: count('days of history that are needed before a cost is evaluated; 14 by default', 14, 42),
+          hourlyTimes: {
+            anyOf: [{ type: 'integer', minimum: 5, maximum: 1000 }, { const: false }],
+            description:
+              'newest hours that cost this many times the usual are reported before their day is complete; 20 by default, false for none',
+          },
           notify: sinks,
         },
         { description: 'which daily costs count as anomalies' },

@@ -20,10 +20,10 @@ describe('the rules of anomalies', () => {
 
   test('are read from the budget file, and so are its budgets', () => {
     const text =
-      'anomalies: { enabled: true, minAmount: 12.5 USD, minPercent: 50%, minDays: 21, notify: [finops] }\n' +
+      'anomalies: { enabled: true, minAmount: 12.5 USD, minPercent: 50%, minDays: 21, hourlyTimes: 50, notify: [finops] }\n' +
       'budgets:\n  - { name: all, period: monthly, amount: 5 USD }\n';
     expect(parseAnomalyRules({ text, file, sinks: ['finops'] })).toEqual({
-      ...{ isOn: true, minAmount: 12.5, minShare: 0.5, minDays: 21, notify: ['finops'] },
+      ...{ isOn: true, minAmount: 12.5, minShare: 0.5, minDays: 21, hourlyTimes: 50, notify: ['finops'] },
     });
     expect(parseBudgets({ text, file, now: 0 })).toHaveLength(1);
   });
@@ -34,6 +34,7 @@ describe('the rules of anomalies', () => {
   minAmount: 5 EUR
   minPercent: 30
   minDays: 7
+  hourlyTimes: 2
   notify: nobody
   minDollars: 5 USD
 `;
@@ -43,6 +44,7 @@ describe('the rules of anomalies', () => {
         'jobs/budgets.yaml:3:14: minAmount: found "5 EUR", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
         'jobs/budgets.yaml:4:15: minPercent: found 30, expected a share of what is expected from 5% to 1000%, such as 30%',
         'jobs/budgets.yaml:5:12: minDays: found 7, expected a whole number from 14 to 42',
+        'jobs/budgets.yaml:6:16: hourlyTimes: found 2, expected a whole number of times from 5 to 1000, or false',
       ].join('\n'),
     );
   });
@@ -193,7 +195,7 @@ describe('the text of an anomaly', () => {
     expect(title).toBe(
       '🔴 543.95 USD more than usual since 20 Oct, about 987 USD by the end of October if it stays: demo-analyst',
     );
-    expect(lines[0]).toBe('It costs about 89 USD more a day.');
+    expect(lines[0]).toBe('A whole day costs about 89 USD more.');
     expect(lines[1]).toContain('It has lasted 7 days. The last message reported 191.57 USD through 22 Oct.');
     expect(lines[2]).toContain('Usage went up, not the price: agent_compute_runtime_gbs of agent demo-analyst');
     expect(lines[3]).toContain('In the 48 hours before: 2026-10-20 04:02 UTC deployed');

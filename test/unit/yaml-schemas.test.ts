@@ -172,7 +172,14 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
       table: 'finance.csv',
       changes: [{ name: 'launch', on: '2026-12-10', effect: '+30%', scope: { workspace: 'a' } }],
       fiscalYear: { start: 'april', named: 'end', weeks: '4-4-5', weekday: 'sunday', weekStart: 'nearest' },
-      anomalies: { enabled: true, minAmount: '5 USD', minPercent: '30%', minDays: 14, notify: ['finops'] },
+      anomalies: {
+        enabled: true,
+        minAmount: '5 USD',
+        minPercent: '30%',
+        minDays: 14,
+        hourlyTimes: 50,
+        notify: ['finops'],
+      },
       budgets: [
         {
           ...{

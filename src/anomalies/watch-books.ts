@@ -1,0 +1,322 @@
+import { dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
+import { type AnomalyRow, type Completeness, type Connection, readSql } from '../warehouse/index.ts';
+import { dayName, dayNamed, dayNumber } from './days.ts';
+import type { AnomalyDetail, RunawayHours } from './detail.ts';
+import type { Episode } from './detect.ts';
+import { type Explained, explain } from './explain.ts';
+import { usdText } from './fact.ts';
+import {
+  historyHours,
+  isReported,
+  largerTimes,
+  leastHours,
+  type Runaway,
+  runawayOf,
+  runningHours,
+  usualHourAt,
+} from './hourly-watch.ts';
+import { severityAt } from './notices.ts';
+import type { AnomalyRules } from './rules.ts';
+import { type Scope, scopeKey, scopeOf } from './scope.ts';
+
+/** What the watch needs besides the books. */
+export interface WatchAsked {
+  readonly accounts: readonly Completeness[];
+  /** The known anomalies after the days were evaluated. */
+  readonly known: readonly AnomalyRow[];
+  /** The accounts, as JSON, whose rows without UUID are in no workspace. */
+  readonly merged: string;
+  readonly rules: AnomalyRules;
+  readonly newKey: (scope: Scope, episode: Episode) => string;
+}
+
+/** An anomaly that was found by its hours, and that no complete day has confirmed yet; otherwise undefined. */
+export function watchedHoursOf(row: AnomalyRow | undefined): RunawayHours | undefined {
+  return row === undefined ? undefined : (JSON.parse(row.detail) as AnomalyDetail).hours;
+}
+
+/** The hours of one account: they have ended before one instant, and are complete before another. */
+interface Account {
+  readonly historyStart: Instant;
+  readonly ended: Instant;
+  readonly complete: Instant;
+}
+
+/** A scope with its hourly costs, and what is known of it. */
+interface Watched {
+  readonly scope: Scope;
+  readonly account: Account;
+  readonly firstHour: number;
+  readonly costs: readonly number[];
+  /** Its anomalies. */
+  readonly rows: readonly AnomalyRow[];
+}
+
+/** What the hours of a scope say of it now. */
+interface Found {
+  readonly watched: Watched;
+  readonly before: AnomalyRow | undefined;
+  readonly state: AnomalyRow['state'];
+  readonly hours: RunawayHours;
+  /** Difference of each day so far from the usual, USD. */
+  readonly impacts: readonly number[];
+}
+
+/**
+ * Finds costs that run away in the newest hours, and follows those that were found before until their day is evaluated.
+ * Returns the anomalies that are new or have changed. Only reads, and only the hours of scopes whose newest hours cost much
+ * more than those of the day before yesterday.
+ */
+export async function watchHours(connection: Connection, asked: WatchAsked): Promise<AnomalyRow[]> {
+  const accounts = await accountsOf(connection, asked.accounts);
+  if (accounts.size === 0) return [];
+  const watched = await readWatched(connection, accounts, asked);
+  const found = watched.flatMap((one) => stateOf(one, asked.rules) ?? []);
+  const explained = await explainAll(connection, found, asked.merged);
+  const rows = found.map((one, place) => toRow(one, explained[place], asked));
+  return rows.filter((row) => !asked.known.some((known) => JSON.stringify(known) === JSON.stringify(row)));
+}
+
+async function accountsOf(
+  connection: Connection,
+  accounts: readonly Completeness[],
+): Promise<ReadonlyMap<string, Account>> {
+  const rows = await connection.rows(await readSql('anomalies', 'hours_ended'));
+  const ended = new Map(rows.map((row) => [String(row['account']), Number(row['ended_through'])]));
+  return new Map(
+    accounts.flatMap(({ account, historyStart, completeThrough }) => {
+      const end = ended.get(account);
+      if (historyStart === undefined || completeThrough === undefined || end === undefined) return [];
+      return [[account, { historyStart, ended: Math.max(end, completeThrough), complete: completeThrough }] as const];
+    }),
+  );
+}
+
+/** The scopes to look at: those whose newest hours cost much more, and those with an anomaly that was found by its hours. */
+async function readWatched(
+  connection: Connection,
+  accounts: ReadonlyMap<string, Account>,
+  { known, merged, rules }: WatchAsked,
+): Promise<Watched[]> {
+  const followed = known.filter((row) => row.state === 'open' && watchedHoursOf(row) !== undefined);
+  const ended = [...accounts].map(([account, one]) => ({ account, ended_through: formatInstant(one.ended) }));
+  const running =
+    rules.hourlyTimes === undefined
+      ? []
+      : await connection.rows(await readSql('anomalies', 'running_scopes'), {
+          merged,
+          ended: JSON.stringify(ended),
+          least: (rules.minAmount * leastHours) / 24,
+          times: largerTimes,
+        });
+  const scopes = new Map(
+    [...followed.map((row) => scopeOf({ ...row })), ...running.map(scopeOf)].map((scope) => [scopeKey(scope), scope]),
+  );
+  const asked = [...scopes.values()].filter(({ account }) => accounts.has(account));
+  if (asked.length === 0) return [];
+  const ends = [...accounts.values()].map((account) => account.ended);
+  const rows = await connection.rows(await readSql('anomalies', 'hours_of_scopes'), {
+    merged,
+    scopes: JSON.stringify(
+      asked.map(({ account, workspace, resourceType, billingDimension }, place) => ({
+        ...{ place, account, workspace },
+        ...{ resource_type: resourceType, billing_dimension: billingDimension },
+      })),
+    ),
+    from: formatInstant(Math.min(...ends) - historyHours * hourMs),
+    to: formatInstant(Math.max(...ends)),
+  });
+  return asked.flatMap((scope, place): Watched[] => {
+    const account = accounts.get(scope.account);
+    const row = rows.find((each) => Number(each['place']) === place);
+    if (account === undefined) return [];
+    const end = Math.floor(account.ended / hourMs);
+    const firstHour = Math.max(Math.ceil(account.historyStart / hourMs), end - historyHours);
+    const costs = new Array<number>(Math.max(0, end - firstHour)).fill(0);
+    const [hours, amounts] = ['hours', 'costs'].map((name) => JSON.parse(String(row?.[name] ?? '[]')) as number[]);
+    for (const [index, hour] of (hours ?? []).entries()) {
+      if (hour >= firstHour && hour < end) costs[hour - firstHour] = amounts?.[index] ?? 0;
+    }
+    const key = scopeKey(scope);
+    return [{ scope, account, firstHour, costs, rows: known.filter((one) => scopeKey(scopeOf({ ...one })) === key) }];
+  });
+}
+
+/** A runaway that is new, or how one that was found before goes on; undefined if there is none. */
+function stateOf(watched: Watched, rules: AnomalyRules): Found | undefined {
+  const { rows } = watched;
+  const followed = rows.find((row) => row.state === 'open' && watchedHoursOf(row) !== undefined);
+  if (followed !== undefined) return follow(watched, followed);
+  // The daily rule reports an open anomaly that gets worse.
+  if (rows.some(({ state, is_up, kind }) => state === 'open' && is_up && kind !== 'price')) return undefined;
+  const today = Math.floor((watched.firstHour + watched.costs.length - 1) / 24);
+  const reported = reportedDays(rows);
+  const runaway = runawayOf(watched, rules, (hour) => isReported(reported, Math.floor(hour / 24), today));
+  return runaway === undefined ? undefined : begun(watched, runaway);
+}
+
+/** The days of increases that were reported and are over. */
+function reportedDays(rows: readonly AnomalyRow[]): { firstDay: number; lastDay: number }[] {
+  return rows.flatMap(({ is_notified, is_up, kind, state, first_day, last_day }) =>
+    is_notified && is_up && kind !== 'price' && state === 'over'
+      ? [{ firstDay: dayNamed(first_day), lastDay: dayNamed(last_day) }]
+      : [],
+  );
+}
+
+function begun(watched: Watched, { firstHour, endHour, pace, times }: Runaway): Found {
+  const hours: RunawayHours = {
+    from: formatInstant(firstHour * hourMs),
+    to: formatInstant(endHour * hourMs),
+    times: times === undefined ? null : Math.round(times),
+    pace: usdText(pace),
+  };
+  // One that came back on the day on which it ended is the same anomaly.
+  const day = dayName(Math.floor(firstHour / 24));
+  const before = watched.rows.find((row) => row.first_day === day && watchedHoursOf(row) !== undefined);
+  return { watched, before, state: 'open', hours, impacts: impactsOf(watched, firstHour, endHour) };
+}
+
+/** Usual hours after which it has ended. */
+const usualHoursAfter = 6;
+/** If less than this share of what was reported is left, the numbers were corrected. */
+const leftShare = 0.2;
+
+function follow(watched: Watched, before: AnomalyRow): Found | undefined {
+  const known = watchedHoursOf(before);
+  if (known === undefined) return undefined;
+  const from = Date.parse(known.from) / hourMs;
+  const knownEnd = Date.parse(known.to) / hourMs;
+  const left = sumOf(impactsOf(watched, from, knownEnd));
+  if (left < leftShare * Number(before.impact)) {
+    return {
+      watched,
+      before,
+      state: 'restated',
+      hours: known,
+      impacts: (JSON.parse(before.detail) as AnomalyDetail).impacts,
+    };
+  }
+  const running = runningHours(watched, from);
+  const end = running === undefined ? knownEnd : Math.max(from + 1, running.endHour);
+  const isOver = Math.floor(watched.account.complete / hourMs) - end >= usualHoursAfter;
+  const hours = {
+    ...known,
+    to: formatInstant(end * hourMs),
+    ...(running === undefined ? {} : { pace: usdText(running.pace) }),
+  };
+  return { watched, before, state: isOver ? 'over' : 'open', hours, impacts: impactsOf(watched, from, end) };
+}
+
+/** The difference of a runaway's hours from the usual, by day, USD. */
+function impactsOf(watched: Watched, from: number, end: number): number[] {
+  const firstDay = Math.floor(from / 24);
+  const impacts = new Array<number>(Math.floor((end - 1) / 24) - firstDay + 1).fill(0);
+  const usual = usualHourAt(watched, from);
+  for (let hour = from; hour < end; hour += 1) {
+    const day = Math.floor(hour / 24) - firstDay;
+    impacts[day] = (impacts[day] ?? 0) + (watched.costs[hour - watched.firstHour] ?? 0) - usual(hour);
+  }
+  return impacts.map((impact) => Number(impact.toFixed(6)));
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** The cost of a day so far, USD. */
+function costOfDay({ firstHour, costs }: Watched, day: number): number {
+  const place = day * 24 - firstHour;
+  return sumOf(costs.slice(Math.max(0, place), Math.max(0, place + 24)));
+}
+
+function firstDayOf({ hours }: Found): number {
+  return dayNumber(Date.parse(hours.from));
+}
+
+function lastDayOf({ hours }: Found): number {
+  return dayNumber(Date.parse(hours.to) - 1);
+}
+
+/** It as an episode of days, of which the last is not complete. */
+function episodeOf(found: Found): Episode {
+  const { watched, hours, impacts, before } = found;
+  const firstDay = firstDayOf(found);
+  const cost = costOfDay(watched, firstDay);
+  const expected = Math.max(0, cost - (impacts[0] ?? 0));
+  return {
+    ...{ kind: hours.times === null ? 'new' : 'spike', isUp: true, firstDay, seenDay: firstDay, notifiedDay: firstDay },
+    ...{
+      lastDay: lastDayOf(found),
+      state: 'open',
+      endedDay: undefined,
+      cost,
+      expected,
+      low: 0,
+      high: expected,
+      impacts,
+    },
+    ratio: before?.price_ratio ?? undefined,
+  };
+}
+
+/** Explains those that run; the others keep their explanation. */
+async function explainAll(
+  connection: Connection,
+  found: readonly Found[],
+  merged: string,
+): Promise<readonly (Explained | undefined)[]> {
+  const toExplain = found.filter(({ state }) => state === 'open');
+  const explained = await explain(
+    connection,
+    toExplain.map((one) => {
+      const episode = episodeOf(one);
+      const days = Array.from(
+        { length: episode.lastDay - episode.firstDay + 1 },
+        (_, place) => episode.firstDay + place,
+      );
+      const soFar = sumOf(days.map((day) => costOfDay(one.watched, day)));
+      return { scope: one.watched.scope, episode, expectedSoFar: Math.max(0, soFar - sumOf(one.impacts)) };
+    }),
+    merged,
+  );
+  return found.map((one) => explained[toExplain.indexOf(one)]);
+}
+
+function toRow(found: Found, explained: Explained | undefined, { rules, newKey }: WatchAsked): AnomalyRow {
+  const { before, hours, impacts, state } = found;
+  const { scope, account } = found.watched;
+  const isEnded = state !== 'open';
+  const endedDay = isEnded ? dayName(Math.floor((account.complete - 1) / dayMs)) : null;
+  if (explained === undefined && before !== undefined) {
+    const detail: AnomalyDetail = { ...(JSON.parse(before.detail) as AnomalyDetail), impacts, hours };
+    return { ...before, state, ended_day: endedDay, impact: usdText(sumOf(impacts)), detail: JSON.stringify(detail) };
+  }
+  const episode = episodeOf(found);
+  const severity = severityAt(episode, episode.firstDay, rules, Number(hours.pace));
+  const { cost, ...explanation } = explained ?? {
+    cost: usdText(episode.cost),
+    drivers: [],
+    moved: null,
+    priceEffect: null,
+    volumeEffect: null,
+  };
+  const detail: AnomalyDetail = {
+    impacts,
+    notices: [{ day: dayName(episode.firstDay), reason: 'first', severity, impact: usdText(sumOf(impacts)) }],
+    ...explanation,
+    firstHour: hours.from,
+    pace: hours.pace,
+    hours,
+  };
+  return {
+    anomaly_key: before?.anomaly_key ?? newKey(scope, episode),
+    ...{ account: scope.account, workspace: scope.workspace, resource_type: scope.resourceType },
+    ...{ billing_dimension: scope.billingDimension, kind: episode.kind, is_up: true },
+    ...{ first_day: dayName(episode.firstDay), seen_day: dayName(episode.firstDay) },
+    ...{ last_day: dayName(episode.lastDay), notified_day: dayName(episode.firstDay), state, ended_day: endedDay },
+    ...{ cost, expected: usdText(episode.expected), expected_low: usdText(episode.low) },
+    ...{ expected_high: usdText(episode.high), impact: usdText(sumOf(impacts)), price_ratio: null, severity },
+    ...{ is_notified: true, detail: JSON.stringify(detail) },
+  };
+}

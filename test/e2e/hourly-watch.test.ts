@@ -1,0 +1,94 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readInSlack, type SlackMessage } from '../../src/alerts/sinks/slack-message.ts';
+import { startEmulator } from '../../src/emulator/index.ts';
+import { newProject, runCli } from '../support/project.ts';
+import { startSink } from '../support/sink-server.ts';
+
+// demo-analyst runs away from 2026-11-15T21:00Z on, at about 90 USD a day.
+const storyEnd = Date.UTC(2026, 10, 22);
+/** The runs: a night, then every hour. */
+const runs = [
+  '2026-11-15T02:15',
+  ...['22:10', '23:10', '23:40'].map((time) => `2026-11-15T${time}`),
+  ...['00:40', '02:40', '12:40'].map((time) => `2026-11-16T${time}`),
+  '2026-11-17T02:40',
+  '2026-11-18T02:40',
+];
+const key = 'anomaly/acc-harbor-labs/customer-demos/agent/agent_compute_runtime_gbs/2026-11-15';
+
+/** What somebody read after a run, and the anomaly that the books had then. */
+const read = new Map<string, readonly string[]>();
+let dir = '';
+let listed = '';
+let explained = '';
+
+beforeAll(async () => {
+  dir = await newProject();
+  let now = 0;
+  const platform = await startEmulator({ now: () => now, storyEnd, resources: 12 });
+  const slack = await startSink();
+  await mkdir(join(dir, 'jobs'));
+  await writeFile(
+    join(dir, 'costbook.yaml'),
+    `sinks:\n  chat: { type: slack, url: "${slack.url}/hook", allowPrivateNetwork: true }\n`,
+  );
+  const env = {
+    COSTBOOK_URL: platform.url,
+    COSTBOOK_TOKEN: platform.tokens.admin,
+    COSTBOOK_ACCOUNT: platform.account,
+    COSTBOOK_SINCE: '2026-10-10',
+    COSTBOOK_INVENTORY: 'false',
+  };
+  for (const [place, run] of runs.entries()) {
+    now = Date.parse(`${run}:00Z`);
+    const before = slack.told.length;
+    const job = place === 0 ? 'nightly' : 'hourly_watch';
+    const ended = await runCli(['run', job, '--dir', dir, '--now', `${run}:00Z`], env);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    read.set(
+      run,
+      slack.told.slice(before).map(({ text }) => readInSlack(JSON.parse(text) as SlackMessage)),
+    );
+    if (run === '2026-11-15T23:10') {
+      listed = (await runCli(['anomalies', '--dir', dir])).stdout;
+      explained = (await runCli(['anomalies', '--dir', dir, '--explain', key])).stdout;
+    }
+  }
+  await platform.close();
+}, 600_000);
+
+/** The messages of the runs after which there were any: their first lines. */
+function toldRuns(): string[] {
+  return runs.filter((run) => (read.get(run) ?? []).length > 0);
+}
+
+describe('an agent that runs away at 21:00, in a project that runs hourly_watch', () => {
+  test('is reported at 23:10: what two hours cost, what a day of it is, and what to do', () => {
+    const [text = ''] = read.get('2026-11-15T23:10') ?? [];
+    expect(text).toMatch(
+      /🔴 8\.\d\d USD more than usual in 2 hours, about 1,\d\d\d USD by the end of November if it stays: demo-analyst/,
+    );
+    expect(text).toMatch(/That is \d+ times its usual cost\. A whole day of it is about 10\d USD\./);
+    expect(text).toContain('since about 15 Nov, 21:00 UTC');
+    expect(text).toContain('Check what demo-analyst runs, and its schedule.');
+    // Its hours are younger than what counts as complete.
+    expect(text).toContain('complete through 2026-11-15T21:00:00Z');
+  });
+
+  test('is listed and explained at once', () => {
+    expect(listed).toMatch(/open, critical {2}8\.\d\d USD more than usual in 2 hours/);
+    expect(listed).toContain(key);
+    expect(explained).toContain('That is ');
+    expect(explained).toContain('before 23:00 UTC');
+    expect(explained).toMatch(/demo-analyst: 8\.\d\d USD, nothing expected \(100 % of the difference\)/);
+  });
+
+  test('sends no second message when its day is complete: the same alert goes on, and says so on the third day', () => {
+    expect(toldRuns()).toEqual(['2026-11-15T23:10', '2026-11-18T02:40']);
+    const [text = ''] = read.get('2026-11-18T02:40') ?? [];
+    expect(text).toMatch(/It has lasted 3 days\. The last message reported 8\.\d\d USD through 15 Nov\./);
+    expect(text).toContain(key);
+  });
+});
