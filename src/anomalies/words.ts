@@ -19,6 +19,7 @@ export interface AnomalyWords {
 }
 
 const decimals = 12;
+const grouped = new Intl.NumberFormat('en-US');
 const driversShown = 3;
 const partsShown = 5;
 
@@ -185,7 +186,7 @@ function paceWords(fact: AnomalyFact): string[] {
   const { anomaly, isUp, isOver, firstDay, lastDay, firstHour, pace, dailyImpact, hours: found } = fact;
   if (found !== undefined) {
     if (isOver) return [];
-    const times = found.times === null ? '' : `That is ${found.times.toLocaleString('en-US')} times its usual cost. `;
+    const times = found.times === null ? '' : `That is ${grouped.format(found.times)} times its usual cost. `;
     return [`${times}A whole day of it is about ${roughly(found.pace)}.`];
   }
   if (dailyImpact !== null && dailyImpact !== undefined) {
