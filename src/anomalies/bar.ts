@@ -1,15 +1,24 @@
-import type { Episode } from './detect.ts';
 import type { Bar } from './feedback.ts';
+
+/** What the bar needs of an episode, and changes. */
+interface AtBar {
+  readonly isUp: boolean;
+  readonly state: string;
+  readonly lastDay: number;
+  readonly notifiedDay: number | undefined;
+  readonly heldDays?: readonly number[] | undefined;
+  readonly aboveDays?: readonly number[] | undefined;
+}
 
 /**
  * Compares a day of higher cost with the bar that feedback raised. A day up to the bar is held: nothing is reported because
  * of it. An episode of held days is reported on its first day above the bar. Pure.
  */
-export function underBar(
-  episodes: readonly Episode[],
+export function underBar<T extends AtBar>(
+  episodes: readonly T[],
   { day, cost }: { readonly day: number; readonly cost: number },
   bar: Bar | undefined,
-): readonly Episode[] {
+): readonly T[] {
   if (bar === undefined) return episodes;
   const limit = bar(day);
   return episodes.map((episode) => {
