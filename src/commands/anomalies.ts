@@ -25,7 +25,8 @@ import { optionReader } from './options.ts';
 
 export const anomaliesCommand: Command = {
   name: 'anomalies',
-  summary: 'List open and recent anomalies, or explain one: its amount, its drivers, what was deployed before, its rule and its feedback.',
+  summary:
+    'List open and recent anomalies, or explain one: its amount, its drivers, what was deployed before, its rule and its feedback.',
   options: [{ flags: '--explain <key>', summary: 'explain this anomaly; the list has the keys' }],
   examples: [
     'costbook anomalies',
