@@ -36,6 +36,8 @@ export const secondTier: Readonly<Record<string, string>> = {
     'Every format, overwritten, cut and verified in processes; e2e/one-month exports and verifies two.',
   'test/e2e/fast-clock.test.ts': 'Lives through nights of clocks that are a month ahead.',
   'test/e2e/faults.test.ts': 'One ingest for each fault and role; e2e/faults-by-chance mixes them in the first tier.',
+  'test/e2e/feedback.test.ts':
+    'Nine nights in processes; unit/feedback and sql/anomalies hold the rules in the first tier.',
   'test/e2e/focus-rules.test.ts': 'Runs the rules of the FOCUS specification over large exports.',
   'test/e2e/forecasts.test.ts': 'Stores forecasts over months of nights; sql/forecasts holds the rules.',
   'test/e2e/forty-nights.test.ts': 'Forty nights of one project against a golden transcript.',

@@ -5,6 +5,7 @@ import {
   type AnomalyState,
   anomalyFacts,
   evaluateAnomalies,
+  readFeedback,
   readKnownAnomalies,
 } from '../anomalies/index.ts';
 import {
@@ -136,11 +137,11 @@ function mistakesRun(
   return [{ ...run, errorCode: null, nextStep: null, endedAt: formatSecond(now) }];
 }
 
-const nothingFound: AnomalyState = { anomalies: [], accounts: [], present: [] };
+const nothingFound: AnomalyState = { anomalies: [], accounts: [], present: [], feedback: [] };
 
 /** The facts about anomalies. If detection is off, open alerts are withdrawn. */
 function factsOfAnomalies(
-  { present }: AnomalyState,
+  { present, feedback }: AnomalyState,
   known: readonly KnownAlert[],
   { accounts }: DataState,
   rules: AnomalyRules | undefined,
@@ -154,7 +155,7 @@ function factsOfAnomalies(
     return alerts.filter(({ isOpen }) => isOpen).map(({ fact }) => ({ ...fact, state: 'withdrawn' }));
   }
   return anomalyFacts(present, new Map(alerts.map(({ key, isOpen, fact }) => [key, { isOpen, fact }])), {
-    ...{ notify: rules.notify, rules },
+    ...{ notify: rules.notify, rules, feedback },
     completeThroughOf: (account) => accounts.find((row) => row.account === account)?.completeThrough ?? null,
   });
 }
@@ -370,7 +371,7 @@ async function anomaliesNow(
   );
   const rows = (await readKnownAnomalies(connection, '1970-01-01')).filter((row) => asked.has(row.anomaly_key));
   return anomalyFacts(rows, known, {
-    notify: [],
+    ...{ notify: [], feedback: await readFeedback(connection) },
     completeThroughOf: (account) => accounts.find((each) => each.account === account)?.completeThrough ?? null,
   });
 }

@@ -41,6 +41,9 @@ export interface RunawayHours {
 export interface AnomalyDetail {
   /** Difference of each of its days from the expected cost in USD. */
   readonly impacts: readonly number[];
+  /** Its days up to the bar that feedback raised, and those above it: `2026-10-03`. Undefined without a bar. */
+  readonly heldDays?: readonly string[] | undefined;
+  readonly aboveDays?: readonly string[] | undefined;
   /** Oldest first; undefined in rows of earlier versions. */
   readonly notices?: readonly AnomalyNotice[] | undefined;
   /** Cost of all its days so far in USD, decimal text; null if it is not reported. */
@@ -67,3 +70,6 @@ export interface AnomalyDetail {
   /** Whether it ended because the role of the token changed: its costs are in another workspace, or in none. */
   readonly isByAccess?: boolean | undefined;
 }
+
+/** What explains an anomaly, without its days. */
+export type Explanation = Omit<AnomalyDetail, 'impacts' | 'heldDays' | 'aboveDays' | 'notices' | 'endedHour'>;

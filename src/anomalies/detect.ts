@@ -1,4 +1,5 @@
 import { median } from '../median.ts';
+import { underBar } from './bar.ts';
 import {
   type Baseline,
   type BaselineRules,
@@ -7,6 +8,7 @@ import {
   learnBaseline,
   learnUnitPrice,
 } from './baseline.ts';
+import type { Bar } from './feedback.ts';
 import { earlyDays, missingByDate, recursByDate } from './recurring.ts';
 import { centreOf } from './robust-statistics.ts';
 import {
@@ -80,6 +82,9 @@ export interface Episode {
   readonly impacts: readonly number[];
   /** For a price: the ratio of the new unit price to the old. */
   readonly ratio: number | undefined;
+  /** Its days up to the bar that feedback raised, which are not reported, and those above it. Undefined without a bar. */
+  readonly heldDays?: readonly number[] | undefined;
+  readonly aboveDays?: readonly number[] | undefined;
 }
 
 /**
@@ -95,10 +100,13 @@ export function follow<T extends Episode>(
     isQuiet,
     isLate = false,
     rules,
+    bar,
   }: {
     readonly isQuiet: (day: number) => boolean;
     readonly isLate?: boolean | undefined;
     readonly rules: DetectionRules;
+    /** The bar that feedback raised. */
+    readonly bar?: Bar | undefined;
   },
 ): readonly (T | Episode)[] {
   let episodes: readonly Episode[] = known;
@@ -106,7 +114,7 @@ export function follow<T extends Episode>(
     const priced = followPrice(series, withAdopted(episodes, day, rules), day, isQuiet, rules);
     const baseline = learnBaseline(series, day, disturbancesOf(priced, day, isQuiet), rules);
     const view = { series, day, cost: costOn(series, day), episodes: priced, baseline, isLate };
-    episodes = withMissing(followDay(view, isQuiet, rules), view, isQuiet, rules);
+    episodes = underBar(withMissing(followDay(view, isQuiet, rules), view, isQuiet, rules), view, bar);
   }
   return episodes;
 }
@@ -152,7 +160,11 @@ export function episodesBefore<T extends Episode>(episodes: readonly T[], day: n
       episode.kind === 'step' && episode.isUp && !isSeenLate(episode) && lastDay - episode.firstDay + 1 < stepDays;
     const kind = notifiedDay === undefined && !episode.isUp ? 'dip' : isShort ? 'spike' : episode.kind;
     const impacts = episode.impacts.slice(0, lastDay - episode.firstDay + 1);
-    return [{ ...episode, kind, state: 'open' as const, endedDay: undefined, lastDay, notifiedDay, impacts }];
+    const known = { ...episode, kind, state: 'open' as const, endedDay: undefined, lastDay, notifiedDay, impacts };
+    const { heldDays, aboveDays } = episode;
+    if (heldDays === undefined && aboveDays === undefined) return [known];
+    const isBefore = (other: number) => other < day;
+    return [{ ...known, heldDays: heldDays?.filter(isBefore), aboveDays: aboveDays?.filter(isBefore) }];
   });
 }
 

@@ -10,11 +10,13 @@ import {
 } from '../warehouse/index.ts';
 import type { DailyCosts } from './baseline.ts';
 import { dayName, dayNamed, dayNumber } from './days.ts';
-import type { AnomalyDetail } from './detail.ts';
+import type { AnomalyDetail, Explanation } from './detail.ts';
 import { type Episode, quietDays } from './detect.ts';
 import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate-scope.ts';
 import { type Explained, explain } from './explain.ts';
 import { usdText } from './fact.ts';
+import { barOfScope, fixedSince, type StoredFeedback } from './feedback.ts';
+import { readFeedback } from './feedback-of-books.ts';
 import { noticesOf, severityAt } from './notices.ts';
 import type { AnomalyRules } from './rules.ts';
 import { type Scope, scopeKey, scopeOf } from './scope.ts';
@@ -24,6 +26,8 @@ import { watchedHoursOf, watchHours } from './watch-books.ts';
 export interface AnomalyState extends Pick<AnomalyEvaluation, 'anomalies' | 'accounts'> {
   /** All that are open or ended recently: `anomalies`, and those without news. */
   readonly present: readonly AnomalyRow[];
+  /** What people said that anomalies were, oldest first. */
+  readonly feedback: readonly StoredFeedback[];
 }
 
 /**
@@ -33,20 +37,22 @@ export interface AnomalyState extends Pick<AnomalyEvaluation, 'anomalies' | 'acc
  */
 export async function evaluateAnomalies(connection: Connection, rules: AnomalyRules): Promise<AnomalyState> {
   const evaluated = await readEvaluated(connection);
+  const feedback = await readFeedback(connection);
   const all = await completeness(connection);
   const accounts = all.flatMap((account) => lookedAt(account, evaluated.get(account.account)));
-  if (accounts.length === 0) return { anomalies: [], accounts: [], present: [] };
+  if (accounts.length === 0) return { anomalies: [], accounts: [], present: [], feedback };
   const oldest = Math.min(...accounts.map(({ lastDay }) => lastDay)) - readDays + 1;
   const known = await readKnownAnomalies(connection, dayName(oldest - 30));
   const access = await readAccess(connection, oldest);
-  const days = await evaluateDays(connection, { accounts, oldest, known, access, rules });
+  const days = await evaluateDays(connection, { accounts, oldest, known, access, rules, feedback });
   const hours = await watchHours(connection, {
-    ...{ accounts: all, known: days.present, merged: access.merged, rules, newKey: anomalyKey },
+    ...{ accounts: all, known: days.present, merged: access.merged, rules, feedback, newKey: anomalyKey },
   });
   return {
     accounts: days.accounts,
     anomalies: withNewer(days.anomalies, hours),
     present: withNewer(days.present, hours),
+    feedback,
   };
 }
 
@@ -64,11 +70,12 @@ interface DaysAsked {
   readonly known: readonly AnomalyRow[];
   readonly access: Access;
   readonly rules: AnomalyRules;
+  readonly feedback: readonly StoredFeedback[];
 }
 
 async function evaluateDays(
   connection: Connection,
-  { accounts, oldest, known, access, rules }: DaysAsked,
+  { accounts, oldest, known, access, rules, feedback }: DaysAsked,
 ): Promise<AnomalyState> {
   const changed = await changedDays(connection, oldest, access.merged);
   const due = accounts.filter(
@@ -77,17 +84,15 @@ async function evaluateDays(
       lastDay > evaluatedDay ||
       [...changed].some(([key, from]) => (JSON.parse(key) as string[])[0] === account && from <= lastDay),
   );
-  if (due.length === 0) return { anomalies: [], accounts: [], present: known };
+  if (due.length === 0) return { anomalies: [], accounts: [], present: known, feedback };
 
   // One account that is far behind must not make the others read everything since then.
-  const from = Math.min(...due.map(({ lastDay }) => lastDay)) - readDays + 1;
+  const earliest = Math.min(...due.map(({ lastDay }) => lastDay));
+  const from = earliest - readDays + 1;
   const rowsOf = groupedBy(known, (row) => scopeKey(scopeOf({ ...row })));
+  const feedbackOf = groupedBy(feedback, (one) => scopeKey(one.scope));
   const costs = withScopesWithoutCosts(await readDailyCosts(connection, due, from, access.merged), due, known, from);
-  const late = await lateDays(
-    connection,
-    Math.min(...due.map(({ lastDay }) => lastDay)) - againDays + 1,
-    access.merged,
-  );
+  const late = await lateDays(connection, earliest - againDays + 1, access.merged);
   const [loads] = await connection.rows(await readSql('ledger', 'last_load'));
   const found: Found[] = [];
   for (const { account, lastDay, evaluatedDay } of due) {
@@ -107,6 +112,7 @@ async function evaluateDays(
       const changedFrom = changed.get(key);
       const episodes = evaluateScope({
         ...{ series, known: rows.map(toEpisode), lastDay, evaluatedDay, changedFrom, isQuiet, rules },
+        bar: barOfScope(feedbackOf.get(key) ?? []),
         isLate: (late.get(key) ?? []).some(
           ({ day, moved }) => moved >= lateShare * (series.costs[day - series.firstDay] ?? 0),
         ),
@@ -139,7 +145,7 @@ async function evaluateDays(
   );
   const rows = found.map(({ scope, episode, before, isByAccess }) => ({
     before,
-    row: toRow(scope, episode, { before, explanation: explained.get(episode), rules, isByAccess }),
+    row: toRow(scope, episode, { ...{ before, explanation: explained.get(episode), rules }, isByAccess, feedback }),
   }));
   const anomalies = rows.flatMap(({ row, before }) => (JSON.stringify(before) === JSON.stringify(row) ? [] : [row]));
   const keys = new Set(anomalies.map(({ anomaly_key }) => anomaly_key));
@@ -151,6 +157,7 @@ async function evaluateDays(
       loadNumber: Number(loads?.['load_number']),
     })),
     present: [...known.filter(({ anomaly_key }) => !keys.has(anomaly_key)), ...anomalies],
+    feedback,
   };
 }
 
@@ -208,7 +215,8 @@ interface Access {
   hasMoved(scope: Scope): boolean;
 }
 
-async function readAccess(connection: Connection, oldest: number): Promise<Access> {
+/** How the roles of tokens decide it, by the hours from a day on. */
+export async function readAccess(connection: Connection, oldest: number): Promise<Access> {
   const rows = await connection.rows(await readSql('anomalies', 'access'), { from: formatInstant(oldest * dayMs) });
   const accountsWith = (test: (row: SqlRow) => boolean) => rows.filter(test).map((row) => String(row['account']));
   const merged = JSON.stringify(accountsWith((row) => row['is_merged'] === true));
@@ -348,7 +356,7 @@ export async function readKnownAnomalies(connection: Connection, from: string): 
 }
 
 function toEpisode(row: AnomalyRow): StoredEpisode {
-  const { impacts } = JSON.parse(row.detail) as AnomalyDetail;
+  const { impacts, heldDays, aboveDays } = JSON.parse(row.detail) as AnomalyDetail;
   return {
     key: row.anomaly_key,
     isNotified: row.is_notified,
@@ -367,6 +375,8 @@ function toEpisode(row: AnomalyRow): StoredEpisode {
     high: Number(row.expected_high),
     impacts,
     ratio: row.price_ratio ?? undefined,
+    heldDays: heldDays?.map(dayNamed),
+    aboveDays: aboveDays?.map(dayNamed),
   };
 }
 
@@ -378,9 +388,14 @@ function toRow(
     explanation,
     rules,
     isByAccess,
-  }: Pick<Found, 'before' | 'isByAccess'> & { explanation: Explained | undefined; rules: AnomalyRules },
+    feedback,
+  }: Pick<Found, 'before' | 'isByAccess'> & {
+    explanation: Explained | undefined;
+    rules: AnomalyRules;
+    feedback: readonly StoredFeedback[];
+  },
 ): AnomalyRow {
-  const unexplained: Omit<AnomalyDetail, 'impacts' | 'notices'> = {
+  const unexplained: Explanation = {
     costSoFar: null,
     firstHour: null,
     pace: null,
@@ -395,9 +410,11 @@ function toRow(
   const impacts = episode.impacts.map((impact) => Number(impact.toFixed(6)));
   const pace = explained.pace === null || explained.pace === undefined ? undefined : Number(explained.pace);
   const endedHour = before?.state === 'over' ? (known.hours?.to ?? known.endedHour) : undefined;
-  const notices = episode.isNotified ? noticesOf(episode, rules, pace) : [];
+  const notices = episode.isNotified ? noticesOf(episode, rules, pace, fixedSince(feedback, episode.key)) : [];
   const detail: AnomalyDetail = {
     impacts,
+    ...(episode.heldDays?.length ? { heldDays: episode.heldDays.map(dayName) } : {}),
+    ...(episode.aboveDays?.length ? { aboveDays: episode.aboveDays.map(dayName) } : {}),
     notices: notices.map((notice) => ({ ...notice, day: dayName(notice.day), impact: usdText(notice.impact) })),
     costSoFar: explained.costSoFar ?? null,
     firstHour: explained.firstHour,

@@ -1,5 +1,6 @@
 import type { DailyCosts } from './baseline.ts';
 import { type DetectionRules, type Episode, episodesBefore, follow } from './detect.ts';
+import type { Bar } from './feedback.ts';
 import { chanceDays } from './tuning.ts';
 
 /** An episode as stored in the ledger. */
@@ -26,6 +27,8 @@ export interface EvaluationOfScope {
   /** Whether a large part of some of its days arrived after they were complete: see `lateShare`. */
   readonly isLate?: boolean | undefined;
   readonly rules: DetectionRules;
+  /** The bar that feedback raised; undefined without any. */
+  readonly bar?: Bar | undefined;
   readonly newKey: (episode: Episode) => string;
 }
 

@@ -3,13 +3,13 @@ import { formatInstant, hourMs } from '../time.ts';
 import { type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
 import { dayName } from './days.ts';
 import { deploymentsBefore } from './deployments.ts';
-import type { AnomalyDetail } from './detail.ts';
+import type { AnomalyDetail, Explanation } from './detail.ts';
 import type { Episode } from './detect.ts';
 import { usdText } from './fact.ts';
 import type { Scope } from './scope.ts';
 
 /** The explanation of an episode, and the exact cost of its first day. */
-export interface Explained extends Omit<AnomalyDetail, 'impacts' | 'notices'> {
+export interface Explained extends Explanation {
   /** USD, decimal text. */
   readonly cost: string;
 }

@@ -3,8 +3,9 @@ import type { Severity } from '../severity.ts';
 import { dayMs } from '../time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
 import { dayName, dayNamed } from './days.ts';
-import type { AnomalyDetail, AnomalyNotice, RunawayHours } from './detail.ts';
+import type { AnomalyNotice, Explanation, RunawayHours } from './detail.ts';
 import type { AnomalyKind, DetectionRules, Episode } from './detect.ts';
+import { type AnomalyFeedback, feedbackOn, type StoredFeedback } from './feedback.ts';
 import { dailyAt, type NoticeReason, noticesOf } from './notices.ts';
 import { type AnomalyPart, byCause, type Caused, type OneCause, partOf, together } from './one-cause.ts';
 import { usualRules } from './rules.ts';
@@ -13,7 +14,7 @@ import { usualRules } from './rules.ts';
  * An unusual cost of a resource type in a workspace, for one billing dimension. Fields that may be undefined are
  * missing in facts of earlier versions.
  */
-export interface AnomalyFact extends Omit<AnomalyDetail, 'impacts' | 'notices' | 'endedHour'> {
+export interface AnomalyFact extends Explanation {
   /** `anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-03`. */
   readonly key: string;
   readonly kind: 'anomaly';
@@ -55,6 +56,8 @@ export interface AnomalyFact extends Omit<AnomalyDetail, 'impacts' | 'notices' |
   readonly impact: string;
   /** The anomalies of its cause, the one with its key first, if there are several: all amounts are their sums. */
   readonly parts?: readonly AnomalyPart[] | undefined;
+  /** What people said that it was, or that its parts were; undefined if nobody did. */
+  readonly feedback?: readonly AnomalyFeedback[] | undefined;
 }
 
 /** The known alert of an anomaly: the fact with which it was last raised. */
@@ -71,18 +74,20 @@ export interface FactsOfAnomalies {
   readonly notify: readonly string[];
   /** The rules that decide how urgent several anomalies of one cause are; by default the usual ones. */
   readonly rules?: DetectionRules | undefined;
+  /** What people said that anomalies were, oldest first. */
+  readonly feedback?: readonly StoredFeedback[] | undefined;
   completeThroughOf(account: string): string | null;
 }
 
 /**
  * The facts of anomalies to report, given the known alerts. Anomalies of one cause are one fact. An anomaly that has ended
  * is still reported if nobody was notified before. One that became usual ends without a message, unless it costs more and
- * is at least a warning. Pure.
+ * is at least a warning and nobody called it expected or false. Pure.
  */
 export function anomalyFacts(
   rows: readonly AnomalyRow[],
   known: ReadonlyMap<string, KnownAnomaly>,
-  { notify, completeThroughOf, rules = usualRules }: FactsOfAnomalies,
+  { notify, completeThroughOf, rules = usualRules, feedback: all = [] }: FactsOfAnomalies,
 ): AnomalyFact[] {
   const heads = new Map<string, string>();
   for (const [key, { fact }] of known) {
@@ -103,15 +108,23 @@ export function anomalyFacts(
     if (before?.isOpen === false && !group.some((one) => goesOnAfter(before.fact, one))) return [];
     const own = group.length === 1 ? group[0] : withNotices(together(group), before?.fact, group, rules);
     const { row } = own;
+    const feedback = group.flatMap((part) => feedbackOn(all, part.row.anomaly_key) ?? []);
+    const isIntended = feedback.filter(({ as }) => as !== 'fixed').length === group.length;
     const isLargeChange = row.state === 'usual' && row.is_up && row.severity !== 'info';
     const isQuiet =
       before?.fact.isOver === true ||
       row.kind === 'missing' ||
       row.state === 'grown' ||
-      (row.state === 'usual' && !isLargeChange);
+      (row.state === 'usual' && (!isLargeChange || isIntended));
     const state = before === undefined || row.state === 'open' ? 'raised' : isQuiet ? 'lapsed' : 'resolved';
     const fact = factOf(own, before?.fact, { notify, state, completeThrough: completeThroughOf(row.account) });
-    return [{ ...fact, key, ...(group.length === 1 ? {} : { parts: group.map(partOf) }) }];
+    return [
+      {
+        ...{ ...fact, key },
+        ...(group.length === 1 ? {} : { parts: group.map(partOf) }),
+        ...(feedback.length === 0 ? {} : { feedback }),
+      },
+    ];
   });
 }
 
@@ -123,6 +136,13 @@ function goesOnAfter({ hours }: KnownAnomaly['fact'], { row, detail }: Caused): 
   if (row.state !== 'open') return false;
   if (detail.endedHour !== undefined) return dayNamed(row.last_day) * dayMs >= Date.parse(detail.endedHour);
   return hours !== undefined && detail.hours !== undefined && detail.hours.from > hours.to;
+}
+
+/** A fact with the present feedback: the stored fact of an alert has that of its last message. Pure. */
+export function withFeedback({ feedback: _before, ...fact }: AnomalyFact, all: readonly StoredFeedback[]): AnomalyFact {
+  const keys = fact.parts?.map(({ key }) => key) ?? [fact.key];
+  const feedback = keys.flatMap((key) => feedbackOn(all, key) ?? []);
+  return feedback.length === 0 ? fact : { ...fact, feedback };
 }
 
 const ranks = { info: 0, warning: 1, critical: 2 } as const;
@@ -140,6 +160,11 @@ function withNotices(
   const notices = noticesOf(episodeOf(row, detail), rules, pace).map(
     (notice): AnomalyNotice => ({ ...notice, day: dayName(notice.day), impact: usdText(notice.impact) }),
   );
+  const unfixed = group
+    .flatMap((part) => part.detail.notices ?? [])
+    .filter(({ day, reason }) => reason === 'unfixed' && notices.every((notice) => notice.day !== day));
+  notices.push(...unfixed);
+  notices.sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));
   const worst = [
     ...notices.map(({ severity }) => severity),
     ...group.map((part) => part.row.severity as Severity),
@@ -154,15 +179,16 @@ function withNotices(
     row.state === 'open' &&
     (ranks[worst] > ranks[before.severity] || added >= newsShare * Math.abs(Number(before.impact)));
   const news: AnomalyNotice = { day: row.last_day, reason: 'worse', severity: worst, impact: row.impact };
+  const isHeld = detail.heldDays?.includes(row.last_day) === true;
   const isTold = notices.some(({ day }, place) => place > 0 && day >= row.last_day);
   return {
     row: { ...row, severity: worst },
-    detail: { ...detail, notices: isNews && !isTold ? [...notices, news] : notices },
+    detail: { ...detail, notices: isNews && !isTold && !isHeld ? [...notices, news] : notices },
   };
 }
 
 /** What the notices of a row depend on. */
-function episodeOf(row: AnomalyRow, { impacts }: AnomalyDetail): Episode {
+function episodeOf(row: AnomalyRow, { impacts, heldDays, aboveDays }: Caused['detail']): Episode {
   return {
     kind: row.kind as AnomalyKind,
     isUp: row.is_up,
@@ -178,11 +204,13 @@ function episodeOf(row: AnomalyRow, { impacts }: AnomalyDetail): Episode {
     high: Number(row.expected_high),
     impacts,
     ratio: undefined,
+    heldDays: heldDays?.map(dayNamed),
+    aboveDays: aboveDays?.map(dayNamed),
   };
 }
 
 function factOf(
-  { row, detail: { impacts, notices = [], endedHour: _, ...detail } }: Caused,
+  { row, detail: { impacts, notices = [], endedHour: _end, heldDays: _held, aboveDays: _above, ...detail } }: Caused,
   before: KnownAnomaly['fact'] | undefined,
   { notify, state, completeThrough }: Pick<AnomalyFact, 'notify' | 'state' | 'completeThrough'>,
 ): AnomalyFact {

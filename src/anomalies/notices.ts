@@ -4,9 +4,10 @@ import type { DetectionRules, Episode } from './detect.ts';
 
 /**
  * Why a notification is sent. first: it was found. worse: it costs clearly more a day. continues: it has lasted three
- * days, or its total became more urgent. reminder: it continues, a week after the last notification.
+ * days, or its total became more urgent. reminder: it continues, a week after the last notification. unfixed: it was
+ * called fixed, and still costs more.
  */
-export type NoticeReason = 'first' | 'worse' | 'continues' | 'reminder';
+export type NoticeReason = 'first' | 'worse' | 'continues' | 'reminder' | 'unfixed';
 
 /** A day of an anomaly after which a notification is sent, and what is known then. */
 export interface Notice {
@@ -44,10 +45,16 @@ const ranks = { info: 0, warning: 1, critical: 2 } as const;
 /**
  * The notifications of an episode, oldest first. A cost increase is reported again when its daily rate or total becomes
  * more urgent, once when it has lasted three days and is at least a warning, and then weekly while it continues. Each day
- * is judged only by the days up to it. `pace`: see `moneyAt`. Pure.
+ * is judged only by the days up to it. After feedback, days up to its bar send nothing; the first day above it, and the first
+ * one of what was called fixed, do. `pace`: see `moneyAt`. `fixedOn`: since which day it is called fixed. Pure.
  */
-export function noticesOf(episode: Episode, rules: DetectionRules, pace?: number): readonly Notice[] {
-  const { notifiedDay, firstDay, impacts, isUp, kind } = episode;
+export function noticesOf(
+  episode: Episode,
+  rules: DetectionRules,
+  pace?: number,
+  fixedOn: (day: number) => number | undefined = () => undefined,
+): readonly Notice[] {
+  const { notifiedDay, firstDay, impacts, isUp, kind, heldDays = [], aboveDays = [] } = episode;
   if (notifiedDay === undefined) return [];
   let last: Notice = {
     day: notifiedDay,
@@ -63,16 +70,19 @@ export function noticesOf(episode: Episode, rules: DetectionRules, pace?: number
   let reported = Math.max(largest(impacts, notifiedDay - firstDay), notifiedDay === firstDay ? (pace ?? 0) : 0);
   for (let day = notifiedDay + 1; day < firstDay + impacts.length; day += 1) {
     const impact = impacts[day - firstDay] ?? 0;
-    if (impact < Math.max(rules.minAmount, goesOnShare * reported)) continue;
+    if (impact < Math.max(rules.minAmount, goesOnShare * reported) || heldDays.includes(day)) continue;
     const severity = severityAt(episode, day, rules, pace);
     const isUrgent = ranks[severity] > ranks[last.severity] || impact >= worseTimes * reported;
     const isLong = day - firstDay + 1 >= continuesDays;
     // A message in between has said already that it goes on.
     const isContinuing = !isLasting && isLong && severity !== 'info' && notices.length === 1;
     const isDue = day - last.day >= reminderDays;
-    if (!isUrgent && !isContinuing && !isDue) continue;
-    const isFaster = dailyAt(episode, day) >= fasterTimes * dailyAt(episode, last.day);
-    const reason = isUrgent && isFaster ? 'worse' : isUrgent || isContinuing ? 'continues' : 'reminder';
+    const isAbove = aboveDays.includes(day) && !aboveDays.includes(last.day);
+    const isUnfixed = last.day < (fixedOn(day) ?? Number.NEGATIVE_INFINITY);
+    if (!isUrgent && !isContinuing && !isDue && !isAbove && !isUnfixed) continue;
+    const isFaster = isAbove || dailyAt(episode, day) >= fasterTimes * dailyAt(episode, last.day);
+    const again = (isUrgent || isAbove) && isFaster ? 'worse' : isUrgent || isContinuing ? 'continues' : 'reminder';
+    const reason = isUnfixed ? 'unfixed' : again;
     const worst = ranks[severity] > ranks[last.severity] ? severity : last.severity;
     last = { day, reason, severity: worst, impact: totalAt(episode, day) };
     notices.push(last);

@@ -3,7 +3,7 @@ import { hourMs } from '../time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
 import { dayNamed } from './days.ts';
 import type { DeploymentBefore } from './deployments.ts';
-import type { AnomalyDetail, AnomalyDriver } from './detail.ts';
+import type { AnomalyDetail, AnomalyDriver, Explanation } from './detail.ts';
 import type { AnomalyKind } from './detect.ts';
 
 /** A resource with at least this percentage of a difference is its main driver. */
@@ -171,10 +171,19 @@ export function together(group: OneCause): Caused {
     expected_low: sumOf(ofFirstDay.map((each) => each.expected_low)),
     expected_high: sumOf(ofFirstDay.map((each) => each.expected_high)),
   };
-  return { row, detail: { ...head.detail, impacts, ...explanationOf(details, impact) } };
+  return { row, detail: { ...head.detail, ...daysAtBar(parts), impacts, ...explanationOf(details, impact) } };
 }
 
-function explanationOf(details: readonly AnomalyDetail[], impact: string): Omit<AnomalyDetail, 'impacts' | 'notices'> {
+/** A day is held if all parts of that day are, and above the bar if one part is. */
+function daysAtBar(parts: readonly Caused[]): Pick<AnomalyDetail, 'heldDays' | 'aboveDays'> {
+  const above = new Set(parts.flatMap(({ detail }) => detail.aboveDays ?? []));
+  const held = new Set(parts.flatMap(({ detail }) => detail.heldDays ?? []));
+  const isHeld = (day: string) =>
+    parts.every(({ row, detail }) => row.first_day > day || row.last_day < day || detail.heldDays?.includes(day));
+  return { heldDays: [...held].filter(isHeld).toSorted(), aboveDays: [...above].toSorted() };
+}
+
+function explanationOf(details: readonly AnomalyDetail[], impact: string): Explanation {
   const known = (of: (detail: AnomalyDetail) => string | null | undefined) => {
     const values = details.flatMap((detail) => of(detail) ?? []);
     return values.length < details.length ? null : sumOf(values);

@@ -39,6 +39,7 @@ const happenings: Readonly<Record<AnomalyBacktest['events'][number]['what'], str
   worse: 'escalated',
   continues: 'escalated',
   reminder: 'reminded',
+  unfixed: 'escalated',
   over: 'resolved',
   usual: 'resolved',
 };

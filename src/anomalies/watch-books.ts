@@ -5,6 +5,7 @@ import type { AnomalyDetail, RunawayHours } from './detail.ts';
 import type { Episode } from './detect.ts';
 import { type Explained, explain } from './explain.ts';
 import { usdText } from './fact.ts';
+import { type AnomalyFeedback, feedbackOn, type StoredFeedback } from './feedback.ts';
 import {
   historyHours,
   isReported,
@@ -27,6 +28,8 @@ export interface WatchAsked {
   /** The accounts, as JSON, whose rows without UUID are in no workspace. */
   readonly merged: string;
   readonly rules: AnomalyRules;
+  /** What people said that anomalies were. */
+  readonly feedback: readonly StoredFeedback[];
   readonly newKey: (scope: Scope, episode: Episode) => string;
 }
 
@@ -71,7 +74,7 @@ export async function watchHours(connection: Connection, asked: WatchAsked): Pro
   const accounts = await accountsOf(connection, asked.accounts);
   if (accounts.size === 0) return [];
   const watched = await readWatched(connection, accounts, asked);
-  const found = watched.flatMap((one) => stateOf(one, asked.rules) ?? []);
+  const found = watched.flatMap((one) => stateOf(one, asked) ?? []);
   const explained = await explainAll(connection, found, asked.merged);
   const rows = found.map((one, place) => toRow(one, explained[place], asked));
   return rows.filter((row) => !asked.known.some((known) => JSON.stringify(known) === JSON.stringify(row)));
@@ -143,25 +146,32 @@ async function readWatched(
 }
 
 /** A runaway that is new, or how one that was found before goes on; undefined if there is none. */
-function stateOf(watched: Watched, rules: AnomalyRules): Found | undefined {
+function stateOf(watched: Watched, { rules, feedback }: WatchAsked): Found | undefined {
   const { rows } = watched;
   const followed = rows.find((row) => row.state === 'open' && watchedHoursOf(row) !== undefined);
   if (followed !== undefined) return follow(watched, followed);
   // The daily rule reports an open anomaly that gets worse.
   if (rows.some(({ state, is_up, kind }) => state === 'open' && is_up && kind !== 'price')) return undefined;
   const today = Math.floor((watched.firstHour + watched.costs.length - 1) / 24);
-  const reported = reportedDays(rows);
+  const reported = reportedDays(rows, feedback);
   const runaway = runawayOf(watched, rules, (hour) => isReported(reported, Math.floor(hour / 24), today));
   return runaway === undefined ? undefined : begun(watched, runaway);
 }
 
-/** The days of increases that were reported and are over. */
-function reportedDays(rows: readonly AnomalyRow[]): { firstDay: number; lastDay: number }[] {
-  return rows.flatMap(({ is_notified, is_up, kind, state, first_day, last_day }) =>
-    is_notified && is_up && kind !== 'price' && state === 'over'
+/** The days of increases that were reported and are over. What somebody called expected or false counts as usual instead. */
+function reportedDays(
+  rows: readonly AnomalyRow[],
+  feedback: readonly StoredFeedback[],
+): { firstDay: number; lastDay: number }[] {
+  return rows.flatMap(({ anomaly_key, is_notified, is_up, kind, state, first_day, last_day }) =>
+    is_notified && is_up && kind !== 'price' && state === 'over' && !raisesBar(feedbackOn(feedback, anomaly_key))
       ? [{ firstDay: dayNamed(first_day), lastDay: dayNamed(last_day) }]
       : [],
   );
+}
+
+function raisesBar(feedback: AnomalyFeedback | undefined): boolean {
+  return typeof feedback?.bar === 'string';
 }
 
 function begun(watched: Watched, { firstHour, endHour, pace, times }: Runaway): Found {

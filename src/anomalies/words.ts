@@ -2,10 +2,12 @@ import { counted } from '../counted.ts';
 import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { cents, roughly, usd } from '../money.ts';
 import { hourMs } from '../time.ts';
+import { dayWords, monthName } from './day-words.ts';
 import { dayNamed } from './days.ts';
 import { deploymentSentences } from './deployment-words.ts';
 import type { AnomalyDriver, RunawayHours } from './detail.ts';
 import type { AnomalyFact } from './fact.ts';
+import { feedbackSentences } from './feedback-words.ts';
 import { type AnomalyPart, mainDriverOf } from './one-cause.ts';
 
 /** The text of an alert about an anomaly. */
@@ -25,12 +27,16 @@ const partsShown = 5;
 
 /** An anomaly as text: what it cost, what it will cost, what drives it, and what to do next. Pure. */
 export function anomalyWords(fact: AnomalyFact): AnomalyWords {
+  const said = feedbackSentences(fact);
+  const isNews = fact.notice === 'unfixed';
   return {
     title: titleOf(fact),
     sentences: [
       ...paceWords(fact),
       ...noticeWords(fact),
+      ...(isNews ? said : []),
       drivenWords(fact),
+      ...(isNews ? [] : said),
       ...deploymentSentences({ deployments: fact.deployments ?? [], deploymentCount: fact.deploymentCount ?? 0 }),
       ...(fact.isOver && fact.anomaly !== 'missing' ? ['It has ended.'] : []),
     ],
@@ -163,6 +169,7 @@ function noticeWords({ notice, lastNotice, firstDay, lastDay }: AnomalyFact): st
     case 'worse':
       return [`It got worse.${before}`];
     case 'continues':
+    case 'unfixed':
       return [`It has lasted ${days} days.${before}`];
     case 'reminder':
       return [`It continues after ${days} days.${before}`];
@@ -253,10 +260,10 @@ function nextWords(fact: AnomalyFact): string {
   return `Check what ${name} runs, and its schedule.`;
 }
 
-/** How to stop the messages, for a reader who knows the anomaly already. */
-function silenceWords({ notice, isOver }: AnomalyFact): string[] {
-  if (isOver || notice === undefined || notice === 'first') return [];
-  return ['If it is intended, run "costbook alerts ack" with the key below to stop these messages.'];
+/** How to raise the bar. Lower costs have none: they are reported once. */
+function silenceWords({ isUp, isOver, feedback = [] }: AnomalyFact): string[] {
+  if (!isUp || isOver || feedback.some(({ as }) => as !== 'fixed')) return [];
+  return ['If it is intended, run "costbook alerts ack KEY --as expected" with the key below.'];
 }
 
 function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
@@ -319,21 +326,6 @@ function partWords(part: number): string {
 /** Whether credits exceeded costs on the first day. */
 function isCredit({ cost }: Pick<AnomalyFact, 'cost'>): boolean {
   return wholeOfDecimal(cost, decimals) < 0n;
-}
-
-const months = [
-  ...['January', 'February', 'March', 'April', 'May', 'June'],
-  ...['July', 'August', 'September', 'October', 'November', 'December'],
-];
-
-function monthName(date: string): string {
-  return months[Number(date.slice(5, 7)) - 1] ?? date;
-}
-
-/** `15 Nov`; with the year if it differs from the last day's. */
-function dayWords(day: string, lastDay: string): string {
-  const year = day.slice(0, 4) === lastDay.slice(0, 4) ? '' : ` ${day.slice(0, 4)}`;
-  return `${Number(day.slice(8, 10))} ${monthName(day).slice(0, 3)}${year}`;
 }
 
 /** An estimate, rounded to cents. */

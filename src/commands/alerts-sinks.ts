@@ -18,6 +18,7 @@ import {
   showsPictures,
   sinkEffects,
 } from '../alerts/index.ts';
+import { readFeedback, withFeedback } from '../anomalies/index.ts';
 import {
   budgetCalendar,
   evaluateBudgets,
@@ -183,7 +184,9 @@ async function alertMessage(
   }
   const { occurrence, isOpen, fact } = alert;
   const transition = isOpen ? 'raised' : 'resolved';
-  const entries = [{ key: alert.key, occurrence, transition, fact: parseFact(fact) } as const];
+  const parsed = parseFact(fact);
+  const present = parsed.kind === 'anomaly' ? withFeedback(parsed, await readFeedback(connection)) : parsed;
+  const entries = [{ key: alert.key, occurrence, transition, fact: present } as const];
   const head = await headOf(connection, asked);
   return { message: { ...head, kind: 'alerts', entries, summary: null, isTest: false }, about: alert.key };
 }

@@ -16,13 +16,15 @@ import {
   type WaitingAlert,
   wordsOf,
 } from '../alerts/index.ts';
+import { feedbackSentences } from '../anomalies/index.ts';
+import { oneOf } from '../choices.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import type { Severity } from '../severity.ts';
 import { folded } from '../terminal/index.ts';
-import { formatInstant, formatSecond, parseInstant } from '../time.ts';
+import { formatSecond } from '../time.ts';
 import {
   type Connection,
   expectBooks,
@@ -32,6 +34,7 @@ import {
   type StoredAnswer,
   storedAnswers,
 } from '../warehouse/index.ts';
+import { acknowledge, feedbackChoices } from './alerts-ack.ts';
 import { noSuchKey, preview, sendTest } from './alerts-sinks.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
@@ -44,7 +47,7 @@ const periods = ['weekly', 'monthly'] as const;
 export const alertsCommand: Command = {
   name: 'alerts',
   summary:
-    'List alerts; test a sink (test <sink>), show what it would get (preview <sink>), acknowledge an alert until a date (ack <key>), send one again (resend <key>).',
+    'List alerts; test a sink (test <sink>), show what it would get (preview <sink>), acknowledge an alert until a date or say what it was (ack <key>), send one again (resend <key>).',
   arguments: [
     { name: '[action]', summary: `${actions.join(', ')}; without one, list alerts` },
     { name: '[name]', summary: 'test and preview: a sink; ack and resend: the key of an alert' },
@@ -54,6 +57,11 @@ export const alertsCommand: Command = {
     {
       flags: '--until <date>',
       summary: 'ack: send nothing about the alert before this date; if it is still open then, send it again',
+    },
+    {
+      flags: '--as <word>',
+      summary:
+        'ack: what an anomaly was: expected, fixed or false; none takes that back. After expected or false, a day is reported only above 1.2 times its largest day',
     },
     { flags: '--key <key>', summary: 'preview: this alert; by default the newest open one, or else an example' },
     { flags: '--period <period>', summary: 'preview: the weekly or monthly summary in place of an alert' },
@@ -69,6 +77,7 @@ export const alertsCommand: Command = {
     'costbook alerts test finops',
     'costbook alerts preview mail --out message.html',
     'costbook alerts ack stale/acc_main --until 2026-12-01',
+    'costbook alerts ack anomaly/acc_main/research/agent/agent_compute_runtime_gbs/2026-11-15 --as expected',
     'costbook alerts resend stale/acc_main',
   ],
   async run(input, context) {
@@ -87,8 +96,12 @@ export const alertsCommand: Command = {
     if (action !== undefined && options.flag('open'))
       options.problem(`--open applies only to the list of alerts, not to ${action}`);
     const until = options.text('until');
-    if (action === 'ack' && until === undefined) options.problem('ack: expected --until <date>, such as 2026-12-01');
+    const as = options.choice('as', feedbackChoices);
+    if (action === 'ack' && until === undefined && input.options['as'] === undefined) {
+      options.problem(`ack: expected --until <date>, such as 2026-12-01, or --as ${oneOf(feedbackChoices)}`);
+    }
     if (action !== 'ack' && until !== undefined) options.problem('--until applies only to ack');
+    if (action !== 'ack' && input.options['as'] !== undefined) options.problem('--as applies only to ack');
     const previewed = {
       key: options.text('key'),
       period: options.choice('period', periods),
@@ -104,7 +117,7 @@ export const alertsCommand: Command = {
     options.check();
     if (action === 'test') return sendTest(name ?? '', context);
     if (action === 'preview') return preview({ sink: name ?? '', ...previewed }, context);
-    if (action === 'ack') return acknowledge(name ?? '', until ?? '', waitMs, context);
+    if (action === 'ack') return acknowledge({ key: name ?? '', until, as, waitMs }, context);
     if (action === 'resend') return resend(name ?? '', waitMs, context);
     return list(input, context);
   },
@@ -263,10 +276,16 @@ function describeOpen(row: SqlRow, answers: readonly StoredAnswer[]): string {
   return [
     forTerminal(`${isOver(row) ? '✅ over' : `${icon} ${row['severity']}`}  ${title}`),
     ...words.flatMap((line) => (line === undefined ? [] : [`   ${forTerminal(line)}`])),
+    ...feedbackOf(fact).map((line) => `   ${forTerminal(line)}`),
     `   open since ${row['open_since']}${times}${quiet}; notified: ${notifiedWords(row)}`,
     ...newestOfEach(answers).map(({ sink, text }) => `   ${forTerminal(`${sink} answered: ${text}`, maxAnswerShown)}`),
     `   ${forTerminal(String(row['alert_key']))}`, // never cut: users copy it to ack and resend
   ].join('\n');
+}
+
+/** What people said that the anomaly was. */
+function feedbackOf(fact: AlertFact): string[] {
+  return fact.kind === 'anomaly' ? feedbackSentences(fact) : [];
 }
 
 /** Why an open alert no longer applies. */
@@ -306,36 +325,6 @@ function notifiedWords(row: SqlRow): string {
     ...(dead === 0 ? [] : [`${dead} given up`]),
   ];
   return words.length === 0 ? 'nobody' : words.join(', ');
-}
-
-async function acknowledge(key: string, untilText: string, waitMs: number, context: CommandContext): Promise<number> {
-  const now = context.effects.now();
-  const until = parseInstant(untilText, '--until', now);
-  if (until <= now) {
-    throw new UsageError(
-      `--until: ${formatInstant(until)} is in the past; expected an instant after ${formatInstant(now)}`,
-    );
-  }
-  await expectBooks(context.dir);
-  return writingRun('alerts', waitMs, context, async (warehouse, runNumber) => {
-    const known = await warehouse.knownAlerts();
-    const alert = known.find((candidate) => candidate.key === key);
-    if (alert?.isOpen !== true)
-      throw new UsageError(
-        noSuchKey(
-          key,
-          alert !== undefined,
-          known.filter(({ isOpen }) => isOpen),
-        ),
-      );
-    await warehouse.acknowledge(key, until, runNumber, context.effects.now());
-    await context.write(
-      context.json
-        ? `${JSON.stringify({ key, acknowledgedUntil: formatInstant(until) })}\n`
-        : `${key} is silenced until ${formatInstant(until)}. Costbook reports it before then only if it ends, and notifies again if it is still open.\n`,
-    );
-    return { exitCode: exitCodes.done };
-  });
 }
 
 async function resend(key: string, waitMs: number, context: CommandContext): Promise<number> {

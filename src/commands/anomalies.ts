@@ -1,4 +1,18 @@
-import { type AnomalyFact, anomalyFacts, anomalyWords, readKnownAnomalies } from '../anomalies/index.ts';
+import {
+  type AnomalyFact,
+  type AnomalyRule,
+  type AnomalyRules,
+  anomalyFacts,
+  anomalyWords,
+  barsInForce,
+  explanationLines,
+  loadAnomalyRules,
+  readFeedback,
+  readKnownAnomalies,
+  ruleOf,
+  usualRules,
+} from '../anomalies/index.ts';
+import { budgetsFile } from '../budgets/index.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { usd } from '../money.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
@@ -11,7 +25,8 @@ import { optionReader } from './options.ts';
 
 export const anomaliesCommand: Command = {
   name: 'anomalies',
-  summary: 'List open and recent anomalies, or explain one: its amount, its drivers and what was deployed before.',
+  summary:
+    'List open and recent anomalies, or explain one: its amount, its drivers, what was deployed before, its rule and its feedback.',
   options: [{ flags: '--explain <key>', summary: 'explain this anomaly; the list has the keys' }],
   examples: [
     'costbook anomalies',
@@ -29,7 +44,10 @@ export const anomaliesCommand: Command = {
       const from = Date.parse(completeThrough ?? formatInstant(context.effects.now())) - recentDays * dayMs;
       // One that is asked for by its key may be of any time.
       const rows = await readKnownAnomalies(books.connection, key === undefined ? formatInstant(from) : '1970-01-01');
-      const all = anomalyFacts(rows, new Map(), { notify: [], completeThroughOf: () => completeThrough });
+      const feedback = await readFeedback(books.connection);
+      // One that nobody was notified of can be explained too.
+      const shown = rows.map((row) => (row.anomaly_key === key ? { ...row, is_notified: true } : row));
+      const all = anomalyFacts(shown, new Map(), { notify: [], completeThroughOf: () => completeThrough, feedback });
       const facts =
         key === undefined
           ? all.toSorted(byUrgency)
@@ -39,12 +57,18 @@ export const anomaliesCommand: Command = {
           `--explain: no anomaly has the key ${key}. "costbook anomalies" lists open and recent ones; corrected costs may have removed it`,
         );
       }
+      const asked = rows.find((row) => row.anomaly_key === key);
+      const rule = asked === undefined ? undefined : ruleOf(asked, rulesOf(context.dir), feedback);
+      const bars = key === undefined ? barsInForce(feedback) : [];
       if (context.json) {
-        await context.write(`${JSON.stringify({ completeThrough, settledThrough, anomalies: facts.map(toJson) })}\n`);
+        const anomalies = facts.map((fact) => toJson(fact, rule));
+        await context.write(
+          `${JSON.stringify({ completeThrough, settledThrough, anomalies, ...(key === undefined ? { bars } : {}) })}\n`,
+        );
       } else {
-        const words = key === undefined ? facts.map(lineOf) : facts.map(explained);
-        const shown = words.length === 0 ? none : words.join('\n\n');
-        await context.write(`${folded(shown, context.layout)}\n\n${describeCompleteness(state)}\n`);
+        const words = key === undefined ? facts.map(lineOf) : facts.map((fact) => explained(fact, rule));
+        const text = [...(words.length === 0 ? [none] : words), ...barWords(bars)].join('\n\n');
+        await context.write(`${folded(text, context.layout)}\n\n${describeCompleteness(state)}\n`);
       }
       return exitCodes.done;
     } finally {
@@ -65,9 +89,9 @@ function byUrgency(a: AnomalyFact, b: AnomalyFact): number {
 }
 
 /** An anomaly without what only its alert needs. */
-function toJson(fact: AnomalyFact): object {
+function toJson(fact: AnomalyFact, rule: AnomalyRule | undefined): object {
   const { notify: _sinks, kind: _kind, state: _state, completeThrough: _through, notice: _notice, ...anomaly } = fact;
-  return { title: anomalyWords(fact).title, ...anomaly };
+  return { title: anomalyWords(fact).title, ...anomaly, ...(rule === undefined ? {} : { rule }) };
 }
 
 function lineOf(fact: AnomalyFact): string {
@@ -81,14 +105,37 @@ function lineOf(fact: AnomalyFact): string {
     .join('\n');
 }
 
-function explained(fact: AnomalyFact): string {
+/** The bars that feedback raised, with what takes each back. */
+function barWords(bars: ReturnType<typeof barsInForce>): string[] {
+  if (bars.length === 0) return [];
+  const lines = bars.flatMap(({ key, as, bar, appliesFrom, scope }) => [
+    `  ${scope.billingDimension ?? 'no billing dimension'} of ${scope.resourceType ?? 'no resource type'} in ${scope.workspace ?? 'no workspace'}: above ${usd(bar ?? '0')} a day since ${appliesFrom}, because somebody called this ${as}`,
+    `   ${key}`,
+  ]);
+  const head = 'Bars: days up to these costs are not reported. "costbook alerts ack KEY --as none" takes one back.';
+  return [[head, ...lines].map((line) => forTerminal(line)).join('\n')];
+}
+
+/** The rules of the project as they are now; the usual ones if its file has mistakes, which "costbook alert" reports. */
+function rulesOf(dir: string): AnomalyRules {
+  try {
+    return loadAnomalyRules(budgetsFile(dir), undefined);
+  } catch (error) {
+    if (error instanceof UsageError) return usualRules;
+    throw error;
+  }
+}
+
+function explained(fact: AnomalyFact, rule: AnomalyRule | undefined): string {
   const { title, sentences, next, fields, list } = anomalyWords(fact);
   return [
     title,
     ...sentences,
-    ...(next === undefined ? [] : [`→ ${next}`]),
+    // Nobody looked for the driver of what nobody was notified of.
+    ...(next === undefined || rule?.isNotified === false ? [] : [`→ ${next}`]),
     ...fields.map(({ label, value }) => `${label}: ${value}`),
     ...(list === undefined ? [] : [`${list.label}:`, ...list.items.map((item) => `  - ${item}`)]),
+    ...(rule === undefined ? [] : explanationLines(rule, fact.feedback)),
     fact.key,
   ]
     .map((line) => forTerminal(line))

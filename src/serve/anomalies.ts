@@ -4,8 +4,11 @@ import {
   type AnomalyRules,
   anomalyFacts,
   daysAround,
+  feedbackOn,
   loadAnomalyRules,
+  readFeedback,
   readKnownAnomalies,
+  type StoredFeedback,
 } from '../anomalies/index.ts';
 import { budgetsFile } from '../budgets/index.ts';
 import {
@@ -19,6 +22,7 @@ import {
 } from '../charts/index.ts';
 import { anomalyAddress, resourceAddress } from '../dashboard-address.ts';
 import { UsageError } from '../errors.ts';
+import { shellWord } from '../shell-word.ts';
 import { shownInstant } from '../shown-time.ts';
 import { dayMs, formatInstant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
@@ -151,6 +155,7 @@ ${figure(band.chart, { height: 320, ...band })}
 <section>${effectsTable(row)}</section>
 </div>
 <section>${deploymentsBeforeTable(text(row, 'deployments'))}</section>
+<section>${await feedbackSection(request, row)}</section>
 <section>${await statesTable(request, row, drivers)}</section>`,
   };
 }
@@ -165,7 +170,8 @@ async function presentFact({ view }: PageRequest, row: SqlRow): Promise<AnomalyF
   const own = all.filter(({ anomaly_key }) => keys.has(anomaly_key));
   const known = new Map([[before.key, { isOpen: true, fact: before }]]);
   const { completeThrough } = await readBooksState(view);
-  const [fact] = anomalyFacts(own, known, { notify: [], completeThroughOf: () => completeThrough });
+  const feedback = await feedbackOf(view);
+  const [fact] = anomalyFacts(own, known, { notify: [], completeThroughOf: () => completeThrough, feedback });
   return fact;
 }
 
@@ -175,6 +181,27 @@ interface Driver {
   readonly cost: string;
   readonly expected: string;
   readonly part: number;
+}
+
+/** What people said that anomalies were. */
+function feedbackOf(view: PageRequest['view']): Promise<readonly StoredFeedback[]> {
+  return view.once('feedback', (connection) => readFeedback(connection));
+}
+
+/** What people said that it was, the bar that follows, and how to say it. */
+async function feedbackSection({ view }: PageRequest, row: SqlRow): Promise<Markup> {
+  const key = String(row['anomaly_key']);
+  const given = feedbackOn(await feedbackOf(view), key);
+  const words =
+    given === undefined
+      ? 'Nobody said what it was.'
+      : `Somebody called it ${given.as} on ${shownInstant(given.givenAt)}, for days from ${given.appliesFrom} on.`;
+  const bar =
+    given === undefined || given.bar === null
+      ? ''
+      : html` Costbook reports a day only above <b>${money(given.bar)} USD</b>, 1.2 times its largest day (${money(given.largestCost)} USD).`;
+  const command = `costbook alerts ack ${shellWord(key)} --as ${given === undefined ? 'expected' : 'none'}`;
+  return html`<h2>Feedback</h2><p>${words}${bar}</p><p class="empty">${given === undefined ? 'To say that it was expected' : 'To take it back'}, run <code>${command}</code>.</p>`;
 }
 
 function tiles(row: SqlRow): Markup {

@@ -1,4 +1,5 @@
 import type { Instant } from '../time.ts';
+import { type AlertFeedback, recordFeedback } from './alert-feedback.ts';
 import {
   type DeliveryEnd,
   type Evaluation,
@@ -38,6 +39,8 @@ export interface AlertRecords {
   lastMessagesAbout(key: string): Promise<StoredMessage[]>;
   /** Mutes an alert's key from now to an instant. */
   acknowledge(key: string, until: Instant, runNumber: number, now: Instant): Promise<void>;
+  /** Writes what somebody says that an anomaly was; returns the instant that it has. */
+  giveFeedback(given: Omit<AlertFeedback, 'at'>, now: Instant): Promise<Instant>;
   /** Messages that are not delivered yet, in order. */
   pendingMessages(): Promise<PendingMessage[]>;
   /** What agents and models answered to messages that were queued at an instant or later. */
@@ -59,6 +62,11 @@ export function alertRecords(connection: Connection, recorder: Recorder, clock: 
     lastMessagesAbout: (key) => lastMessagesAbout(connection, key),
     acknowledge: async (key, until, runNumber, now) =>
       recordAcknowledgement(recorder, { key, until, runNumber, at: clock.seenAt(now) }),
+    giveFeedback: async (given, now) => {
+      const at = clock.seenAt(now);
+      await recordFeedback(recorder, { ...given, at });
+      return at;
+    },
     pendingMessages: () => pendingMessages(connection),
     answersSince: (since) => storedAnswers(connection, since),
     deliveryBegan: async (number, runNumber, now) =>

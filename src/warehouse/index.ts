@@ -14,6 +14,7 @@ export {
   unprovenText,
   unprovenWindows,
 } from './accounts.ts';
+export type { AnomalyCalled, FeedbackGiven } from './alert-feedback.ts';
 export {
   answerPrefix,
   type DeliveryEnd,

@@ -57,6 +57,8 @@ export type EventName =
   | 'anomalies_evaluated'
   /** Somebody acknowledged an alert, until an instant. */
   | 'alert_acknowledged'
+  /** Somebody said what an anomaly was. */
+  | 'alert_feedback_given'
   /** A run starts to send a message to a sink. */
   | 'delivery_began'
   /** The sink's receipt of a message, or why there is none. */

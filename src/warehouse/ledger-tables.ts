@@ -35,6 +35,7 @@ export interface LedgerTable {
 export const ledgerTables: readonly LedgerTable[] = [
   written('accounts', 'recorded_at', 'replaced_at'),
   written('acknowledgements', 'acknowledged_at', 'ended_at'),
+  written('alert_feedback', 'given_at'),
   written('alerts', 'raised_at', 'ended_at', ['ending', 'end_fact']),
   written('allocations', 'recorded_at', 'replaced_at'),
   written('anomalies', 'recorded_at', 'replaced_at'),

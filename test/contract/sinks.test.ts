@@ -9,6 +9,7 @@ import type { SinkSettings, SlackSettings } from '../../src/config/sink-settings
 import { blockKitFaults } from '../support/block-kit.ts';
 import {
   entryOf,
+  exampleCalled,
   exampleFacts,
   exampleForecast,
   examplePicture,
@@ -192,6 +193,10 @@ test('webhook messages match the published schema', async () => {
     for (const name of own.required) expect(Object.keys(fact)).toContain(name);
   }
   expect(Object.keys(schema.$defs.budget.properties)).toEqual(expect.arrayContaining(Object.keys(exampleShared)));
+  const anomaly = schema.$defs.anomaly.properties;
+  expect(Object.keys(anomaly)).toEqual(expect.arrayContaining(Object.keys(exampleCalled)));
+  expect(anomaly.notice.enum).toContain(exampleCalled.notice);
+  expect(Object.keys(exampleCalled.feedback?.[0] ?? {}).sort()).toEqual(anomaly.feedback.items.required.toSorted());
 });
 
 describe('email', () => {

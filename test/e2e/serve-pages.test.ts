@@ -58,6 +58,7 @@ beforeAll(async () => {
           }),
         },
       ],
+      alert_feedback: [{ alert_key: anomalyKey, anomaly_key: anomalyKey, largest_cost: '31.000000000001' }],
       forecasts: [
         {
           ...{ budget: 'everything', scope: '{}', period: '2026-10', period_start: '2026-10-01' },
@@ -221,6 +222,9 @@ describe('the page of anomalies', () => {
     expect(detail.status).toBe(200);
     for (const amount of Object.values(row ?? {})) expect(amountsOf(detail.text)).toContain(amount);
     expect(detail.text).toContain('usual range');
+    expect(detail.text).toContain('Somebody called it expected on 2026-09-08 09:00 UTC, for days from 2026-09-08 on.');
+    for (const amount of ['37.200000000002', '31.000000000001']) expect(amountsOf(detail.text)).toContain(amount);
+    expect(detail.text).toContain('--as none');
     expect((await served.get('/anomalies/none')).status).toBe(404);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
+import { readCalled } from '../../src/anomalies/called.ts';
 import type { AnomalyFact } from '../../src/anomalies/fact.ts';
 import { type AnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
 import { anomalyOverWords } from '../../src/anomalies/words.ts';
@@ -227,6 +228,64 @@ describe('an evaluation', () => {
     });
     expect(anomalies.anomalies).toMatchObject([{ anomaly_key: key, state: 'restated' }]);
     expect(facts).toMatchObject([{ key, state: 'resolved', isRestated: true }]);
+  });
+
+  describe('after feedback on an anomaly of 7 September', () => {
+    const scope = 'north/sandbox/sandbox_compute_runtime_gbs';
+    const costs = daily('2026-08-01', [...forty.slice(0, 37), 30, 10, 10, 10, 10, 10, 10, 10, 10, 30]);
+    const given = {
+      ...through('2026-09-17'),
+      costs,
+      anomalies: [{ state: 'over', ended_day: '2026-09-09' }],
+      anomaly_evaluations: [{ evaluated_through: '2026-09-16', load_number: 1 }],
+    };
+    const raised = (facts: readonly AnomalyFact[]) => facts.map(({ key }) => key);
+
+    test('holds the same cost against its bar, and stores that it did', async () => {
+      const without = await evaluated(given);
+      expect(raised(without.facts)).toContain(`anomaly/acc_one/${scope}/2026-09-16`);
+      const { facts, anomalies } = await evaluated({ ...given, alert_feedback: [{}] });
+      expect(raised(facts)).not.toContain(`anomaly/acc_one/${scope}/2026-09-16`);
+      const row = anomalies.anomalies.find(({ first_day: first }) => first === '2026-09-16');
+      expect(row).toMatchObject({ kind: 'spike', is_notified: false, notified_day: null });
+      expect(JSON.parse(row?.detail ?? '{}')).toMatchObject({ heldDays: ['2026-09-16'] });
+    });
+
+    test('reports it if the feedback is of another scope, was taken back, or applies later', async () => {
+      for (const alert_feedback of [
+        [{ workspace: 'south' }],
+        [{ billing_dimension: null }],
+        [{}, { feedback: 'none', applies_from: '2026-09-12', given_at: '2026-09-12 09:00:00', run_number: 4 }],
+        [{ applies_from: '2026-09-17' }],
+        [{ feedback: 'fixed' }],
+      ]) {
+        const { facts } = await evaluated({ ...given, alert_feedback });
+        expect(raised(facts), JSON.stringify(alert_feedback)).toContain(`anomaly/acc_one/${scope}/2026-09-16`);
+      }
+    });
+
+    test('takes the exact cost of the largest day, and applies to days that are not judged yet', async () => {
+      const key = `anomaly/acc_one/${scope}/2026-09-07`;
+      const now = Date.parse('2026-09-18T09:00:00Z');
+      const books = await givenBooks({
+        ...given,
+        costs: [...costs, ...daily('2026-09-08', [30.000000000001], { resource_uuid: 'sbx-9' })],
+        anomalies: [{ last_day: '2026-09-08' }],
+      });
+      try {
+        const asked = (feedback: 'expected' | 'fixed') =>
+          readCalled(books.connection, { key, feedback, now }, new Map());
+        expect(await asked('expected')).toMatchObject([
+          { anomaly_key: key, first_day: '2026-09-07', last_day: '2026-09-08', applies_from: '2026-09-16' },
+        ]);
+        expect((await asked('expected'))[0]?.largest_cost).toBe('40.000000000001');
+        expect(await asked('fixed')).toMatchObject([{ applies_from: '2026-09-19' }]);
+        const other = { key: 'stale/acc_one', feedback: 'expected', now } as const;
+        await expect(readCalled(books.connection, other, new Map())).rejects.toThrow('stale/acc_one is no anomaly');
+      } finally {
+        books.close();
+      }
+    });
   });
 
   describe('of an account whose token changed from admin to member on 10 September', () => {

@@ -242,6 +242,18 @@ export const exampleParts: AlertFact & { readonly kind: 'anomaly' } = {
   }),
 };
 
+/** A runaway that was called fixed, and still costs more. */
+export const exampleCalled: AlertFact & { readonly kind: 'anomaly' } = {
+  ...exampleRunaway,
+  notice: 'unfixed',
+  feedback: [
+    {
+      ...{ key: exampleRunaway.key, as: 'fixed', givenAt: '2026-10-25T09:00:00Z', appliesFrom: '2026-10-26' },
+      ...{ largestCost: '97.100000000000', bar: null },
+    },
+  ],
+};
+
 /** A forecast threshold, which is also a fact of the kind budget. */
 export const exampleForecast: AlertFact & { readonly kind: 'budget' } = {
   ...(exampleFacts['budget'] as AlertFact & { readonly kind: 'budget' }),

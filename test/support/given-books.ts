@@ -35,6 +35,7 @@ export interface Given {
   readonly resource_use?: readonly Readonly<Record<string, Cell>>[];
   readonly listings?: readonly Readonly<Record<string, Cell>>[];
   readonly alerts?: readonly Readonly<Record<string, Cell>>[];
+  readonly alert_feedback?: readonly Readonly<Record<string, Cell>>[];
   readonly acknowledgements?: readonly Readonly<Record<string, Cell>>[];
   /** Messages to sinks. */
   readonly outbox?: readonly Readonly<Record<string, Cell>>[];
@@ -284,6 +285,22 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     acknowledged_at: '2026-09-11',
     ended_at: null,
   },
+  alert_feedback: {
+    alert_key: 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-07',
+    anomaly_key: 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-07',
+    account: 'acc_one',
+    workspace: 'north',
+    resource_type: 'sandbox',
+    billing_dimension: 'sandbox_compute_runtime_gbs',
+    is_up: true,
+    feedback: 'expected',
+    first_day: '2026-09-07',
+    last_day: '2026-09-07',
+    largest_cost: '30',
+    applies_from: '2026-09-08',
+    run_number: 3,
+    given_at: '2026-09-08 09:00:00',
+  },
   outbox: {
     message_number: 1,
     message_id: 'm1',
@@ -437,6 +454,7 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     'listings',
     'alerts',
     'acknowledgements',
+    'alert_feedback',
     'outbox',
     'deliveries',
     'anomalies',

@@ -9,6 +9,7 @@ import { maxWebhookBytes, webhookBody } from '../../src/alerts/sinks/webhook.ts'
 import { blockKitFaults } from '../support/block-kit.ts';
 import {
   entryOf,
+  exampleCalled,
   exampleFacts,
   exampleForecast,
   exampleParts,
@@ -60,6 +61,7 @@ const examples: Readonly<Record<string, OutgoingMessage>> = {
   ),
   anomaly_continues: messageOf(entryOf(exampleRunaway, 'raised', 3)),
   anomaly_parts: messageOf(entryOf(exampleParts)),
+  anomaly_unfixed: messageOf(entryOf(exampleCalled, 'raised', 4)),
   anomaly_usual: messageOf(entryOf({ ...exampleRunaway, isOver: true, isUsual: true }, 'resolved', 3)),
   forecast: messageOf(entryOf(exampleForecast)),
   forecast_shared: messageOf(entryOf(exampleShared)),
