@@ -15,6 +15,7 @@ export function spansOf(
   const length = Math.max(1, Math.floor(most / rowsOfMonth));
   const first = Math.max(from ?? window.start, window.start);
   const count = Math.ceil(monthsBetween(first, window.end) / length);
+  if (count <= 1) return [{ from, to: undefined }];
   const starts = Array.from({ length: count }, (_, index) => addCalendarMonths(floorMonth(first), index * length));
   return starts.map((start, index) => ({ from: index === 0 ? from : start, to: starts[index + 1] }));
 }

@@ -160,6 +160,7 @@ export {
   coveredAsMember,
   dueMonths,
   groupsByWorkspace,
+  keepSeriesHours,
   openPastReader,
   type PastComparison,
   type PastDifference,
