@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { spansOf } from '../../src/query/spans.ts';
+import fc from '../support/fast-check.ts';
 
 const [june, july, august, september] = [5, 6, 7, 8].map((month) => Date.UTC(2026, month, 1)) as [
   number,
