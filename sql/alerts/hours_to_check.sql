@@ -1,5 +1,6 @@
---! about: The first month whose hours may have changed since alerts were last evaluated to the end; null if they never were,
---! about: or if other allocation rules apply since. Loads of that run itself may be younger than its evaluation.
+--! about: The first month whose hours may have changed since alerts were last evaluated to the end; null if they never were
+--! about: in this file, with these checks ($checks is their hash), or if other allocation rules apply since. Loads of that
+--! about: run itself may be younger than its evaluation. A rebuilt file has no hash: nobody has checked it yet.
 with evaluated as (
   select run_number from ledger.runs where command = 'alert' and outcome = 'done'
   union all
@@ -19,7 +20,9 @@ applied as (
 )
 select
   case
-    when (select run_number from last_evaluated) is not null and not coalesce((select is_new from applied), false)
+    when (select run_number from last_evaluated) is not null
+      and not coalesce((select is_new from applied), false)
+      and exists (from ledger.applied_files where folder = 'checks' and hash = $checks)
       then epoch_ms(
         cast(
           date_trunc(

@@ -1,6 +1,7 @@
 --! about: The old value of a restatement is the value that the load before it stored, and the newest value is in the
 --! about: books.
 --! severity: fail
+--! hours: by month
 with steps as (
   select
     account,

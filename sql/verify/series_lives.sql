@@ -1,12 +1,16 @@
---! about: How many series of each billing dimension had a given first and last day: identified by UUID (question
+--! about: How many series of each billing dimension may have a given first and last day: identified by UUID (question
 --! about: series) or by name (question names; by workspace if $by_workspace, otherwise by type).
-with of_series as materialized (
-  select series_id, min(bucket_start) as first_hour, max(bucket_start) as last_hour
-  from ledger.hourly_costs
+with
+--! include: hours_of_series
+of_series as materialized (
+  select
+    series_id,
+    greatest(first_hour, cast($window_start as timestamp)) as first_hour,
+    least(last_hour, cast($window_end as timestamp) - interval 1 hour) as last_hour
+  from hours_of_series
   where series_id in (select series_id from ledger.series where account = $account)
-    and bucket_start >= cast($window_start as timestamp)
-    and bucket_start < cast($window_end as timestamp)
-  group by series_id
+    and first_hour < cast($window_end as timestamp)
+    and last_hour >= cast($window_start as timestamp)
 ),
 lives as (
   select

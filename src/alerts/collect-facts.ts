@@ -47,6 +47,7 @@ import {
 } from '../warehouse/index.ts';
 import type { AlertFact, BudgetAlertFact } from './alert-fact.ts';
 import { groupGaps } from './gap-words.ts';
+import { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
 import { alertKey, diskKey } from './next-step.ts';
 import { alertRows } from './rows.ts';
 import { type DataState, dataFacts, heldFacts, parseFact, type Severities, withWithdrawn } from './transitions.ts';
@@ -77,10 +78,7 @@ export interface AlertFactsOptions {
   readonly overlay: string;
   readonly signal: AbortSignal;
   /** Runs the checks, whose SQL may be the user's; by default on the same connection. */
-  readonly runChecks?: (
-    checks: readonly Check[],
-    hours: { readonly from: Instant; readonly whole: readonly string[] } | undefined,
-  ) => Promise<readonly CheckResult[]>;
+  readonly runChecks?: (checks: readonly Check[], hours: HoursToCheck | undefined) => Promise<readonly CheckResult[]>;
   /** Called with the name of each step. */
   readonly onProgress?: ((words: string) => void) | undefined;
 }
@@ -396,25 +394,10 @@ async function readDataState(
     checks: results.map(checkState),
     runs: await readLastRuns(connection),
     listings: await readListings(connection),
-    closedMonths: await closedMonthsChanged(connection),
+    closedMonths: await closedMonthsChanged(connection, isMonthOpen(known) ? undefined : hours?.from),
     dimensions: await readUnknownDimensions(connection),
     interfaces: await readInterfaces(connection),
   };
-}
-
-/**
- * The hours that checks need, and the checks that need all hours: their alert is open, so what they found may be anywhere.
- * Undefined if every check needs all hours.
- */
-async function hoursToCheck(
-  connection: Connection,
-  known: readonly KnownAlert[],
-): Promise<{ readonly from: Instant; readonly whole: readonly string[] } | undefined> {
-  const [row] = await alertRows(connection, 'hours_to_check');
-  const from = row?.['first_hour'] ?? null;
-  if (from === null) return undefined;
-  const open = known.filter(({ isOpen }) => isOpen).map(({ fact }) => JSON.parse(fact) as AlertFact);
-  return { from: Number(from), whole: open.flatMap((fact) => (fact.kind === 'check' ? [fact.check] : [])) };
 }
 
 function checkState({ check: { name, about, severity }, offenders, error }: CheckResult): DataState['checks'][number] {
@@ -456,12 +439,23 @@ function clockOf(read: ClockReading | undefined): DataState['accounts'][number][
   return { aheadSeconds, platformAt: formatInstant(platformAt), localAt: formatInstant(localAt) };
 }
 
-/** The closed months that changed: by corrections, or because the books no longer have what was closed. */
-async function closedMonthsChanged(connection: Connection): Promise<DataState['closedMonths']> {
-  const differing = (await differingCloses(connection)).map(({ account, month, closedCost, cost, ...rest }) => ({
-    ...{ account, month, cost: rest.difference, corrections: 0, deliveredIn: [], drivers: [] },
-    differs: { closedCost, cost, reopen: rest.reopen, close: rest.close },
-  }));
+/** Whether an alert about a closed month is open: then it may be any month. */
+function isMonthOpen(known: readonly KnownAlert[]): boolean {
+  return known.some(({ isOpen, fact }) => isOpen && parseFact(fact)?.kind === 'closed_month');
+}
+
+/**
+ * The closed months that changed: by corrections, or because the books no longer have what was closed. Before `from` the
+ * books are those of the last evaluation, which compared them; undefined compares every month.
+ */
+async function closedMonthsChanged(connection: Connection, from?: Instant): Promise<DataState['closedMonths']> {
+  const within = from === undefined ? undefined : { start: from, end: Number.POSITIVE_INFINITY };
+  const differing = (await differingCloses(connection, within)).map(
+    ({ account, month, closedCost, cost, ...rest }) => ({
+      ...{ account, month, cost: rest.difference, corrections: 0, deliveredIn: [], drivers: [] },
+      differs: { closedCost, cost, reopen: rest.reopen, close: rest.close },
+    }),
+  );
   const rows = await alertRows(connection, 'closed_months');
   const toClose = rows.length === 0 ? () => [] : await readMonthsToClose(connection);
   const moved = rows.map((row) => {

@@ -4,6 +4,7 @@ export { type AlertFactsOptions, type CurrentCauses, currentCauses, readAlertFac
 export { type Delivery, deliver } from './deliver.ts';
 export { isSameCause } from './failure-codes.ts';
 export { groupGaps } from './gap-words.ts';
+export { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
 export {
   cardOf,
   type Message,

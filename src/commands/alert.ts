@@ -1,4 +1,5 @@
 import {
+  type AlertFactsOptions,
   alertFactsOptions,
   alertWithoutBooks,
   asKnown,
@@ -64,7 +65,8 @@ export const alertCommand: Command = {
     const evaluate = () =>
       writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
         const waiting = await unstoredAlerts(context, config.alerts.notify);
-        const asked = { ...before, now: context.effects.now() }; // the run may have set the clock back
+        // The run may have set the clock back, and a step before this one may have run the checks.
+        const asked = { ...before, ...checksOfRun(context), now: context.effects.now() };
         // Facts come from the snapshot: checks are SQL of users and must not reach the writer's file.
         await warehouse.publish();
         const stored = await warehouse.knownAlerts();
@@ -109,6 +111,7 @@ export const alertCommand: Command = {
           });
           await storeAlerts(unstored, warehouse, runNumber, at);
           await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
+          await warehouse.rememberChecks();
           await forgetUnstored(context.dir);
         } finally {
           books.close();
@@ -269,6 +272,12 @@ async function showOnly(context: CommandContext): Promise<number> {
     await context.write(texts.length === 0 ? 'Nothing new.\n' : `${texts.join('\n\n')}\n`);
   }
   return exitCodes.done;
+}
+
+/** How the alerts of a run get the results of its step `check`, if they are of the present books. */
+function checksOfRun({ run }: CommandContext): Pick<AlertFactsOptions, 'runChecks'> {
+  const found = run?.checksFound();
+  return found === undefined ? {} : { runChecks: async () => found };
 }
 
 /** What the next `alert` would send to each sink. Without sinks, all of it goes to a placeholder. */

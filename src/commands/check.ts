@@ -1,11 +1,13 @@
 import { join } from 'node:path';
+import { type HoursToCheck, hoursToCheck } from '../alerts/index.ts';
 import { counted } from '../counted.ts';
 import { exitCodes, worstExitCode } from '../errors.ts';
 import { checkMachineStep, checkSqlStep, type NextStep, nextWords, stepSentence } from '../next-step.ts';
 import { runChecks } from '../query/index.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
-import { type CheckResult, openBooks, readChecks } from '../warehouse/index.ts';
+import { formatInstant, formatMonth } from '../time.ts';
+import { type CheckResult, knownAlerts, openBooks, readChecks } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';
 
@@ -14,13 +16,18 @@ export const checkCommand: Command = {
   summary: 'Run data checks on the books. Each check is a SELECT that should return no rows.',
   options: [
     { flags: '--list', summary: 'list the checks' },
+    {
+      flags: '--changed',
+      summary: 'read only the months that changed since alert last ran; the others were checked before',
+    },
     { flags: '--timeout <duration>', summary: 'stop a check that takes longer, such as 90s or 30m; 10m by default' },
   ],
   needsProject: ({ options }) => options['list'] !== true,
-  examples: ['costbook check', 'costbook check --json', 'costbook check --list'],
+  examples: ['costbook check', 'costbook check --changed', 'costbook check --json', 'costbook check --list'],
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
     const timeoutMs = timeoutOf(options);
+    const isChanged = options.flag('changed');
     options.check();
     const checks = await readChecks(join(context.dir, 'sql'));
     if (input.options['list'] === true) {
@@ -40,6 +47,7 @@ export const checkCommand: Command = {
     const books = await openBooks(context.dir, { lockedDown: true });
     try {
       const state = await completenessOf(books.connection);
+      const hours = isChanged ? await hoursToCheck(books.connection, await knownAlerts(books.connection)) : undefined;
       function progress(done: number): void {
         const next = checks[done];
         if (next !== undefined) context.progress(`check ${done + 1} of ${checks.length}, ${next.name}`);
@@ -48,6 +56,7 @@ export const checkCommand: Command = {
       progress(done);
       const results = await runChecks(context.dir, checks, {
         signal: context.signal,
+        hours,
         timeoutMs,
         async onResult(result) {
           done += 1;
@@ -55,10 +64,12 @@ export const checkCommand: Command = {
           if (!context.json) await context.write(describe(result, context.layout));
         },
       });
+      context.run?.keepChecks(results);
       if (context.json) {
         const { completeThrough } = state;
-        await context.write(`${JSON.stringify({ completeThrough, checks: results.map(toJson) })}\n`);
-      } else await context.write(`${describeCompleteness(state)}\n`);
+        const from = isChanged ? { changedFrom: hours === undefined ? null : formatInstant(hours.from) } : {};
+        await context.write(`${JSON.stringify({ completeThrough, ...from, checks: results.map(toJson) })}\n`);
+      } else await context.write(`${hours === undefined ? '' : changedWords(hours)}${describeCompleteness(state)}\n`);
       for (const result of results) {
         const words = complaint(result);
         if (words !== undefined) context.tell(words);
@@ -82,6 +93,12 @@ export const checkCommand: Command = {
     }
   },
 };
+
+/** What was read, if that was not every hour. */
+function changedWords({ from, whole }: HoursToCheck): string {
+  const others = whole.length === 0 ? '' : `; every hour for ${whole.join(', ')}, whose alert is open`;
+  return `Read the hours from ${formatMonth(from)} on: earlier months have not changed since they were checked${others}.\n`;
+}
 
 function exitCodeOf({ check, offenders, error }: CheckResult): number {
   if (error !== undefined) return error.exitCode;

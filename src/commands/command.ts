@@ -2,7 +2,7 @@ import type { SpendNow } from '../budgets/index.ts';
 import type { Effects, HttpSend } from '../effects.ts';
 import type { Failure } from '../failure.ts';
 import type { TableLayout } from '../terminal/index.ts';
-import type { Warehouse } from '../warehouse/index.ts';
+import type { CheckResult, Warehouse } from '../warehouse/index.ts';
 
 /** An option in the command table. Usage text, docs/cli.md and shell completion are generated from it. */
 export interface CommandOption {
@@ -84,6 +84,10 @@ export interface RunUnderWay {
   explain(error: string, failure?: Failure): void;
   /** The spend of every budget, if a step just computed it. */
   keepSpends(spends: readonly SpendNow[]): void;
+  /** What the checks of a step found, for the alerts of this run. */
+  keepChecks(results: readonly CheckResult[]): void;
+  /** What the checks of this run found in the books as they are; undefined if none ran since a step changed them. */
+  checksFound(): readonly CheckResult[] | undefined;
 }
 
 /** One entry of the command table. */

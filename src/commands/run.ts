@@ -29,12 +29,15 @@ import {
 import { expectProject } from '../project-folder.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, type Instant, parseInstant } from '../time.ts';
-import type { Warehouse } from '../warehouse/index.ts';
+import type { CheckResult, Warehouse } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { inputOf, mistakesOf, stepCommands, withMonth } from './job-mistakes.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, openEnd, openForRun, redacted, withStepOfRun } from './writing-run.ts';
+
+/** Steps after which the results of earlier checks say nothing about the books. */
+const changesBooks: readonly StepName[] = ['ingest', 'close'];
 
 /** At most this many missed slots get a row, the newest first. */
 const maxMissedRows = 100;
@@ -189,14 +192,16 @@ async function runUnderLock(
   const end = openEnd(run, { command: 'run', job: job.name }, warehouse, context);
   let results: readonly StepResult[];
   let spends: Outcome['spends'];
+  let checksFound: readonly CheckResult[] | undefined;
   let ofBooks: unknown;
   try {
     results = await runSteps({
       steps,
       runNumber: run.number,
       ledger: redactedLedger(warehouse, context),
-      perform: (step, { signal, count, explain }) =>
-        perform(job, step, {
+      perform: (step, { signal, count, explain }) => {
+        if (changesBooks.includes(step.name)) checksFound = undefined;
+        return perform(job, step, {
           ...context,
           signal,
           count,
@@ -208,12 +213,17 @@ async function runUnderLock(
             keepSpends: (found) => {
               spends = found;
             },
+            keepChecks: (found) => {
+              checksFound = found;
+            },
+            checksFound: () => checksFound,
           },
         }).catch((error: unknown) => {
           // Failures before the alerts are stored with them.
           if (step.name === 'alert' && isForRepair(error)) ofBooks = error;
           throw error;
-        }),
+        });
+      },
       signal: context.signal,
       timeout,
       now: effects.now,

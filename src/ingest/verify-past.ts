@@ -31,6 +31,7 @@ import {
   coveredAsMember,
   dueMonths,
   groupsByWorkspace,
+  keepSeriesHours,
   type PastComparison,
   type PastDifference,
   type PastQuery,
@@ -149,6 +150,7 @@ async function verifySeries(past: Past): Promise<Window[]> {
   const everything = settledDaysOf(past, everyDay);
   const isAsked = everything.length > 0 && deepVerifyPages > 0;
   const { connection } = past.verification;
+  if (isAsked) await past.tools.warehouse.exclusively(() => keepSeriesHours(connection));
   const found = await askAllByRole(past, (role) =>
     isAsked ? tonightsSeries(connection, past.account, everything, deepVerifyPages, role) : [],
   );

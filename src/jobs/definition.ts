@@ -42,7 +42,16 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
       { key: 'refetch', kind: 'flag', about: 'fetch all hours of the range again, not only new and changed ones' },
     ],
   },
-  check: { needs: [], options: [] },
+  check: {
+    needs: [],
+    options: [
+      {
+        key: 'changed',
+        kind: 'flag',
+        about: 'read only the months that changed since alert last ran; the others were checked before',
+      },
+    ],
+  },
   close: {
     needs: ['ingest', 'check'],
     argument: 'month',

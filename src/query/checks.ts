@@ -10,6 +10,9 @@ const program = fileURLToPath(new URL('child-main.js', import.meta.url));
 /** The default time limit of one check. */
 const usualCheckMs = 10 * 60_000;
 
+/** A check of more rows at once may need more memory than a command may use. */
+const usualRowsAtOnce = 15_000_000;
+
 /** How checks are run. */
 export interface ChecksOptions {
   readonly signal: AbortSignal;
@@ -17,6 +20,8 @@ export interface ChecksOptions {
   readonly isDry?: boolean;
   /** Built-in checks whose months can be checked one by one see only these hours, except those that `whole` names. */
   readonly hours?: { readonly from: Instant; readonly whole: readonly string[] } | undefined;
+  /** Built-in checks whose months can be checked one by one read some months at a time, of about so many rows. */
+  readonly rowsAtOnce?: number | undefined;
   /** Time limit of each check. */
   readonly timeoutMs?: number | undefined;
   /** Receives each result as soon as it is available. */
@@ -31,7 +36,7 @@ export interface ChecksOptions {
 export async function runChecks(
   dir: string,
   given: readonly Check[],
-  { signal, isDry = false, hours, timeoutMs = usualCheckMs, onResult }: ChecksOptions,
+  { signal, isDry = false, hours, rowsAtOnce = usualRowsAtOnce, timeoutMs = usualCheckMs, onResult }: ChecksOptions,
 ): Promise<CheckResult[]> {
   // Those that see other hours come together: the books are opened for each change.
   const checks = hours === undefined ? given : given.toSorted((a, b) => Number(!a.isByMonth) - Number(!b.isByMonth));
@@ -44,7 +49,7 @@ export async function runChecks(
   }
   while (results.length < checks.length) {
     const left = checks.slice(results.length);
-    const asked = { dir, checks: left, isDry, hoursFrom: hours?.from ?? null, whole: hours?.whole ?? [] };
+    const asked = { dir, checks: left, isDry, hoursFrom: hours?.from ?? null, whole: hours?.whole ?? [], rowsAtOnce };
     function onEvent(event: unknown): void {
       const check = checks[results.length];
       const { failure, ...found } = event as CheckReported;

@@ -1,17 +1,22 @@
 import { dirname } from 'node:path';
 import { DamagedFileError, MachineError } from '../errors.ts';
-import type { Instant } from '../time.ts';
+import type { Instant, Window } from '../time.ts';
 import {
   type Books,
   bindCheck,
   builtInSql,
   type Check,
   type CheckResult,
+  type Connection,
+  extentOf,
+  type HoursBetween,
+  maxOffendersShown,
   openBooks,
   runCheck,
 } from '../warehouse/index.ts';
 import type { Failure } from './question.ts';
 import { asFailure, type Parent } from './serve-parent.ts';
+import { spansOf } from './spans.ts';
 
 /** Checks to run over the snapshot of a project folder. */
 export interface ChecksAsked {
@@ -23,6 +28,8 @@ export interface ChecksAsked {
   readonly hoursFrom: Instant | null;
   /** The names of the checks that see all hours nevertheless. */
   readonly whole: readonly string[];
+  /** Checks of hours by month read about so many rows at once. */
+  readonly rowsAtOnce: number;
 }
 
 /** A child's report of one check: its result without the check, and its error as text. */
@@ -32,34 +39,85 @@ export interface CheckReported extends Omit<CheckResult, 'check' | 'error'> {
 
 /** Runs checks in order, in the child, and reports each when it is done. */
 export async function runInBooks(
-  { dir, checks, isDry, hoursFrom, whole }: ChecksAsked,
+  { dir, checks, isDry, hoursFrom, whole, rowsAtOnce }: ChecksAsked,
   { reader, signal, report }: Parent,
 ): Promise<null> {
   const isOurs = ({ file }: Check) => dirname(dirname(file.path)) === builtInSql;
-  const fromOf = (check: Check) =>
-    hoursFrom !== null && check.isByMonth === true && isOurs(check) && !whole.includes(check.name)
-      ? hoursFrom
-      : undefined;
-  let shared: { readonly books: Books; readonly from: Instant | undefined } | undefined;
+  const fromOf = ({ name }: Check) => (hoursFrom === null || whole.includes(name) ? undefined : hoursFrom);
+  let shared: SharedBooks | undefined;
+  async function booksOf(isOfHours: boolean): Promise<SharedBooks> {
+    if (shared?.isOfHours === isOfHours) return shared;
+    shared?.books.close(); // two at once would use twice the memory
+    shared = undefined;
+    const books = await openBooks(dir, { lockedDown: true, isOfHours, reader, signal });
+    shared = { books, isOfHours, window: await extentOf(books.connection) };
+    return shared;
+  }
   try {
     for (const check of checks) {
       // Settings that a project's SQL changes in DuckDB must not affect the next check.
-      if (!isOurs(check)) {
-        report(await runAlone(dir, check, isDry, reader, signal));
-        continue;
+      if (!isOurs(check)) report(await runAlone(dir, check, isDry, reader, signal));
+      else if (isDry || check.isByMonth !== true) {
+        report(await runOne((await booksOf(false)).books.connection, check, isDry));
+      } else {
+        const from = fromOf(check);
+        // Opening the books for some hours takes longer; small books are read whole.
+        const isLarge = (shared ?? (await booksOf(from !== undefined))).books.published.rowCount > rowsAtOnce;
+        const spans = spansIn(await booksOf(from !== undefined || isLarge), from, rowsAtOnce);
+        report(await runByMonth(await booksOf(from !== undefined || isLarge), check, spans, signal));
       }
-      const from = fromOf(check);
-      if (shared === undefined || shared.from !== from) {
-        shared?.books.close(); // two at once would use twice the memory
-        shared = undefined;
-        shared = { books: await openBooks(dir, { lockedDown: true, hoursFrom: from, reader, signal }), from };
-      }
-      report(await runOne(shared.books, check, isDry));
     }
   } finally {
     shared?.books.close();
   }
   return null;
+}
+
+/** Books that several checks read. */
+interface SharedBooks {
+  readonly books: Books;
+  /** Whether connections may see only some hours. */
+  readonly isOfHours: boolean;
+  /** The hours of the books; undefined if there are none. */
+  readonly window: Window | undefined;
+}
+
+function spansIn({ books, window }: SharedBooks, from: Instant | undefined, rowsAtOnce: number): HoursBetween[] {
+  const spans = window === undefined ? [] : spansOf(from, { window, rowCount: books.published.rowCount }, rowsAtOnce);
+  return spans.length === 0 ? [{ from, to: undefined }] : spans;
+}
+
+/** Runs a check of hours over some months at a time, so that its memory does not grow with the books. */
+async function runByMonth(
+  { books, isOfHours }: SharedBooks,
+  check: Check,
+  spans: readonly HoursBetween[],
+  signal: AbortSignal,
+): Promise<CheckReported> {
+  if (!isOfHours) return runOne(books.connection, check, false);
+  let found: CheckReported | undefined;
+  for (const hours of spans) {
+    const connection = await books.connectToHours(hours, signal);
+    try {
+      const next = await runOne(connection, check, false);
+      if (next.offenders === undefined) return next;
+      found = found === undefined ? next : addedTo(found, next);
+    } finally {
+      connection.close();
+    }
+  }
+  if (found === undefined) throw new Error(`the check ${check.name} has no hours`);
+  return found;
+}
+
+/** What a check found in some months and in the next ones. */
+function addedTo(before: CheckReported, next: CheckReported): CheckReported {
+  return {
+    ...next,
+    offenders: (before.offenders ?? 0) + (next.offenders ?? 0),
+    cells: [...before.cells, ...next.cells].slice(0, maxOffendersShown),
+    rows: [...before.rows, ...next.rows].slice(0, maxOffendersShown),
+  };
 }
 
 async function runAlone(
@@ -71,13 +129,13 @@ async function runAlone(
 ): Promise<CheckReported> {
   const books = await openBooks(dir, { lockedDown: true, reader, signal });
   try {
-    return await runOne(books, check, isDry);
+    return await runOne(books.connection, check, isDry);
   } finally {
     books.close();
   }
 }
 
-async function runOne({ connection }: Books, check: Check, isDry: boolean): Promise<CheckReported> {
+async function runOne(connection: Connection, check: Check, isDry: boolean): Promise<CheckReported> {
   try {
     const { check: _, error, ...found } = await (isDry ? bindCheck : runCheck)(connection, check);
     return { ...found, failure: error && asFailure(error) };

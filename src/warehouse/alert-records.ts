@@ -18,6 +18,7 @@ import {
   storedAnswers,
 } from './alerts.ts';
 import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
+import { rememberChecks } from './checks.ts';
 import type { Connection } from './connection.ts';
 import { type ForecastsMade, recordForecasts } from './forecasts.ts';
 import type { Recorder } from './journal.ts';
@@ -29,6 +30,8 @@ export interface AlertRecords {
   knownAlerts(): Promise<KnownAlert[]>;
   /** Writes what an evaluation changes, in one transaction; does nothing if that is nothing. */
   recordEvaluation(evaluation: Evaluation): Promise<void>;
+  /** Stores in the warehouse's file that the checks of this program have checked it. A rebuilt file does not have that. */
+  rememberChecks(): Promise<void>;
   /** Writes forecasts, except those that exist for the same complete-through instant; returns how many. */
   recordForecasts(made: ForecastsMade): Promise<number>;
   /** Writes the result of an evaluation of anomalies, in one transaction. */
@@ -56,6 +59,7 @@ export function alertRecords(connection: Connection, recorder: Recorder, clock: 
   return {
     knownAlerts: () => knownAlerts(connection),
     recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
+    rememberChecks: () => rememberChecks(connection),
     recordForecasts: (made) => recordForecasts(connection, recorder, made),
     recordAnomalies: (evaluation) => recordAnomalies(recorder, evaluation),
     sinksOfSummary: (digest) => sinksOfSummary(connection, digest),

@@ -12,11 +12,11 @@ export const presentCatalog = 'present';
  * Creates the catalog `wh` of views: the ledger as of an instant, over the file attached as `present`, and the public
  * views over that. Each connection sets its instant with `setAsOf`. With `draft`, a definition as JSON, these
  * allocation rules apply as if they had always been active. With `isClose`, every closed month has the hours of its own
- * close. With `hasHoursFrom`, only the hours from the instant of `setHoursFrom` on are there.
+ * close. With `isOfHours`, only the hours between the instants of `setHours` are there.
  */
 export async function createPast(
   connection: Connection,
-  { draft, isClose, hasHoursFrom }: { draft?: string | undefined; isClose: boolean; hasHoursFrom: boolean },
+  { draft, isClose, isOfHours }: { draft?: string | undefined; isClose: boolean; isOfHours: boolean },
 ): Promise<void> {
   await connection.run(await readSql('as_of', 'catalog'));
   for (const table of ledgerTables) {
@@ -25,7 +25,7 @@ export async function createPast(
   }
   await connection.run(await readSql('as_of', 'ledger'));
   if (draft !== undefined) await connection.run(await readSql('as_of', 'draft'), { draft });
-  if (hasHoursFrom) await connection.run(await readSql('as_of', 'hours_from'));
+  if (isOfHours) await connection.run(await readSql('as_of', 'hours_between'));
   await createViews(connection, await readSqlFolder('views'));
   if (isClose) await connection.run(await readSql('as_of', 'closed_hours'));
 }
@@ -39,9 +39,18 @@ export async function setAsOf(connection: Connection, asOf: Instant): Promise<vo
   await connection.seal();
 }
 
-/** Sets the first hour that a connection sees, for a past with `hasHoursFrom`; call it before `setAsOf`. */
-export async function setHoursFrom(connection: Connection, from: Instant): Promise<void> {
-  await connection.run(await readSql('as_of', 'hours_from_instant'), { hours_from: formatInstant(from) });
+/** The hours from one instant on, before another; undefined for no limit. */
+export interface HoursBetween {
+  readonly from: Instant | undefined;
+  readonly to: Instant | undefined;
+}
+
+/** Sets the hours that a connection sees, for a past with `isOfHours`; call it before `setAsOf`. */
+export async function setHours(connection: Connection, { from, to }: HoursBetween): Promise<void> {
+  await connection.run(await readSql('as_of', 'hours_between_instants'), {
+    hours_from: from === undefined ? '-infinity' : formatInstant(from),
+    hours_to: to === undefined ? 'infinity' : formatInstant(to),
+  });
 }
 
 /**

@@ -2,7 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ChangedFileError, DamagedFileError, LockedError } from '../errors.ts';
 import type { Instant } from '../time.ts';
-import { createPast, presentCatalog, setAsOf, setHoursFrom } from './as-of.ts';
+import { createPast, type HoursBetween, presentCatalog, setAsOf, setHours } from './as-of.ts';
 import type { Connection, Database, OpenOptions, Reachable } from './connection.ts';
 import { findTraces, readAllTables } from './damage.ts';
 import { expectFile, openDatabase } from './database.ts';
@@ -29,13 +29,15 @@ export interface Books {
   lockDown(reachable?: Reachable): Promise<void>;
   /** Opens one more connection to the same snapshot: its queries run next to those of the others. */
   connect(signal?: AbortSignal): Promise<Connection>;
+  /** Opens one more connection that sees only some hours; only if the books were opened with `isOfHours`. */
+  connectToHours(hours: HoursBetween, signal?: AbortSignal): Promise<Connection>;
   close(): void;
 }
 
 /**
  * Opens the snapshot below the project folder for reading; it never waits for the writer. With `asOf`, every query is
  * answered as of that instant; if `isClose`, every closed month has the hours of its own close, not those of a later one.
- * With `draft`, queries answer as if these allocation rules were active. With `hoursFrom`, older hours are left out. With `lockedDown`, the
+ * With `draft`, queries answer as if these allocation rules were active. With `isOfHours`, each connection may see other hours. With `lockedDown`, the
  * connection has no access to files (except the `writable` file), network or settings: for SQL that a person typed.
  * `reader` names this reader's spill folder. The signal stops running queries. Throws UsageError if nothing has been
  * published yet, or only by a program of another schema; ChangedFileError if another program changed or removed the
@@ -49,7 +51,7 @@ export async function openBooks(
     asOf,
     isClose = false,
     draft,
-    hoursFrom,
+    isOfHours = false,
     reader,
     memoryMb,
     signal,
@@ -59,13 +61,13 @@ export async function openBooks(
     asOf?: Instant | undefined;
     isClose?: boolean;
     draft?: string | undefined;
-    hoursFrom?: Instant | undefined;
+    isOfHours?: boolean;
     reader?: string | undefined;
     memoryMb?: number;
     signal?: AbortSignal;
   },
 ): Promise<Books> {
-  const moment = asOf ?? (draft === undefined && hoursFrom === undefined ? undefined : endOfTime);
+  const moment = asOf ?? (draft === undefined && !isOfHours ? undefined : endOfTime);
   const catalog = moment === undefined ? 'wh' : presentCatalog;
   const { database, published } = await openSealed(snapshotFile(dir), {
     lockedDown,
@@ -74,15 +76,19 @@ export async function openBooks(
     catalog,
     writable,
     async prepare(connection: Connection) {
-      if (moment !== undefined) await createPast(connection, { draft, isClose, hasHoursFrom: hoursFrom !== undefined });
+      if (moment !== undefined) await createPast(connection, { draft, isClose, isOfHours });
     },
   });
-  try {
-    const connection = await database.connect(signal);
-    if (hoursFrom !== undefined) await setHoursFrom(connection, hoursFrom);
+  async function connectToHours(hours: HoursBetween, other?: AbortSignal): Promise<Connection> {
+    const connection = await database.connect(other);
+    if (isOfHours) await setHours(connection, hours);
     if (moment !== undefined) await setAsOf(connection, moment);
+    return connection;
+  }
+  try {
     return {
-      connection,
+      connection: await connectToHours({ from: undefined, to: undefined }, signal),
+      connectToHours,
       published,
       lockDown: (reachable) => database.lockDown(reachable),
       connect: (other) => database.connect(other),

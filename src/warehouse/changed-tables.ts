@@ -2,8 +2,13 @@ import type { Connection } from './connection.ts';
 import { readSql } from './sql-files.ts';
 import { hashOf, migrationsOf } from './statements.ts';
 
-/** Tables of a program's own facts, which an upgrade changes without an event of the journal. */
-const tablesOfProgram = ['ledger.applied_files', 'ledger.billing_dimensions', 'ledger.unit_suffixes'];
+/** Tables of a program's own facts: an upgrade changes them without an event of the journal, a rebuild leaves them empty. */
+const tablesOfProgram = [
+  'ledger.applied_files',
+  'ledger.billing_dimensions',
+  'ledger.series_hours',
+  'ledger.unit_suffixes',
+];
 
 /**
  * What another program changed in the warehouse, given the snapshot that was published from it: `the table main.mine is

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { type CostbookError, UsageError } from '../errors.ts';
 import type { Connection, SqlColumn } from './connection.ts';
-import { readSqlFolder, type SqlFile } from './sql-files.ts';
+import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 import { sqlProblem } from './sql-problem.ts';
 import { type JsonValue, toCellText, toJsonValue } from './values.ts';
 
@@ -58,6 +59,26 @@ export async function readChecks(overlay: string): Promise<Check[]> {
       ...(hours === byMonth ? { isByMonth: true } : {}),
       ...(problems.length === 0 ? {} : { problem: problems.join('\n') }),
     };
+  });
+}
+
+/**
+ * A hash of the built-in checks and of the views that they read: what other checks, or older ones, have found says
+ * nothing about these. Checks of a project always read what they ask for.
+ */
+export async function hashOfChecks(): Promise<string> {
+  const files = [...(await readSqlFolder('checks')), ...(await readSqlFolder('views'))];
+  const hash = createHash('sha256');
+  for (const { name, text } of files) hash.update(`${name}\n${text}\n`);
+  return hash.digest('hex');
+}
+
+/** Stores in the warehouse's file that these checks have checked it. */
+export async function rememberChecks(connection: Connection): Promise<void> {
+  await connection.run(await readSql('schema', 'remember'), {
+    folder: 'checks',
+    name: '*',
+    hash: await hashOfChecks(),
   });
 }
 

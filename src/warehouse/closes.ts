@@ -1,7 +1,7 @@
 import type { Invoice } from '../invoice-option.ts';
 import type { MonthToClose, Reopening } from '../next-step.ts';
 import { textOrUndefined } from '../optional-text.ts';
-import { formatInstant, type Instant, type Window } from '../time.ts';
+import { addCalendarMonths, formatInstant, type Instant, type Window } from '../time.ts';
 import { amount } from '../usd-format.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
@@ -98,11 +98,25 @@ export async function readMonthsToClose(connection: Connection): Promise<MonthsT
   return (first) => months.filter(({ month }) => month >= first);
 }
 
-/** The closed months within a window, or all, that no longer have the numbers of their close. */
+/** The first and the last closed month; nothing if none is closed. */
+async function firstAndLastClosed(connection: Connection): Promise<readonly Window[]> {
+  const months = (await closedMonths(connection)).map(({ month }) => ({
+    start: month,
+    end: addCalendarMonths(month, 1),
+  }));
+  return [months.at(0), months.at(-1)].flatMap((each) => each ?? []);
+}
+
+/** The closed months within a window, or all, that no longer have the numbers of their close. Reads no other months. */
 export async function differingCloses(connection: Connection, within?: Window): Promise<DifferingClose[]> {
+  const [first, last] = await firstAndLastClosed(connection);
+  if (first === undefined || last === undefined) return [];
+  const start = Math.max(first.start, within?.start ?? first.start);
+  const end = Math.min(last.end, within?.end ?? last.end);
+  if (start >= end) return [];
   const rows = await connection.rows(await readSql('closing', 'differing_closes'), {
-    start: within === undefined ? '1900-01-01' : formatInstant(within.start),
-    end: within === undefined ? '9999-01-01' : formatInstant(within.end),
+    start: formatInstant(start),
+    end: formatInstant(end),
   });
   if (rows.length === 0) return [];
   const toClose = await readMonthsToClose(connection);

@@ -1,3 +1,4 @@
+import type { Window } from '../time.ts';
 import type { Connection } from './connection.ts';
 import { lastApplied } from './journal.ts';
 import type { SnapshotFacts } from './seal.ts';
@@ -40,4 +41,11 @@ export async function factsSince(connection: Connection, known: SnapshotFacts | 
     rowCount,
     cost: String(row?.['cost']),
   };
+}
+
+/** The hours that loads speak for, from the first to the last; undefined if there are none. */
+export async function extentOf(connection: Connection): Promise<Window | undefined> {
+  const [row] = await connection.rows(await readSql('ledger', 'extent'));
+  if (row === undefined || row['first_hour'] === null) return undefined;
+  return { start: Number(row['first_hour']), end: Number(row['end_hour']) };
 }

@@ -29,9 +29,17 @@ export {
   storedAnswers,
 } from './alerts.ts';
 export type { AnomalyEvaluation, AnomalyRow } from './anomalies.ts';
-export { lastSeen } from './as-of.ts';
+export { type HoursBetween, lastSeen } from './as-of.ts';
 export { type Books, clearAfterReader, expectBooks, openBooks, wholeSnapshot } from './books.ts';
-export { bindCheck, type Check, type CheckResult, readChecks, runCheck } from './checks.ts';
+export {
+  bindCheck,
+  type Check,
+  type CheckResult,
+  hashOfChecks,
+  maxOffendersShown,
+  readChecks,
+  runCheck,
+} from './checks.ts';
 export { type ClockReading, lastClocks, lastInstants } from './clocks.ts';
 export {
   type AccountClose,
@@ -61,7 +69,7 @@ export {
   type SqlRow,
   type SqlValue,
 } from './connection.ts';
-export { factsOf } from './contents.ts';
+export { extentOf, factsOf } from './contents.ts';
 export { findTraces, readAllTables, setAside } from './damage.ts';
 export { openScratch } from './database.ts';
 export { asTyped } from './duckdb-errors.ts';
@@ -153,6 +161,7 @@ export {
   coveredAsMember,
   dueMonths,
   groupsByWorkspace,
+  keepSeriesHours,
   openPastReader,
   type PastComparison,
   type PastDifference,

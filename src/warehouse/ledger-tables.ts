@@ -74,6 +74,8 @@ export const ledgerTables: readonly LedgerTable[] = [
   { name: 'contradictions', instants: { seen_at: 'seen' }, asOf: 'never' },
   { name: 'journal', asOf: 'never' },
   { name: 'applied_files', asOf: 'never' },
+  // What a night knows of the hours of each series without reading them.
+  { name: 'series_hours', asOf: 'never' },
 ];
 
 /** The tables that loads or the program itself write; the journal writes all others. */
@@ -86,6 +88,7 @@ const notJournaled: readonly string[] = [
   'loads',
   'restatements',
   'series',
+  'series_hours',
   'unit_suffixes',
 ];
 

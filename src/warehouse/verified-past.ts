@@ -398,7 +398,21 @@ export interface SeriesLife {
   readonly hasRowsWithoutUuid: boolean;
 }
 
-/** First and last days of the series of a window, identified by UUID and by name. */
+/** Stores the first and the last hour of each series, so that later nights read only newer hours for `seriesLives`. */
+export async function keepSeriesHours(connection: Connection): Promise<void> {
+  await connection.run(await readSql('verify', 'extended_series'), {
+    read_through: await seriesReadThrough(connection),
+  });
+  const text = await readSql('verify', 'keep_series_hours');
+  await connection.transaction(() => connection.run(text));
+}
+
+async function seriesReadThrough(connection: Connection): Promise<number> {
+  const [row] = await connection.rows(await readSql('verify', 'series_read_through'));
+  return Number(row?.['load_number']);
+}
+
+/** First and last days of the series of a window, identified by UUID and by name: a series may have fewer, never more. */
 export async function seriesLives(
   connection: Connection,
   account: string,
@@ -409,6 +423,7 @@ export async function seriesLives(
   const rows = await connection.rows(text, {
     ...parametersOf(account, window),
     by_workspace: byWorkspace,
+    read_through: await seriesReadThrough(connection),
   });
   const of = (question: 'series' | 'names') =>
     rows

@@ -1,3 +1,4 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { runChecks as RunChecks } from '../../src/query/index.ts';
@@ -68,8 +69,8 @@ test('checks of some months see only these, except the checks that are named', a
   const checks = await readChecks(join(dir, 'sql'));
   const { signal } = new AbortController();
   const from = Date.UTC(2026, 9, 1);
-  async function offenders(hours?: { from: number; whole: string[] }) {
-    const results = await runChecks(dir, checks, { signal, hours });
+  async function offenders(hours?: { from: number; whole: string[] }, rowsAtOnce?: number) {
+    const results = await runChecks(dir, checks, { signal, hours, rowsAtOnce });
     expect(results.map(({ error }) => error?.message).filter(Boolean)).toEqual([]);
     // The scripted platform has no listings.
     const found = results.filter(({ offenders: count }) => count !== 0).map(({ check }) => check.name);
@@ -79,6 +80,62 @@ test('checks of some months see only these, except the checks that are named', a
   expect(await offenders({ from, whole: [] })).toEqual([]);
   expect(await offenders({ from, whole: ['usage_is_not_negative'] })).toEqual(['usage_is_not_negative']);
   expect(await offenders({ from: Date.UTC(2026, 8, 1), whole: [] })).toEqual(['usage_is_not_negative']);
+  // Of large books, some months at a time.
+  expect(await offenders(undefined, 1)).toEqual(['usage_is_not_negative']);
+  expect(await offenders({ from, whole: [] }, 1)).toEqual([]);
+  expect(await offenders({ from, whole: ['usage_is_not_negative'] }, 1)).toEqual(['usage_is_not_negative']);
+});
+
+/** What `check --changed` reads and finds. */
+async function checkChanged(dir: string): Promise<{ changedFrom: string | null; offending: string[] }> {
+  const { stdout } = await runCli(['check', '--changed', '--json', '--dir', dir]);
+  const { changedFrom, checks } = JSON.parse(stdout);
+  const offending = checks.filter(({ offenders }: { offenders: number }) => offenders !== 0);
+  const names = offending.map(({ name }: { name: string }) => name);
+  // The scripted platform has no listings.
+  return { changedFrom, offending: names.filter((name: string) => name !== 'listings_are_complete') };
+}
+
+test('check --changed reads every hour until alert has run, then what changed since, and whole where an alert is open', async () => {
+  const dir = await newProject();
+  const costs = [...series(box, '2026-09-10T00', [1]), ...series(other, '2026-10-10T00', [3, 4])];
+  const platform = await startScriptedPlatform(costs);
+  await ingest(dir, platform, { now: '2026-10-20T12:30:00Z' });
+  expect(await checkChanged(dir)).toEqual({ changedFrom: null, offending: [] });
+  await runCli(['alert', '--dir', dir, '--now', '2026-10-20T13:00:00Z']);
+  expect(await checkChanged(dir)).toEqual({ changedFrom: '2026-10-01T00:00:00Z', offending: [] });
+
+  // A correction of September: the hours from September on are new.
+  const [first, ...others] = costs;
+  if (first === undefined) throw new Error('there is no hour');
+  platform.facts = [{ ...first, usage: -5 }, ...others];
+  await ingest(dir, platform, { now: '2026-10-21T12:30:00Z', args: ['--from', '2026-09-10', '--refetch'] });
+  const found = { changedFrom: '2026-09-01T00:00:00Z', offending: ['usage_is_not_negative'] };
+  expect(await checkChanged(dir)).toEqual(found);
+  await runCli(['alert', '--dir', dir, '--now', '2026-10-21T13:00:00Z']);
+  await ingest(dir, platform, { now: '2026-10-22T12:30:00Z' });
+  await runCli(['alert', '--dir', dir, '--now', '2026-10-22T13:00:00Z']);
+  expect(await checkChanged(dir)).toEqual({ ...found, changedFrom: '2026-10-01T00:00:00Z' });
+});
+
+test('in a job, alert takes what its step check has found in the same books', async () => {
+  const dir = await booksWithOffender();
+  await mkdir(join(dir, 'jobs'), { recursive: true });
+  await writeFile(join(dir, 'jobs', 'mine.yaml'), 'schedule: "15 2 * * *"\nsteps: [{check: {changed: true}}, alert]\n');
+  const { exitCode, stderr } = await runCli(['run', 'mine', '--dir', dir, '--now', '2026-10-20T13:00:00Z']);
+  expect(exitCode, stderr).toBe(0);
+  const { stdout } = await runCli(['alerts', '--open', '--json', '--dir', dir, '--now', '2026-10-20T13:00:00Z']);
+  expect(JSON.parse(stdout).alerts.map(({ key }: { key: string }) => key)).toContain('check/usage_is_not_negative');
+});
+
+test('a rebuilt warehouse is checked as a whole, whatever the journal says of earlier evaluations', async () => {
+  const dir = await booksWithOffender();
+  await runCli(['alert', '--dir', dir, '--now', '2026-10-20T13:00:00Z']);
+  expect(await checkChanged(dir)).toMatchObject({ changedFrom: '2026-10-01T00:00:00Z' });
+  for (const name of ['warehouse.duckdb', 'costbook.duckdb']) await rm(join(dir, 'data', name), { force: true });
+  const { exitCode, stderr } = await runCli(['repair', '--dir', dir, '--now', '2026-10-20T14:00:00Z']);
+  expect(exitCode, stderr).toBe(0);
+  expect(await checkChanged(dir)).toMatchObject({ changedFrom: null });
 });
 
 test('an alert of a check stays open while the offending hour is there, however old that is', async () => {

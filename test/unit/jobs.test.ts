@@ -125,7 +125,7 @@ ping: { begin: "\${HOOK}" }
       11:13: report: found no name, expected one in each report step; add it
       11:45: format: found "xls", expected csv, parquet, arrow, json or xlsx; did you mean xlsx?
       11:68: parquetDecimals: found "rough", expected exact or double
-      12:12: check: found a value after check:, expected only the name, because check has no options; write - check
+      12:14: unknown key "list"; expected one of changed
       13:21: month: found "next", expected last, or a month such as 2026-09
       14:7: alert: found nothing after alert:, expected only the name, because alert has no options; write - alert
       14:14: summarize: found summarize in the same step as alert, expected separate steps; start each with -
@@ -269,7 +269,7 @@ describe('jobs', () => {
           'alert',
         ],
       ],
-      ['nightly', '15 2 * * *', true, true, ['ingest', 'check', 'alert']],
+      ['nightly', '15 2 * * *', true, true, ['ingest', 'check --changed', 'alert']],
     ]);
   });
 

@@ -143,6 +143,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         'ingest',
         { ingest: { from: '-1d', to: '2026-11-21', refetch: true } },
         'check',
+        { check: { changed: true } },
         { close: { month: 'last' } },
         {
           report: {
