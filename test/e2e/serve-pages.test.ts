@@ -24,6 +24,7 @@ const budgets = `budgets:
   - name: shared
     period: monthly
     amount: 80 USD
+    scope: { account: acc_one }
     parts: [{ name: south, scope: { workspace: south } }]
 `;
 
