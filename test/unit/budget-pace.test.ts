@@ -29,8 +29,8 @@ describe('a budget whose threshold is reached', () => {
   });
 
   test('and whose period is over below its amount needs no action', () => {
-    expect(pace('2999.99', '2026-12-01T00:00:00Z')).toMatch(/kept\. No action is needed\.$/);
-    expect(pace('2999.99', '2026-12-05T00:00:00Z')).toMatch(/kept\. No action is needed\.$/);
+    expect(pace('2999.99', '2026-12-01T00:00:00Z')).toMatch(/stayed within the budget\. No action is needed\.$/);
+    expect(pace('2999.99', '2026-12-05T00:00:00Z')).toMatch(/stayed within the budget\. No action is needed\.$/);
   });
 
   test('says nothing of its pace before its first complete hour, and asks for action', () => {
