@@ -1,6 +1,8 @@
 // Months of invented hourly costs with known runaways: the truth that the hourly watch is measured against. The same seed
 // gives the same months.
 
+import { chance, normal, spread } from './labelled-year.ts';
+
 /** A cost that was made to run away. Hours are counted from the first one. */
 export interface PlantedRunaway {
   readonly from: number;
@@ -29,26 +31,7 @@ export interface HoursOptions {
   readonly days: number;
 }
 
-/** Numbers in [0, 1) by a seed (mulberry32). */
-function chance(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 type Random = () => number;
-
-function normal(random: Random): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-}
-
-function spread(random: Random, low: number, high: number): number {
-  return low * (high / low) ** random();
-}
 
 function whole(random: Random, low: number, high: number): number {
   return low + Math.floor(random() * (high - low + 1));

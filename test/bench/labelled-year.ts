@@ -50,7 +50,7 @@ export interface YearOptions {
 export const noises = [0.02, 0.05, 0.1, 0.15, 0.25] as const;
 
 /** Numbers in [0, 1) by a seed (mulberry32). */
-function chance(seed: number): () => number {
+export function chance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -60,7 +60,8 @@ function chance(seed: number): () => number {
   };
 }
 
-function normal(random: () => number): number {
+/** A number of the standard normal distribution. */
+export function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
@@ -83,7 +84,7 @@ function pick<T>(random: () => number, choices: readonly T[]): T {
 }
 
 /** From `low` to `high`, as many times as much between each. */
-function spread(random: () => number, low: number, high: number): number {
+export function spread(random: () => number, low: number, high: number): number {
   return low * (high / low) ** random();
 }
 
