@@ -16,6 +16,7 @@ hours as (
   join series_by_access as series using (series_id)
   join ended on ended.account = series.account
   where hourly_costs.bucket_start >= (select min(ended_through) - interval 48 hour from ended)
+    and hourly_costs.bucket_start >= ended.ended_through - interval 48 hour
     and (
       hourly_costs.bucket_start >= ended.ended_through - interval 2 hour
       or hourly_costs.bucket_start < ended.ended_through - interval 24 hour

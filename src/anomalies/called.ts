@@ -1,6 +1,8 @@
 import { oneOf } from '../choices.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
+import { usdDecimals } from '../money.ts';
 import type { Instant } from '../time.ts';
 import {
   type AnomalyCalled,
@@ -15,6 +17,7 @@ import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from './fact.ts';
 import { feedbackKinds, feedbackOn } from './feedback.ts';
 import { readFeedback } from './feedback-of-books.ts';
 import { scopeOf } from './scope.ts';
+import { watchedHoursOf } from './watch-books.ts';
 
 /** An alert about an anomaly, as it was last raised. */
 export type AnomalyAlert = KnownAnomaly & { readonly fact: AnomalyFact };
@@ -55,10 +58,18 @@ export async function readCalled(
       is_up: row.is_up,
       first_day: row.first_day,
       last_day: row.last_day,
-      largest_cost: largest.get(row.anomaly_key) ?? '0',
+      largest_cost: wholeDay(row, largest.get(row.anomaly_key) ?? '0'),
       applies_from: dayName(from),
     };
   });
+}
+
+/** The cost of the largest day, or of a whole day at the pace of an anomaly whose first day is not complete. */
+function wholeDay(row: AnomalyRow, largest: string): string {
+  const hours = watchedHoursOf(row);
+  if (hours === undefined) return largest;
+  const atPace = wholeOfDecimal(row.expected, usdDecimals) + wholeOfDecimal(hours.pace, usdDecimals);
+  return atPace > wholeOfDecimal(largest, usdDecimals) ? decimalOfWhole(atPace, usdDecimals) : largest;
 }
 
 /** The anomalies that a key stands for: of an alert, all its parts. */

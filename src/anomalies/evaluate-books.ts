@@ -121,7 +121,9 @@ async function evaluateDays(
       for (const episode of episodes) {
         const before = rows.find((row) => row.anomaly_key === episode.key);
         // Hours that were unusual need not make a day so: the hourly watch tells when they are usual again.
-        if (episode.isRestated && watchedHoursOf(before) !== undefined) continue;
+        const isUntouched =
+          evaluatedDay !== undefined && evaluatedDay >= lastDay && (changedFrom === undefined || changedFrom > lastDay);
+        if ((episode.isRestated || isUntouched) && watchedHoursOf(before) !== undefined) continue;
         const isMoved = changedFrom !== undefined && changedFrom <= episode.lastDay;
         found.push({ scope, episode, before, isMoved, expectedSoFar: expectedSoFar(episode, series) });
       }
@@ -409,7 +411,7 @@ function toRow(
   const { cost, ...explained } = explanation ?? { cost: undefined, ...known };
   const impacts = episode.impacts.map((impact) => Number(impact.toFixed(6)));
   const pace = explained.pace === null || explained.pace === undefined ? undefined : Number(explained.pace);
-  const endedHour = before?.state === 'over' ? (known.hours?.to ?? known.endedHour) : undefined;
+  const endedHour = before?.state === 'over' ? (known.hours?.to ?? known.endedHour) : known.endedHour;
   const notices = episode.isNotified ? noticesOf(episode, rules, pace, fixedSince(feedback, episode.key)) : [];
   const detail: AnomalyDetail = {
     impacts,

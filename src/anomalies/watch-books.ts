@@ -5,7 +5,7 @@ import type { AnomalyDetail, RunawayHours } from './detail.ts';
 import type { Episode } from './detect.ts';
 import { type Explained, explain } from './explain.ts';
 import { usdText } from './fact.ts';
-import { type AnomalyFeedback, feedbackOn, type StoredFeedback } from './feedback.ts';
+import { type AnomalyFeedback, barOn, feedbackOn, type StoredFeedback } from './feedback.ts';
 import {
   historyHours,
   isReported,
@@ -95,6 +95,9 @@ async function accountsOf(
   );
 }
 
+/** An account whose newest hour is this much older than that of another is out of date. */
+const freshHours = 72;
+
 /** The scopes to look at: those whose newest hours cost much more, and those with an anomaly that was found by its hours. */
 async function readWatched(
   connection: Connection,
@@ -102,7 +105,11 @@ async function readWatched(
   { known, merged, rules }: WatchAsked,
 ): Promise<Watched[]> {
   const followed = known.filter((row) => row.state === 'open' && watchedHoursOf(row) !== undefined);
-  const ended = [...accounts].map(([account, one]) => ({ account, ended_through: formatInstant(one.ended) }));
+  const newest = Math.max(...[...accounts.values()].map((account) => account.ended));
+  // An account that is out of date has no newest hours, and must not make the others read everything since then.
+  const ended = [...accounts]
+    .filter(([, one]) => one.ended > newest - freshHours * hourMs)
+    .map(([account, one]) => ({ account, ended_through: formatInstant(one.ended) }));
   const running =
     rules.hourlyTimes === undefined
       ? []
@@ -117,7 +124,7 @@ async function readWatched(
   );
   const asked = [...scopes.values()].filter(({ account }) => accounts.has(account));
   if (asked.length === 0) return [];
-  const ends = [...accounts.values()].map((account) => account.ended);
+  const ends = asked.flatMap(({ account }) => accounts.get(account)?.ended ?? []);
   const rows = await connection.rows(await readSql('anomalies', 'hours_of_scopes'), {
     merged,
     scopes: JSON.stringify(
@@ -155,7 +162,7 @@ function stateOf(watched: Watched, { rules, feedback }: WatchAsked): Found | und
   const today = Math.floor((watched.firstHour + watched.costs.length - 1) / 24);
   const reported = reportedDays(rows, feedback);
   const runaway = runawayOf(watched, rules, (hour) => isReported(reported, Math.floor(hour / 24), today));
-  return runaway === undefined ? undefined : begun(watched, runaway);
+  return runaway === undefined || isWithinBar(watched, runaway, feedback) ? undefined : begun(watched, runaway);
 }
 
 /** The days of increases that were reported and are over. What somebody called expected or false counts as usual instead. */
@@ -168,6 +175,14 @@ function reportedDays(
       ? [{ firstDay: dayNamed(first_day), lastDay: dayNamed(last_day) }]
       : [],
   );
+}
+
+/** Whether the day of the newest hour, if it goes on at this pace, stays within what somebody called expected or false. */
+function isWithinBar(watched: Watched, { endHour, pace }: Runaway, feedback: readonly StoredFeedback[]): boolean {
+  const day = Math.floor((endHour - 1) / 24);
+  const bar = barOn(feedback, watched.scope, dayName(day))?.bar;
+  if (bar === null || bar === undefined) return false;
+  return costOfDay(watched, day) + (pace * ((day + 1) * 24 - endHour)) / 24 <= Number(bar);
 }
 
 function raisesBar(feedback: AnomalyFeedback | undefined): boolean {

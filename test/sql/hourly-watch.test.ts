@@ -165,6 +165,17 @@ describe('the hourly watch', () => {
     expect((await evaluated('2026-09-12T03:00', short, next.after)).told).toEqual([]);
   });
 
+  test('reports it again if the day after its end is unusual as well, although its own day was evaluated before', async () => {
+    const short = runs('2026-09-10T08:00', '2026-09-10T11:00', 5);
+    const longer = runs('2026-09-11T05:00', '2026-09-11T23:00', 4, short);
+    const first = await evaluated('2026-09-10T10:00', longer);
+    const ended = await evaluated('2026-09-10T19:00', longer, first.after);
+    expect(ended.told).toEqual([`resolved ${key}`]);
+    const own = await evaluated('2026-09-11T03:00', longer, ended.after);
+    expect(own.told).toEqual([]);
+    expect((await evaluated('2026-09-12T03:00', longer, own.after)).told).toEqual([`raised ${key}`]);
+  });
+
   test('reports it again if it comes back after its end', async () => {
     const short = runs('2026-09-10T02:00', '2026-09-10T05:00', 5);
     const again = runs('2026-09-10T20:00', '2026-09-12T00:00', 5, short);
