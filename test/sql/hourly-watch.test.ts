@@ -36,7 +36,14 @@ async function evaluated(
   now: string,
   costs: Costs,
   before: Before = nothing,
-  { from = usualStart, ...more }: Partial<AnomalyRules> & { readonly from?: string } = {},
+  {
+    from = usualStart,
+    called = [],
+    ...more
+  }: Partial<AnomalyRules> & {
+    readonly from?: string;
+    readonly called?: readonly Readonly<Record<string, string>>[];
+  } = {},
 ) {
   const start = at(from);
   const rules = { ...usualRules, ...more };
@@ -53,6 +60,7 @@ async function evaluated(
         : [{ bucket_start: instant(hour), cost: String(costs(hour)), usage: String(costs(hour) * 100) }],
     ),
     anomalies: before.rows.map((row) => ({ ...row })),
+    alert_feedback: called,
     anomaly_evaluations: before.evaluated === undefined ? [] : [{ evaluated_through: before.evaluated }],
     alerts: before.facts.map(({ fact, isOpen }) => ({
       ...{
@@ -133,6 +141,22 @@ describe('the hourly watch', () => {
     const batches = runs(from, to, 4, runs('2026-09-10T08:00', '2026-09-10T12:00', 5));
     const { facts } = await evaluated('2026-09-10T10:00', batches, nothing, { from: '2026-08-08T00:00' });
     expect(facts.filter(({ firstDay }) => firstDay === '2026-09-10')).toEqual([]);
+  });
+
+  test('reports nothing while a day at this pace stays within what somebody called expected', async () => {
+    const called = (largest: string) => [
+      {
+        anomaly_key: 'anomaly/acc_one/x',
+        largest_cost: largest,
+        first_day: '2026-08-01',
+        last_day: '2026-08-01',
+        applies_from: '2026-08-02',
+      },
+    ];
+    // 8 usual hours and 16 of 5 USD are a day of about 81 USD; the bar is 1.2 times the largest day.
+    const now = '2026-09-10T10:00';
+    expect((await evaluated(now, runaway, nothing, { called: called('80') })).told).toEqual([]);
+    expect((await evaluated(now, runaway, nothing, { called: called('60') })).told).toEqual([`raised ${key}`]);
   });
 
   test('sends no second message while it runs, also when its day is complete and the daily rule finds it', async () => {
