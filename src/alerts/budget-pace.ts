@@ -29,7 +29,8 @@ export function budgetPace({
   const overWords = over > 0n ? [`It is ${usd(decimalOfWhole(over, usdDecimals))} over its budget.`] : [];
   if (through <= start) return { sentence: overWords[0], next: undefined };
   if (through === end) {
-    if (over <= 0n) return { sentence: 'The period is over, and the spend stayed within the budget.', next: `${isCalm}.` };
+    if (over <= 0n)
+      return { sentence: 'The period is over, and the spend stayed within the budget.', next: `${isCalm}.` };
     return { sentence: [...overWords, 'The period is over.'].join(' '), next: undefined };
   }
   const passed = `${percentOf(String(through - start), String(end - start))} % of the period is over.`;
