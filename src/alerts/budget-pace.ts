@@ -10,8 +10,6 @@ export interface BudgetPace {
   readonly next: string | undefined;
 }
 
-const isCalm = 'No action is needed';
-
 /**
  * Whether a budget of which a part is spent keeps to its amount: how much of the period is over, and where the spend ends
  * at the pace so far. Pure.
@@ -29,29 +27,19 @@ export function budgetPace({
   const overWords = over > 0n ? [`It is ${usd(decimalOfWhole(over, usdDecimals))} over its budget.`] : [];
   if (through <= start) return { sentence: overWords[0], next: undefined };
   if (through === end) {
-    if (over <= 0n)
-      return { sentence: 'The period is over, and the spend stayed within the budget.', next: `${isCalm}.` };
-    return { sentence: [...overWords, 'The period is over.'].join(' '), next: undefined };
+    return over <= 0n
+      ? { sentence: 'The period is over, and the spend stayed within the budget.', next: 'No action is needed.' }
+      : { sentence: [...overWords, 'The period is over.'].join(' '), next: undefined };
   }
-  const passed = `${percentOf(String(through - start), String(end - start))} % of the period is over.`;
   const [spent, planned] = [Number(value), Number(amount)];
   const atEnd = (spent * (end - start)) / (through - start);
-  if (over < 0n && atEnd <= planned) {
-    return {
-      sentence: `${passed} At this pace it ends at about ${roughly(atEnd.toFixed(2))}, within the budget.`,
-      next: `${isCalm} yet.`,
-    };
-  }
-  if (over >= 0n) {
-    return {
-      sentence: [...overWords, `At this pace it ends at about ${roughly(atEnd.toFixed(2))}.`].join(' '),
-      next: undefined,
-    };
+  const ending = `ends at about ${roughly(atEnd.toFixed(2))}`;
+  if (over >= 0n) return { sentence: [...overWords, `At this pace it ${ending}.`].join(' '), next: undefined };
+  const passed = `${percentOf(String(through - start), String(end - start))} % of the period is over.`;
+  if (atEnd <= planned) {
+    return { sentence: `${passed} At this pace it ${ending}, within the budget.`, next: 'No action is needed yet.' };
   }
   const spentAt = new Date(start + (planned / spent) * (through - start)).toISOString().slice(0, 10);
   const when = aboutDay(spentAt, end - start);
-  return {
-    sentence: `${passed} At this pace it is spent ${when}, and the period ends at about ${roughly(atEnd.toFixed(2))}.`,
-    next: undefined,
-  };
+  return { sentence: `${passed} At this pace it is spent ${when}, and the period ${ending}.`, next: undefined };
 }
