@@ -26,6 +26,9 @@ days as (
     on hourly_costs.series_id = series.series_id
     and hourly_costs.bucket_start >= cast(asked.first_day as timestamp)
     and hourly_costs.bucket_start < cast(asked.last_day as timestamp) + interval 1 day
+  -- Bounds of all, so that DuckDB reads no other hours.
+  where hourly_costs.bucket_start >= (select min(cast(first_day as timestamp)) from asked)
+    and hourly_costs.bucket_start < (select max(cast(last_day as timestamp)) + interval 1 day from asked)
   group by asked.anomaly_key, usage_day
 )
 select anomaly_key, cast(max(cost) as varchar) as largest_cost
