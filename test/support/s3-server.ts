@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 
 const version = 'v1.8.0';
@@ -107,8 +108,8 @@ export type Fault =
   | 'reset'
   /** Never answers. */
   | 'hang'
-  /** Passes it on after this many milliseconds. */
-  | { readonly afterMs: number }
+  /** Passes it on after this many milliseconds, and its bytes at this pace if one is given. */
+  | { readonly afterMs: number; readonly bytesPerSecond?: number }
   /** Passes it on, and says that a refused write was done. */
   | 'ignore-conditions';
 
@@ -189,5 +190,17 @@ async function act(
     response.pipe(answer);
   });
   onward.on('error', () => incoming.socket.destroy());
-  incoming.pipe(onward);
+  if (typeof fault !== 'object' || fault.bytesPerSecond === undefined) incoming.pipe(onward);
+  else
+    Readable.from(paced(incoming, fault.bytesPerSecond))
+      .on('error', () => onward.destroy())
+      .pipe(onward);
+}
+
+/** The pieces of a request, not faster than this. */
+async function* paced(incoming: AsyncIterable<Buffer>, bytesPerSecond: number): AsyncGenerator<Buffer> {
+  for await (const piece of incoming) {
+    yield piece;
+    await sleepFor((1000 * piece.length) / bytesPerSecond);
+  }
 }
