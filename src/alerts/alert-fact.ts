@@ -164,7 +164,21 @@ export interface InterfaceFact extends DataFactHead {
 export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly state: BudgetFact['state'] | 'withdrawn';
   readonly revision?: string | undefined;
+  /** Reported anomalies that are part of the spend, the largest first; missing if there are none. */
+  readonly unusual?: readonly UnusualCost[] | undefined;
 };
+
+/** An anomaly in the spend of a budget. */
+export interface UnusualCost {
+  /** The key of its alert. */
+  readonly key: string;
+  readonly subject: string;
+  readonly firstDay: string;
+  readonly lastDay: string;
+  readonly isOver: boolean;
+  /** Difference from the usual cost in USD, decimal text. */
+  readonly impact: string;
+}
 
 export type DataFact =
   | StaleFact

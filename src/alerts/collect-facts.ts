@@ -51,6 +51,7 @@ import { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
 import { alertKey, diskKey } from './next-step.ts';
 import { alertRows } from './rows.ts';
 import { type DataState, dataFacts, heldFacts, parseFact, type Severities, withWithdrawn } from './transitions.ts';
+import { withBudgetsLeft, withUnusualCosts } from './unusual-costs.ts';
 
 /** Everything that facts depend on besides the books. */
 export interface AlertFactsOptions {
@@ -113,13 +114,15 @@ export async function readAlertFacts(
   const budgets = await readBudgetFacts(connection, known, asked).catch((error: unknown) => {
     // A budget that cannot be evaluated must not hide alerts about the data.
     if (!(error instanceof UsageError)) throw error;
-    return { facts: [], problem: error, missing: [], forecasts: [], spends: [], bug: undefined };
+    return { facts: [], problem: error, missing: [], forecasts: [], budgets: [], spends: [], bug: undefined };
   });
   const runs = [...state.runs, ...mistakesRun([asked.problem, budgets.problem], asked)];
+  const unusual = factsOfAnomalies(anomalies, known, state, asked.anomalyRules);
+  const { budgets: asRead, spends } = budgets;
   const facts = [
-    ...budgets.facts,
+    ...withUnusualCosts(budgets.facts, asRead, unusual),
     ...dataFacts({ ...state, runs }, known, asked.severities),
-    ...factsOfAnomalies(anomalies, known, state, asked.anomalyRules),
+    ...withBudgetsLeft(unusual, asRead, spends),
   ];
   return { ...budgets, facts, anomalies };
 }
@@ -177,11 +180,12 @@ async function readBudgetFacts(
   problem: undefined;
   missing: string[];
   forecasts: readonly ScopeForecast[];
+  budgets: readonly Budget[];
   spends: SpendNow[];
   bug: unknown;
 }> {
   if (given === undefined)
-    return { facts: [], problem: undefined, missing: [], forecasts: [], spends: [], bug: undefined };
+    return { facts: [], problem: undefined, missing: [], forecasts: [], budgets: [], spends: [], bug: undefined };
   const open = known.flatMap((alert) => {
     const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
     return fact?.kind === 'budget' ? [fact] : [];
@@ -216,7 +220,7 @@ async function readBudgetFacts(
   );
   const unknown = spends.filter(({ spent }) => spent === undefined);
   const missing = groupGaps(unknown).map(({ of, sentence }) => `${of}: ${sentence}`);
-  return { facts, problem: undefined, missing, forecasts, spends, bug };
+  return { facts, problem: undefined, missing, forecasts, budgets, spends, bug };
 }
 
 async function runAll(connection: Connection, checks: readonly Check[], signal: AbortSignal): Promise<CheckResult[]> {

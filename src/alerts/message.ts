@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { anomalyOverWords, anomalyWords } from '../anomalies/index.ts';
+import { anomalyOverWords, anomalySpan, anomalyWords } from '../anomalies/index.ts';
 import { aboutDay, type BudgetFact, type Driver, ordinal } from '../budgets/index.ts';
 import type { Picture } from '../charts/index.ts';
 import { counted } from '../counted.ts';
@@ -14,6 +14,7 @@ import type { NewMessage, StoredAnswer } from '../warehouse/index.ts';
 import type {
   AlertFact,
   BooksFact,
+  BudgetAlertFact,
   CheckFact,
   ClosedMonthFact,
   DataFact,
@@ -632,7 +633,7 @@ function outOfDateWords({ outOfDate = [] }: { readonly outOfDate?: OutOfDate }):
   );
 }
 
-type BudgetWords = Omit<BudgetFact, 'state'>;
+type BudgetWords = Omit<BudgetAlertFact, 'state'>;
 type Forecast = NonNullable<BudgetFact['forecast']>;
 
 function spentBudgetWords(fact: BudgetWords): Words {
@@ -640,7 +641,7 @@ function spentBudgetWords(fact: BudgetWords): Words {
   return {
     title: `Budget ${fact.budget}: ${spentWords(fact, `, threshold ${fact.threshold}`)}`,
     share: percentOf(fact.value, fact.amount),
-    sentences: sentence === undefined ? [] : [sentence],
+    sentences: [...(sentence === undefined ? [] : [sentence]), ...unusualWords(fact)],
     next,
     fields: budgetFields(fact),
     list: driverList('Largest costs', fact.drivers),
@@ -656,6 +657,7 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
     sentences: [
       forecastSentence(forecast),
       ...(exceedsOn === null ? [] : [`It is expected to exceed ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
+      ...unusualWords(fact),
       ...(forecast.changes === undefined ? [] : [`It includes planned changes: ${forecast.changes.join('; ')}.`]),
       `${spentWords(fact)}. The forecast uses the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
     ],
@@ -666,6 +668,13 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
     ],
     list: driverList('Largest costs', fact.drivers),
   };
+}
+
+/** The part of the spend that is unusual. */
+function unusualWords({ unusual = [] }: BudgetWords): string[] {
+  if (unusual.length === 0) return [];
+  const parts = unusual.map((one) => `${usd(one.impact)} for ${one.subject} ${anomalySpan(one)}`);
+  return [`Unusual costs in this spend: ${parts.join('; ')}.`];
 }
 
 /** What to do if a budget is reached, or is forecast to be. */

@@ -58,6 +58,19 @@ export interface AnomalyFact extends Explanation {
   readonly parts?: readonly AnomalyPart[] | undefined;
   /** What people said that it was, or that its parts were; undefined if nobody did. */
   readonly feedback?: readonly AnomalyFeedback[] | undefined;
+  /** The budget that it presses most; undefined if no budget covers it. */
+  readonly budgetLeft?: BudgetLeft | undefined;
+}
+
+/** What is left of a budget. Amounts are USD, decimal text. */
+export interface BudgetLeft {
+  readonly name: string;
+  readonly period: string;
+  readonly amount: string;
+  /** Negative if the budget is exceeded. */
+  readonly left: string;
+  /** What the anomaly costs until the end of the month if it continues; null if it does not, or if the period ends before. */
+  readonly toCome: string | null;
 }
 
 /** The known alert of an anomaly: the fact with which it was last raised. */

@@ -15,4 +15,4 @@ export type { AnomalyPart } from './one-cause.ts';
 export { type AnomalyRule, explanationLines, ruleOf } from './rule-words.ts';
 export { type AnomalyRules, loadAnomalyRules, usualRules } from './rules.ts';
 export { anomaliesToJson, describeAnomalies } from './show-backtest.ts';
-export { anomalyOverWords, anomalySubject, anomalyWords } from './words.ts';
+export { anomalyOverWords, anomalySpan, anomalySubject, anomalyWords } from './words.ts';

@@ -34,6 +34,7 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
     sentences: [
       ...paceWords(fact),
       ...noticeWords(fact),
+      ...budgetWords(fact),
       ...(isNews ? said : []),
       drivenWords(fact),
       ...(isNews ? [] : said),
@@ -50,7 +51,7 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
 export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
   const subject = anomalySubject(fact);
   const amount = `${amountOf(fact.impact)} ${fact.isUp ? 'more' : 'less'} than usual`;
-  const days = spanOf(fact);
+  const days = anomalySpan(fact);
   const head = { fields: [], list: undefined };
   if (fact.isRestated && fact.isByAccess === true) {
     return {
@@ -89,10 +90,10 @@ function titleOf(fact: AnomalyFact): string {
   const { anomaly, isUp, firstDay, lastDay } = fact;
   const subject = anomalySubject(fact);
   const amount = amountOf(fact.impact);
-  const usual = `${amount} ${isUp ? 'more' : 'less'} than usual ${spanOf(fact)}${monthEndWords(fact)}`;
+  const usual = `${amount} ${isUp ? 'more' : 'less'} than usual ${anomalySpan(fact)}${monthEndWords(fact)}`;
   switch (anomaly) {
     case 'new':
-      return `${amount} ${spanOf(fact)}${monthEndWords(fact)}: ${subject} is new`;
+      return `${amount} ${anomalySpan(fact)}${monthEndWords(fact)}: ${subject} is new`;
     case 'drop':
       return isCredit(fact)
         ? `${subject} was credited ${amountOf(fact.cost)} more than it cost ${dayWords(firstDay, lastDay)}`
@@ -140,7 +141,12 @@ function placeOf({ workspace, resourceType }: Pick<AnomalyFact, 'workspace' | 'r
 }
 
 /** `on 20 Oct`, `since 15 Nov`, or once it has ended `from 15 to 17 Nov`. `in 2 hours` if its day is not complete. */
-function spanOf({ firstDay, lastDay, isOver, hours }: AnomalyFact): string {
+export function anomalySpan({
+  firstDay,
+  lastDay,
+  isOver,
+  hours,
+}: Pick<AnomalyFact, 'firstDay' | 'lastDay' | 'isOver'> & Partial<Pick<AnomalyFact, 'hours'>>): string {
   if (hours !== undefined && !isOver) return `in ${counted(hoursOf(hours), 'hour')}`;
   const first = dayWords(firstDay, lastDay);
   if (firstDay === lastDay) return `on ${first}`;
@@ -183,6 +189,21 @@ function noticeWords({ notice, lastNotice, firstDay, lastDay }: AnomalyFact): st
 function monthEndWords({ monthEnd }: AnomalyFact): string {
   if (monthEnd === null || monthEnd === undefined) return '';
   return `, about ${roughly(monthEnd.impact)} by the end of ${monthName(monthEnd.month)} if it stays`;
+}
+
+/** What is left of the budget that it presses most. */
+function budgetWords({ budgetLeft, monthEnd }: AnomalyFact): string[] {
+  if (budgetLeft === undefined) return [];
+  const { name, period, amount, left, toCome } = budgetLeft;
+  const until = monthEnd === null || monthEnd === undefined ? '' : ` by the end of ${monthName(monthEnd.month)}`;
+  if (left.startsWith('-')) {
+    const more = toCome === null ? '' : ` If this stays, it adds about ${roughly(toCome)}${until}.`;
+    return [`Budget ${name} is ${amountOf(left)} over its ${usd(amount)} for ${period}.${more}`];
+  }
+  if (toCome === null) return [`Budget ${name} has ${usd(left)} left for ${period}.`];
+  const isTooMuch = wholeOfDecimal(toCome, decimals) > wholeOfDecimal(left, decimals);
+  const adds = `if this stays, it adds about ${roughly(toCome)}${until}${isTooMuch ? ', more than is left' : ''}`;
+  return [`Budget ${name} has ${usd(left)} left for ${period}; ${adds}.`];
 }
 
 /** On its first day, so few hours say little about a whole day. */

@@ -35,6 +35,13 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
       driver('job', '<!channel> & "friends"', 'research', '12.000000000000'),
       driver('agent', 'tiny', null, '0.000003000000'),
     ],
+    unusual: [
+      {
+        key: 'anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-12',
+        ...{ subject: 'training-lab', firstDay: '2026-10-12', lastDay: '2026-10-14', isOver: true },
+        impact: '412.500000000000',
+      },
+    ],
   },
   stale: { ...head, key: 'stale/acc_main', kind: 'stale', severity: 'critical', freshnessHours: 26 },
   clock: {
@@ -223,6 +230,10 @@ export const exampleRunaway: AlertFact & { readonly kind: 'anomaly' } = {
   impact: '543.950000000000',
   dailyImpact: '88.630000000000',
   monthEnd: { month: '2026-10', impact: '987.100000000000' },
+  budgetLeft: {
+    ...{ name: 'everything', period: '2026-10', amount: '5000.000000000000' },
+    ...{ left: '650.510000000000', toCome: '443.150000000000' },
+  },
 };
 
 /** The same runaway in two billing dimensions. */
