@@ -237,7 +237,7 @@ function drivenWords(fact: AnomalyFact): string {
         : placesOf(fact.parts)
       : `${resourceType ?? 'the resource'} ${nameOf(main)} in ${placeOfWorkspace(fact)}`;
   const several = new Set(fact.parts?.map(({ billingDimension }) => billingDimension)).size;
-  const billed = `${several > 1 ? `${several} billing dimensions` : (fact.billingDimension ?? 'no billing dimension')} of ${of}`;
+  const billed = `${several > 1 ? `${several} billing dimensions` : dimensionWords(fact)} of ${of}`;
   const since =
     firstHour === null
       ? ''
@@ -256,6 +256,14 @@ function drivenWords(fact: AnomalyFact): string {
   if (moved === 'price') return `The unit price went ${direction}, not the usage: ${billed}${since}.`;
   if (moved === 'usage') return `Usage went ${direction}, not the price: ${billed}${since}.`;
   return `Price and usage both changed (${usd(priceEffect, true)} and ${usd(volumeEffect, true)}): ${billed}${since}.`;
+}
+
+/** What was billed, in words: `compute runtime` for `agent_compute_runtime_gbs` of agents. */
+function dimensionWords({ billingDimension, resourceType }: AnomalyFact): string {
+  if (billingDimension === null) return 'no billing dimension';
+  const prefix = `${resourceType ?? ''}_`;
+  const own = billingDimension.startsWith(prefix) ? billingDimension.slice(prefix.length) : billingDimension;
+  return own.replace(/(?<=.)_(gbs?|hours|count)$/, '').replaceAll('_', ' ');
 }
 
 function placeOfWorkspace({ workspace, parts }: AnomalyFact): string {
@@ -304,6 +312,9 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
       label: 'Where',
       value: `${fact.parts === undefined ? placeOf(fact) : placesOf(fact.parts)}, account ${account}`,
     },
+    ...(fact.parts === undefined && fact.billingDimension !== null
+      ? [{ label: 'Billed as', value: fact.billingDimension }]
+      : []),
   ];
 }
 

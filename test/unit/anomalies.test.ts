@@ -198,7 +198,7 @@ describe('the text of an anomaly', () => {
     expect(lines[0]).toBe('A whole day costs about 89 USD more.');
     expect(lines[1]).toContain('It has lasted 7 days. The last message reported 191.57 USD through 22 Oct.');
     expect(lines[2]).toContain('Budget everything has 650.51 USD left');
-    expect(lines[3]).toContain('Usage went up, not the price: agent_compute_runtime_gbs of agent demo-analyst');
+    expect(lines[3]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
     expect(lines[4]).toContain('In the 48 hours before: 2026-10-20 04:02 UTC deployed');
     expect(lines[5]).toBe('And 4 more before it.');
     expect(lines[6]).toContain('its schedule');
