@@ -45,9 +45,10 @@ export function allCommands(): Promise<readonly Command[]> {
 
 /**
  * The commands that a command line may mean: one if the first word is its name, otherwise all. Loading all takes longer
- * than many commands do.
+ * than many commands do. None for the version alone.
  */
 export async function commandsFor(args: readonly string[]): Promise<readonly Command[]> {
+  if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) return [];
   const name = firstWord(args) ?? '';
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
   return load === undefined ? allCommands() : [await load()];
