@@ -1,15 +1,14 @@
-import { dirname } from 'node:path';
 import { DamagedFileError, MachineError } from '../errors.ts';
 import type { Instant, Window } from '../time.ts';
 import {
   type Books,
   bindCheck,
-  builtInSql,
   type Check,
   type CheckResult,
   type Connection,
   extentOf,
   type HoursBetween,
+  isBuiltIn,
   maxOffendersShown,
   openBooks,
   runCheck,
@@ -42,7 +41,6 @@ export async function runInBooks(
   { dir, checks, isDry, hoursFrom, whole, rowsAtOnce }: ChecksAsked,
   { reader, signal, report }: Parent,
 ): Promise<null> {
-  const isOurs = ({ file }: Check) => dirname(dirname(file.path)) === builtInSql;
   const fromOf = ({ name }: Check) => (hoursFrom === null || whole.includes(name) ? undefined : hoursFrom);
   let shared: SharedBooks | undefined;
   async function booksOf(isOfHours: boolean): Promise<SharedBooks> {
@@ -56,7 +54,7 @@ export async function runInBooks(
   try {
     for (const check of checks) {
       // Settings that a project's SQL changes in DuckDB must not affect the next check.
-      if (!isOurs(check)) report(await runAlone(dir, check, isDry, reader, signal));
+      if (!isBuiltIn(check.file)) report(await runAlone(dir, check, isDry, reader, signal));
       else if (isDry || check.isByMonth !== true) {
         report(await runOne((await booksOf(false)).books.connection, check, isDry));
       } else {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import { builtInSql, lastSeen, type SqlColumn } from '../warehouse/index.ts';
+import { isBuiltIn, lastSeen, type SqlColumn } from '../warehouse/index.ts';
 import type { BilledBesides } from './billed-besides.ts';
 import type { Report } from './catalogue.ts';
 import type { CompletenessState } from './completeness.ts';
@@ -188,7 +188,7 @@ export async function inputsOf(values: readonly ParameterValue[]): Promise<Pick<
 /** Whether a report is written as the tables of the lake. Throws UsageError for a report of a project. */
 export function isPartitioned({ file }: Report): boolean {
   if (file.header['partition'] === undefined) return false;
-  if (file.path.startsWith(builtInSql)) return true;
+  if (isBuiltIn(file)) return true;
   throw new UsageError(
     `${file.path}:1:1: found "--! partition:", which only the built-in report lake can have; remove it`,
   );

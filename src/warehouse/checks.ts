@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CostbookError, UsageError } from '../errors.ts';
 import type { Connection, SqlColumn } from './connection.ts';
-import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
+import { isBuiltIn, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 import { sqlProblem } from './sql-problem.ts';
 import { type JsonValue, toCellText, toJsonValue } from './values.ts';
 
@@ -92,7 +92,7 @@ export async function runCheck(connection: Connection, check: Check): Promise<Ch
     return { check, offenders: undefined, columns, cells, rows, error: new UsageError(check.problem) };
   }
   try {
-    const result = await connection.query(check.file.text);
+    const result = await connection.query(check.file.text, { isOurs: isBuiltIn(check.file) });
     columns = result.columns;
     for await (const chunk of result.chunks) {
       offenders += chunk.length;

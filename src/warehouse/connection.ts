@@ -47,8 +47,11 @@ export interface Connection {
   rows(sql: string, parameters?: SqlParameters): Promise<SqlRow[]>;
   /** Runs one statement and streams its rows as DuckDB values, without holding them all. */
   stream(sql: string, parameters?: SqlParameters): Promise<SqlResult>;
-  /** As `stream`, for SQL that a person typed: one SELECT. Errors in it are UsageErrors in DuckDB's words. */
-  query(sql: string): Promise<SqlResult>;
+  /**
+   * As `stream`, for SQL that a person typed: one SELECT. Errors in it are UsageErrors in DuckDB's words. SQL of the program
+   * itself needs no admission, for which DuckDB would plan it once more.
+   */
+  query(sql: string, options?: { readonly isOurs: boolean }): Promise<SqlResult>;
   /**
    * Admits SQL that a person typed and returns how to run it: one SELECT, EXPLAIN of one SELECT, or a PIVOT. DuckDB's
    * parser decides, never a pattern. Throws UsageError for everything else, before anything is prepared or run.

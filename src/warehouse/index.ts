@@ -109,7 +109,7 @@ export type { Run } from './runs.ts';
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
 export { describeFacts, knowledgeOf } from './snapshot.ts';
 export { snapshotFile } from './snapshot-file.ts';
-export { builtInSql, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
+export { builtInSql, isBuiltIn, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export { sqlProblem } from './sql-problem.ts';
 export type { Stage } from './stage.ts';
 export type { LoadRole } from './stage-state.ts';

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
 import { hasInclude, includeFragments, toLines } from './sql-fragments.ts';
@@ -57,6 +57,11 @@ export interface SqlFile {
 /** The folder of the built-in SQL files: next to `src` in a checkout, next to `dist` in a package. */
 export const builtInSql = fileURLToPath(new URL('../../sql', import.meta.url));
 const fragments = join(builtInSql, 'fragments');
+
+/** Whether a file is part of the program, not of a user's own `sql` folder. */
+export function isBuiltIn({ path }: Pick<SqlFile, 'path'>): boolean {
+  return path.startsWith(join(builtInSql, sep));
+}
 
 /**
  * Reads all SQL files of a folder by name; those in `overlay` (a user's own `sql/`) replace built-in ones. Errors in a
