@@ -7,6 +7,7 @@ import { csvChunks } from './formats/csv.ts';
 import type { AnswerChunks, FormatOptions, Question } from './formats/format.ts';
 import { jsonChunks } from './formats/json.ts';
 import { writeParquet } from './formats/parquet.ts';
+import { type CurrencyOfAnswer, currencyWords } from './in-currency.ts';
 
 /** Writes an answer to a new file. Returns its number of rows. */
 type Writer = (path: string, question: Question, options: FormatOptions) => Promise<number>;
@@ -56,17 +57,16 @@ export function writeAnswer(
 }
 
 /** The metadata of an answer, for formats that support it. Unknown values are left out. */
-export function factsOf({
-  asOf,
-  closedAt,
-  completeThrough,
-  settledThrough,
-}: CompletenessState): Record<string, string> {
+export function factsOf(
+  { asOf, closedAt, completeThrough, settledThrough }: CompletenessState,
+  currency?: CurrencyOfAnswer,
+): Record<string, string> {
   const facts = {
     complete_through: completeThrough,
     settled_through: settledThrough,
     as_of: asOf,
     closed_at: closedAt,
+    rates: currency === undefined ? null : currencyWords(currency).join(' ') || null,
   };
   return Object.fromEntries(Object.entries(facts).flatMap(([name, fact]) => (fact === null ? [] : [[name, fact]])));
 }

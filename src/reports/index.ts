@@ -34,6 +34,7 @@ export type { FormatOptions, Question } from './formats/format.ts';
 export { jsonLines } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
 export { aboutSheet, type CellColumn, cellColumn, widthOf, writeWorkbook } from './formats/xlsx.ts';
+export { type CurrencyOfAnswer, currencyWords, inCurrency, isConvertible } from './in-currency.ts';
 export { described, listOf } from './list.ts';
 export { lakeManifestName, type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
 export {

@@ -50,7 +50,7 @@ export async function readStatementMonth(
   const accounts = reconciled.map((row) => String(row['account']));
   const found =
     close === undefined
-      ? await readBilledMonth(connection, asked.month, accounts, new Map())
+      ? await readBilledMonth(connection, asked.month, accounts, { invoices: new Map(), rate: undefined })
       : await readClosedMonth(connection, close);
   const billed = found.map((one, index) => {
     const closed = close?.accounts[index];
