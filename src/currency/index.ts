@@ -1,9 +1,12 @@
 export { type Rate, rateDecimals, readRates } from './rates-file.ts';
 export {
   areOld,
+  type CurrencyOfMonth,
   converted,
   convertedWords,
+  currencyOfMonth,
   type MonthRate,
+  noRate,
   oldAfterDays,
   rateAtClose,
   rateWords,

@@ -92,7 +92,8 @@ export function currencyOf({
   };
 }
 
-const noRate = { rate: null, rateDate: null, source: null };
+/** Of a month without a rate. */
+export const noRate = { rate: null, rateDate: null, source: null };
 
 /** The rate of an open month: the last one dated before its end, and not after the instant. Pure. */
 export function rateIn(rates: readonly Rate[], month: Instant, through: Instant): Rate | undefined {
@@ -113,21 +114,29 @@ export function rateAtClose(
   return { code, rate: found.rate, rateDate: formatInstant(found.from).slice(0, 10), source };
 }
 
-/** USD as decimal text times a rate, rounded once to the decimals of USD, half away from zero; null without a rate. */
-export function converted(usd: string, { rate }: Pick<MonthRate, 'rate'>): string | null {
-  if (rate === null) return null;
-  const product = wholeOfDecimal(usd, usdDecimals) * wholeOfDecimal(rate, rateDecimals);
+/** USD as decimal text times a rate, rounded once to the decimals of USD, half away from zero. Exact. Pure. */
+export function converted(usd: string, { rate }: CurrencyOfMonth): string {
+  const product = wholeOfDecimal(usd, usdDecimals) * wholeOfDecimal(rate.rate, rateDecimals);
   return decimalOfWhole(rounded(product, 10n ** BigInt(rateDecimals)), usdDecimals);
 }
 
-/** `4,010.23 EUR at 0.922, 2026-10-30`; undefined without a rate. */
-export function convertedWords(
-  usd: string,
-  { code }: Pick<SecondCurrency, 'code'>,
-  rate: MonthRate,
-): string | undefined {
-  const text = converted(usd, rate);
-  return text === null ? undefined : `${amount(text)} ${code} at ${rate.rate}, ${rate.rateDate}`;
+/** `4,010.23 EUR at 0.922, 2026-10-30`. */
+export function convertedWords(usd: string, currency: CurrencyOfMonth): string {
+  const { code, rate } = currency;
+  return `${amount(converted(usd, currency))} ${code} at ${rate.rate}, ${rate.rateDate}`;
+}
+
+/** A currency with the rate of one month, which it has. */
+export interface CurrencyOfMonth {
+  readonly code: string;
+  readonly rate: MonthRate & { readonly rate: string };
+}
+
+/** The currency of one month; undefined if the month has no rate. */
+export function currencyOfMonth(currency: SecondCurrency | undefined, month: Instant): CurrencyOfMonth | undefined {
+  const found = currency?.rateOf(month);
+  if (currency === undefined || found === undefined || found.rate === null) return undefined;
+  return { code: currency.code, rate: { ...found, rate: found.rate } };
 }
 
 /** Months are listed one by one up to this many. */

@@ -56,7 +56,11 @@ export async function inCurrency(
   const parameters = { ...asked.parameters, _rates: ratesJson(rates) };
   const months =
     day === undefined ? rates : (await monthsIn(connection, asked, day, values)).map((month) => currency.rateOf(month));
-  const withTotals = names.amounts.filter(({ usd }) => [...report.totals, costOf(report, columns)].includes(usd));
+  // A sum without the months that have no rate would look like the whole.
+  const isWhole = months.every(({ rate }) => rate !== null);
+  const withTotals = names.amounts.filter(
+    ({ usd }) => isWhole && [...report.totals, costOf(report, columns)].includes(usd),
+  );
   const converted = {
     ...report,
     wrapping,

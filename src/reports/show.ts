@@ -151,8 +151,13 @@ function importantOf(
   if (screen.important === undefined) return undefined;
   const hasLabels = parameters.some(({ name }) => name === 'labels');
   const labels = columns.flatMap(({ name }) => (hasLabels && name.startsWith('label_') ? [name] : []));
-  const [amounts, rates] = [converted.slice(0, -2), converted.slice(-2)];
-  return [...screen.important.slice(0, 2), ...amounts, ...labels, ...screen.important.slice(2), ...rates];
+  return [
+    ...screen.important.slice(0, 2),
+    ...converted.slice(0, 1),
+    ...labels,
+    ...screen.important.slice(2),
+    ...converted.slice(1),
+  ];
 }
 
 /** The first rows for a person, as text: the most expensive, or the newest. */

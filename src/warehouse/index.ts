@@ -148,6 +148,7 @@ export {
 } from './statements.ts';
 export { type UnendedRun, unendedRun } from './unended-run.ts';
 export {
+  decimalCell,
   epochDays,
   epochMicros,
   type JsonValue,
