@@ -23,6 +23,8 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/broken-books.test.ts':
     'Twenty ways to break files, each with several processes; e2e/one-month repairs one of them.',
   'test/e2e/closing.test.ts': 'Three months with every signed export before and after; e2e/one-month closes one month.',
+  'test/e2e/currency.test.ts':
+    'Closes, reopens and rebuilds months with changed rates; unit/currency holds the choice of a rate.',
   'test/e2e/completeness.test.ts':
     'Thirty ingests of accounts that lag or fail; sql/views and e2e/status hold the words and numbers.',
   'test/e2e/completion.test.ts': 'Starts shells that complete command lines.',

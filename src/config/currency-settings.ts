@@ -43,7 +43,7 @@ export function readCurrency(
   if (missing.length > 0) {
     problems.report(
       first,
-      `found currency without ${missing.join(' and ')}, expected all three such as { code: EUR, rates: rates.csv, source: "ECB reference rates" }`,
+      `found no ${missing.join(' and ')}, expected all three such as { code: EUR, rates: rates.csv, source: "ECB reference rates" }`,
     );
   }
   if (given.code === undefined || given.rates === undefined || given.source === undefined) return undefined;

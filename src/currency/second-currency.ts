@@ -129,14 +129,16 @@ export function convertedWords(usd: string, currency: CurrencyOfMonth): string {
 /** A currency with the rate of one month, which it has. */
 export interface CurrencyOfMonth {
   readonly code: string;
-  readonly rate: MonthRate & { readonly rate: string };
+  readonly rate: MonthRate & { readonly [key in 'rate' | 'rateDate' | 'source']: string };
 }
 
 /** The currency of one month; undefined if the month has no rate. */
 export function currencyOfMonth(currency: SecondCurrency | undefined, month: Instant): CurrencyOfMonth | undefined {
   const found = currency?.rateOf(month);
-  if (currency === undefined || found === undefined || found.rate === null) return undefined;
-  return { code: currency.code, rate: { ...found, rate: found.rate } };
+  const { rate = null, rateDate = null, source = null } = found ?? {};
+  if (currency === undefined || found === undefined) return undefined;
+  if (rate === null || rateDate === null || source === null) return undefined;
+  return { code: currency.code, rate: { ...found, rate, rateDate, source } };
 }
 
 /** Months are listed one by one up to this many. */
@@ -169,7 +171,7 @@ export function withoutRateWords(code: string, months: readonly MonthRate[]): re
     if (first === undefined) return [];
     const all = names.length > mostListed ? `${first} to ${last}` : names.join(', ');
     return [
-      `${all} ${names.length === 1 ? `has no amount in ${code}: ${why}` : `have no amounts in ${code}: ${whys}`}`,
+      `${all} ${names.length === 1 ? `has no amount in ${code}: ${why}` : `have no amounts in ${code}: ${whys}`}.`,
     ];
   }
   return [

@@ -3,11 +3,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SqlResult } from '../warehouse/index.ts';
 import type { CompletenessState } from './completeness.ts';
+import { type CurrencyOfAnswer, currencyWords } from './currency-words.ts';
 import { csvChunks } from './formats/csv.ts';
 import type { AnswerChunks, FormatOptions, Question } from './formats/format.ts';
 import { jsonChunks } from './formats/json.ts';
 import { writeParquet } from './formats/parquet.ts';
-import { type CurrencyOfAnswer, currencyWords } from './in-currency.ts';
 
 /** Writes an answer to a new file. Returns its number of rows. */
 type Writer = (path: string, question: Question, options: FormatOptions) => Promise<number>;

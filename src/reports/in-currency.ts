@@ -1,19 +1,11 @@
-import { type MonthRate, rateWords, type SecondCurrency, withoutRateWords } from '../currency/index.ts';
+import type { MonthRate, SecondCurrency } from '../currency/index.ts';
 import { addCalendarMonths, floorMonth, type Instant, parseMonth } from '../time.ts';
 import { aroundConverted, type Connection, monthsOf, type SqlColumn, type SqlParameters } from '../warehouse/index.ts';
 import { type Report, selectOf } from './catalogue.ts';
 import { columnsOf } from './columns.ts';
+import type { CurrencyOfAnswer } from './currency-words.ts';
 import { costColumnOf } from './figures.ts';
 import { type ParameterValue, periodsOf } from './parameters.ts';
-
-/** The second currency of an answer, with the rate of each of its months. */
-export interface CurrencyOfAnswer {
-  /** `EUR`. */
-  readonly code: string;
-  /** The columns with amounts, each after that in USD: `cost_eur` of `cost`. */
-  readonly columns: Readonly<Record<string, string>>;
-  readonly months: readonly MonthRate[];
-}
 
 /** A report whose rows have amounts in a second currency, if it has a cost. */
 interface InCurrency {
@@ -79,14 +71,10 @@ export async function inCurrency(
   };
 }
 
-/** Whether the rows of a report have a cost, and no column that names their currency. */
+/** Whether the rows of a report have a cost, and no column that names their currency. The lake is in USD. */
 export function isConvertible(report: Report, columns: readonly SqlColumn[]): boolean {
+  if (report.file.header['partition'] !== undefined) return false;
   return costsOf(report, columns).length > 0 && !columns.some(({ name }) => /currency/i.test(name));
-}
-
-/** The sentences below an answer: its rates, and the months without one. */
-export function currencyWords({ code, months }: CurrencyOfAnswer): readonly string[] {
-  return [...[rateWords(code, months)].flatMap((words) => words ?? []), ...withoutRateWords(code, months)];
 }
 
 function costOf({ file }: Report, columns: readonly SqlColumn[]): string | undefined {

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../errors.ts';
 import type { JsonValue } from '../warehouse/index.ts';
 import type { BilledBesides } from './billed-besides.ts';
-import type { CurrencyOfAnswer } from './in-currency.ts';
+import type { CurrencyOfAnswer } from './currency-words.ts';
 
 /** A file listed in a manifest. */
 export interface ManifestFile {

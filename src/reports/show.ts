@@ -1,14 +1,22 @@
 import { isAbsolute, join, relative } from 'node:path';
 import { counted } from '../counted.ts';
 import { forTerminal } from '../safe-text.ts';
-import { cutToWidth, formatTable, newestThatFit, openTable, sparkline, type TableLayout } from '../terminal/index.ts';
+import {
+  cutToWidth,
+  formatTable,
+  newestThatFit,
+  openTable,
+  sparkline,
+  type TableLayout,
+  wrapped,
+} from '../terminal/index.ts';
 import { firstOf, type SqlColumn, sumsOf, toCellText, toJsonValue } from '../warehouse/index.ts';
 import { type BilledBesides, besidesWords } from './billed-besides.ts';
 import { orderedQuery, type Report, sparklineQuery, topOf } from './catalogue.ts';
 import { type CompletenessState, describeCompleteness } from './completeness.ts';
+import { type CurrencyOfAnswer, currencyWords } from './currency-words.ts';
 import type { Evaluated } from './evaluated.ts';
 import type { Question } from './formats/format.ts';
-import { type CurrencyOfAnswer, currencyWords } from './in-currency.ts';
 import { lakeManifestName, manifestName } from './manifest.ts';
 import { displayParameters, type ParameterValue } from './parameters.ts';
 import { filesOf, type Published } from './publish.ts';
@@ -119,7 +127,8 @@ export async function writeTable(context: Output, question: Question, answer: An
   await context.write(`(${rowCount}${cut})${isOnTerminal ? '\n' : ' '}${describeCompleteness(state)}\n`);
   if (evaluated !== undefined) await context.write(`${evaluated.sentence}\n`);
   if (besides !== undefined) await context.write(`${besidesWords(besides)}\n`);
-  for (const words of currency === undefined ? [] : currencyWords(currency)) await context.write(`${words}\n`);
+  for (const words of currency === undefined ? [] : currencyWords(currency))
+    await context.write(`${wrapped(words, layout)}\n`);
   await writeFiles();
   if (answer.isExcel) await context.write(`${roundingNote}\n`);
 }

@@ -1,5 +1,5 @@
 import { type Chart, chartToSvg } from '../charts/index.ts';
-import { convertedWords } from '../currency/index.ts';
+import { converted } from '../currency/index.ts';
 import { html, Markup } from '../markup.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, formatMonth } from '../time.ts';
@@ -87,7 +87,8 @@ function tiles(data: StatementData): Markup {
 /** The amount in the second currency, with the rate, its day and its source. */
 function otherNote({ currency }: StatementData, usd: string): Markup | string {
   if (currency === undefined) return '';
-  return html`<div>${convertedWords(usd, currency)}</div><div class="note">${currency.rate.source ?? ''}</div>`;
+  const { code, rate } = currency;
+  return html`<div>${amount(converted(usd, currency))} ${code}</div><div class="note">at ${rate.rate} of ${rate.rateDate}, ${rate.source}</div>`;
 }
 
 /** What a month bills beyond its own cost, to the cent: `+85.53 corrections of earlier months`. */
