@@ -29,15 +29,14 @@ export async function inCurrency(
   const { report, columns } = asked;
   const unchanged = { ...asked, currency: undefined };
   if (currency === undefined || !isConvertible(report, columns)) return unchanged;
-  const amounts = costsOf(report, columns);
   const code = currency.code.toLowerCase();
   const names = {
-    amounts: amounts.map((usd) => ({ usd, converted: `${usd}_${code}` })),
+    conversions: costsOf(report, columns).map((usd) => ({ usd, converted: `${usd}_${code}` })),
     rate: `${code}_rate`,
     rateDate: `${code}_rate_date`,
     day: dayOfRow(report, columns),
   };
-  const added = [...names.amounts.map(({ converted }) => converted), names.rate, names.rateDate];
+  const added = [...names.conversions.map(({ converted }) => converted), names.rate, names.rateDate];
   if (columns.some(({ name }) => added.includes(name.toLowerCase()))) return unchanged;
   const { day } = names;
   const rates =
@@ -50,7 +49,7 @@ export async function inCurrency(
     day === undefined ? rates : (await monthsIn(connection, asked, day, values)).map((month) => currency.rateOf(month));
   // A sum without the months that have no rate would look like the whole.
   const isWhole = months.every(({ rate }) => rate !== null);
-  const withTotals = names.amounts.filter(
+  const withTotals = names.conversions.filter(
     ({ usd }) => isWhole && [...report.totals, costOf(report, columns)].includes(usd),
   );
   const converted = {
@@ -65,7 +64,7 @@ export async function inCurrency(
     columns: await columnsOf(connection, selectOf(converted), parameters),
     currency: {
       code: currency.code,
-      columns: Object.fromEntries(names.amounts.map(({ usd, converted }) => [usd, converted])),
+      columns: Object.fromEntries(names.conversions.map(({ usd, converted }) => [usd, converted])),
       months,
     },
   };

@@ -312,7 +312,7 @@ export function aroundLabels(labels: readonly { readonly parameter: string; read
 /** The columns of amounts in a second currency, made from those in USD. */
 export interface ConvertedColumns {
   /** Exact columns of USD, and the names of the converted ones. */
-  readonly amounts: readonly { readonly usd: string; readonly converted: string }[];
+  readonly conversions: readonly { readonly usd: string; readonly converted: string }[];
   /** The names of the columns with the rate and its day. */
   readonly rate: string;
   readonly rateDate: string;
@@ -324,11 +324,11 @@ export interface ConvertedColumns {
  * Text around a query that adds amounts in a second currency to the end of each row. `$_rates` are the rates by month as JSON.
  * A product of exact decimals is rounded once, half away from zero, to the decimals of USD.
  */
-export function aroundConverted({ amounts, rate, rateDate, day }: ConvertedColumns): {
+export function aroundConverted({ conversions, rate, rateDate, day }: ConvertedColumns): {
   readonly before: string;
   readonly after: string;
 } {
-  const cells = amounts.map(
+  const cells = conversions.map(
     ({ usd, converted }) => `cast(answer.${quoted(usd)} * rates.rate as decimal(38, 12)) as ${quoted(converted)}`,
   );
   const added = [...cells, `rates.rate as ${quoted(rate)}`, `rates.rate_date as ${quoted(rateDate)}`];
