@@ -27,6 +27,8 @@ export const secondTier: Readonly<Record<string, string>> = {
     'Thirty ingests of accounts that lag or fail; sql/views and e2e/status hold the words and numbers.',
   'test/e2e/completion.test.ts': 'Starts shells that complete command lines.',
   'test/e2e/cost-reports.test.ts': 'Runs every cost report in a process; sql/cost-reports holds their numbers.',
+  'test/e2e/currency.test.ts':
+    'Closes, reopens and rebuilds months with changed rates; unit/currency holds the choice of a rate.',
   'test/e2e/demo.test.ts': 'Makes the whole demo project.',
   'test/e2e/disk.test.ts': 'Fills disks and waits for what gives up.',
   'test/e2e/double-sums.test.ts':

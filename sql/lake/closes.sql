@@ -1,7 +1,7 @@
 --! about: Every close of a month by account, including reopened ones.
 --! grain: billing_month, account, closed_at
 --! cost: billed_cost
---! version: 1
+--! version: 2
 select
   billing_month,
   account,
@@ -18,6 +18,10 @@ select
   load_number,
   run_number,
   reopened_at,
-  reopen_reason
+  reopen_reason,
+  currency,
+  rate,
+  rate_date,
+  rate_source
 from closes
 order by billing_month, account, closed_at

@@ -19,6 +19,7 @@ import {
   type AccountClose,
   type CheckResult,
   type ClosedMonth,
+  type ClosedRate,
   type Completeness,
   type Connection,
   type CoveredWindow,
@@ -37,13 +38,14 @@ export type InvoicesByAccount = ReadonlyMap<string, string>;
 
 /**
  * What a month bills to each of these accounts: rows, USD as decimal text, the invoice, and a SHA-256 over all of it: one
- * line of JSON per row of `costs_billed`, sorted, then one for the invoice (null for none), each ended by a line feed.
+ * line of JSON per row of `costs_billed`, sorted, then one for the invoice (null for none), then one for the rate of the second
+ * currency if there is one, each ended by a line feed.
  */
 export async function readBilledMonth(
   connection: Connection,
   month: Instant,
   accounts: readonly string[],
-  invoices: InvoicesByAccount,
+  { invoices, rate }: { readonly invoices: InvoicesByAccount; readonly rate: ClosedRate | undefined },
 ): Promise<BilledMonth[]> {
   const parameters = { month: formatInstant(month).slice(0, 10) };
   const sums = await connection.rows(await readSql('closing', 'billed_sums'), parameters);
@@ -67,7 +69,7 @@ export async function readBilledMonth(
       correctionCost: String(row['correction_cost'] ?? noCost),
       invoiced,
       sha256OfRows: hash.copy().digest('hex'),
-      sha256: hash.update(invoiceLine(invoiced)).digest('hex'),
+      sha256: hash.update(invoiceLine(invoiced) + rateLine(rate)).digest('hex'),
     };
   });
 }
@@ -80,10 +82,15 @@ function invoiceLine(invoiced: string | undefined): string {
   return `${JSON.stringify(['Invoice', usd])}\n`;
 }
 
+/** Empty without a rate: closes of earlier versions have none. */
+function rateLine(rate: ClosedRate | undefined): string {
+  return rate === undefined ? '' : `${JSON.stringify(['Rate', rate.code, rate.rate, rate.rateDate, rate.source])}\n`;
+}
+
 /** What a closed month bills now to each account of its close, with the invoice of the close. */
 export async function readClosedMonth(
   connection: Connection,
-  { month, accounts }: ClosedMonth,
+  { month, accounts, rate }: ClosedMonth,
 ): Promise<BilledMonth[]> {
   const invoices = accounts.flatMap(({ account, invoiced }) =>
     invoiced === undefined ? [] : [[account, invoiced] as const],
@@ -92,7 +99,7 @@ export async function readClosedMonth(
     connection,
     month,
     accounts.map(({ account }) => account),
-    new Map(invoices),
+    { invoices: new Map(invoices), rate },
   );
 }
 

@@ -23,6 +23,7 @@ import { formatInstant } from '../time.ts';
 import { openBooks } from '../warehouse/index.ts';
 import { budgetsAsked, exampleBudget, fileAsked } from './budgets-asked.ts';
 import { backtestAnomalyRules, backtestOne } from './budgets-backtest.ts';
+import { convertedBudgets, describeConverted, presentCurrency } from './budgets-in-currency.ts';
 import type { Command, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import type { BooksContext } from './run-in-child.ts';
@@ -106,8 +107,15 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
       ];
     });
     const state = await completenessOf(connection);
-    if (context.json) await context.write(`${JSON.stringify(budgetsToJson(lines, state, now))}\n`);
-    else await context.write(`${describeBudgets(lines, now, context.layout)}\n${describeCompleteness(state)}\n`);
+    const currency = await presentCurrency(config, { connection, dir: context.dir, now });
+    if (context.json) {
+      const other = currency === undefined ? {} : { currency: convertedBudgets(lines, currency) };
+      await context.write(`${JSON.stringify({ ...budgetsToJson(lines, state, now), ...other })}\n`);
+    } else {
+      const other = currency === undefined ? '' : `${describeConverted(lines, currency)}\n`;
+      const table = describeBudgets(lines, now, context.layout);
+      await context.write(`${table}\n${other}${describeCompleteness(state)}\n`);
+    }
     for (const { of, isOne, sentence } of groupGaps(lines.map(({ spend }) => spend))) {
       context.tell(`warning: ${of} ${isOne ? 'is' : 'are'} not complete: ${sentence}`);
     }

@@ -13,6 +13,7 @@ import {
   totalBilled,
 } from '../closing/index.ts';
 import { type LocalConfig, loadConfig } from '../config/index.ts';
+import { rateAtClose } from '../currency/index.ts';
 import { trimmedDecimal } from '../decimals.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import { invoiceOption } from '../invoice-option.ts';
@@ -118,11 +119,18 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
     }
     const warning = firstCloseWarning({ month, closed, accounts });
     if (warning !== undefined) context.tell(`warning: ${warning}`);
+    const rate = rateAtClose(config.currency, context.dir, month.start);
+    if (rate === undefined && config.currency !== undefined) {
+      context.tell(
+        `warning: ${config.currency.rates} has no rate before the end of ${formatMonth(month.start)}, so the month stays without amounts ` +
+          `in ${config.currency.code}: to add a rate, reopen the month and close it again`,
+      );
+    }
     context.progress(`adding up ${formatMonth(month.start)}`);
-    const closes = await readBilledMonth(connection, month.start, ids, invoiced);
+    const closes = await readBilledMonth(connection, month.start, ids, { invoices: invoiced, rate });
     const units = await knownUnits(connection);
     const closedAt = await warehouse.closeMonth(
-      { month: month.start, runNumber, accounts: closes, units },
+      { month: month.start, runNumber, accounts: closes, units, rate },
       context.effects.now(),
     );
     // The snapshot was read before the close.
@@ -132,7 +140,7 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
     );
     const found = await exportsOfRevoked(context.dir, known);
     const revoked = found.filter(({ months }) => months.includes(name));
-    await answer({ month: month.start, closedAt, accounts: closes, revoked }, false, context);
+    await answer({ month: month.start, closedAt, accounts: closes, rate, revoked }, false, context);
     return { exitCode: exitCodes.done };
   } finally {
     books.close();
@@ -259,8 +267,12 @@ async function answer(
     month,
     closedAt,
     accounts,
+    rate,
     revoked,
-  }: { month: Instant; closedAt: Instant; accounts: readonly AccountClose[]; revoked: readonly RevokedExport[] },
+  }: Omit<ClosedMonth, 'accounts'> & {
+    readonly accounts: readonly AccountClose[];
+    readonly revoked: readonly RevokedExport[];
+  },
   wasClosed: boolean,
   context: CommandContext,
 ): Promise<void> {
@@ -274,7 +286,14 @@ async function answer(
       const billed = { invoiced, invoiceDifference: invoiceDifference(close) ?? null, billedCost: billedCost(close) };
       return { account, rowCount, cost, corrections, correctionCost, ...billed, sha256 };
     });
-    const value = { month: formatMonth(month), closedAt: formatInstant(closedAt), wasClosed, accounts: rows, revoked };
+    const value = {
+      month: formatMonth(month),
+      closedAt: formatInstant(closedAt),
+      wasClosed,
+      rate: rate ?? null,
+      accounts: rows,
+      revoked,
+    };
     await context.write(`${JSON.stringify(value)}\n`);
     return;
   }
@@ -302,6 +321,9 @@ async function answer(
   const lines = [
     `${formatMonth(month)} ${words} as of ${formatInstant(closedAt)}. It bills ${amount(totalBilled(accounts))} USD. Its reports show the books as of then.`,
     ...accounts.flatMap((close) => invoiceWords(close) ?? []),
+    ...(rate === undefined
+      ? []
+      : [`It keeps the rate of ${rate.rateDate}: 1 USD = ${rate.rate} ${rate.code} (${rate.source}).`]),
     next,
   ];
   await context.write(`${table}\n${lines.join('\n')}\n`);

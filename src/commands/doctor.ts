@@ -29,6 +29,7 @@ import {
   umaskOf,
 } from '../config/index.ts';
 import { counted } from '../counted.ts';
+import { areOld, oldAfterDays, readRates } from '../currency/index.ts';
 import { clockToleranceMs, type Effects } from '../effects.ts';
 import {
   CostbookError,
@@ -129,6 +130,7 @@ export const doctorCommand: Command = {
     });
     const config = read as LocalConfig | undefined; // assigned in a closure that the compiler does not see
     await look('jobs', () => jobs(config, context));
+    if (config?.currency !== undefined) await look('currency', () => currency(config, context));
     await look('sql', () => sqlFiles(context));
     const seen = nothingSeen();
     const wrongNow = new Map<string, number>(); // how far the clock in use is ahead of the platform's, if it is wrong
@@ -309,6 +311,21 @@ function configuration({ dir, env, effects }: CommandContext): readonly Found[] 
     holidaysOf(config.calendar, dir);
     const names = config.accounts.map(({ id }) => id ?? '(the only one that the token sees)').join(', ');
     return [ok(`account ${names}, with ${config.sinks.length} sink${config.sinks.length === 1 ? '' : 's'}`)];
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return error.message.split('\n').map((line) => faultIn(exitCodes.usage, line));
+  }
+}
+
+/** The file of rates of the second currency, and whether its last rate is old. */
+function currency({ currency }: LocalConfig, { dir, effects }: CommandContext): readonly Found[] {
+  if (currency === undefined) return [];
+  try {
+    const rates = readRates(currency, dir);
+    const date = formatInstant(rates.at(-1)?.from ?? 0).slice(0, 10);
+    const words = `${counted(rates.length, 'rate')} of ${currency.code}, the last of ${date}`;
+    if (!areOld(rates, effects.now())) return [ok(words)];
+    return [warn(`${words}, more than ${oldAfterDays} days ago`, `add newer rates to ${currency.rates}`)];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return error.message.split('\n').map((line) => faultIn(exitCodes.usage, line));

@@ -57,6 +57,7 @@ import {
   writeTable,
 } from '../reports/index.ts';
 import { type Connection, completeness, openBooks, readSql, type SqlColumn } from '../warehouse/index.ts';
+import { answerInCurrency } from './answer-in-currency.ts';
 import { warnOfFutureDates } from './books-clock.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
@@ -210,6 +211,7 @@ export async function readQuestion(
   const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
   if (report !== undefined)
     checkForm(report, { formats, parquetDecimals, isExcel: excel !== undefined }, options.problem);
+  options.choice('currency', ['none']);
   const asked = options.asOf();
   const period: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
     const text = options.text(option);
@@ -288,10 +290,8 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
   const question = await readQuestion(input, context, reports);
   const { report, excel, formats, parquetDecimals } = question;
   if (instantOf(question.asked) !== undefined) await warnOfFutureDates(context);
-  const { books, state, values, periods, asOf, accounts, evaluated, besides, missing, refusals } = await openQuestion(
-    question,
-    context,
-  );
+  const opened = await openQuestion(question, context);
+  const { books, state, values, periods, asOf, accounts, evaluated, besides, missing, refusals } = opened;
   try {
     context.progress(report.name);
     const { connection } = books;
@@ -316,19 +316,17 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
     }
     return await blamingReport(report, async () => {
       const asked = rows[0] === undefined ? report : await answeredByCluster(connection, report, values, rows[0]);
-      const { report: shaped, parameters } = await shape(connection, asked, sqlParameters(values));
-      const answered = await checkReport(connection, shaped, parameters);
-      const columns = chosenColumns(answered, focus);
+      const own = await shape(connection, asked, sqlParameters(values));
+      const answered = chosenColumns(await checkReport(connection, own.report, own.parameters), focus);
+      const inBoth = await answerInCurrency(input, context, { ...own, columns: answered }, opened);
+      const { report: shaped, parameters, columns, currency } = inBoth;
+      const about = { values, state, evaluated, besides, currency, columns };
       const answering: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
-      const totals = options.flag('totals') ? expectTotals(report, columns) : [];
+      const totals = options.flag('totals') ? expectTotals(shaped, columns) : [];
       const published = await publishReport({
-        report,
+        report: { ...report, totals: shaped.totals, converted: shaped.converted ?? [] },
         question: answering,
-        columns,
-        values,
-        state,
-        evaluated,
-        besides,
+        ...about,
         engine: rows.length === 0 ? undefined : 'spark',
         asOf,
         formats,
@@ -350,8 +348,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
       });
       context.published?.({ reportFolder: place.reportFolder, folder: published.folder });
       context.progress('reading the answer');
-      const isExcel = excel !== undefined;
-      const answer = { report: shaped, values, state, evaluated, besides, columns, published, totals, isExcel };
+      const answer = { ...about, report: shaped, published, totals, isExcel: excel !== undefined };
       context.count?.({
         rows: published.manifest.rows,
         files: published.manifest.files.length,

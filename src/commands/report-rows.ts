@@ -15,6 +15,7 @@ import {
   topOf,
 } from '../reports/index.ts';
 import { firstOf, toJsonValue } from '../warehouse/index.ts';
+import { answerInCurrency } from './answer-in-currency.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import { adviceOnOwners, openQuestion, readQuestion } from './report-answer.ts';
@@ -30,7 +31,8 @@ export async function writeReportRows(input: CommandInput, context: ChildContext
   options.check();
   const question = await readQuestion(input, context, await readReports(join(context.dir, 'sql')));
   const { report } = question;
-  const { books, state, values, evaluated, besides, missing, refusals } = await openQuestion(question, context);
+  const opened = await openQuestion(question, context);
+  const { books, state, values, evaluated, besides, missing, refusals } = opened;
   try {
     const { connection } = books;
     if (refusals.length > 0) throw new UsageError(refusalWords(refusals).join('\n'));
@@ -40,8 +42,10 @@ export async function writeReportRows(input: CommandInput, context: ChildContext
     // From here on SQL runs that may be the user's.
     await books.lockDown({ files: filesNamed(values) });
     await blamingReport(report, async () => {
-      const { report: shaped, parameters } = await shape(connection, report, sqlParameters(values));
-      const columns = await checkReport(connection, shaped, parameters);
+      const own = await shape(connection, report, sqlParameters(values));
+      const answered = await checkReport(connection, own.report, own.parameters);
+      const inBoth = await answerInCurrency(input, context, { ...own, columns: answered }, opened);
+      const { report: shaped, parameters, columns, currency } = inBoth;
       const names = columns.map(({ name }) => name);
       const query = firstOf(orderedQuery(shaped, names, topOf(shaped, columns)), maxRows + 1);
       const rows: Record<string, unknown>[] = [];
@@ -51,7 +55,14 @@ export async function writeReportRows(input: CommandInput, context: ChildContext
           rows.push(Object.fromEntries(names.map((name, index) => [name, toJsonValue(row[index] ?? null)])));
       }
       const answer = {
-        ...{ report: report.name, parameters: displayParameters(values), ...state, warnings, columns },
+        ...{
+          report: report.name,
+          parameters: displayParameters(values),
+          ...state,
+          warnings,
+          ...(currency === undefined ? {} : { currency }),
+          columns,
+        },
         rows: rows.slice(0, maxRows),
         truncated: rows.length > maxRows,
       };

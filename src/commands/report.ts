@@ -48,6 +48,7 @@ const onDuckDb = inChild('report', {
     { flags: '--totals', summary: 'add a row with totals, in the table and with --excel' },
     { flags: '--by <dimension>', summary: 'for chargeback reports: the dimension of owners, such as team' },
     { flags: '--labels <keys>', summary: 'for cost_by_resource: a column for each of these labels, such as team,env' },
+    { flags: '--currency <what>', summary: 'none: leave out the second currency of costbook.yaml' },
     { flags: '--raw', summary: 'in CSV, do not escape text that looks like a formula' },
     {
       flags: '--parquet-decimals <type>',

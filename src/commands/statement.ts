@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import { loadConfig } from '../config/index.ts';
+import {
+  type CurrencyOfMonth,
+  convertedWords,
+  currencyOfMonth,
+  noRate,
+  secondCurrencyOf,
+  withoutRateWords,
+} from '../currency/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
@@ -26,11 +35,12 @@ import {
   type PublishedStatement,
   publishStatement,
   readStatementMonth,
+  type StatementMonth,
   statementFormats,
   statementReports,
 } from '../statement/index.ts';
-import type { Instant } from '../time.ts';
-import { type Books, completeness, openBooks, readSql } from '../warehouse/index.ts';
+import { formatMonth, type Instant } from '../time.ts';
+import { type Books, type Connection, completeness, openBooks, readSql } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type PublishedPlace, sendExports, storeOf, withoutStore } from './exports-in-store.ts';
 import { optionReader } from './options.ts';
@@ -132,7 +142,9 @@ async function writeStatements(asked: Asked, context: CommandContext): Promise<r
     const [period] = periods;
     if (period === undefined) throw new Error('a statement is about a month');
     context.progress('collecting the costs of the month');
-    const month = await readStatementMonth(connection, { month: period.start, state, missing }, asked.dimension);
+    const currency = await currencyOf(connection, { asOf, month: period.start }, context);
+    const asking = { month: period.start, state, missing, currency };
+    const month = await readStatementMonth(connection, asking, asked.dimension);
     const owners = await ownersAsked(asked, books, context);
     const published: PublishedStatement[] = [];
     for (const owner of owners) {
@@ -147,11 +159,29 @@ async function writeStatements(asked: Asked, context: CommandContext): Promise<r
         }),
       );
     }
-    await answer(published, state, context);
+    await answer(published, month, context);
     return published;
   } finally {
     books.close();
   }
+}
+
+/** The second currency with the rate of the month. Says so if there is none. */
+async function currencyOf(
+  connection: Connection,
+  { asOf, month }: { asOf: Instant | undefined; month: Instant },
+  { dir, env, effects, tell }: CommandContext,
+): Promise<CurrencyOfMonth | undefined> {
+  const settings = loadConfig({ dir, env, now: effects.now(), requireAccounts: false }).currency;
+  const isClose = asOf !== undefined;
+  const second = await secondCurrencyOf(settings, { connection, dir, asOf, isClose });
+  const found = currencyOfMonth(second, month);
+  if (found === undefined && settings !== undefined) {
+    const { code } = settings;
+    const without = second?.rateOf(month) ?? { month: formatMonth(month), ...noRate, isClosed: isClose };
+    for (const words of withoutRateWords(code, [without])) tell(`note: ${words}`);
+  }
+  return found;
 }
 
 /** Opens the books that a statement is from: those of the month's close, or the present while the month is open. */
@@ -233,7 +263,7 @@ async function ownersAsked(
 
 async function answer(
   published: readonly PublishedStatement[],
-  state: CompletenessState,
+  { state, currency }: Pick<StatementMonth, 'state' | 'currency'>,
   context: CommandContext,
 ): Promise<void> {
   const files = published.reduce((sum, { manifest }) => sum + manifest.files.length, 0);
@@ -246,14 +276,17 @@ async function answer(
       ...{ rows: one.manifest.rows, cost: one.cost, billedCost: one.billedCost, unchanged: one.isUnchanged },
       files: filesOf(one).map(({ format, path, latest, sha256, bytes }) => ({ format, path, latest, sha256, bytes })),
     }));
-    await context.write(`${JSON.stringify({ ...state, statements })}\n`);
+    await context.write(
+      `${JSON.stringify({ ...state, ...(currency === undefined ? {} : { currency }), statements })}\n`,
+    );
     return;
   }
   for (const one of published) {
     const { parameters } = one.manifest;
     const owner = parameters['owner'];
+    const other = currency === undefined ? '' : ` (${convertedWords(one.billedCost, currency)})`;
     // The names of the same numbers on the page.
-    const costs = `${owner === undefined ? 'billed' : 'charged'} ${one.billedCost} USD, cost of the month ${one.cost} USD`;
+    const costs = `${owner === undefined ? 'billed' : 'charged'} ${one.billedCost} USD${other}, cost of the month ${one.cost} USD`;
     await context.write(
       `${parameters['month']}${owner === undefined ? '' : ` ${owner}`}: ${costs}${one.isUnchanged ? ' (unchanged)' : ''}\n`,
     );

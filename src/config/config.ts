@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { earliestVersion } from '../platform/index.ts';
 import { type AccountConfig, type LocalAccount, resolveAccounts } from './accounts.ts';
 import { type CalendarSettings, readCalendar } from './calendar-settings.ts';
+import { type CurrencySettings, readCurrency } from './currency-settings.ts';
 import { type EngineSettings, readEngine } from './engine-settings.ts';
 import {
   type ConfigInput,
@@ -74,6 +75,8 @@ export interface LocalConfig {
   readonly serve: ServeSettings; // this machine only
   /** The cluster that runs reports with --engine; undefined if none is configured. */
   readonly engine: EngineSettings | undefined;
+  /** The second currency beside USD; undefined if none is configured. */
+  readonly currency: CurrencySettings | undefined;
   /** Where people open the dashboard, without a slash at its end; messages then link to it. */
   readonly dashboardUrl: string | undefined;
   readonly apiVersion: string; // the earliest version, the platform's own default
@@ -198,6 +201,11 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     ),
     engine: readEngine(
       { command: layer.get('engine.command'), lake: layer.get('engine.lake') },
+      (given, parse) => read(given, parse, reading),
+      reading.problems,
+    ),
+    currency: readCurrency(
+      { code: layer.get('currency.code'), rates: layer.get('currency.rates'), source: layer.get('currency.source') },
       (given, parse) => read(given, parse, reading),
       reading.problems,
     ),

@@ -44,6 +44,11 @@ export const groups = [
     expected: 'a key such as hosts: [costs.example.com]; write one or remove it',
   },
   { name: 'engine', keys: ['command', 'lake'], expected: 'a key such as lake: exports/lake; write one or remove it' },
+  {
+    name: 'currency',
+    keys: ['code', 'rates', 'source'],
+    expected: 'keys such as code: EUR; write code, rates and source, or remove it',
+  },
   { name: 'exports', keys: ['to'], expected: 'a key such as to: s3://finance/costs; write one or remove it' },
   {
     name: 'storage',
@@ -95,8 +100,9 @@ export const configKeys = {
   alerts: groups[3].keys,
   serve: groups[4].keys,
   engine: groups[5].keys,
-  exports: groups[6].keys,
-  storage: groups[7].keys,
+  currency: groups[6].keys,
+  exports: groups[7].keys,
+  storage: groups[8].keys,
 } as const;
 
 export const topPlace = { keys: topKeys, place: 'the top level' };

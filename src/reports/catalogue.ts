@@ -41,6 +41,8 @@ export interface Report {
   readonly totals: readonly string[];
   /** Why it cannot be run, with file, line and column; undefined if it can. */
   readonly problem?: string;
+  /** The columns that `inCurrency` added. */
+  readonly converted?: readonly string[];
   /** SQL before and after its own, from `shape`. */
   readonly wrapping?: { readonly before: string; readonly after: string };
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SqlResult } from '../warehouse/index.ts';
 import type { CompletenessState } from './completeness.ts';
+import { type CurrencyOfAnswer, currencyWords } from './currency-words.ts';
 import { csvChunks } from './formats/csv.ts';
 import type { AnswerChunks, FormatOptions, Question } from './formats/format.ts';
 import { jsonChunks } from './formats/json.ts';
@@ -56,17 +57,16 @@ export function writeAnswer(
 }
 
 /** The metadata of an answer, for formats that support it. Unknown values are left out. */
-export function factsOf({
-  asOf,
-  closedAt,
-  completeThrough,
-  settledThrough,
-}: CompletenessState): Record<string, string> {
+export function factsOf(
+  { asOf, closedAt, completeThrough, settledThrough }: CompletenessState,
+  currency?: CurrencyOfAnswer,
+): Record<string, string> {
   const facts = {
     complete_through: completeThrough,
     settled_through: settledThrough,
     as_of: asOf,
     closed_at: closedAt,
+    rates: currency === undefined ? null : currencyWords(currency).join(' ') || null,
   };
   return Object.fromEntries(Object.entries(facts).flatMap(([name, fact]) => (fact === null ? [] : [[name, fact]])));
 }

@@ -14,6 +14,7 @@ export {
 } from './catalogue.ts';
 export { columnsOf } from './columns.ts';
 export { type CompletenessState, completenessOf, describeCompleteness, incompleteness } from './completeness.ts';
+export { type CurrencyOfAnswer, currencyWords } from './currency-words.ts';
 export { type Evaluated, readEvaluated } from './evaluated.ts';
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
 export { type ContentOfExport, contentOfExport, filesOfManifest, isManifestName } from './export-content.ts';
@@ -34,6 +35,7 @@ export type { FormatOptions, Question } from './formats/format.ts';
 export { jsonLines } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
 export { aboutSheet, type CellColumn, cellColumn, widthOf, writeWorkbook } from './formats/xlsx.ts';
+export { inCurrency, isConvertible } from './in-currency.ts';
 export { described, listOf } from './list.ts';
 export { lakeManifestName, type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
 export {

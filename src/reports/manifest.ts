@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../errors.ts';
 import type { JsonValue } from '../warehouse/index.ts';
 import type { BilledBesides } from './billed-besides.ts';
+import type { CurrencyOfAnswer } from './currency-words.ts';
 
 /** A file listed in a manifest. */
 export interface ManifestFile {
@@ -71,6 +72,8 @@ export interface Manifest {
   readonly evaluatedThrough?: string | null;
   /** What the month bills and the report does not contain, for a report of the month's own hours. */
   readonly billedBesides?: BilledBesides;
+  /** The second currency: its code, its columns, and the rate of each month with its day and source. */
+  readonly currency?: CurrencyOfAnswer;
   /** The engine that answered, if it was not DuckDB. */
   readonly engine?: 'spark';
   readonly sqlSha256: string;

@@ -5,6 +5,7 @@ import { isBuiltIn, lastSeen, type SqlColumn } from '../warehouse/index.ts';
 import type { BilledBesides } from './billed-besides.ts';
 import type { Report } from './catalogue.ts';
 import type { CompletenessState } from './completeness.ts';
+import type { CurrencyOfAnswer } from './currency-words.ts';
 import type { Evaluated } from './evaluated.ts';
 import { exportFormats, factsOf, writeAnswer } from './export.ts';
 import { type ExportPlace, excelKind, exportPlace } from './export-names.ts';
@@ -28,6 +29,8 @@ export interface Publication {
   readonly evaluated: Evaluated | undefined;
   /** What the month bills and the answer does not contain. */
   readonly besides: BilledBesides | undefined;
+  /** The second currency of the answer; undefined if it is only in USD. */
+  readonly currency: CurrencyOfAnswer | undefined;
   /** The engine that answered; undefined for DuckDB. */
   readonly engine?: 'spark' | undefined;
   /** The as-of instant; undefined for the current books. */
@@ -77,7 +80,6 @@ export async function publishReport(publication: Publication): Promise<Published
     report,
     question,
     columns,
-    values,
     state,
     asOf,
     place,
@@ -92,22 +94,7 @@ export async function publishReport(publication: Publication): Promise<Published
   } = publication;
   const { connection, query, parameters } = question;
   const column = costColumnOf(columns, report.file.header['cost']);
-  const facts = {
-    report: report.name,
-    parameters: displayParameters(values),
-    ...(await inputsOf(values)),
-    asOf: formatInstant(asOf ?? (await lastSeen(connection)) ?? 0),
-    closedAt: state.closedAt,
-    completeFrom: state.completeFrom,
-    completeThrough: state.completeThrough,
-    settledThrough: state.settledThrough,
-    ...(publication.evaluated === undefined ? {} : { evaluatedThrough: publication.evaluated.through }),
-    ...(publication.besides === undefined ? {} : { billedBesides: publication.besides }),
-    ...(publication.engine === undefined ? {} : { engine: publication.engine }),
-    sqlSha256: sha256OfText(report.file.text),
-    focusVersion: focus?.version ?? null,
-    costColumn: column?.name ?? null,
-  };
+  const facts = await factsOfAnswer(publication, column);
   if (lake !== undefined) {
     return publishLake(place, facts, { connection, names: lake, isOfNow: asOf === undefined, signal, onProgress });
   }
@@ -123,7 +110,13 @@ export async function publishReport(publication: Publication): Promise<Published
       ...(raw && format === 'csv' ? { raw: true } : {}),
       ...(inexact ? { inexact: true } : {}),
       async write(path) {
-        const options = { raw, parquetDecimals, facts: factsOf(state), title: report.name, costColumn: column?.name };
+        const options = {
+          raw,
+          parquetDecimals,
+          facts: factsOf(state, publication.currency),
+          title: report.name,
+          costColumn: column?.name,
+        };
         await writeAnswer(question, { format, path, ...options });
       },
     };
@@ -143,7 +136,11 @@ export async function publishReport(publication: Publication): Promise<Published
         cost: figures.cost,
         // Columns made from rows contain amounts, and values are their names.
         isNamedByData: ({ name, type }) =>
-          report.spread !== undefined && name !== column?.name && type.startsWith('DECIMAL'),
+          report.spread !== undefined &&
+          name !== column?.name &&
+          type.startsWith('DECIMAL') &&
+          !report.converted?.includes(name),
+        code: publication.currency?.code,
       }),
   });
   if (focus !== undefined) {
@@ -159,6 +156,28 @@ export async function publishReport(publication: Publication): Promise<Published
   return publishFiles(place, { ...facts, ...figures }, files, { connection, column, signal, onProgress });
 }
 
+/** What the manifest says about an answer, except its figures. */
+async function factsOfAnswer(publication: Publication, column: CostColumn | undefined) {
+  const { report, question, values, state, asOf, focus } = publication;
+  return {
+    report: report.name,
+    parameters: displayParameters(values),
+    ...(await inputsOf(values)),
+    asOf: formatInstant(asOf ?? (await lastSeen(question.connection)) ?? 0),
+    closedAt: state.closedAt,
+    completeFrom: state.completeFrom,
+    completeThrough: state.completeThrough,
+    settledThrough: state.settledThrough,
+    ...(publication.evaluated === undefined ? {} : { evaluatedThrough: publication.evaluated.through }),
+    ...(publication.besides === undefined ? {} : { billedBesides: publication.besides }),
+    ...(publication.currency === undefined ? {} : { currency: publication.currency }),
+    ...(publication.engine === undefined ? {} : { engine: publication.engine }),
+    sqlSha256: sha256OfText(report.file.text),
+    focusVersion: focus?.version ?? null,
+    costColumn: column?.name ?? null,
+  };
+}
+
 /** The files in the parameters; the SQL can read no others. */
 export function filesNamed(values: readonly ParameterValue[]): string[] {
   return values.flatMap(({ type, sqlValue }) => (type === 'file' && typeof sqlValue === 'string' ? [sqlValue] : []));
@@ -166,11 +185,14 @@ export function filesNamed(values: readonly ParameterValue[]): string[] {
 
 /** The columns of a report that can be summed: those in its header, its cost, and those made from rows. */
 export function totalsOf(
-  { totals, spread }: Report,
+  { totals, spread, converted = [] }: Report,
   columns: readonly SqlColumn[],
   column: CostColumn | undefined,
 ): readonly string[] {
-  const spreadOut = spread === undefined ? [] : columns.filter(({ type }) => type.startsWith('DECIMAL'));
+  const spreadOut =
+    spread === undefined
+      ? []
+      : columns.filter(({ name, type }) => type.startsWith('DECIMAL') && !converted.includes(name));
   return [
     ...new Set([...totals, ...spreadOut.map(({ name }) => name), ...(column === undefined ? [] : [column.name])]),
   ];

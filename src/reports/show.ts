@@ -1,11 +1,20 @@
 import { isAbsolute, join, relative } from 'node:path';
 import { counted } from '../counted.ts';
 import { forTerminal } from '../safe-text.ts';
-import { cutToWidth, formatTable, newestThatFit, openTable, sparkline, type TableLayout } from '../terminal/index.ts';
+import {
+  cutToWidth,
+  formatTable,
+  newestThatFit,
+  openTable,
+  sparkline,
+  type TableLayout,
+  wrapped,
+} from '../terminal/index.ts';
 import { firstOf, type SqlColumn, sumsOf, toCellText, toJsonValue } from '../warehouse/index.ts';
 import { type BilledBesides, besidesWords } from './billed-besides.ts';
 import { orderedQuery, type Report, sparklineQuery, topOf } from './catalogue.ts';
 import { type CompletenessState, describeCompleteness } from './completeness.ts';
+import { type CurrencyOfAnswer, currencyWords } from './currency-words.ts';
 import type { Evaluated } from './evaluated.ts';
 import type { Question } from './formats/format.ts';
 import { lakeManifestName, manifestName } from './manifest.ts';
@@ -20,6 +29,8 @@ export interface Answer {
   readonly evaluated: Evaluated | undefined;
   /** What the month bills and the answer does not contain. */
   readonly besides: BilledBesides | undefined;
+  /** The second currency; undefined if the answer is only in USD. */
+  readonly currency: CurrencyOfAnswer | undefined;
   readonly columns: readonly SqlColumn[];
   readonly published: Published;
   /** The columns with a sum in the total row. */
@@ -38,7 +49,7 @@ interface Output {
 
 /** Writes an answer as one JSON value. */
 export async function writeJson(context: Output, question: Question, answer: Answer): Promise<void> {
-  const { report, values, state, evaluated, besides, columns, published } = answer;
+  const { report, values, state, evaluated, besides, currency, columns, published } = answer;
   const { manifest, isUnchanged: unchanged } = published;
   const head = {
     report: report.name,
@@ -46,6 +57,7 @@ export async function writeJson(context: Output, question: Question, answer: Ans
     ...state,
     ...(evaluated === undefined ? {} : { evaluatedThrough: evaluated.through }),
     ...(besides === undefined ? {} : { billedBesides: besides }),
+    ...(currency === undefined ? {} : { currency }),
     columns,
     manifest: join(published.folder, manifest.tables === undefined ? manifestName : lakeManifestName),
     unchanged,
@@ -78,7 +90,7 @@ const maxShownBlocks = 10;
 
 /** Writes an answer as a table, with the paths of the files that contain all rows. */
 export async function writeTable(context: Output, question: Question, answer: Answer): Promise<void> {
-  const { report, published, state, evaluated, besides } = answer;
+  const { report, published, state, evaluated, besides, currency } = answer;
   const { manifest } = published;
   const unchanged = published.isUnchanged ? ' (unchanged)' : '';
   const rowCount = counted(manifest.rows, 'row');
@@ -115,6 +127,8 @@ export async function writeTable(context: Output, question: Question, answer: An
   await context.write(`(${rowCount}${cut})${isOnTerminal ? '\n' : ' '}${describeCompleteness(state)}\n`);
   if (evaluated !== undefined) await context.write(`${evaluated.sentence}\n`);
   if (besides !== undefined) await context.write(`${besidesWords(besides)}\n`);
+  for (const words of currency === undefined ? [] : currencyWords(currency))
+    await context.write(`${wrapped(words, layout)}\n`);
   await writeFiles();
   if (answer.isExcel) await context.write(`${roundingNote}\n`);
 }
@@ -139,11 +153,20 @@ async function totalRow(
 }
 
 /** The columns by importance; requested columns come first. */
-function importantOf({ screen, parameters }: Report, columns: readonly SqlColumn[]): readonly string[] | undefined {
+function importantOf(
+  { screen, parameters, converted = [] }: Report,
+  columns: readonly SqlColumn[],
+): readonly string[] | undefined {
   if (screen.important === undefined) return undefined;
   const hasLabels = parameters.some(({ name }) => name === 'labels');
   const labels = columns.flatMap(({ name }) => (hasLabels && name.startsWith('label_') ? [name] : []));
-  return [...screen.important.slice(0, 2), ...labels, ...screen.important.slice(2)];
+  return [
+    ...screen.important.slice(0, 2),
+    ...converted.slice(0, 1),
+    ...labels,
+    ...screen.important.slice(2),
+    ...converted.slice(1),
+  ];
 }
 
 /** The first rows for a person, as text: the most expensive, or the newest. */

@@ -1,4 +1,5 @@
 import { type BilledMonth, isAsClosed, readBilledMonth, readClosedMonth } from '../closing/index.ts';
+import { type CurrencyOfMonth, converted } from '../currency/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { UnprovenError } from '../errors.ts';
 import { usdDecimals } from '../money.ts';
@@ -17,6 +18,8 @@ export interface StatementMonth {
   readonly billed: readonly (BilledMonth & { readonly isAsClosed: boolean | null })[];
   /** Whether the month before is closed. A closed month compares with its close, an open one with current numbers. */
   readonly isMonthBeforeClosed: boolean;
+  /** The second currency with the rate of the month; undefined if it has none. */
+  readonly currency: CurrencyOfMonth | undefined;
   /** A row per account: is the month complete, proven and billed? */
   readonly reconciled: readonly SqlRow[];
 }
@@ -38,7 +41,7 @@ export interface StatementData extends StatementMonth, StatementScope {
 /** Reads what all statements of a month share, and collects its costs in a temporary table. Throws SqlError. */
 export async function readStatementMonth(
   connection: Connection,
-  asked: Pick<StatementMonth, 'month' | 'state' | 'missing'>,
+  asked: Pick<StatementMonth, 'month' | 'state' | 'missing' | 'currency'>,
   dimension: string,
 ): Promise<StatementMonth> {
   const month = dayOf(asked.month);
@@ -50,7 +53,7 @@ export async function readStatementMonth(
   const accounts = reconciled.map((row) => String(row['account']));
   const found =
     close === undefined
-      ? await readBilledMonth(connection, asked.month, accounts, new Map())
+      ? await readBilledMonth(connection, asked.month, accounts, { invoices: new Map(), rate: undefined })
       : await readClosedMonth(connection, close);
   const billed = found.map((one, index) => {
     const closed = close?.accounts[index];
@@ -141,6 +144,11 @@ export function sumOf(rows: readonly SqlRow[], column: string): string {
 /** The difference of two amounts in USD, as exact decimal text. */
 export function minus(one: string, other: string): string {
   return decimalOfWhole(wholeOfDecimal(one, usdDecimals) - wholeOfDecimal(other, usdDecimals), usdDecimals);
+}
+
+/** An amount in the second currency: its code and exact decimal text; empty if the month has none. */
+export function inOther({ currency }: Pick<StatementMonth, 'currency'>, usd: string): string[] {
+  return currency === undefined ? [] : [converted(usd, currency)];
 }
 
 /** The day that the SQL of a month takes: `2026-10-01`. */

@@ -1,11 +1,12 @@
 import { type Chart, chartToSvg } from '../charts/index.ts';
+import { converted } from '../currency/index.ts';
 import { html, Markup } from '../markup.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, formatMonth } from '../time.ts';
 import { amount, relative, signed } from '../usd-format.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { statementCharts } from './charts.ts';
-import { billedOf, minus, type StatementData, sumOf, sumOfClass } from './data.ts';
+import { billedOf, inOther, minus, type StatementData, sumOf, sumOfClass } from './data.ts';
 import { style } from './style.ts';
 import { shownName, shownOwner, stateOf, titleOf } from './words.ts';
 
@@ -59,21 +60,21 @@ function tiles(data: StatementData): Markup {
   const { cost, costBefore, month, owner, lines, reconciled } = data;
   const change = costBefore === null ? undefined : relative(cost, costBefore);
   const billed = billedOf(data);
-  const others = othersOfLines(lines);
+  const besides = othersOfLines(lines);
   const note =
     owner === undefined
-      ? others.length === 0
+      ? besides.length === 0
         ? 'no corrections of earlier months'
-        : `of that ${others.join(', ')}`
+        : `of that ${besides.join(', ')}`
       : [
           `${amount(sumOf(data.owners, 'direct_cost'))} direct`,
           `${amount(sumOf(data.owners, 'shared_cost'))} share of shared cost`,
-          ...others,
+          ...besides,
         ].join(', ');
   const proven = reconciled.filter((row) => row['proven'] === true).length;
   const isProven = proven === reconciled.length && proven > 0;
   return html`<dl class="tiles">
-<div class="tile"><dt>${owner === undefined ? 'Billed' : 'Charged'} for ${monthName(month)}</dt><dd><span class="big">${amount(billed)}</span> USD<div class="note">${note}</div></dd></div>
+<div class="tile"><dt>${owner === undefined ? 'Billed' : 'Charged'} for ${monthName(month)}</dt><dd><span class="big">${amount(billed)}</span> USD${otherNote(data, billed)}<div class="note">${note}</div></dd></div>
 <div class="tile"><dt>Cost against the month before</dt><dd><span class="big">${costBefore === null ? 'unknown' : signed(minus(cost, costBefore))}</span>${costBefore === null ? '' : ' USD'}<div class="note">${
     costBefore === null
       ? 'the books do not have both months completely'
@@ -81,6 +82,13 @@ function tiles(data: StatementData): Markup {
   }</div></dd></div>
 <div class="tile"><dt>Platform's own total</dt><dd><span class="big${isProven ? '' : ' bad'}">${isProven ? 'matches' : 'unproven'}</span><div class="note">${proven} of ${reconciled.length} account${reconciled.length === 1 ? '' : 's'} proven; see Reconciliation</div></dd></div>
 </dl>`;
+}
+
+/** The amount in the second currency, with the rate, its day and its source. */
+function otherNote({ currency }: StatementData, usd: string): Markup | string {
+  if (currency === undefined) return '';
+  const { code, rate } = currency;
+  return html`<div>${amount(converted(usd, currency))} ${code}</div><div class="note">at ${rate.rate} of ${rate.rateDate}, ${rate.source}</div>`;
 }
 
 /** What a month bills beyond its own cost, to the cent: `+85.53 corrections of earlier months`. */
@@ -158,17 +166,35 @@ function accountColumn({ billed }: StatementData): Column[] {
   return billed.length < 2 ? [] : [{ head: 'Account', cell: (row) => name(row['account'], '') }];
 }
 
-function comparison({ costBefore }: StatementData): Column[] {
+function comparison(data: StatementData): Column[] {
+  const { costBefore } = data;
   return [
     moneyColumn('USD', 'cost'),
+    ...otherColumn(data),
     ...(costBefore === null
       ? []
       : [moneyColumn('Month before', 'cost_month_before'), moneyColumn('Change', 'change', true)]),
   ];
 }
 
-function comparisonFoot({ cost, costBefore }: StatementData): string[] {
-  return [amount(cost), ...(costBefore === null ? [] : [amount(costBefore), signed(minus(cost, costBefore))])];
+/** The cost in the second currency. */
+function otherColumn(data: StatementData): Column[] {
+  const { currency } = data;
+  if (currency === undefined) return [];
+  return [{ head: currency.code, isNumber: true, cell: ({ cost }) => others(data, cost).join('') }];
+}
+
+function others(data: StatementData, usd: SqlField | undefined): string[] {
+  return typeof usd === 'string' ? inOther(data, usd).map((text) => amount(text)) : [];
+}
+
+function comparisonFoot(data: StatementData): string[] {
+  const { cost, costBefore } = data;
+  return [
+    amount(cost),
+    ...others(data, cost),
+    ...(costBefore === null ? [] : [amount(costBefore), signed(minus(cost, costBefore))]),
+  ];
 }
 
 function workspaceTable(data: StatementData): Markup {
@@ -183,7 +209,7 @@ function workspaceTable(data: StatementData): Markup {
 
 function ownerTable(data: StatementData): Markup {
   const [direct, shared] = ['direct_cost', 'shared_cost'].map((key) => amount(sumOf(data.owners, key)));
-  const others = billedColumns(data);
+  const more = billedColumns(data);
   return table(
     'By owner',
     [
@@ -194,13 +220,13 @@ function ownerTable(data: StatementData): Markup {
       moneyColumn('Direct', 'direct_cost'),
       moneyColumn('Shared', 'shared_cost'),
       ...comparison(data),
-      ...others.map(({ column }) => column),
+      ...more.map(({ column }) => column),
     ],
     data.owners,
     {
       empty: 'Nothing was spent.',
-      foot: ['Total', direct ?? '', shared ?? '', ...comparisonFoot(data), ...others.map(({ foot }) => foot)],
-      ...(others.length === 0 ? {} : { note: billedNote }),
+      foot: ['Total', direct ?? '', shared ?? '', ...comparisonFoot(data), ...more.map(({ foot }) => foot)],
+      ...(more.length === 0 ? {} : { note: billedNote }),
     },
   );
 }
@@ -230,7 +256,7 @@ function resourceTable(data: StatementData, { resources, resourceCount }: Larges
   const accounts = accountColumn(data);
   const labels = ['Total', ...accounts.map(() => ''), '', ''];
   const [first] = resources;
-  const others: SqlRow[] =
+  const remaining: SqlRow[] =
     rest === 0 || first === undefined
       ? []
       : [
@@ -252,7 +278,7 @@ function resourceTable(data: StatementData, { resources, resourceCount }: Larges
       { head: 'Workspace', cell: (row) => (row['workspace'] === '' ? '' : name(row['workspace'], 'no workspace')) },
       ...comparison(data),
     ],
-    [...resources, ...others],
+    [...resources, ...remaining],
     {
       empty: 'Nothing was spent.',
       foot: [...labels, ...comparisonFoot(data)],
@@ -281,7 +307,7 @@ function invoiceTable(data: StatementData): Markup {
     own.length === lines.length
       ? []
       : [{ line: 'Cost of the month', cost: data.cost, platform_cost: platform, difference, account: '' }];
-  const others = lines.filter((line) => line['charge_class'] !== null);
+  const besides = lines.filter((line) => line['charge_class'] !== null);
   return table(
     'Invoice lines',
     [
@@ -289,6 +315,7 @@ function invoiceTable(data: StatementData): Markup {
       { head: 'Line', cell: (row) => lineName(row) },
       { head: 'Usage', isNumber: true, cell: (row) => usage(row) },
       moneyColumn('USD', 'cost'),
+      ...otherColumn(data),
       moneyColumn('Platform', 'platform_cost'),
       moneyColumn('Difference', 'difference', true),
       {
@@ -296,13 +323,14 @@ function invoiceTable(data: StatementData): Markup {
         cell: ({ proven }) => (proven === true ? 'yes' : proven === false ? html`<span class="bad">NO</span>` : ''),
       },
     ],
-    [...own, ...subtotal, ...others],
+    [...own, ...subtotal, ...besides],
     {
       empty: 'Nothing was billed.',
       foot: [
         ...['Total billed', ...accounts.map(() => ''), ''],
         ...[
           amount(sumOf(lines, 'cost')),
+          ...others(data, sumOf(lines, 'cost')),
           ...(subtotal.length > 0 ? ['', ''] : [money(platform), money(difference, true)]),
         ],
         '',
@@ -336,6 +364,7 @@ function ownerLineTable(data: StatementData): Markup {
       moneyColumn('Direct', 'direct_cost'),
       moneyColumn('Shared', 'shared_cost'),
       moneyColumn('USD', 'cost'),
+      ...otherColumn(data),
     ],
     lines,
     {
@@ -343,6 +372,7 @@ function ownerLineTable(data: StatementData): Markup {
       foot: [
         ...['Total', ...accounts.map(() => ''), ''],
         ...['direct_cost', 'shared_cost', 'cost'].map((key) => amount(sumOf(lines, key))),
+        ...others(data, sumOf(lines, 'cost')),
       ],
     },
   );
@@ -386,14 +416,22 @@ function reconciliationTable({ reconciled }: StatementData): Markup {
   );
 }
 
-function foot({ state, billed, month }: StatementData, { sqlSha256 }: LargestRows): Markup {
+function foot(data: StatementData, { sqlSha256 }: LargestRows): Markup {
+  const { state, billed, month } = data;
   const { completeThrough, settledThrough, asOf } = state;
   return html`<footer>
-<p>Complete through ${completeThrough === null ? 'no hour yet' : shownInstant(completeThrough)}; settled through ${settledThrough === null ? 'no hour yet' : shownInstant(settledThrough)}${asOf === null ? '' : `; as of ${shownInstant(asOf)}`}. Amounts are USD, shown to the cent and added up exactly. Times are UTC.</p>
+<p>Complete through ${completeThrough === null ? 'no hour yet' : shownInstant(completeThrough)}; settled through ${settledThrough === null ? 'no hour yet' : shownInstant(settledThrough)}${asOf === null ? '' : `; as of ${shownInstant(asOf)}`}. Amounts are USD${otherFoot(data)}, shown to the cent and added up exactly. Times are UTC.</p>
 ${billed.map(
   ({ account, sha256, isAsClosed }) =>
     html`<p>SHA-256 of everything that ${shownName(account)} is billed for ${formatMonth(month)}: ${sha256}${isAsClosed === null ? '' : isAsClosed ? ', as at its close' : html` <b class="bad">NOT as at its close</b>`}</p>
 `,
 )}<p>SHA-256 of the SQL: ${sqlSha256}. Made by Costbook.</p>
 </footer>`;
+}
+
+/** Where amounts in the second currency come from. */
+function otherFoot({ currency }: StatementData): string {
+  if (currency === undefined) return '';
+  const { code, rate } = currency;
+  return ` or, in columns named ${code}, USD times ${rate.rate}, the rate of ${rate.rateDate} (${rate.source})`;
 }

@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
+import type { CurrencyOfMonth } from '../currency/index.ts';
 import { UnprovenError } from '../errors.ts';
 import {
   type CompletenessState,
+  type CurrencyOfAnswer,
   checkReport,
   costColumnOf,
   displayParameters,
@@ -110,6 +112,7 @@ export async function publishStatement(connection: Connection, asked: StatementT
     completeFrom: state.completeFrom,
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
+    ...(data.currency === undefined ? {} : { currency: currencyIn(data.currency) }),
     sqlSha256,
     focusVersion: null,
     costColumn: column?.name ?? null,
@@ -118,4 +121,9 @@ export async function publishStatement(connection: Connection, asked: StatementT
   const place = placeOf({ report, values, asOf, isUsual: true, root });
   const published = await publishFiles(place, facts, files, { connection, column, signal, onProgress });
   return { ...published, reportFolder: place.reportFolder, cost: data.cost, billedCost: billedOf(data) };
+}
+
+/** The second currency as a manifest has it. */
+function currencyIn({ code, rate }: CurrencyOfMonth): CurrencyOfAnswer {
+  return { code, columns: { cost: `cost_${code.toLowerCase()}` }, months: [rate] };
 }

@@ -1,6 +1,15 @@
-import { decimalOfWhole } from '../decimals.ts';
+import { type CurrencyOfMonth, converted } from '../currency/index.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
 import { type CellColumn, cellColumn, headerOf, ownerText, widthOf } from '../reports/index.ts';
-import { type SqlColumn, type SqlResult, toCellText, unscaledDecimal } from '../warehouse/index.ts';
+import {
+  decimalCell,
+  type SqlCell,
+  type SqlColumn,
+  type SqlResult,
+  toCellText,
+  unscaledDecimal,
+} from '../warehouse/index.ts';
 import { type Area, type Cell, columnName, type Look, type Sheet, sumFormula } from '../workbook/index.ts';
 
 /** A sheet with the rows of an answer and, below them, the totals of some columns as formulas. */
@@ -15,17 +24,38 @@ export interface TableSheet {
   readonly whole?: string;
   /** Columns that are left out. */
   readonly without?: readonly string[];
+  /** The second currency; the column `cost` is then followed by `cost_eur`. */
+  readonly currency?: CurrencyOfMonth | undefined;
 }
 
 const signedColumns = new Set(['change', 'difference']);
 
+/** An answer in which the column `cost` is followed by the cost in the second currency. */
+function withOther({ columns, chunks }: SqlResult, currency: CurrencyOfMonth): SqlResult {
+  const cost = columns.findIndex(({ name }) => name === 'cost');
+  const type = `DECIMAL(38,${usdDecimals})`;
+  function other(value: SqlCell): SqlCell {
+    const usd = toCellText(value);
+    return usd === undefined ? null : decimalCell(wholeOfDecimal(converted(usd, currency), usdDecimals), usdDecimals);
+  }
+  async function* wider(): SqlResult['chunks'] {
+    for await (const rows of chunks) yield rows.map((row) => row.toSpliced(cost + 1, 0, other(row[cost] ?? null)));
+  }
+  return {
+    columns: columns.toSpliced(cost + 1, 0, { name: `cost_${currency.code.toLowerCase()}`, type }),
+    chunks: wider(),
+  };
+}
+
 /** The sheet of a table. Its rows are written as they come; only their sums are held. */
 export async function tableSheet(table: TableSheet): Promise<Sheet> {
-  const { name, result, totals, named = {}, whole, without = [] } = table;
+  const { name, named = {}, whole, without = [], currency } = table;
+  const result = currency === undefined ? table.result : withOther(table.result, currency);
+  const totals = currency === undefined ? table.totals : [...table.totals, `cost_${currency.code.toLowerCase()}`];
   const shown = result.columns.flatMap((column, index) => (without.includes(column.name) ? [] : [{ column, index }]));
   const columns = shown.map(({ column, index }) => ({
     index,
-    ...describe(column),
+    ...describe(column, currency?.code),
     hasTotal: totals.includes(column.name),
   }));
   const sums = columns.map(() => 0n);
@@ -85,13 +115,14 @@ interface Described {
   readonly scale: number;
 }
 
-function describe(column: SqlColumn): Described {
+function describe(column: SqlColumn, code: string | undefined): Described {
   const { name, type } = column;
   const look: Look | undefined = signedColumns.has(name) ? 'signed' : undefined;
   const scale = Number(/^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type)?.[1] ?? 0);
   const cells = cellColumn(column, look);
   const isUsd = cells.look === 'signed' || (cells.look === 'money' && !/(^|_)usage$/.test(name));
-  const head = isUsd ? `${headerOf(name)} USD` : headerOf(name);
+  const isOther = code !== undefined && name.endsWith(`_${code.toLowerCase()}`);
+  const head = isOther ? headerOf(name, code) : isUsd ? `${headerOf(name)} USD` : headerOf(name);
   if (name !== 'owner') return { name, head, cells, scale };
   const owner = {
     ...cells,

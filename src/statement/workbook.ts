@@ -1,3 +1,4 @@
+import { rateWords } from '../currency/index.ts';
 import { aboutSheet } from '../reports/index.ts';
 import { formatMonth } from '../time.ts';
 import { type Connection, readSql, type SqlParameters } from '../warehouse/index.ts';
@@ -10,7 +11,7 @@ import {
   sumFormula,
   sumIfFormula,
 } from '../workbook/index.ts';
-import { dayOf, minus, type StatementData, sumOf, sumOfClass } from './data.ts';
+import { dayOf, inOther, minus, type StatementData, sumOf, sumOfClass } from './data.ts';
 import { builtInReport, invoiceLines } from './scope.ts';
 import { tableSheet } from './tables.ts';
 import { stateOf, titleOf } from './words.ts';
@@ -34,7 +35,7 @@ export async function* statementSheets(data: StatementData, resources: ResourceR
   }
   yield hashed(summarySheet(data));
   yield hashed(await workspaceSheet(data, resources.connection));
-  yield hashed(await resourceSheet(resources));
+  yield hashed(await resourceSheet(resources, data));
   yield hashed(await ownerSheet(data, resources.connection));
   yield hashed(await lineSheet(data, resources.connection));
   yield hashed(await reconciliationSheet(data, resources.connection));
@@ -60,19 +61,29 @@ function factsOf(data: StatementData, sqlSha256: string): [string, string][] {
       `${sha256}${isAsClosed === null ? '' : isAsClosed ? ', as at its close' : ', NOT as at its close'}`,
     ]),
     ['SHA-256 of the SQL', sqlSha256],
+    ...rateFact(data),
     ['Amounts', 'USD with all decimals, shown to the cent. Times are UTC.'],
   ];
+}
+
+function rateFact({ currency }: StatementData): [string, string][] {
+  const words = currency && rateWords(currency.code, [currency.rate]);
+  return currency === undefined || words === undefined ? [] : [[`Rate of ${currency.code}`, words]];
 }
 
 async function streamed(connection: Connection, name: string, parameters: SqlParameters) {
   return connection.stream(await readSql('statement', name), parameters);
 }
 
-async function workspaceSheet({ parameters, costBefore }: StatementData, connection: Connection): Promise<Sheet> {
+async function workspaceSheet(
+  { parameters, costBefore, currency }: StatementData,
+  connection: Connection,
+): Promise<Sheet> {
   return tableSheet({
     name: 'By workspace',
     result: await streamed(connection, 'workspaces', parameters),
     totals: compared(costBefore),
+    currency,
     named: { workspace_cost: 'cost' },
   });
 }
@@ -82,21 +93,26 @@ function compared(costBefore: string | null, ...more: readonly string[]): string
   return [...more, 'cost', ...(costBefore === null ? [] : ['cost_month_before', 'change'])];
 }
 
-async function resourceSheet({ connection, query, parameters }: ResourceRows): Promise<Sheet> {
+async function resourceSheet(
+  { connection, query, parameters }: ResourceRows,
+  { currency }: StatementData,
+): Promise<Sheet> {
   return tableSheet({
     name: 'By resource',
     result: await connection.stream(query, parameters),
     totals: ['cost', 'cost_month_before', 'change'],
+    currency,
     named: { [costName]: 'cost', resource_cost_before: 'cost_month_before' },
     whole: answerName,
   });
 }
 
-async function ownerSheet({ parameters, costBefore }: StatementData, connection: Connection): Promise<Sheet> {
+async function ownerSheet({ parameters, costBefore, currency }: StatementData, connection: Connection): Promise<Sheet> {
   return tableSheet({
     name: 'By owner',
     result: await streamed(connection, 'owners', parameters),
     totals: compared(costBefore, 'direct_cost', 'shared_cost', 'correction_cost', 'invoice_difference', 'billed_cost'),
+    currency,
     named: {
       ...{ owner_cost: 'cost', owner_direct_cost: 'direct_cost', owner_shared_cost: 'shared_cost' },
       owner_billed_cost: 'billed_cost',
@@ -104,12 +120,16 @@ async function ownerSheet({ parameters, costBefore }: StatementData, connection:
   });
 }
 
-async function lineSheet({ owner, parameters, month }: StatementData, connection: Connection): Promise<Sheet> {
+async function lineSheet(
+  { owner, parameters, month, currency }: StatementData,
+  connection: Connection,
+): Promise<Sheet> {
   if (owner !== undefined) {
     return tableSheet({
       name: 'Lines',
       result: await streamed(connection, 'owner_lines', { ...parameters, month: dayOf(month) }),
       totals: ['direct_cost', 'shared_cost', 'cost'],
+      currency,
       named: { line_cost: 'cost', line_class: 'charge_class' },
     });
   }
@@ -117,6 +137,7 @@ async function lineSheet({ owner, parameters, month }: StatementData, connection
     name: 'Invoice lines',
     result: await connection.stream(await invoiceLines(), { month: dayOf(month) }),
     totals: ['cost', 'platform_cost', 'difference'],
+    currency,
     named: { line_cost: 'cost', line_class: 'charge_class', line_platform_cost: 'platform_cost' },
   });
 }
@@ -222,7 +243,8 @@ type Line = (
 ) => number;
 
 /** What an owner is charged besides its part of the month's own cost, and what that comes to. */
-function chargedLines({ owners, lines }: StatementData, line: Line, own: number): void {
+function chargedLines(data: StatementData, line: Line, own: number): void {
+  const { owners, lines } = data;
   const from = { note: 'sheet By owner' };
   line('of that: direct', sumFormula('owner_direct_cost'), sumOf(owners, 'direct_cost'), from);
   line('of that: share of shared cost', sumFormula('owner_shared_cost'), sumOf(owners, 'shared_cost'), from);
@@ -232,11 +254,26 @@ function chargedLines({ owners, lines }: StatementData, line: Line, own: number)
     sumOfClass(lines, 'Correction'),
     { note: 'sheet Lines', look: 'signed' },
   );
-  line('Charged for the month', `B${own}+B${last}`, sumOf(lines, 'cost'), { look: 'totalMoney', note: '' });
+  const charged = sumOf(lines, 'cost');
+  const row = line('Charged for the month', `B${own}+B${last}`, charged, { look: 'totalMoney', note: '' });
+  otherLine(data, line, ['Charged for the month', row, charged]);
+}
+
+/** The total in the second currency, if there is one. */
+function otherLine(data: StatementData, line: Line, [text, row, usd]: readonly [string, number, string]): void {
+  const { currency } = data;
+  if (currency === undefined) return;
+  const { code, rate } = currency;
+  for (const number of inOther(data, usd)) {
+    line(`${text} in ${code}`, `B${row}*${rate.rate}`, number, {
+      note: `at ${rate.rate}, ${rate.rateDate}, ${rate.source}`,
+    });
+  }
 }
 
 /** What the platform bills besides the month's own cost, and what that comes to. */
-function billedLines({ lines, reconciled }: StatementData, line: Line, own: number): void {
+function billedLines(data: StatementData, line: Line, own: number): void {
+  const { lines, reconciled } = data;
   const [corrections, differences] = [sumOfClass(lines, 'Correction'), sumOfClass(lines, 'Invoice difference')];
   const from = { note: 'sheet Invoice lines' };
   line('Corrections of earlier months', sumIfFormula('line_class', 'Correction', 'line_cost'), corrections, {
@@ -248,7 +285,8 @@ function billedLines({ lines, reconciled }: StatementData, line: Line, own: numb
     look: 'signed',
   });
   const billed = sumOf(lines, 'cost');
-  line('Billed for the month', sumFormula(`B${own}:B${last}`), billed, { look: 'totalMoney', note: '' });
+  const row = line('Billed for the month', sumFormula(`B${own}:B${last}`), billed, { look: 'totalMoney', note: '' });
+  otherLine(data, line, ['Billed for the month', row, billed]);
   line('All invoice lines', sumFormula('line_cost'), billed, from);
   if (reconciled.some((row) => row['platform_cost'] !== null)) {
     const platform = sumOf(lines, 'platform_cost');

@@ -1,9 +1,10 @@
+import { trimmedDecimal } from '../decimals.ts';
 import type { Invoice } from '../invoice-option.ts';
 import type { MonthToClose, Reopening } from '../next-step.ts';
 import { textOrUndefined } from '../optional-text.ts';
 import { addCalendarMonths, formatInstant, type Instant, type Window } from '../time.ts';
 import { amount } from '../usd-format.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, SqlRow } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';
 
@@ -22,6 +23,17 @@ export interface AccountClose {
   readonly invoiced: string | undefined;
 }
 
+/** The rate of a month in the second currency, as its close stores it. */
+export interface ClosedRate {
+  /** `EUR`. */
+  readonly code: string;
+  /** How much of the currency one USD is, plain decimal text. */
+  readonly rate: string;
+  /** The day that the rate is of: `2026-10-30`. */
+  readonly rateDate: string;
+  readonly source: string;
+}
+
 /** A billing dimension and the unit of its usage. */
 export interface KnownUnit {
   readonly billingDimension: string;
@@ -37,6 +49,8 @@ export interface MonthClose {
   readonly accounts: readonly AccountClose[];
   /** For every billing dimension in the books. */
   readonly units: readonly KnownUnit[];
+  /** Undefined if the month has no rate. */
+  readonly rate: ClosedRate | undefined;
 }
 
 /** A closed month. */
@@ -45,6 +59,8 @@ export interface ClosedMonth {
   readonly month: Instant;
   /** Its reports answer as of this instant. */
   readonly closedAt: Instant;
+  /** Undefined if the month was closed without one. */
+  readonly rate: ClosedRate | undefined;
   /** Ordered by name. */
   readonly accounts: readonly AccountClose[];
 }
@@ -55,7 +71,8 @@ export async function closedMonths(connection: Connection): Promise<ClosedMonth[
   const months: (ClosedMonth & { accounts: AccountClose[] })[] = [];
   for (const row of rows) {
     const month = Number(row['month']);
-    if (months.at(-1)?.month !== month) months.push({ month, closedAt: Number(row['closed_at']), accounts: [] });
+    if (months.at(-1)?.month !== month)
+      months.push({ month, closedAt: Number(row['closed_at']), rate: rateIn(row), accounts: [] });
     months.at(-1)?.accounts.push({
       account: String(row['account']),
       rowCount: Number(row['row_count']),
@@ -67,6 +84,13 @@ export async function closedMonths(connection: Connection): Promise<ClosedMonth[
     });
   }
   return months;
+}
+
+function rateIn(row: SqlRow): ClosedRate | undefined {
+  const code = textOrUndefined(row['currency']);
+  if (code === undefined) return undefined;
+  const [rate, rateDate, source] = ['rate', 'rate_date', 'rate_source'].map((key) => String(row[key]));
+  return { code, rate: trimmedDecimal(rate ?? ''), rateDate: rateDate ?? '', source: source ?? '' };
 }
 
 /** A closed month of an account that no longer has the rows and the cost of its close. Costs are decimal text, USD. */
@@ -152,7 +176,7 @@ export async function knownUnits(connection: Connection): Promise<KnownUnit[]> {
 export async function closeMonth(
   connection: Connection,
   recorder: Recorder,
-  { month, runNumber, accounts, units }: MonthClose,
+  { month, runNumber, accounts, units, rate }: MonthClose,
   closedAt: Instant,
 ): Promise<void> {
   const [row] = await connection.rows(await readSql('ledger', 'last_load'));
@@ -173,6 +197,10 @@ export async function closeMonth(
         sha256: account.sha256,
         invoiced: account.invoiced ?? null,
         covered: String(covered.find((each) => each['account'] === account.account)?.['covered'] ?? '[]'),
+        currency: rate?.code ?? null,
+        rate: rate?.rate ?? null,
+        rate_date: rate?.rateDate ?? null,
+        rate_source: rate?.source ?? null,
       })),
       units: units.map(({ billingDimension, unit }) => ({ billing_dimension: billingDimension, unit: unit ?? null })),
     },

@@ -44,6 +44,7 @@ export { type ClockReading, lastClocks, lastInstants } from './clocks.ts';
 export {
   type AccountClose,
   type ClosedMonth,
+  type ClosedRate,
   closedMonths,
   differingCloses,
   differingCloseWords,
@@ -117,6 +118,7 @@ export type { PageSink, StagedPage } from './staged-pages.ts';
 export {
   amountOfOthers,
   amountOfValue,
+  aroundConverted,
   aroundLabels,
   aroundSpread,
   cellOf,
@@ -134,6 +136,7 @@ export {
   joinAsChosen,
   joinInOrder,
   makeEngineAnswer,
+  monthsOf,
   noRowsOf,
   pivotedTable,
   selectCells,
@@ -145,6 +148,7 @@ export {
 } from './statements.ts';
 export { type UnendedRun, unendedRun } from './unended-run.ts';
 export {
+  decimalCell,
   epochDays,
   epochMicros,
   type JsonValue,

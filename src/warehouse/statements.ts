@@ -309,6 +309,45 @@ export function aroundLabels(labels: readonly { readonly parameter: string; read
   return { before: `select ${['* exclude (labels)', ...cells].join(', ')} from (`, after: ')' };
 }
 
+/** The columns of amounts in a second currency, made from those in USD. */
+export interface ConvertedColumns {
+  /** Exact columns of USD, and the names of the converted ones. */
+  readonly conversions: readonly { readonly usd: string; readonly converted: string }[];
+  /** The names of the columns with the rate and its day. */
+  readonly rate: string;
+  readonly rateDate: string;
+  /** The column with a day of the row's month; undefined if all rows have the same rate. */
+  readonly day: string | undefined;
+}
+
+/**
+ * Text around a query that adds amounts in a second currency to the end of each row. `$_rates` are the rates by month as JSON.
+ * A product of exact decimals is rounded once, half away from zero, to the decimals of USD.
+ */
+export function aroundConverted({ conversions, rate, rateDate, day }: ConvertedColumns): {
+  readonly before: string;
+  readonly after: string;
+} {
+  const cells = conversions.map(
+    ({ usd, converted }) => `cast(answer.${quoted(usd)} * rates.rate as decimal(38, 12)) as ${quoted(converted)}`,
+  );
+  const added = [...cells, `rates.rate as ${quoted(rate)}`, `rates.rate_date as ${quoted(rateDate)}`];
+  const rates = `select unnest(
+    from_json($_rates, '[{"month": "DATE", "rate": "DECIMAL(18, 8)", "rate_date": "DATE"}]'), recursive := true
+  )`;
+  const isSame = day === undefined ? 'true' : `rates.month = cast(date_trunc('month', answer.${quoted(day)}) as date)`;
+  return {
+    before: `select answer.*, ${added.join(', ')} from (`,
+    after: `) as answer left join (${rates}) as rates on ${isSame}`,
+  };
+}
+
+/** The months of a column with days, as `2026-10`. */
+export function monthsOf(query: string, day: string): string {
+  return `select distinct strftime(${quoted(day)}, '%Y-%m') as month from (${query}
+) where ${quoted(day)} is not null order by month`;
+}
+
 /** How often `$value` occurs in a column of the series, or of the resources. */
 export function countValue(column: string, sources: ValueSources): string {
   return `select count(*) as rows from (${knownValues(column, sources)}) where value = $value`;

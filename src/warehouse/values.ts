@@ -76,6 +76,11 @@ export function toCellText(value: DuckDBValue): string | undefined {
 /** A value as DuckDB returns it; NULL is null. */
 export type SqlCell = DuckDBValue;
 
+/** A decimal as DuckDB returns it, from the number without its point; it has 38 digits. */
+export function decimalCell(unscaled: bigint, decimals: number): SqlCell {
+  return new DuckDBDecimalValue(unscaled, 38, decimals);
+}
+
 /** A decimal without its point: 1.50 with two decimals is 150. Throws if the value is not a decimal. */
 export function unscaledDecimal(value: SqlCell): bigint {
   if (value instanceof DuckDBDecimalValue) return value.value;

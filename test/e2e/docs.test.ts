@@ -47,6 +47,17 @@ const before: readonly {
     line: 'costbook report --list',
     script: 'cp "$ROOT/jobs/demo/allocation.yaml" jobs/; costbook allocation apply',
   },
+  {
+    page: 'docs/currency.md',
+    line: 'costbook report cost_by_workspace --month 2026-10',
+    script: 'echo "currency: { code: EUR, rates: rates.csv, source: ECB reference rates }" >> costbook.yaml',
+  },
+  // The pages after this one are in USD.
+  {
+    page: 'docs/currency.md',
+    line: 'costbook report cost_by_workspace --month 2026-10 --currency none',
+    script: 'sed -i "/^currency:/d" costbook.yaml',
+  },
   { page: 'docs/budgets.md', line: 'costbook budgets backtest research', script: 'cp jobs/budgets.yaml draft.yaml' },
   { page: 'docs/forecasts.md', line: 'costbook forecast --input', script: 'cp "$FILES"/*.csv .' },
   // Nothing was ingested for three days.

@@ -201,14 +201,17 @@ test('closed months plus corrections always equal the current numbers, and bille
           const closed = await warehouse.closedMonths();
           const month = addCalendarMonths(closed.at(-1)?.month ?? addCalendarMonths(historyStart, -1), 1);
           if (month >= addCalendarMonths(historyStart, monthCount - 1)) return;
+          // Every second month is closed with a rate.
+          const rate =
+            closed.length % 2 === 0 ? { code: 'EUR', rate: '0.922', rateDate: '2026-10-30', source: 'ECB' } : undefined;
           await warehouse.publish();
           const [byAccount, units, rows] = await asked(dir, undefined, async (connection) => [
-            await readBilledMonth(connection, month, accounts, new Map([['acc_a', '7.01']])),
+            await readBilledMonth(connection, month, accounts, { invoices: new Map([['acc_a', '7.01']]), rate }),
             await knownUnits(connection),
             inMonth(await connection.rows('select * from costs_billed order by all'), 'billing_month', month),
           ]);
           const closedAt = await warehouse.closeMonth(
-            { month, runNumber: run.number, accounts: byAccount, units },
+            { month, runNumber: run.number, accounts: byAccount, units, rate },
             now,
           );
           billed.set(closedAt, { month, rows });

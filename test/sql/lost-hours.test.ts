@@ -69,11 +69,11 @@ async function take(dir: string, steps: readonly Step[]): Promise<void> {
       const month = addCalendarMonths(june, step === 'close June' ? 0 : 1);
       await warehouse.publish();
       const [billed, units] = await inBooks(dir, undefined, async (connection) => [
-        await readBilledMonth(connection, month, [account], new Map()),
+        await readBilledMonth(connection, month, [account], { invoices: new Map(), rate: undefined }),
         await knownUnits(connection),
       ]);
       const now = firstNow + loadNumber * 10_000 + 5_000;
-      await warehouse.closeMonth({ month, runNumber: 1, accounts: billed, units }, now);
+      await warehouse.closeMonth({ month, runNumber: 1, accounts: billed, units, rate: undefined }, now);
     }
     stage.close();
     await warehouse.publish();

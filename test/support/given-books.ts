@@ -156,6 +156,10 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     reopened_at: null,
     reopen_reason: null,
     covered: null,
+    currency: null,
+    rate: null,
+    rate_date: null,
+    rate_source: null,
   },
   runs: {
     run_number: 1,

@@ -609,6 +609,20 @@ function configSchema(): Schema {
           },
           { dependentRequired: { lake: ['command'] } },
         ),
+        currency: mapping(
+          configKeys.currency,
+          {
+            code: { ...text('the currency, such as EUR'), pattern: '^[A-Z]{3}$' },
+            rates: {
+              ...text(
+                'the CSV file with the columns date and rate: how much of the currency one USD is, from that day on',
+              ),
+              pattern: '[.][cC][sS][vV]$',
+            },
+            source: text('who publishes the rates, as reports name it'),
+          },
+          { dependentRequired: { code: ['rates', 'source'], rates: ['code', 'source'], source: ['code', 'rates'] } },
+        ),
         dashboardUrl: text('where people open the dashboard; messages link to it'),
         sinks: {
           type: 'object',

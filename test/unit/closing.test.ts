@@ -10,7 +10,7 @@ function at(text: string): number {
 }
 
 function closed(month: string, closedAt: string): ClosedMonth {
-  return { month: at(month), closedAt: at(closedAt), accounts: [] };
+  return { month: at(month), closedAt: at(closedAt), rate: undefined, accounts: [] };
 }
 
 const july = closed('2026-07', '2026-08-05');

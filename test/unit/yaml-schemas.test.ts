@@ -50,6 +50,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
     {
       ...{ url: 'https://api.example.com', account: 'acc_one', tokenFile: 'token', since: '2026-10' },
       engine: { command: ['spark-sql', '-f', '{file}'], lake: 's3://bucket/lake' },
+      currency: { code: 'EUR', rates: 'rates.csv', source: 'ECB' },
       ...{ concurrency: 4, maxRequestsPerMinute: 120, settleDays: 3, closeAfterDays: 3, lagHours: 2, freshness: '26h' },
       ...{
         verifyDays: 400,

@@ -22,6 +22,8 @@ export interface ExcelOptions {
   readonly totals: readonly string[];
   /** Columns whose names are data, such as workspaces; their names are not changed. */
   readonly isNamedByData?: (column: SqlColumn) => boolean;
+  /** The code of the second currency, if the answer has one: headers have it in capitals. */
+  readonly code?: string | undefined;
 }
 
 /** The currency of every amount in the books. */
@@ -41,13 +43,13 @@ const secondsPerHour = 3600n;
  */
 export async function* excelChunks(
   { columns, chunks }: SqlResult,
-  { totals, isNamedByData = () => false }: ExcelOptions,
+  { totals, isNamedByData = () => false, code }: ExcelOptions,
   meters: ReadonlyMap<string, string>,
 ): AsyncGenerator<string> {
   const unit = columns.findIndex(({ name }) => name === 'unit');
   const cells = columns.flatMap((column, index) => {
     const own = cellsOf(column, index, unit, meters);
-    return isNamedByData(column) ? own : own.map((cell) => ({ ...cell, name: headerOf(cell.name) }));
+    return isNamedByData(column) ? own : own.map((cell) => ({ ...cell, name: headerOf(cell.name, code) }));
   });
   if (columns.some(isMoney) && !columns.some(({ name }) => /currency/i.test(name))) {
     cells.push({ name: headerOf('currency'), text: () => currency, total: () => currency });
@@ -209,12 +211,21 @@ function isShare(column: SqlColumn): boolean {
 const writtenSo: Readonly<Record<string, string>> = { uuid: 'UUID', usd: 'USD', gb_hours: 'GB-hours', id: 'ID' };
 
 /** A column's name in words: `Cost month before` for `cost_month_before`. Names of another form do not change. */
-export function headerOf(name: string): string {
+export function headerOf(name: string, code?: string): string {
+  if (code !== undefined) return withCode(name, code);
   if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name)) return name;
   const words = name
     .replaceAll(/(?<=^|_)(uuid|usd|gb_hours|id)(?=_|$)/g, (word) => writtenSo[word] ?? word)
     .replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The header of a column, with the second currency in capitals: `Cost EUR`, `EUR rate date`. */
+function withCode(name: string, code: string): string {
+  const small = code.toLowerCase();
+  if (name === `${small}_rate` || name === `${small}_rate_date`) return `${code}${headerOf(name).slice(code.length)}`;
+  const suffix = `_${small}`;
+  return name.endsWith(suffix) ? `${headerOf(name.slice(0, -suffix.length))} ${code}` : headerOf(name);
 }
 
 /** A decimal divided by a number, rounded to two decimals, half away from zero. */

@@ -1,0 +1,36 @@
+import { loadConfig } from '../config/index.ts';
+import { secondCurrencyOf } from '../currency/index.ts';
+import { type CompletenessState, inCurrency, isConvertible, type ParameterValue } from '../reports/index.ts';
+import type { Books } from '../warehouse/index.ts';
+import type { CommandInput } from './command.ts';
+import type { ChildContext } from './run-in-child.ts';
+
+/** The books that an answer is from, and its parameters. */
+interface OpenedAnswer {
+  readonly books: Books;
+  readonly state: CompletenessState;
+  readonly asOf: number | undefined;
+  readonly values: readonly ParameterValue[];
+}
+
+/**
+ * Adds the second currency to an answer, unless `--currency none` leaves it out. Says so if the month was closed without a rate.
+ * Throws UsageError with every mistake in the file of rates.
+ */
+export async function answerInCurrency(
+  input: CommandInput,
+  { dir, env, effects, tell }: Pick<ChildContext, 'dir' | 'env' | 'effects' | 'tell'>,
+  answer: Parameters<typeof inCurrency>[1],
+  { books: { connection }, state, asOf, values }: OpenedAnswer,
+): ReturnType<typeof inCurrency> {
+  const isAsked = input.options['currency'] !== 'none' && isConvertible(answer.report, answer.columns);
+  if (!isAsked) return { ...answer, currency: undefined };
+  const settings = loadConfig({ dir, env, now: effects.now(), requireAccounts: false }).currency;
+  const second = await secondCurrencyOf(settings, { connection, dir, asOf, isClose: state.closedAt !== null });
+  if (settings !== undefined && second === undefined) {
+    tell(
+      `note: no amounts in ${settings.code}: the month was closed without a rate, and a closed month stays as it is`,
+    );
+  }
+  return inCurrency(connection, answer, second, values);
+}

@@ -1,0 +1,44 @@
+import type { BudgetNow } from '../budgets/index.ts';
+import { amountIn } from '../budgets/index.ts';
+import type { LocalConfig } from '../config/index.ts';
+import { type CurrencyOfMonth, converted, currencyOfMonth, rateWords, secondCurrencyOf } from '../currency/index.ts';
+import { decimalOfWhole } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
+import { floorMonth, type Instant } from '../time.ts';
+import { amount } from '../usd-format.ts';
+import type { Connection } from '../warehouse/index.ts';
+
+/** The second currency with the rate of the present month; undefined if there is none. */
+export async function presentCurrency(
+  { currency }: LocalConfig,
+  { connection, dir, now }: { readonly connection: Connection; readonly dir: string; readonly now: Instant },
+): Promise<CurrencyOfMonth | undefined> {
+  const second = await secondCurrencyOf(currency, { connection, dir, asOf: now, isClose: false });
+  return currencyOfMonth(second, floorMonth(now));
+}
+
+/** Spent and amount of each budget in the second currency, as data. */
+export function convertedBudgets(lines: readonly BudgetNow[], currency: CurrencyOfMonth): Record<string, unknown> {
+  const inOther = (usd: bigint | undefined) =>
+    usd === undefined ? null : converted(decimalOfWhole(usd, usdDecimals), currency);
+  return {
+    code: currency.code,
+    ...currency.rate,
+    budgets: lines.map(({ budget, spend: { period, spent }, forecast }) => ({
+      name: budget.name,
+      spent: inOther(spent),
+      amount: inOther(amountIn(budget, period.name)),
+      forecast: forecast.kind === 'none' ? null : inOther(forecast.mean),
+    })),
+  };
+}
+
+/** The spend of each budget in the second currency: a line with the rate, then one for each budget. */
+export function describeConverted(lines: readonly BudgetNow[], currency: CurrencyOfMonth): string {
+  const inOther = (usd: bigint) => amount(converted(decimalOfWhole(usd, usdDecimals), currency));
+  const each = lines.map(({ budget, spend: { period, spent } }) => {
+    const found = spent === undefined ? 'not known' : inOther(spent);
+    return `${budget.name}: ${found} of ${inOther(amountIn(budget, period.name))} ${currency.code} spent`;
+  });
+  return [rateWords(currency.code, [currency.rate]), ...each].join('\n');
+}

@@ -1,0 +1,16 @@
+export { type Rate, rateDecimals, readRates } from './rates-file.ts';
+export {
+  areOld,
+  type CurrencyOfMonth,
+  converted,
+  convertedWords,
+  currencyOfMonth,
+  type MonthRate,
+  noRate,
+  oldAfterDays,
+  rateAtClose,
+  rateWords,
+  type SecondCurrency,
+  secondCurrencyOf,
+  withoutRateWords,
+} from './second-currency.ts';

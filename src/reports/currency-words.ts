@@ -1,0 +1,15 @@
+import { type MonthRate, rateWords, withoutRateWords } from '../currency/index.ts';
+
+/** The second currency of an answer, with the rate of each of its months. */
+export interface CurrencyOfAnswer {
+  /** `EUR`. */
+  readonly code: string;
+  /** The columns with amounts, each after that in USD: `cost_eur` of `cost`. */
+  readonly columns: Readonly<Record<string, string>>;
+  readonly months: readonly MonthRate[];
+}
+
+/** The sentences below an answer: its rates, and the months without one. */
+export function currencyWords({ code, months }: CurrencyOfAnswer): readonly string[] {
+  return [...[rateWords(code, months)].flatMap((words) => words ?? []), ...withoutRateWords(code, months)];
+}
