@@ -62,7 +62,10 @@ export async function run(args: readonly string[], env: Readonly<Record<string, 
   const look = setInterval(() => {
     const all = [child.pid, ...childrenOf(child.pid)];
     peakMib = Math.max(peakMib, ...all.map(peakOf));
-    cpuSeconds = Math.max(cpuSeconds, all.map(cpuOf).reduce((sum, cpu) => sum + cpu, 0));
+    cpuSeconds = Math.max(
+      cpuSeconds,
+      all.map(cpuOf).reduce((sum, cpu) => sum + cpu, 0),
+    );
   }, lookEveryMs);
   const [code] = await once(child, 'close');
   const seconds = (performance.now() - begun) / 1000;
