@@ -6,8 +6,17 @@ with
 shares as materialized (select * from ledger.allocation_shares),
 unsplit_hours as not materialized (select series_id, bucket_start, cost, usage from ledger.hourly_costs),
 --! include: split_costs
+-- Each part has its names before the parts are put together: DuckDB guesses that the whole has few rows, and would keep
+-- all of them in memory to join their names.
 allocated as (
   select
+    series.account,
+    series.workspace,
+    series.resource_type,
+    series.resource_name,
+    series.resource_uuid,
+    series.billing_dimension,
+    series.unit,
     hourly_costs.series_id,
     hourly_costs.bucket_start,
     owners.rule,
@@ -20,34 +29,38 @@ allocated as (
     hourly_costs.usage
   from ledger.hourly_costs as hourly_costs
   join owners on owners.series_id = hourly_costs.series_id
+  join series on series.series_id = owners.series_id
   where not owners.is_split
     and hourly_costs.bucket_start >= owners.from_time
     and hourly_costs.bucket_start < owners.to_time
   union all
-  select series_id, bucket_start, rule, owner, team, product, environment, true, cost, usage
+  select
+    series.account, series.workspace, series.resource_type, series.resource_name, series.resource_uuid,
+    series.billing_dimension, series.unit, series_id, split.bucket_start, split.rule, split.owner, split.team,
+    split.product, split.environment, true, split.cost, split.usage
   from split
+  join series using (series_id)
 )
 select
-  series.account,
-  allocated.bucket_start,
-  allocated.bucket_start + interval 1 hour as bucket_end,
-  allocated.series_id,
-  series.workspace,
-  series.resource_type,
-  series.resource_name,
-  series.resource_uuid,
-  series.billing_dimension,
-  series.unit,
-  allocated.owner,
-  allocated.team,
-  allocated.product,
-  allocated.environment,
-  allocated.rule,
-  allocated.is_shared,
-  allocated.cost,
-  allocated.usage
-from allocated
-join series using (series_id);
+  account,
+  bucket_start,
+  bucket_start + interval 1 hour as bucket_end,
+  series_id,
+  workspace,
+  resource_type,
+  resource_name,
+  resource_uuid,
+  billing_dimension,
+  unit,
+  owner,
+  team,
+  product,
+  environment,
+  rule,
+  is_shared,
+  cost,
+  usage
+from allocated;
 comment on view costs_allocated is 'Cost and usage by hour and owner, by the current allocation rules. Each row of costs appears once, or once per owner if its cost is shared; the sums equal those of costs';
 comment on column costs_allocated.account is 'Billing account';
 comment on column costs_allocated.bucket_start is 'Start of the hour, UTC';

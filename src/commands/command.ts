@@ -80,6 +80,8 @@ export interface RunUnderWay {
   readonly runNumber: number;
   /** The command that its user started, which the next step after a failure names: `run nightly`. */
   readonly startedAs: string;
+  /** Whether no step follows, so that the end of the run publishes what this step wrote. */
+  readonly isLast: boolean;
   /** Why the step failed, if its command returns an exit code instead of throwing. */
   explain(error: string, failure?: Failure): void;
   /** The spend of every budget, if a step just computed it. */

@@ -209,6 +209,7 @@ async function runUnderLock(
             warehouse,
             runNumber: run.number,
             startedAs: startedAs(job),
+            isLast: step === steps.at(-1),
             explain,
             keepSpends: (found) => {
               spends = found;

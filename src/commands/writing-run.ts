@@ -189,8 +189,9 @@ export function redacted(failure: Failure | undefined, redact: (text: string) =>
   return failure && { ...failure, next: failure.next && redact(failure.next) };
 }
 
+/** A step publishes what it wrote for the steps after it; each publication may copy the whole file. */
 async function stepOf(
-  { warehouse, runNumber, startedAs, explain, keepSpends }: RunUnderWay,
+  { warehouse, runNumber, startedAs, isLast, explain, keepSpends }: RunUnderWay,
   context: CommandContext,
   work: (warehouse: Warehouse, runNumber: number) => Promise<Outcome>,
 ): Promise<number> {
@@ -198,7 +199,8 @@ async function stepOf(
   try {
     outcome = await work(warehouse, runNumber);
   } catch (error) {
-    await warehouse.publish().catch((further: unknown) =>
+    const published = isLast ? undefined : warehouse.publish();
+    await published?.catch((further: unknown) =>
       context.effects.log.warn('snapshot.failed', 'Could not publish what the failed step loaded', {
         reason: messageOf(further),
       }),
@@ -208,6 +210,6 @@ async function stepOf(
   if (outcome.error !== undefined) explain(outcome.error, outcome.failure);
   await tellStep(startedAs, outcome, context);
   if (outcome.spends !== undefined) keepSpends(outcome.spends);
-  await warehouse.publish();
+  if (!isLast) await warehouse.publish();
   return outcome.exitCode;
 }

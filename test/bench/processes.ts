@@ -38,7 +38,7 @@ const lookEveryMs = 250;
 /** What a process took. */
 export interface Took {
   readonly seconds: number;
-  /** In the process's own threads and in its children that have ended, if the system reports it. */
+  /** In the process's own threads and in its children, if the system reports it. */
   readonly cpuSeconds: number;
   /** The most memory that it or one of its children held. */
   readonly peakMib: number;
@@ -60,8 +60,12 @@ export async function run(args: readonly string[], env: Readonly<Record<string, 
   let peakMib = 0;
   let cpuSeconds = 0;
   const look = setInterval(() => {
-    peakMib = Math.max(peakMib, peakOf(child.pid), ...childrenOf(child.pid).map(peakOf));
-    cpuSeconds = Math.max(cpuSeconds, cpuOf(child.pid));
+    const all = [child.pid, ...childrenOf(child.pid)];
+    peakMib = Math.max(peakMib, ...all.map(peakOf));
+    cpuSeconds = Math.max(
+      cpuSeconds,
+      all.map(cpuOf).reduce((sum, cpu) => sum + cpu, 0),
+    );
   }, lookEveryMs);
   const [code] = await once(child, 'close');
   const seconds = (performance.now() - begun) / 1000;
@@ -81,7 +85,7 @@ function peakOf(pid: number | undefined): number {
   }
 }
 
-/** Seconds of CPU that a process has used, in hundredths; 0 if the system does not report it. */
+/** Seconds of CPU of a process and of its children that have ended, in hundredths; 0 if the system does not report it. */
 function cpuOf(pid: number | undefined): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

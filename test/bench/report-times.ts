@@ -1,6 +1,6 @@
 // A process that times reports and their aggregates by hand on one connection: `node report-times.js <dist> <project folder>
-// <list> <repeats> [flat file]`. The list is a JSON array of {report, given, byHand}; answers are written as Parquet by both.
-// With a flat file, its table `flat` is made of two months of the books if it is missing, and read by hand.
+// <list> <repeats> [flat file] [from] [to]`. The list is a JSON array of {report, given, byHand}; answers are written as Parquet by both.
+// With a flat file, its table `flat` is made of the hours between two dates if it is missing, and read by hand.
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ interface Asked {
   readonly byHand: string;
 }
 
-const [dist = '', dir = '', list = '', repeats = '3', flat] = process.argv.slice(2);
+const [dist = '', dir = '', list = '', repeats = '3', flat, from = '', to = ''] = process.argv.slice(2);
 const asked: readonly Asked[] = JSON.parse(readFileSync(list, 'utf8'));
 const { openBooks } = await import(join(dist, 'warehouse', 'index.js'));
 const reports = await import(join(dist, 'reports', 'index.js'));
@@ -24,7 +24,8 @@ if (flat !== undefined) {
   if (!isThere) {
     await connection.run(
       `create table hand.main.flat as select * from costs
-        where bucket_start >= '2026-07-01' and bucket_start < '2026-09-01' order by all`,
+        where bucket_start >= cast($from as timestamp) and bucket_start < cast($to as timestamp) order by all`,
+      { from, to },
     );
   }
 }
@@ -34,14 +35,22 @@ const folder = await mkdtemp(join(dir, 'times-'));
 const facts = reports.factsOf(state);
 let file = 0;
 
-async function timed(work: (path: string) => Promise<unknown>): Promise<number> {
+/** What one answer took. */
+interface Took {
+  readonly seconds: number;
+  /** On all threads. */
+  readonly cpuSeconds: number;
+}
+
+async function timed(work: (path: string) => Promise<unknown>): Promise<Took> {
   file += 1;
   const path = join(folder, `${file}.parquet`);
-  const begun = performance.now();
+  const [begun, used] = [performance.now(), process.cpuUsage()];
   await work(path);
   const seconds = (performance.now() - begun) / 1000;
+  const { user, system } = process.cpuUsage(used);
   await rm(path);
-  return seconds;
+  return { seconds, cpuSeconds: (user + system) / 1e6 };
 }
 
 const answers = [];
@@ -53,8 +62,8 @@ for (const { report: name, given, byHand } of asked) {
   const question = { connection, query: reports.orderedQuery(report), parameters: reports.sqlParameters(values) };
   const options = { format: 'parquet', raw: false, parquetDecimals: 'exact', facts };
   const hand = flat === undefined ? byHand : byHand.replaceAll('from flat', 'from hand.main.flat');
-  const ours: number[] = [];
-  const theirs: number[] = [];
+  const ours: Took[] = [];
+  const theirs: Took[] = [];
   for (let repeat = 0; repeat < Number(repeats); repeat += 1) {
     theirs.push(
       await timed((path) => connection.run(`copy (${hand}) to '${path}' (format parquet, compression zstd)`)),

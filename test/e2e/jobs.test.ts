@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is what a job may say
 
-import { existsSync } from 'node:fs';
+import { existsSync, watch } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -99,6 +99,23 @@ describe.concurrent('costbook run', () => {
     expect(existsSync(join(of.dir, 'exports', 'cost_by_workspace'))).toBe(true);
     const rebuilt = join(await newProject(), 'rebuilt.duckdb');
     expect((await runCli(['rebuild', '--dir', of.dir, '--into', rebuilt])).stdout).toContain('identical');
+  });
+
+  test('publishes what a step wrote for the steps after it, and what the last one wrote at the end of the run', async () => {
+    const of = await project();
+    await run(of, 'nightly');
+    let replaced = 0;
+    const watcher = watch(join(of.dir, 'data'), (event, name) => {
+      if (event === 'rename' && name === 'costbook.duckdb') replaced += 1;
+    });
+    try {
+      expect((await run(of, 'nightly', '--now', '2026-10-06T12:30:00Z')).exitCode).toBe(0);
+    } finally {
+      watcher.close();
+    }
+    // After the ingest, before the alerts read the books, and at the end.
+    expect(replaced).toBe(3);
+    expect((await stepsIn(of.dir)).at(-1)).toBe('2 3 alert done 0');
   });
 
   test('prints the files of a report that is a step, with their rows and cost, and no rows', async () => {

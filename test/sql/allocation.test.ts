@@ -24,7 +24,25 @@ function owned(team: string, rule: string, cost: string, isShared = false): Row 
   return { team, rule, cost: `${whole}.${decimals.padEnd(12, '0')}`, is_shared: isShared };
 }
 
+/** An operator of a query plan, and those that it reads from. */
+interface Operator {
+  readonly name: string;
+  readonly children: readonly Operator[];
+}
+
+/** The first operator of a plan that puts rows of several others together, behind definitions of CTEs. */
+function firstOfSeveral({ name, children }: Operator): string {
+  const last = children.at(-1);
+  return last !== undefined && (children.length === 1 || name.trim() === 'CTE') ? firstOfSeveral(last) : name.trim();
+}
+
 describe('costs_allocated', () => {
+  test('joins nothing to direct and shared costs together, of which DuckDB would keep every hour in memory', async () => {
+    const [row] = (await answer({ costs: [{ cost: '1' }] }, 'explain (format json) from costs_allocated')) as [Row];
+    const [plan] = JSON.parse(String(row['explain_value'])) as [Operator];
+    expect(firstOfSeveral(plan)).toBe('UNION');
+  });
+
   test('has every row once and without an owner if there are no rules', async () => {
     const rows = await answer(
       {

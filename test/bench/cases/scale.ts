@@ -15,7 +15,7 @@ import {
   startPlatform,
   type Took,
 } from '../processes.ts';
-import { asked } from './reports.ts';
+import { askedOf, othersOf, type ReportTimes, ratioOf, timesInWords } from './reports.ts';
 
 const hourMs = dayMs / 24;
 const lastDay = Date.UTC(2026, 9, 5);
@@ -183,20 +183,22 @@ async function timed(of: Made, command: readonly string[], name: string, { tell 
   ];
 }
 
-/** Reports of a month against aggregates by hand over one flat sorted table of two months. */
+/** Reports of a month, in seconds of CPU, against aggregates by hand over one flat sorted table of two months. */
 async function reportsAgainstHand(of: Made, { repeats, tell }: BenchInput): Promise<Figure[]> {
-  const some = asked.filter(({ report, byHand }) => byHand.includes('from flat') && report !== 'idle');
+  const some = [...askedOf('2026-09'), ...othersOf('2026-09')].filter(
+    ({ byHand, report }) => byHand.includes('from flat') && report !== 'idle',
+  );
   const list = join(of.dir, 'asked.json');
   const flat = join(of.dir, 'flat.duckdb');
   await writeFile(list, JSON.stringify(some));
-  const { stdout } = await run([beside('report-times.js'), dirname(cli), of.dir, list, String(repeats), flat]);
+  const options = [list, String(repeats), flat, '2026-08-01', '2026-10-01'];
+  const { stdout } = await run([beside('report-times.js'), dirname(cli), of.dir, ...options]);
   await rm(flat, { force: true });
-  const answers: { report: string; ours: number[]; theirs: number[] }[] = JSON.parse(stdout);
-  return answers.map(({ report, ours, theirs }) => {
-    tell(`${of.name}, ${report}: by hand ${median(theirs).toFixed(3)} s, report ${median(ours).toFixed(3)} s`);
-    const ratio = median(ours.map((seconds, index) => seconds / (theirs[index] ?? Number.NaN)));
-    const what = `${report} of a month against the same by hand over one flat sorted table`;
-    return figuresAbout(of.name)(what, ratio, 'x', { target: 1.2 });
+  const answers: readonly ReportTimes[] = JSON.parse(stdout);
+  return answers.map((answer) => {
+    tell(`${of.name}, ${timesInWords(answer, 'cpuSeconds')} of CPU`);
+    const what = `${answer.report} of a month against the same by hand over one flat sorted table, in seconds of CPU`;
+    return figuresAbout(of.name)(what, ratioOf(answer, 'cpuSeconds'), 'x', { target: 1.2 });
   });
 }
 
