@@ -277,6 +277,11 @@ function readTimeZone(
   return readValue(given, parse, problems);
 }
 
+/** Whether a threshold is written as plain text: `80%` means `{ at: 80% }`. */
+function isShorthand({ value }: Given): boolean {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
 function readThresholds(
   given: Given | undefined,
   notify: readonly string[],
@@ -292,7 +297,7 @@ function readThresholds(
   }
   const thresholds: Threshold[] = [];
   for (const item of itemsOf(given, 'a list of thresholds such as - { at: 80% }', problems)) {
-    const keys = keysOf(item, thresholdRule, problems);
+    const keys = isShorthand(item) ? new Map([['at', item]]) : keysOf(item, thresholdRule, problems);
     if (keys === undefined) continue;
     const at = keys.get('at');
     if (at === undefined) problems.report(item, 'found no at, expected one such as at: 80% or at: 4500 USD; add it');

@@ -67,8 +67,8 @@ export interface BudgetFact {
   /** Present if crossing the threshold runs a command. */
   readonly run?: true;
   /**
-   * raised: at least the limit is spent, or forecast. reached: another threshold reports it, because the forecast came
-   * true or because a higher threshold is raised too.
+   * raised: at least the limit is spent, or forecast. reached: nobody is notified, because another threshold reports it
+   * (the forecast came true, or a higher threshold is raised too), or because the period has ended within its budget.
    */
   readonly state: 'raised' | 'resolved' | 'reached';
   /** USD spent, decimal text, like the next three. */
@@ -211,8 +211,10 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: Readon
   const key = thresholdKey(budget, period.name, threshold);
   const isForecast = threshold.of === 'forecast';
   const isSpent = isReached(budget, threshold, period, spent);
-  const state = isForecast ? forecastState(budget, threshold, spend, open.has(key)) : isSpent ? 'raised' : 'resolved';
-  if (state === undefined) return undefined;
+  const found = isForecast ? forecastState(budget, threshold, spend, open.has(key)) : isSpent ? 'raised' : 'resolved';
+  if (found === undefined) return undefined;
+  const isTooLate = found === 'raised' && !open.has(key) && hasEndedWithin(budget, spend);
+  const state = isTooLate ? 'reached' : found;
   return {
     key,
     kind: 'budget',
@@ -237,6 +239,11 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: Readon
     drivers,
     ...(isForecast ? { forecast: forecastFact(budget, threshold, spend) } : {}),
   };
+}
+
+/** Whether a period is over and complete, and less than its amount is spent: a threshold below it needs no action any more. */
+function hasEndedWithin(budget: Budget, { period, spent, completeThrough = period.start }: Spend): boolean {
+  return completeThrough >= period.end && spent !== undefined && spent < amountIn(budget, period.name);
 }
 
 function partFact({ name, spent }: PartSpend): { readonly name: string; readonly value: string | null } {

@@ -234,7 +234,7 @@ function budgetsSchema(): Schema {
       },
       parent: text('the budget that includes this one'),
       thresholds: listOf(
-        threshold,
+        { anyOf: [share, threshold] },
         'levels of spend or forecast that raise an alert; by default 100% spent (critical) and 100% forecast (warning)',
       ),
       notify: sinks,

@@ -376,6 +376,23 @@ describe('evaluateBudgets', () => {
     expect(facts(mild, 2n * usd), 'the severity would be lost').toEqual(other);
   });
 
+  test('does not report a threshold below the amount once a period has ended within its budget; an open one stays', () => {
+    const at = budget('some', '3 USD', 'thresholds: [80%, 100%, { at: 120% }, { at: 90%, of: forecast }]');
+    const key = 'budget/@all/some/2026-11/80%';
+    const told = (spent: bigint, completeThrough: number, open: string[] = []) =>
+      evaluateBudgets([only(at)], [{ budget: 'some', period: november, spent, completeThrough, gaps: [], drivers: [] }], new Set(open))
+        .filter(({ state }) => state === 'raised')
+        .map(({ threshold, of = 'spent' }) => `${threshold} ${of}`);
+    const within = (3n * usd * 91n) / 100n;
+    expect(told(within, november.end - 3_600_000), 'the last hour may cost more').toEqual(['80% spent', '90% forecast']);
+    expect(told(within, november.end)).toEqual([]);
+    expect(told(within, november.end, [key])).toEqual(['80% spent']);
+    expect(told(within, november.end, [key.replace('80%', 'forecast:90%')])).toEqual(['90% forecast']);
+    expect(told(usd, november.end, [key])).toEqual([]);
+    expect(told(3n * usd, november.end), 'it did not end within its budget').toEqual(['100% spent']);
+    expect(told(4n * usd, november.end)).toEqual(['120% spent']);
+  });
+
   test('makes no fact about unknown spend: it is neither reached nor resolved', () => {
     expect(states(undefined)).toEqual([]);
   });
