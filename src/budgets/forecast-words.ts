@@ -1,6 +1,6 @@
-import { cents } from '../money.ts';
 import type { CalendarPeriod } from '../time.ts';
-import { amountIn, type Budget } from './budget.ts';
+import { shownAmount, wholeInUnit } from '../unit-format.ts';
+import { amountIn, type Budget, unitOf } from './budget.ts';
 import { forecastLevel, type PeriodForecast } from './period-forecast.ts';
 
 /** The forecast of a budget's period, and when it exceeds the budget, in one sentence. */
@@ -10,14 +10,15 @@ export function forecastSentence(
   { mean, low, high }: Pick<PeriodForecast, 'mean' | 'low' | 'high'>,
   exceedsOn: string | undefined,
 ): string {
-  const amount = `${cents(amountIn(budget, period.name))} USD`;
+  const unit = unitOf(budget);
+  const amount = wholeInUnit(amountIn(budget, period.name), unit);
   const end =
     exceedsOn === undefined
       ? `budget ${amount}`
       : `expected to exceed ${amount} ${aboutDay(exceedsOn, period.end - period.start)}`;
   return (
-    `${budget.name}: ${cents(mean)} USD forecast for ${period.name} ` +
-    `(${forecastLevel} % interval ${cents(low)} to ${cents(high)}), ${end}`
+    `${budget.name}: ${wholeInUnit(mean, unit)} forecast for ${period.name} ` +
+    `(${forecastLevel} % interval ${shownAmount(low, unit)} to ${shownAmount(high, unit)}), ${end}`
   );
 }
 

@@ -7,6 +7,7 @@ export {
   type PlannedChange,
   plannedIn,
   type Threshold,
+  unitOf,
 } from './budget.ts';
 export { withCarried } from './carried.ts';
 export { type KnownCoverage, reachedAt, readKnown } from './coverage-known.ts';

@@ -16,6 +16,7 @@ export function ownerBudgets(budgets: readonly Budget[]): string {
     const { scope, period, timeZone, amount } = budget;
     const owners = Object.entries(scope.owner ?? {});
     const [[dimension = '', values = []] = []] = owners;
+    // A budget in a unit of usage has a second key.
     const isOfOneOwner = Object.keys(scope).length === 1 && owners.length === 1 && values.length === 1;
     if (!isOfOneOwner || period !== 'monthly' || timeZone !== 'UTC') return [];
     const usual = { dimension, owner: values[0], month: null, amount: decimalOfWhole(amount, usdDecimals) };

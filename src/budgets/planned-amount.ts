@@ -6,12 +6,12 @@ export const percentDecimals = 4;
 /** One hundred percent in the smallest unit of a percentage. */
 export const hundredPercent = 100n * 10n ** BigInt(percentDecimals);
 
-/** A share of an amount in ten-thousandths of a percent, or trillionths of a USD. */
-export type Share = { readonly percent: bigint } | { readonly usd: bigint };
+/** A share of an amount in ten-thousandths of a percent, or trillionths of the budget's unit. */
+export type Share = { readonly percent: bigint } | { readonly amount: bigint };
 
-/** A share of an amount, rounded up to a trillionth of a USD. */
+/** A share of an amount, rounded up to a trillionth. */
 export function shareOfAmount(share: Share, amount: bigint): bigint {
-  if ('usd' in share) return share.usd;
+  if ('amount' in share) return share.amount;
   return (amount * share.percent + hundredPercent - 1n) / hundredPercent;
 }
 
@@ -27,7 +27,7 @@ export interface Growth {
 /** From an instant on, periods have this amount, until the next step. */
 export interface AmountStep {
   readonly from: Instant;
-  /** Trillionths of a USD. */
+  /** Trillionths of the budget's unit. */
   readonly amount: bigint;
 }
 

@@ -2,13 +2,13 @@ import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant } from '../time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
-import { amountIn, type Budget, budgetCalendar } from './budget.ts';
+import { amountIn, type Budget, budgetCalendar, unitOf } from './budget.ts';
 import { withCarried } from './carried.ts';
 import { plannedEnd } from './forecast-rows.ts';
 import { costsOf, readSpends, type SpendNow, type SpendsAsked, scopeForSql } from './spend.ts';
 import { type BudgetState, stateOf } from './thresholds.ts';
 
-/** A forecast that `costbook alert` stored. Amounts are trillionths of a USD. */
+/** A forecast that `costbook alert` stored. Amounts are trillionths of its budget's unit. */
 export interface StoredForecast {
   readonly kind: 'forecast';
   readonly mean: bigint;
@@ -84,7 +84,7 @@ export interface BurnStep {
   readonly name: string;
   readonly start: Instant;
   readonly end: Instant;
-  /** Trillionths of a USD spent since the start of the period; undefined for steps that start later than `through`. */
+  /** Trillionths of the budget's unit spent since the start of the period; undefined for steps that start later than `through`. */
   readonly spent: bigint | undefined;
 }
 
@@ -127,16 +127,17 @@ export function burnUpRows(
   steps: readonly BurnStep[],
   forecast: Pick<StoredForecast, 'kind' | 'mean' | 'low' | 'high'> | { readonly kind: 'none' },
 ) {
-  const usd = (whole: bigint) => decimalOfWhole(whole, usdDecimals);
+  const text = (whole: bigint) => decimalOfWhole(whole, usdDecimals);
   return {
     period,
-    steps: steps.map((step) => ({ ...step, spent: step.spent === undefined ? null : usd(step.spent) })),
-    spent: spent === undefined ? undefined : usd(spent),
-    limit: usd(amountIn(budget, period.name)),
+    unit: unitOf(budget),
+    steps: steps.map((step) => ({ ...step, spent: step.spent === undefined ? null : text(step.spent) })),
+    spent: spent === undefined ? undefined : text(spent),
+    limit: text(amountIn(budget, period.name)),
     completeThrough,
     forecast:
       forecast.kind === 'none'
         ? undefined
-        : { mean: usd(forecast.mean), low: usd(forecast.low), high: usd(forecast.high) },
+        : { mean: text(forecast.mean), low: text(forecast.low), high: text(forecast.high) },
   };
 }

@@ -2,12 +2,13 @@ import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { moreSevere, type Severity } from '../severity.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant } from '../time.ts';
-import { amountIn, type Budget, budgetCalendar, carriedIn, type Threshold } from './budget.ts';
+import { usdUnit } from '../unit-format.ts';
+import { amountIn, type Budget, budgetCalendar, carriedIn, type Threshold, unitOf } from './budget.ts';
 import { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
 import { hundredPercent, shareOfAmount } from './planned-amount.ts';
 import { changeWords } from './planned-change.ts';
 
-/** Known spend of a budget in one of its periods. Amounts are trillionths of a USD. */
+/** Known spend of a budget in one of its periods. Amounts are trillionths of the budget's unit: USD, or a unit of usage. */
 export interface Spend {
   readonly budget: string;
   readonly period: CalendarPeriod;
@@ -25,7 +26,7 @@ export interface Spend {
   readonly forecast?: PeriodForecast | NoPeriodForecast | undefined;
 }
 
-/** The spend of a part of a shared budget, in trillionths of a USD; undefined if unknown. */
+/** The spend of a part of a shared budget, in trillionths of its unit; undefined if unknown. */
 export interface PartSpend {
   readonly name: string;
   readonly spent: bigint | undefined;
@@ -37,7 +38,7 @@ export interface Driver {
   readonly workspace: string | null;
   readonly resourceType: string | null;
   readonly resourceName: string | null;
-  /** USD, decimal text. */
+  /** USD, or the unit of the budget: decimal text. */
   readonly cost: string;
 }
 
@@ -57,7 +58,9 @@ export interface BudgetFact {
   readonly periodStart: string;
   /** Exclusive. */
   readonly periodEnd: string;
-  /** `80%` or `4500 USD`. */
+  /** Of a budget in a unit of usage: that unit, in which all amounts of this fact are, instead of USD. */
+  readonly unit?: string;
+  /** `80%`, `4500 USD` or `4500 GB-seconds`. */
   readonly threshold: string;
   /** Only set for a forecast threshold; the others compare spend. */
   readonly of?: 'forecast';
@@ -220,6 +223,7 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: Readon
     kind: 'budget',
     account,
     budget: budget.name,
+    ...(unitOf(budget) === usdUnit ? {} : { unit: unitOf(budget) }),
     period: period.name,
     periodStart: formatInstant(period.start),
     periodEnd: formatInstant(period.end),
@@ -280,10 +284,10 @@ function usd(whole: bigint): string {
 
 /** Whether a threshold is reached, which includes the exact limit. Exact arithmetic. */
 export function isReached(budget: Budget, { at }: Threshold, { name }: CalendarPeriod, spent: bigint): boolean {
-  return 'usd' in at ? spent >= at.usd : spent * hundredPercent >= amountIn(budget, name) * at.percent;
+  return 'amount' in at ? spent >= at.amount : spent * hundredPercent >= amountIn(budget, name) * at.percent;
 }
 
-/** The amount at which a threshold is reached, in trillionths of a USD. */
+/** The amount at which a threshold is reached, in trillionths of the budget's unit. */
 export function limitOf(budget: Budget, { at }: Threshold, { name }: CalendarPeriod): bigint {
   return shareOfAmount(at, amountIn(budget, name));
 }

@@ -1,7 +1,9 @@
-import { amountIn, type Budget, type BudgetWithStored, shareOf } from '../budgets/index.ts';
+import { amountIn, type Budget, type BudgetWithStored, shareOf, unitOf } from '../budgets/index.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { formatInstant, type Instant } from '../time.ts';
+import { usdUnit } from '../unit-format.ts';
+import { money } from './format.ts';
 import { named } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 
@@ -12,8 +14,11 @@ export function budgetKey({ limits, ...budget }: Budget): string {
   );
 }
 
-export function usdOf(whole: bigint): string {
-  return decimalOfWhole(whole, usdDecimals);
+/** An amount of a budget. The pages say that amounts without a unit are USD, so only other units are named. */
+export function amountCell(budget: Budget, whole: bigint, isNamed = true): Markup {
+  const unit = unitOf(budget);
+  const shown = money(decimalOfWhole(whole, usdDecimals), { unit });
+  return isNamed && unit !== usdUnit ? html`${shown} ${unit}` : shown;
 }
 
 /** The share of the amount, as a number and a bar. */

@@ -282,6 +282,69 @@ test('spend comes with its most expensive resources', async () => {
   ]);
 });
 
+describe('a budget in a unit of usage', () => {
+  const given: Given = {
+    ...complete('acc_one'),
+    costs: [
+      { usage: '5400.5', cost: '2', billing_dimension: 'sandbox_compute_runtime_gbs' },
+      { usage: '1800', cost: '1', billing_dimension: 'volume_storage_gbs', resource_name: 'disk' },
+      { usage: '700', cost: '50', billing_dimension: 'agent_async_requests_count' },
+      { usage: '0', cost: '-3', billing_dimension: 'volume_storage_gbs', resource_name: 'credit' },
+    ],
+  };
+
+  test('adds up the usage of its scope in that unit, and names the billing dimensions and the largest resources', async () => {
+    const asked = budgets(
+      ['amount: 9000 GB-seconds', 'thresholds: [80%, 100%]'],
+      ['amount: 2 GB-hours', 'thresholds: [100%]'],
+      ['amount: 1000 count', 'thresholds: [700 count]'],
+      ['amount: 1 hours'],
+      ['amount: 9000 GB-seconds', 'scope: { billing_dimension: volume_storage_gbs }'],
+    );
+    await withBooks(given, async (connection) => {
+      expect(await spent(connection, asked)).toEqual(['7200.5', '2.000138888889', '700', '0', '1800']);
+      const [seconds, hours] = await watchedSpends(connection, asked.slice(0, 2), usual);
+      expect(seconds?.dimensions).toEqual(['sandbox_compute_runtime_gbs', 'volume_storage_gbs']);
+      expect(seconds?.drivers.map(({ resourceName, cost }) => [resourceName, cost])).toEqual([
+        ['box', '5400.500000000000'],
+        ['disk', '1800.000000000000'],
+      ]);
+      expect(hours?.drivers.map(({ cost }) => cost)).toEqual(['1.500138888889', '0.500000000000']);
+      const facts = await budgetFacts(connection, asked, usual);
+      expect(facts.map(({ threshold, unit, state }) => [threshold, unit, state])).toEqual([
+        ['80%', 'GB-seconds', 'raised'],
+        ['100%', 'GB-seconds', 'resolved'],
+        ['100%', 'GB-hours', 'raised'],
+        ['700 count', 'count', 'raised'],
+        ['100%', 'hours', 'resolved'],
+        ['100%', 'GB-seconds', 'resolved'],
+      ]);
+      expect(await namesNotFound(connection, asked)).toEqual([
+        'budget b3: no usage of its scope in the books is in hours',
+      ]);
+    });
+  });
+
+  test('can be tested on the past, for the present owners and labels too', async () => {
+    const [seconds, hours] = budgets(
+      ['amount: 7000 GB-seconds', 'thresholds: [100%]'],
+      ['amount: 1 GB-hours', 'thresholds: [100%]'],
+    );
+    await withBooks(given, async (connection) => {
+      for (const [budget, value] of [
+        [seconds, '7200.500000000000'],
+        [hours, '2.000138888889'],
+      ] as const) {
+        if (budget === undefined) throw new Error('expected a budget');
+        const { events } = await backtestBudget(connection, budget, { from: now - 20 * 86_400_000, now, lagHours: 2 });
+        expect(events.map((event) => [event.state, event.value, event.unit])).toEqual([
+          ['raised', value, budget === seconds ? 'GB-seconds' : 'GB-hours'],
+        ]);
+      }
+    });
+  });
+});
+
 describe('rollover', () => {
   const given: Given = {
     accounts: [{ account: 'acc_one', history_start: '2026-07-01' }],

@@ -92,7 +92,7 @@ budgets:
           {
             of: 'spent',
             code: '4500 USD',
-            at: { usd: 4500n * usd },
+            at: { amount: 4500n * usd },
             severity: 'critical',
             notify: ['oncall', 'finops'],
           },
@@ -181,6 +181,38 @@ budgets:
         '21:15: at: found 60% of forecast a second time in this budget; keep one',
         '22:14: notify: found the sink "finop", which costbook.yaml does not have; did you mean finops?',
       ].join('\n'),
+    );
+  });
+
+  test('may be in a unit of usage, with all of its amounts in that unit', () => {
+    const text = `budgets:
+  - name: runtime
+    period: monthly
+    amount: 2000000 GB-seconds
+    limits: { 2026-12: 2500000 GB-seconds }
+    from: 2026-10
+    rollover: { cap: 1000 GB-seconds }
+    scope: { billing_dimension: sandbox_compute_runtime_gbs }
+    thresholds: [80%, 1900000 GB-seconds]
+`;
+    const [runtime] = parse(text);
+    expect(runtime).toMatchObject({
+      amount: 2_000_000n * usd,
+      scope: { billing_dimension: ['sandbox_compute_runtime_gbs'], unit: 'GB-seconds' },
+      thresholds: [{ code: '80%' }, { code: '1900000 GB-seconds', at: { amount: 1_900_000n * usd } }],
+    });
+    const child = `  - name: part\n    parent: runtime\n    period: monthly\n    amount: 5 USD\n`;
+    const mixed = text.replace('2500000 GB-seconds', '2500000 USD').replace('1900000 GB-seconds', '5 USD');
+    expect(problems(mixed.replace('_gbs', '_count') + child)).toBe(
+      [
+        '5:24: 2026-12: found "2500000 USD", expected an amount above 0 such as 5000 GB-seconds or 0.25 GB-seconds, in GB-seconds and without separators between the digits',
+        '8:33: billing_dimension: found "sandbox_compute_runtime_count", which is metered in count, expected a dimension in GB-seconds',
+        '9:23: thresholds: found "5 USD", expected a share of the amount up to 9999%, or an amount, both above 0, such as 80%, 82.5% or 4500 GB-seconds',
+        '13:13: amount: found USD below "runtime", which is in GB-seconds, expected the same unit, so that amounts can be compared',
+      ].join('\n'),
+    );
+    expect(problems(text.replace('amount: 2000000 GB-seconds', 'amount: 5 GB-second'))).toContain(
+      '4:13: amount: found the unit "GB-second", expected USD, GB-hours, GB-seconds, count or hours; did you mean GB-seconds?',
     );
   });
 
@@ -380,11 +412,18 @@ describe('evaluateBudgets', () => {
     const at = budget('some', '3 USD', 'thresholds: [80%, 100%, { at: 120% }, { at: 90%, of: forecast }]');
     const key = 'budget/@all/some/2026-11/80%';
     const told = (spent: bigint, completeThrough: number, open: string[] = []) =>
-      evaluateBudgets([only(at)], [{ budget: 'some', period: november, spent, completeThrough, gaps: [], drivers: [] }], new Set(open))
+      evaluateBudgets(
+        [only(at)],
+        [{ budget: 'some', period: november, spent, completeThrough, gaps: [], drivers: [] }],
+        new Set(open),
+      )
         .filter(({ state }) => state === 'raised')
         .map(({ threshold, of = 'spent' }) => `${threshold} ${of}`);
     const within = (3n * usd * 91n) / 100n;
-    expect(told(within, november.end - 3_600_000), 'the last hour may cost more').toEqual(['80% spent', '90% forecast']);
+    expect(told(within, november.end - 3_600_000), 'the last hour may cost more').toEqual([
+      '80% spent',
+      '90% forecast',
+    ]);
     expect(told(within, november.end)).toEqual([]);
     expect(told(within, november.end, [key])).toEqual(['80% spent']);
     expect(told(within, november.end, [key.replace('80%', 'forecast:90%')])).toEqual(['90% forecast']);
