@@ -10,7 +10,7 @@ import { percentOf, usd } from '../money.ts';
 import { nextWords, parseNextStep } from '../next-step.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import { describeSpan } from '../time.ts';
-import { inUnit } from '../unit-format.ts';
+import { inUnit, isRatio } from '../unit-format.ts';
 import type { NewMessage, StoredAnswer } from '../warehouse/index.ts';
 import type {
   AlertFact,
@@ -637,7 +637,7 @@ type BudgetWords = Omit<BudgetFact, 'state'>;
 type Forecast = NonNullable<BudgetFact['forecast']>;
 
 function spentBudgetWords(fact: BudgetWords): Words {
-  const { sentence, next = budgetStepOf(fact) } = budgetPace(fact);
+  const { sentence, next = budgetStepOf(fact) } = fact.per === undefined ? budgetPace(fact) : perPace(fact.per);
   return {
     title: `Budget ${fact.budget}: ${spentWords(fact, `, threshold ${fact.threshold}`)}`,
     share: percentOf(fact.value, fact.amount),
@@ -646,6 +646,12 @@ function spentBudgetWords(fact: BudgetWords): Words {
     fields: budgetFields(fact),
     list: driversOf(fact),
   };
+}
+
+/** What a cost per unit is made of: it has no pace. */
+function perPace({ name, count, cost, through }: NonNullable<BudgetWords['per']>): ReturnType<typeof budgetPace> {
+  const last = `the last ${through.length === 7 ? 'month' : 'day'} with counts`;
+  return { sentence: `It is ${usd(cost)} for ${count} × ${name}, through ${through}, ${last}.`, next: undefined };
 }
 
 function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
@@ -676,13 +682,19 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
 
 /** What to do if a budget is reached, or is forecast to be. */
 function budgetStepOf({ unit }: BudgetWords): string {
-  const what = unit === undefined ? 'check the largest costs. If they are' : 'check what is used most. If it is';
+  const what =
+    unit === undefined || isRatio(unit) ? 'check the largest costs. If they are' : 'check what is used most. If it is';
   return `Act: ${what} intended, raise the budget in jobs/budgets.yaml.`;
+}
+
+/** What an amount of a budget is, with a space behind it; nothing for a cost per unit. */
+function usedWord({ unit }: BudgetWords): string {
+  return unit === undefined ? 'spent ' : isRatio(unit) ? '' : 'used ';
 }
 
 /** `1234.56 of 1000.00 USD spent in 2026-10 (123.5 %)`. */
 function spentWords(fact: BudgetWords, more = ''): string {
-  return `${ofAmount(fact, fact.value)} ${fact.unit === undefined ? 'spent' : 'used'} in ${fact.period} (${percentOf(fact.value, fact.amount)} %${more})`;
+  return `${ofAmount(fact, fact.value)} ${usedWord(fact)}in ${fact.period} (${percentOf(fact.value, fact.amount)} %${more})`;
 }
 
 /** `1234.56 of 1000.00 USD expected in 2026-10 (123.5 %)`. */
@@ -723,7 +735,10 @@ function forecastOverWords(fact: BudgetWords): Words {
 
 function budgetFields(fact: BudgetWords): Card['fields'] {
   return [
-    { label: fact.unit === undefined ? 'Spent' : 'Used', value: inUnit(fact.value, fact.unit) },
+    {
+      label: fact.per !== undefined ? 'Cost' : fact.unit === undefined ? 'Spent' : 'Used',
+      value: inUnit(fact.value, fact.unit),
+    },
     { label: 'Budget', value: budgetAmount(fact) },
     ...(fact.parts === undefined ? [] : [{ label: 'Parts', value: partWords(fact.parts, fact.unit) }]),
     { label: 'Threshold', value: `${fact.threshold} (${inUnit(fact.limit, fact.unit)})` },
@@ -742,7 +757,7 @@ function partWords(parts: NonNullable<BudgetWords['parts']>, unit: string | unde
 
 /** The largest resources of a budget. */
 function driversOf({ drivers, unit }: BudgetWords): Card['list'] {
-  if (unit === undefined) return driverList('Largest costs', drivers);
+  if (unit === undefined || isRatio(unit)) return driverList('Largest costs', drivers);
   if (drivers.length === 0) return undefined;
   return { label: 'Used most', items: drivers.map((driver) => `${nameOf(driver)}: ${inUnit(driver.cost, unit)}`) };
 }

@@ -175,7 +175,7 @@ function budgetLine(
   forecasts: readonly ScopeForecast[],
 ): CostSummary['budgets'][number] {
   const spent = spend?.spent;
-  const state = stateOf(budget, period, spent, spend?.forecast) ?? null;
+  const state = (spend && stateOf(budget, period, spend, spend.forecast)) ?? null;
   const made = forecasts.find(
     ({ scope, period: { start } }) =>
       scope.kind === 'budget' && scope.budget.name === budget.name && start === period.start,

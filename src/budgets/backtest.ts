@@ -95,6 +95,12 @@ export async function backtestBudget(
   budget: Budget,
   { from, now, lagHours, signal, progress, forecaster, holidays = new Set() }: BacktestOptions,
 ): Promise<BudgetBacktest> {
+  if (budget.per !== undefined) {
+    throw new UsageError(
+      `${budget.where}: budget ${budget.name}: a cost per ${budget.per.name} cannot be tested on the past, because the books ` +
+        'do not record what was counted when',
+    );
+  }
   const [reason] = (await unanswerableOf(connection, [budget])).get(budget) ?? [];
   if (reason !== undefined) throw new UsageError(`${budget.where}: budget ${budget.name}: ${reason}`);
   const periods = periodsFrom(budget, from, now);

@@ -1,7 +1,7 @@
 import { decimalOfWhole } from '../decimals.ts';
 import type { FiscalYear } from '../fiscal-year.ts';
 import type { Severity } from '../severity.ts';
-import { type Calendar, calendarOf, type Instant, type PeriodKind } from '../time.ts';
+import { type Calendar, calendarOf, type Instant, type PeriodKind, type Window } from '../time.ts';
 import { usdUnit } from '../unit-format.ts';
 import { type AmountStep, type Growth, grown, type Rollover, type Share, steppedAmount } from './planned-amount.ts';
 
@@ -79,6 +79,22 @@ export interface AddedChange {
   readonly reason?: string | undefined;
 }
 
+/** A day or a month, and its count. */
+export interface CountedSpan extends Window {
+  /** `2026-11-20` or `2026-11`, in the budget's time zone. */
+  readonly name: string;
+  /** Trillionths; may be 0. */
+  readonly count: bigint;
+}
+
+/** What the costs of a budget are divided by. */
+export interface CostPer {
+  /** `order`. */
+  readonly name: string;
+  /** In order of time; none overlap. */
+  readonly spans: readonly CountedSpan[];
+}
+
 /** A limit on the spend of each period. */
 export interface Budget {
   readonly name: string;
@@ -95,6 +111,8 @@ export interface Budget {
   readonly amount: bigint;
   /** Amounts from a period on, in ascending order; they override `amount`. */
   readonly steps?: readonly AmountStep[] | undefined;
+  /** Of a budget for a cost per unit: its amounts are USD for one of them. */
+  readonly per?: CostPer | undefined;
   readonly growth?: Growth | undefined;
   /** Amounts of single periods by name; they override all others. */
   readonly limits: ReadonlyMap<string, bigint>;
@@ -109,9 +127,9 @@ export interface Budget {
   readonly thresholds: readonly Threshold[];
 }
 
-/** The unit of a budget's amounts: USD, or a unit of usage. */
-export function unitOf({ scope }: Pick<Budget, 'scope'>): string {
-  return scope.unit ?? usdUnit;
+/** The unit of a budget's amounts: USD, a unit of usage, or `USD per order`. */
+export function unitOf({ scope, per }: Pick<Budget, 'scope' | 'per'>): string {
+  return per === undefined ? (scope.unit ?? usdUnit) : `USD per ${per.name}`;
 }
 
 /** The amount of a period, in trillionths of the budget's unit, including what is left of earlier periods. */

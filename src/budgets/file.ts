@@ -22,6 +22,7 @@ import { severities } from '../severity.ts';
 import { addCalendarMonths, calendarOf, type Instant, isFiscal, type PeriodKind, periodKinds } from '../time.ts';
 import { usdUnit } from '../unit-format.ts';
 import { type Budget, type Threshold, thresholdSubjects } from './budget.ts';
+import { readPer } from './counts.ts';
 import { budgetRule, thresholdRule, topRule } from './file-keys.ts';
 import { type Named, reportUnknownParents, type Written, withParents } from './parents.ts';
 import { hundredPercent } from './planned-amount.ts';
@@ -112,8 +113,14 @@ function readBudget(item: Given, reading: Reading): Written | undefined {
   const ofTable = name === undefined ? undefined : reading.table.get(name);
   const amounts = amountsOf(keys, { period, timeZone, fiscalYear }, ofTable, here, problems);
   const { unit } = amounts;
+  const per = readPer(keys.get('per'), { period, timeZone, fiscalYear }, input.file, problems);
+  if (keys.has('per')) reportWithPer(keys, unit, problems);
   const notify = readNames(keys.get('notify'), sinkParser(input.sinks), 'a list of sinks', problems) ?? [];
-  const thresholds = readThresholds(keys.get('thresholds'), { unit, notify, sinks: input.sinks }, problems);
+  const thresholds = readThresholds(
+    keys.get('thresholds'),
+    { unit, notify, sinks: input.sinks, hasForecast: !keys.has('per') },
+    problems,
+  );
   const scopePlaces = new Map<string, Place>();
   const own = readScope(keys.get('scope'), scopePlaces, problems);
   const parts = readParts(keys.get('parts'), parseBudgetName, problems);
@@ -134,7 +141,9 @@ function readBudget(item: Given, reading: Reading): Written | undefined {
   if (name === undefined || period === undefined || amount === undefined || timeZone === undefined) return undefined;
   if (counted === undefined) return undefined;
   const fiscal = isFiscal(period) ? { fiscalYear } : {};
-  const rest = { steps, growth, limits, rollover, parent, thresholds };
+  if (keys.has('per') && per === undefined) return undefined;
+  const finer = growth && per ? { ...growth, decimals: 6 } : growth;
+  const rest = { steps, growth: finer, limits, rollover, parent, thresholds, ...(per === undefined ? {} : { per }) };
   return {
     budget: { name, where: item.where, scope: counted, period, ...fiscal, timeZone, amount, ...rest },
     places: {
@@ -145,6 +154,23 @@ function readBudget(item: Given, reading: Reading): Written | undefined {
     scopePlaces,
     parts,
   };
+}
+
+/** What a budget for a cost per unit cannot have. */
+function reportWithPer(keys: ReadonlyMap<string, Given>, unit: string, problems: Problems): void {
+  const reasons = {
+    rollover: 'nothing of a cost per unit can be left over',
+    parts: 'the costs per unit of parts do not add up',
+    parent: 'costs per unit do not add up to that of a parent',
+  };
+  for (const [key, reason] of Object.entries(reasons)) {
+    const given = keys.get(key);
+    if (given !== undefined && given.value !== false) {
+      problems.report(given, `found ${key} together with per; ${reason}; remove one of the two`);
+    }
+  }
+  const given = keys.get('amount');
+  if (unit !== usdUnit && given) problems.report(given, `found ${unit}, expected USD, because per divides costs`);
 }
 
 /** A billing dimension in another unit than its budget would never count. */
@@ -260,7 +286,11 @@ function tableBudget(name: string, table: TableBudget, reading: Reading): Writte
   if (amount === undefined) return [];
   const { place, scope, scopePlaces, parent } = table;
   const fiscal = isFiscal(period) ? { fiscalYear } : {};
-  const thresholds = readThresholds(undefined, { unit: usdUnit, notify: [], sinks: undefined }, problems);
+  const thresholds = readThresholds(
+    undefined,
+    { unit: usdUnit, notify: [], sinks: undefined, hasForecast: true },
+    problems,
+  );
   const dates = { period, ...fiscal, timeZone: 'UTC', amount, steps, limits: new Map<string, bigint>() };
   return [
     {
@@ -312,8 +342,10 @@ function readThresholds(
     unit,
     notify,
     sinks,
+    hasForecast,
   }: {
     readonly unit: string;
+    readonly hasForecast: boolean;
     readonly notify: readonly string[];
     readonly sinks: readonly string[] | undefined;
   },
@@ -321,10 +353,8 @@ function readThresholds(
 ): readonly Threshold[] {
   if (given === undefined) {
     const at = parseShare('100%');
-    return [
-      { of: 'spent', ...at, severity: 'critical', notify },
-      { of: 'forecast', ...at, severity: 'warning', notify },
-    ];
+    const spent = { of: 'spent', ...at, severity: 'critical', notify } as const;
+    return hasForecast ? [spent, { ...spent, of: 'forecast', severity: 'warning' }] : [spent];
   }
   const thresholds: Threshold[] = [];
   for (const item of itemsOf(given, 'a list of thresholds such as - { at: 80% }', problems)) {
@@ -334,6 +364,9 @@ function readThresholds(
     if (at === undefined) problems.report(item, 'found no at, expected one such as at: 80% or at: 4500 USD; add it');
     const read = readValue(at, shareIn(unit), problems);
     const of = keys.has('of') ? readValue(keys.get('of'), parseSubject, problems) : 'spent';
+    if (of === 'forecast' && !hasForecast) {
+      problems.report(keys.get('of') ?? item, 'found forecast, but a cost per unit has no forecast; remove it');
+    }
     const isWhole = of === 'spent' && read !== undefined && 'percent' in read.at && read.at.percent >= hundredPercent;
     const severity = readValue(keys.get('severity'), parseSeverity, problems) ?? (isWhole ? 'critical' : 'warning');
     const own = readNames(keys.get('notify'), sinkParser(sinks), 'a list of sinks', problems);

@@ -141,7 +141,7 @@ async function windowsAsked(
   const accounts = await completeness(connection);
   const unanswerable = await unanswerableOf(connection, budgets);
   const ofBudgets = budgets.map((budget) => {
-    const reason = unanswerable.get(budget)?.[0];
+    const reason = noForecastOf(budget) ?? unanswerable.get(budget)?.[0];
     const ours = expectedOf(budget, accounts, configured);
     return { budget, reason, ...forecastWindowOf(budget.period, budgetCalendar(budget), ours, now) };
   });
@@ -151,6 +151,11 @@ async function windowsAsked(
     ...forecastWindowOf('monthly', calendarOf('monthly'), [account], now),
   }));
   return { ofBudgets, ofAccounts };
+}
+
+/** A cost per unit has only the ratio so far: what will be counted is not known. */
+function noForecastOf({ per }: Budget): string | undefined {
+  return per && `a cost per ${per.name} is the ratio so far, which has no forecast`;
 }
 
 /** The stored forecasts from the same complete-through instants, or later. */

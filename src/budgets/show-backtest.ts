@@ -40,7 +40,7 @@ export function backtestToJson(
       spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
       amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
       share: spent === undefined ? null : shareOf(budget, period, spent),
-      state: stateOf(budget, period, spent, forecastOf(period)) ?? null,
+      state: stateOf(budget, period, { spent }, forecastOf(period)) ?? null,
       gaps,
     })),
   };
@@ -77,7 +77,7 @@ export function describeBacktest(
   );
   const count = (state: string) => events.filter((event) => event.state === state).length;
   const known = periods.filter(({ spent }) => spent !== undefined).length;
-  const over = periods.filter(({ period, spent }) => stateOf(budget, period, spent) === 'EXCEEDED').length;
+  const over = periods.filter(({ period, spent }) => stateOf(budget, period, { spent }) === 'EXCEEDED').length;
   const sentences = [
     `${budget.name} over ${formatWindow({ start: from, end: now })}: fires ${times(count('raised'))}, resolves ` +
       `${times(count('resolved'))}; exceeded in ${over} of ${known} periods with known costs.`,

@@ -1,16 +1,17 @@
-import { decimalOfWhole } from '../decimals.ts';
+import { decimalOfWhole, trimmedDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { formatTable, sparkline, type TableLayout, wrapped } from '../terminal/index.ts';
 import { type CalendarPeriod, dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../time.ts';
 import { shownAmount, usdUnit, wholeInUnit } from '../unit-format.ts';
 import { amountIn, type Budget, carriedIn, plannedIn, type Threshold, unitOf } from './budget.ts';
 import type { ScopeForecast } from './forecast-rows.ts';
-import { forecastSentence } from './forecast-words.ts';
+import { forecastSentence, perWords } from './forecast-words.ts';
 import { forecastLevel } from './period-forecast.ts';
 import { changeJson, describeChanges } from './planned-change.ts';
 import type { SpendNow } from './spend.ts';
 import {
   type BudgetState,
+  type CountedCost,
   isForecastAsked,
   isReached,
   limitOf,
@@ -53,7 +54,7 @@ export function budgetsToJson(
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     budgets: lines.map(({ budget, spend, forecast, exceedsOn, state: ofBudget }) => {
-      const { period, spent, spentSince, burnRate, completeThrough, gaps, drivers, parts, dimensions } = spend;
+      const { period, spent, spentSince, burnRate, completeThrough, gaps, drivers, parts, dimensions, per } = spend;
       return {
         name: budget.name,
         parent: budget.parent ?? null,
@@ -99,6 +100,7 @@ export function budgetsToJson(
         completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
         gaps,
         ...(dimensions === undefined ? {} : { dimensions }),
+        ...(per === undefined ? {} : { per: perJson(per) }),
         ...(parts === undefined ? {} : { parts: partsJson(budget, spend) }),
         /** The most expensive resources. */
         drivers,
@@ -113,6 +115,17 @@ export function budgetsToJson(
         })),
       };
     }),
+  };
+}
+
+/** What a cost per unit is made of: costs and counts of the same days. */
+function perJson({ name, count, cost, lastName }: CountedCost): Record<string, unknown> {
+  return {
+    name,
+    count: trimmedDecimal(decimalOfWhole(count, usdDecimals)),
+    cost: decimalOfWhole(cost, usdDecimals),
+    /** The last counted day, or month. */
+    through: lastName ?? null,
   };
 }
 
@@ -216,6 +229,7 @@ export function describeBudgets(lines: readonly BudgetNow[], now: Instant, layou
   const words = [
     ...bars,
     ...describeUsage(lines),
+    ...describePer(lines),
     ...describeCarried(lines),
     ...describeSince(lines, columns),
     ...computed,
@@ -233,16 +247,16 @@ function rowOf(
   amount: (whole: bigint) => string,
   now: Instant,
 ): Row {
-  const { period, spent, burnRate, completeThrough } = spend;
+  const { period, spent, burnRate, completeThrough, per } = spend;
   return {
     budget: budget.name,
     period: period.name,
-    [columns.spent]: spent === undefined ? 'not known' : amount(spent),
+    [columns.spent]: spent === undefined ? (per === undefined ? 'not known' : 'no counts') : amount(spent),
     [columns.of]: amount(amountIn(budget, period.name)),
     unit: unitOf(budget),
     '%': spent === undefined ? undefined : shareOf(budget, period, spent),
     'days left': daysLeft(period.end, now).toFixed(1),
-    [columns.daily]: burnRate === undefined ? 'not known' : amount(burnRate.perDay),
+    [columns.daily]: burnRate !== undefined ? amount(burnRate.perDay) : budget.per ? undefined : 'not known',
     [columns.forecast]: forecast.kind === 'none' ? 'none' : amount(forecast.mean),
     state: state ?? 'not known',
     lately: recent && sparkline(recent.values),
@@ -267,11 +281,17 @@ function partRows(
   }));
 }
 
+/** What each cost per unit is made of, and through when. */
+function describePer(lines: readonly BudgetNow[]): string[] {
+  return lines.flatMap(({ budget, spend: { per } }) => (per === undefined ? [] : [`${budget.name}: ${perWords(per)}`]));
+}
+
 /** What budgets in a unit of usage count. */
 function describeUsage(lines: readonly BudgetNow[]): string[] {
   return lines.flatMap(({ budget, spend: { dimensions = [] } }) => {
-    if (dimensions.length === 0) return [];
-    const hint = dimensions.length === 1 ? '' : '; billing_dimension in its scope would count fewer';
+    // A scope that names them needs no words.
+    if (dimensions.length === 0 || budget.scope.billing_dimension !== undefined) return [];
+    const hint = dimensions.length === 1 ? '' : '; name billing_dimension in its scope to count fewer';
     return [`${budget.name} counts ${unitOf(budget)} of ${dimensions.join(', ')}${hint}`];
   });
 }

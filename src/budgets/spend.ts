@@ -3,7 +3,8 @@ import { nearest } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, formatInstant, hourMs, hoursIn, type Instant, type Window } from '../time.ts';
 import { type Completeness, type Connection, completeness, readSql, type SqlRow } from '../warehouse/index.ts';
-import type { Budget, BudgetPart, BudgetScope } from './budget.ts';
+import { type Budget, type BudgetPart, type BudgetScope, budgetCalendar } from './budget.ts';
+import { perUnit } from './cost-per-unit.ts';
 import { reachedAt, readKnown } from './coverage-known.ts';
 import {
   type BudgetFact,
@@ -51,6 +52,33 @@ const driverCount = 3;
  * allocation, labels without an inventory), `spent` is undefined and `gaps` says why.
  */
 export async function readSpends(
+  connection: Connection,
+  asked: readonly { readonly budget: Budget; readonly period: CalendarPeriod }[],
+  given: SpendsAsked,
+): Promise<SpendNow[]> {
+  const sums = await readSums(connection, asked, given);
+  const spends: SpendNow[] = [];
+  for (const [line, spend] of sums.entries()) {
+    const budget = asked[line]?.budget;
+    if (budget?.per === undefined) {
+      spends.push(spend);
+      continue;
+    }
+    // A ratio does not add up, so it has no pace.
+    const plain = { ...spend, spentSince: undefined, burnRate: undefined };
+    const made = await perUnit(budget, plain, (windows) =>
+      costsOf(
+        connection,
+        windows.map((window) => ({ budget, ...window })),
+      ),
+    );
+    spends.push(made);
+  }
+  return spends;
+}
+
+/** The costs or usage of budgets in the given periods. */
+async function readSums(
   connection: Connection,
   asked: readonly { readonly budget: Budget; readonly period: CalendarPeriod }[],
   { now, freshnessHours, configured }: SpendsAsked,
@@ -203,10 +231,17 @@ export async function watchedSpends(
     const settled = expected.flatMap(({ settledThrough }) => settledThrough ?? []);
     const fresh = expected.flatMap(({ account }) => evaluated.get(account) ?? []);
     const changingFrom = settled.length === 0 ? undefined : Math.min(...settled, ...fresh);
-    const watched = watchedPeriods(budget, asked.now, changingFrom, open?.get(budget.name));
+    // Counts may arrive after the costs have settled.
+    const before = budget.per === undefined ? [] : [periodBefore(budget, asked.now).name];
+    const watched = watchedPeriods(budget, asked.now, changingFrom, [...before, ...(open?.get(budget.name) ?? [])]);
     return watched.map((period) => ({ budget, period }));
   });
   return readSpends(connection, periods, asked);
+}
+
+function periodBefore(budget: Budget, now: Instant): CalendarPeriod {
+  const calendar = budgetCalendar(budget);
+  return calendar.periodAt(calendar.periodAt(now).start - 1);
 }
 
 /** Complete through of each account at the last evaluation. Later hours are new. */

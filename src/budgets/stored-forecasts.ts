@@ -54,7 +54,7 @@ export async function readBudgetsWithStored(
         each['period'] === period.name,
     );
     const forecast = forecastOf(budget, period, row);
-    return [{ budget, spend, forecast, state: stateOf(budget, period, spend.spent, forecast) }];
+    return [{ budget, spend, forecast, state: stateOf(budget, period, spend, forecast) }];
   });
 }
 

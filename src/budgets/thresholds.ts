@@ -1,4 +1,4 @@
-import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
+import { decimalOfWhole, rounded, trimmedDecimal, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { moreSevere, type Severity } from '../severity.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant } from '../time.ts';
@@ -22,8 +22,22 @@ export interface Spend {
   readonly drivers: readonly Driver[];
   /** Only set for a shared budget. */
   readonly parts?: readonly PartSpend[];
+  /** Only set for a cost per unit: what `spent` is made of. Without counts, `spent` is undefined. */
+  readonly per?: CountedCost;
   /** The forecast of the period; undefined if none was requested, or if the period has ended. */
   readonly forecast?: PeriodForecast | NoPeriodForecast | undefined;
+}
+
+/** The costs of counted days, and their counts. */
+export interface CountedCost {
+  /** `order`. */
+  readonly name: string;
+  /** Trillionths, like the next field. */
+  readonly count: bigint;
+  /** USD. */
+  readonly cost: bigint;
+  /** The last counted day, or month; undefined if there is none. */
+  readonly lastName: string | undefined;
 }
 
 /** The spend of a part of a shared budget, in trillionths of its unit; undefined if unknown. */
@@ -84,6 +98,8 @@ export interface BudgetFact {
   readonly carried?: string;
   /** Only set for a shared budget: USD spent by each part, null if unknown. */
   readonly parts?: readonly { readonly name: string; readonly value: string | null }[];
+  /** Only set for a cost per unit: the count, and the USD that were divided by it, through the last counted day or month. */
+  readonly per?: { readonly name: string; readonly count: string; readonly cost: string; readonly through: string };
   /** Null if one of its accounts has no complete hour yet. */
   readonly completeThrough: string | null;
   /** Data that the value should include by now and does not, one sentence each. Messages must show them. */
@@ -208,7 +224,7 @@ export function dayOf({ timeZone }: Budget, instant: Instant): string {
 }
 
 function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: ReadonlySet<string>): BudgetFact | undefined {
-  const { period, spent, completeThrough, gaps, drivers, parts } = spend;
+  const { period, spent, completeThrough, gaps, drivers, parts, per } = spend;
   if (spent === undefined) return undefined;
   const account = accountOf(budget);
   const key = thresholdKey(budget, period.name, threshold);
@@ -238,6 +254,7 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: Readon
     amount: usd(amountIn(budget, period.name)),
     ...(carriedIn(budget, period.name) === 0n ? {} : { carried: usd(carriedIn(budget, period.name)) }),
     ...(parts === undefined ? {} : { parts: parts.map(partFact) }),
+    ...(per === undefined ? {} : { per: perFact(per) }),
     completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
     gaps,
     drivers,
@@ -248,6 +265,10 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: Readon
 /** Whether a period is over and complete, and less than its amount is spent: a threshold below it needs no action any more. */
 function hasEndedWithin(budget: Budget, { period, spent, completeThrough = period.start }: Spend): boolean {
   return completeThrough >= period.end && spent !== undefined && spent < amountIn(budget, period.name);
+}
+
+function perFact({ name, count, cost, lastName = '' }: CountedCost): NonNullable<BudgetFact['per']> {
+  return { name, count: trimmedDecimal(usd(count)), cost: usd(cost), through: lastName };
 }
 
 function partFact({ name, spent }: PartSpend): { readonly name: string; readonly value: string | null } {
@@ -294,18 +315,18 @@ export function limitOf(budget: Budget, { at }: Threshold, { name }: CalendarPer
 
 /**
  * A budget's state in a period: the worst that applies. EXCEEDED: its amount is spent. FORECAST: the forecast reaches its
- * amount or a forecast threshold. WARNING: spend reaches a threshold.
+ * amount or a forecast threshold. WARNING: spend reaches a threshold. NO COUNTS: nothing is counted yet of a cost per unit.
  */
-export type BudgetState = 'OK' | 'WARNING' | 'FORECAST' | 'EXCEEDED';
+export type BudgetState = 'OK' | 'WARNING' | 'FORECAST' | 'EXCEEDED' | 'NO COUNTS';
 
 /** A budget's state; undefined if its spend is unknown. */
 export function stateOf(
   budget: Budget,
   period: CalendarPeriod,
-  spent: bigint | undefined,
+  { spent, per }: Pick<Spend, 'spent' | 'per'>,
   forecast?: Pick<PeriodForecast, 'kind' | 'mean'> | Pick<NoPeriodForecast, 'kind'>,
 ): BudgetState | undefined {
-  if (spent === undefined) return undefined;
+  if (spent === undefined) return per === undefined ? undefined : 'NO COUNTS';
   if (spent >= amountIn(budget, period.name)) return 'EXCEEDED';
   const isAt = (of: Threshold['of'], amount: bigint) =>
     budget.thresholds.some((threshold) => threshold.of === of && isReached(budget, threshold, period, amount));

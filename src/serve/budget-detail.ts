@@ -9,6 +9,7 @@ import {
   limitOf,
   othersOf,
   type PartSpend,
+  perWords,
   readBurnUp,
   shareOf,
   unitOf,
@@ -38,10 +39,17 @@ export async function budgetDetail(request: PageRequest, line: BudgetWithStored)
   const { budget, spend } = line;
   const { period, completeThrough } = spend;
   const through = completeThrough ?? period.start;
-  const steps = await view.once(`burn-up ${period.name} ${through} ${budgetKey(budget)}`, (connection) =>
-    readBurnUp(connection, budget, period, through),
-  );
-  const backtest = await backtestSection(request, line, query.get('backtest'));
+  const driverUnit = budget.scope.unit ?? usdUnit;
+  const steps =
+    budget.per !== undefined
+      ? []
+      : await view.once(`burn-up ${period.name} ${through} ${budgetKey(budget)}`, (connection) =>
+          readBurnUp(connection, budget, period, through),
+        );
+  const backtest =
+    budget.per === undefined
+      ? await backtestSection(request, line, query.get('backtest'))
+      : { status: 200 as const, body: html`` };
   return {
     path: '/budgets',
     title: `Budget ${named(budget.name, '')}`,
@@ -49,14 +57,18 @@ export async function budgetDetail(request: PageRequest, line: BudgetWithStored)
     body: html`<p><a href="/budgets">All budgets</a></p>
 ${tiles(request, line)}
 ${spend.gaps.map((gap) => html`<p class="warning">Not complete: ${gap}</p>`)}
-${figure(await burnUpChart(line, steps), {
-  height: 320,
-  numbers: exactBurnUp(burnUpRows(budget, spend, steps, line.forecast)),
-  pages: pagesOfSteps(line, steps),
-})}
+${
+  budget.per !== undefined
+    ? ''
+    : figure(await burnUpChart(line, steps), {
+        height: 320,
+        numbers: exactBurnUp(burnUpRows(budget, spend, steps, line.forecast)),
+        pages: pagesOfSteps(line, steps),
+      })
+}
 <div class="grid">
 <section>${table(
-      unitOf(budget) === usdUnit ? 'What costs most in it' : 'What is used most in it',
+      budget.scope.unit === undefined ? 'What costs most in it' : 'What is used most in it',
       [
         {
           head: 'Resource',
@@ -64,7 +76,7 @@ ${figure(await burnUpChart(line, steps), {
             html`<a href="${resourceAddress(driver.resourceType, driver.workspace, driver.resourceName)}">${named(driver.resourceName, 'no name')}</a> <span class="empty">${named(driver.resourceType, '')}</span>`,
         },
         { head: 'Workspace', cell: ({ workspace }) => named(workspace, 'no workspace') },
-        { head: unitOf(budget), isNumber: true, cell: ({ cost }) => money(cost, { unit: unitOf(budget) }) },
+        { head: driverUnit, isNumber: true, cell: ({ cost }) => money(cost, { unit: driverUnit }) },
       ],
       spend.drivers,
       'Nothing in this period yet.',
@@ -82,7 +94,7 @@ function text(whole: bigint): string {
 
 function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
   const { budget, spend, forecast } = line;
-  const { period, spent, burnRate, completeThrough } = spend;
+  const { period, spent, burnRate, completeThrough, per } = spend;
   const limit = amountIn(budget, period.name);
   const unit = unitOf(budget);
   const shown = (whole: bigint) => amountCell(budget, whole, false);
@@ -90,7 +102,7 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
   const daysLeft = Math.max(0, Math.floor(((period.end - now) / dayMs) * 10) / 10);
   const left = spent === undefined ? undefined : limit - spent;
   return html`<dl class="tiles">
-<div class="tile"><dt>${unit === usdUnit ? 'Spent' : 'Used'} in ${period.name}</dt><dd><span class="big">${spent === undefined ? 'not known' : shown(spent)}</span>${
+<div class="tile"><dt>${budget.per !== undefined ? 'Cost' : unit === usdUnit ? 'Spent' : 'Used'} in ${period.name}</dt><dd><span class="big">${spent === undefined ? (per === undefined ? 'not known' : 'no counts') : shown(spent)}</span>${
     spent === undefined
       ? ''
       : html` ${unit}<div class="note">${shareOf(budget, period, spent)} % of ${shown(limit)}${carriedWords(budget, period.name)}; ${left !== undefined && left < 0n ? html`${shown(-left)} over` : html`${shown(left ?? 0n)} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${shown(spend.spentSince ?? 0n)} of it is in hours that are not complete yet` : ''}</div>`
@@ -101,8 +113,12 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
       : html`<span class="big">${shown(forecast.mean)}</span> ${unit}<div class="note">80 of 100 end between ${grouped(forecast.low)} and ${grouped(forecast.high)}; made with costs through ${shortInstant(forecast.completeThrough)}${forecast.isPlanned ? ', with planned changes' : ''}</div>`
   }</dd></div>
 <div class="tile"><dt>State</dt><dd><span class="big">${stateWords(line)}</span><div class="note">${daysLeft.toFixed(1)} days left; ${
-    burnRate === undefined ? 'pace not known' : html`${shown(burnRate.perDay)} ${unit} a day in the last week`
-  }${daysLeft >= 1 && left !== undefined && left > 0n ? html`; ${groupedAmount(String(Number(text(left)) / daysLeft), unit)} a day would stay within` : ''}</div></dd></div>
+    per !== undefined
+      ? perWords(per)
+      : burnRate === undefined
+        ? 'pace not known'
+        : html`${shown(burnRate.perDay)} ${unit} a day in the last week`
+  }${per === undefined && daysLeft >= 1 && left !== undefined && left > 0n ? html`; ${groupedAmount(String(Number(text(left)) / daysLeft), unit)} a day would stay within` : ''}</div></dd></div>
 <div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${spend.dimensions === undefined ? '' : html`${unit} of ${spend.dimensions.join(', ') || 'no billing dimension yet'}; `}${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shortInstant(completeThrough)}</div></dd></div>
 </dl>`;
 }

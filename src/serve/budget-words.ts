@@ -33,6 +33,7 @@ export function stateWords({ budget, spend, forecast, state }: BudgetWithStored)
   if (state === undefined) return html`<span class="state warn">not known</span>`;
   if (state === 'EXCEEDED') return html`<span class="state bad">exceeded</span>`;
   if (state === 'WARNING') return html`<span class="state warn">near its limit</span>`;
+  if (state === 'NO COUNTS') return html`<span class="state warn">no counts</span>`;
   if (state === 'OK') return html`<span class="state good">on track</span>`;
   const isOver = forecast.kind === 'forecast' && forecast.mean >= amountIn(budget, spend.period.name);
   const day = forecast.kind === 'forecast' ? forecast.exceedsOn : undefined;

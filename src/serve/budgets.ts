@@ -19,7 +19,7 @@ import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 
 /** Most urgent first. */
-const urgency: readonly string[] = ['EXCEEDED', 'FORECAST', 'WARNING', 'OK'];
+const urgency: readonly string[] = ['EXCEEDED', 'FORECAST', 'WARNING', 'OK', 'NO COUNTS'];
 
 /** Every budget in its present period, most urgent first. Reads all costs: for unrestricted viewers only. */
 export async function budgetsPage(request: PageRequest): Promise<Page> {
@@ -165,7 +165,11 @@ const columns = [
     head: 'Spent',
     isNumber: true,
     cell: ({ budget, spend }: BudgetWithStored) =>
-      spend.spent === undefined ? 'not known' : amountCell(budget, spend.spent, false),
+      spend.spent === undefined
+        ? spend.per === undefined
+          ? 'not known'
+          : 'no counts'
+        : amountCell(budget, spend.spent, false),
   },
   {
     head: 'Budget',

@@ -469,12 +469,12 @@ describe('evaluateBudgets', () => {
   test('measures a period with its own amount by that amount', () => {
     const more = only(budget('some', '3 USD', 'limits: { 2026-11: 30 USD }'));
     const december = calendarOf('monthly').periodAt(november.end);
-    expect(stateOf(more, november, 3n * usd)).toBe('OK');
-    expect(stateOf(more, december, 3n * usd)).toBe('EXCEEDED');
+    expect(stateOf(more, november, { spent: 3n * usd })).toBe('OK');
+    expect(stateOf(more, december, { spent: 3n * usd })).toBe('EXCEEDED');
   });
 
   test('gives the state of the amount or of a threshold, or unknown', () => {
-    const told = [usd / 2n, 2n * usd, 3n * usd, undefined].map((spent) => stateOf(some, november, spent));
+    const told = [usd / 2n, 2n * usd, 3n * usd, undefined].map((spent) => stateOf(some, november, { spent }));
     expect(told).toEqual(['OK', 'WARNING', 'EXCEEDED', undefined]);
   });
 });
@@ -574,11 +574,11 @@ describe('a forecast threshold', () => {
   });
 
   test('gives the state FORECAST, which ranks between WARNING and EXCEEDED', () => {
-    const told = (spent: bigint, mean: number) => stateOf(some, november, spent, forecast(mean));
+    const told = (spent: bigint, mean: number) => stateOf(some, november, { spent: spent }, forecast(mean));
     expect([told(10n * usd, 99), told(10n * usd, 100), told(100n * usd, 120)]).toEqual(['OK', 'FORECAST', 'EXCEEDED']);
     const asks = only(budget('some', '100 USD', 'thresholds: [{ at: 100%, of: forecast }, { at: 10% }]'));
-    expect(stateOf(asks, november, 10n * usd, forecast(100))).toBe('FORECAST');
-    expect(stateOf(asks, november, 10n * usd, forecast(99))).toBe('WARNING');
+    expect(stateOf(asks, november, { spent: 10n * usd }, forecast(100))).toBe('FORECAST');
+    expect(stateOf(asks, november, { spent: 10n * usd }, forecast(99))).toBe('WARNING');
   });
 
   test('is a default threshold, so that the state FORECAST always has an alert', () => {
@@ -594,10 +594,10 @@ describe('a forecast threshold', () => {
     const none = only(budget('some', '100 USD', 'thresholds: [{ at: 100% }]'));
     const less = only(budget('some', '100 USD', 'thresholds: [{ at: 80% }]'));
     for (const of of [none, less]) {
-      expect(stateOf(of, november, 94n * usd, forecast(100))).toBe('FORECAST');
-      expect(stateOf(of, november, 100n * usd, forecast(120))).toBe('EXCEEDED');
+      expect(stateOf(of, november, { spent: 94n * usd }, forecast(100))).toBe('FORECAST');
+      expect(stateOf(of, november, { spent: 100n * usd }, forecast(120))).toBe('EXCEEDED');
     }
-    expect(stateOf(none, november, 94n * usd, forecast(99))).toBe('OK');
+    expect(stateOf(none, november, { spent: 94n * usd }, forecast(99))).toBe('OK');
   });
 });
 

@@ -259,6 +259,7 @@ function budgetTable(budgets: CostSummary['budgets']): Markup {
     WARNING: 'near its limit',
     FORECAST: 'forecast to exceed',
     EXCEEDED: 'exceeded',
+    'NO COUNTS': 'no counts yet',
   };
   return html`${dataTable(
     `Budgets in their current periods${budgets.every(({ unit }) => unit === undefined) ? ', USD' : ''}`,
