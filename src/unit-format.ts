@@ -47,7 +47,9 @@ export function wholeInUnit(whole: bigint, unit = usdUnit): string {
 export function groupedAmount(text: string, unit = usdUnit): string {
   if (isRatio(unit)) return atLeastCents(shownAmount(wholeOfDecimal(text, usdDecimals), unit));
   const grouped = amount(text);
-  return unit !== usdUnit && grouped.length > '999.00'.length ? amount(roundDecimal(text, 0)).replace(/\.00$/, '') : grouped;
+  return unit !== usdUnit && grouped.length > '999.00'.length
+    ? amount(roundDecimal(text, 0)).replace(/\.00$/, '')
+    : grouped;
 }
 
 /** Decimals without the zeros at the end, but two at least. */

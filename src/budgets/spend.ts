@@ -231,17 +231,19 @@ export async function watchedSpends(
     const settled = expected.flatMap(({ settledThrough }) => settledThrough ?? []);
     const fresh = expected.flatMap(({ account }) => evaluated.get(account) ?? []);
     const changingFrom = settled.length === 0 ? undefined : Math.min(...settled, ...fresh);
-    // Counts may arrive after the costs have settled.
-    const before = budget.per === undefined ? [] : [periodBefore(budget, asked.now).name];
+    const before = lateCounts(budget, asked.now);
     const watched = watchedPeriods(budget, asked.now, changingFrom, [...before, ...(open?.get(budget.name) ?? [])]);
     return watched.map((period) => ({ budget, period }));
   });
   return readSpends(connection, periods, asked);
 }
 
-function periodBefore(budget: Budget, now: Instant): CalendarPeriod {
+/** The period before, of a cost per unit with counts in it: more of them may arrive after its costs have settled. */
+function lateCounts(budget: Budget, now: Instant): string[] {
   const calendar = budgetCalendar(budget);
-  return calendar.periodAt(calendar.periodAt(now).start - 1);
+  const before = calendar.periodAt(calendar.periodAt(now).start - 1);
+  const isCounted = budget.per?.spans.some(({ start }) => start >= before.start && start < before.end) ?? false;
+  return isCounted ? [before.name] : [];
 }
 
 /** Complete through of each account at the last evaluation. Later hours are new. */
