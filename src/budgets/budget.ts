@@ -162,6 +162,11 @@ export function budgetCalendar({
   return calendarOf(period, timeZone, fiscalYear);
 }
 
+/** Why a budget has no forecast; a cost per unit has only the ratio so far, because future counts are unknown. */
+export function noForecastOf({ per }: Pick<Budget, 'per'>): string | undefined {
+  return per && `a cost per ${per.name} is the ratio so far, which has no forecast`;
+}
+
 /** A decimal without trailing zeros: `82.5`, `5000`. */
 export function shortest(whole: bigint, decimals: number): string {
   return decimalOfWhole(whole, decimals).replace(/\.?0+$/, '');

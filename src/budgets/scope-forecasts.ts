@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Holidays } from '../month-days.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant, type PeriodKind, type Window } from '../time.ts';
 import { type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
-import { amountIn, type Budget, budgetCalendar, type PlannedChange } from './budget.ts';
+import { amountIn, type Budget, budgetCalendar, noForecastOf, type PlannedChange } from './budget.ts';
 import { changeParts, changePartsOf } from './change-shares.ts';
 import {
   cutsOf,
@@ -151,11 +151,6 @@ async function windowsAsked(
     ...forecastWindowOf('monthly', calendarOf('monthly'), [account], now),
   }));
   return { ofBudgets, ofAccounts };
-}
-
-/** A cost per unit has only the ratio so far: what will be counted is not known. */
-function noForecastOf({ per }: Budget): string | undefined {
-  return per && `a cost per ${per.name} is the ratio so far, which has no forecast`;
 }
 
 /** The stored forecasts from the same complete-through instants, or later. */

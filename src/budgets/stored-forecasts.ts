@@ -2,7 +2,7 @@ import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant } from '../time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
-import { amountIn, type Budget, budgetCalendar, unitOf } from './budget.ts';
+import { amountIn, type Budget, budgetCalendar, noForecastOf, unitOf } from './budget.ts';
 import { withCarried } from './carried.ts';
 import { plannedEnd } from './forecast-rows.ts';
 import { costsOf, readSpends, type SpendNow, type SpendsAsked, scopeForSql } from './spend.ts';
@@ -63,6 +63,8 @@ function forecastOf(
   period: CalendarPeriod,
   row: Awaited<ReturnType<Connection['rows']>>[number] | undefined,
 ): BudgetWithStored['forecast'] {
+  const reason = noForecastOf(budget);
+  if (reason !== undefined) return { kind: 'none', reason };
   if (row === undefined) return { kind: 'none', reason: '"costbook alert" has stored none for this period' };
   if (row['forecast'] === null) return { kind: 'none', reason: String(row['reason'] ?? 'no reason is stored') };
   const amount = decimalOfWhole(amountIn(budget, period.name), usdDecimals);

@@ -119,7 +119,7 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
         ? 'pace not known'
         : html`${shown(burnRate.perDay)} ${unit} a day in the last week`
   }${per === undefined && daysLeft >= 1 && left !== undefined && left > 0n ? html`; ${groupedAmount(String(Number(text(left)) / daysLeft), unit)} a day would stay within` : ''}</div></dd></div>
-<div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${spend.dimensions === undefined ? '' : html`${unit} of ${spend.dimensions.join(', ') || 'no billing dimension yet'}; `}${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shortInstant(completeThrough)}</div></dd></div>
+<div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${spend.dimensions === undefined || budget.scope.billing_dimension !== undefined ? '' : html`${unit} of ${spend.dimensions.join(', ') || 'no billing dimension yet'}; `}${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shortInstant(completeThrough)}</div></dd></div>
 </dl>`;
 }
 
