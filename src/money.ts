@@ -33,9 +33,11 @@ export function percentOf(value: string, whole: string): number {
 const unit = 10n ** BigInt(usdDecimals);
 const grouped = new Intl.NumberFormat('en-US');
 
-/** An estimate without sign: `1,475 USD`, and below 10 USD `4.06 USD`. */
-export function roughly(text: string): string {
+/** An estimate without sign: `1,475 USD`, and below 10 USD `4.06 USD`; or in another unit. */
+export function roughly(text: string, of = 'USD'): string {
   const signed = wholeOfDecimal(text, usdDecimals);
   const whole = signed < 0n ? -signed : signed;
-  return whole < 10n * unit ? usd(decimalOfWhole(whole, usdDecimals)) : `${grouped.format(rounded(whole, unit))} USD`;
+  return whole < 10n * unit
+    ? usd(decimalOfWhole(whole, usdDecimals)).replace('USD', of)
+    : `${grouped.format(rounded(whole, unit))} ${of}`;
 }

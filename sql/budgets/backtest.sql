@@ -1,7 +1,8 @@
 --! about: Spend of a budget's periods as known at the end of each day on which it changed, in one pass over costs and
 --! about: restatements. The load number shows when a value was known. Hours from before the account's first load count as
 --! about: known $lag_hours after their hour. Labels and owners are the current ones of each hour; of shared cost, an owner
---! about: has its share of the whole month, each amount rounded to a trillionth of a dollar.
+--! about: has its share of the whole month, each amount rounded to a trillionth. With $of_usage, usage
+--! about: instead of costs.
 --! grain: period_start, known_day
 with
 --! include: scopes
@@ -26,14 +27,18 @@ first_seen as (
   group by account
 ),
 restated as (
-  select series_id, bucket_start, old_cost, old_load_number, load_number
+  select
+    series_id, bucket_start, old_load_number, load_number,
+    case when cast($of_usage as boolean) then cast(old_usage as decimal(38, 12)) else old_cost end as old_cost
   from ledger.restatements
   semi join members using (series_id)
   where bucket_start >= cast($from as timestamp) and bucket_start < cast($to as timestamp)
 ),
 -- As of a load, the books hold everything written up to it, minus everything replaced up to it.
 written as (
-  select series_id, bucket_start, load_number, cost
+  select
+    series_id, bucket_start, load_number,
+    case when cast($of_usage as boolean) then cast(usage as decimal(38, 12)) else cost end as cost
   from ledger.hourly_costs
   semi join members using (series_id)
   where bucket_start >= cast($from as timestamp) and bucket_start < cast($to as timestamp)

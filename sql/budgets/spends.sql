@@ -1,6 +1,6 @@
 --! about: Spend of each budget in each of its windows. Costs are summed once by series and by the range between two
 --! about: boundaries. Each window has a row for each of the $drivers most expensive resources, with the window's total in
---! about: every row.
+--! about: every row. With $of_usage, usage instead of costs: scopes then name its unit.
 --! grain: spend_window, place
 with
 --! include: scopes
@@ -12,7 +12,11 @@ boundaries as (
   select window_end from spend_windows
 ),
 parts as (
-  select hourly_costs.series_id, boundaries.boundary, sum(hourly_costs.cost) as cost
+  select hourly_costs.series_id, boundaries.boundary,
+    case
+      when cast($of_usage as boolean) then cast(sum(hourly_costs.usage) as decimal(38, 12))
+      else cast(sum(hourly_costs.cost) as decimal(38, 12))
+    end as cost
   from hourly_costs
   asof join boundaries on hourly_costs.bucket_start >= boundaries.boundary
   where hourly_costs.bucket_start >= cast($from as timestamp) and hourly_costs.bucket_start < cast($to as timestamp)

@@ -18,7 +18,10 @@ costs as (
     costs.workspace,
     costs.resource_type,
     costs.resource_name,
-    sum(costs.cost) as cost
+    case
+      when cast($of_usage as boolean) then cast(sum(costs.usage) as decimal(38, 12))
+      else cast(sum(costs.cost) as decimal(38, 12))
+    end as cost
   from spend_windows
   join series_in_scopes as members using (id)
   join labels using (id)

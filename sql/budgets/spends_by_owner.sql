@@ -10,7 +10,11 @@ boundaries as (
   select window_end from spend_windows
 ),
 parts as materialized (
-  select costs_allocated.series_id, costs_allocated.owner, boundaries.boundary, sum(costs_allocated.cost) as cost
+  select costs_allocated.series_id, costs_allocated.owner, boundaries.boundary,
+    case
+      when cast($of_usage as boolean) then cast(sum(costs_allocated.usage) as decimal(38, 12))
+      else cast(sum(costs_allocated.cost) as decimal(38, 12))
+    end as cost
   from costs_allocated
   asof join boundaries on costs_allocated.bucket_start >= boundaries.boundary
   where costs_allocated.bucket_start >= cast($from as timestamp)

@@ -1,7 +1,7 @@
 --! about: The cost of each scope by step (an hour, or a day that starts $align hours after midnight): the history for
 --! about: forecasts. $scopes is a JSON list. $with_workspaces adds every workspace and resource type with costs from
 --! about: $active_from on, at most the $most most expensive of each account. Costs are summed once by series and step; scopes
---! about: with labels or owners are read by hour. first_cost is the cost of the first $first_hours of a step.
+--! about: with labels or owners are read by hour. With $of_usage, usage instead of costs. first_cost is the cost of the first $first_hours of a step.
 --! grain: scope, account, workspace, resource_type, step
 with
 --! include: scopes
@@ -19,10 +19,22 @@ steps as materialized (
   select
     hourly_costs.series_id,
     (epoch_ms(hourly_costs.bucket_start) // 3600000 - cut.align) // cut.step_hours as step,
-    sum(hourly_costs.cost) as cost,
-    sum(hourly_costs.cost) filter (
-      (epoch_ms(hourly_costs.bucket_start) // 3600000 - cut.align) % cut.step_hours < cut.first_hours
-    ) as first_cost
+    case
+      when cast($of_usage as boolean) then cast(sum(hourly_costs.usage) as decimal(38, 12))
+      else cast(sum(hourly_costs.cost) as decimal(38, 12))
+    end as cost,
+    case
+      when cast($of_usage as boolean) then cast(
+        sum(hourly_costs.usage) filter (
+          (epoch_ms(hourly_costs.bucket_start) // 3600000 - cut.align) % cut.step_hours < cut.first_hours
+        ) as decimal(38, 12)
+      )
+      else cast(
+        sum(hourly_costs.cost) filter (
+          (epoch_ms(hourly_costs.bucket_start) // 3600000 - cut.align) % cut.step_hours < cut.first_hours
+        ) as decimal(38, 12)
+      )
+    end as first_cost
   from hourly_costs
   cross join cut
   where hourly_costs.bucket_start >= cast($from as timestamp) and hourly_costs.bucket_start < cast($to as timestamp)
@@ -37,7 +49,12 @@ hours_of_members as (
     as cost
   from hours_in_scopes as members
   cross join cut
-  join hourly_costs
+  join (
+    select
+      series_id, bucket_start,
+      case when cast($of_usage as boolean) then cast(usage as decimal(38, 12)) else cost end as cost
+    from hourly_costs
+  ) as hourly_costs
     on hourly_costs.series_id = members.series_id
     and hourly_costs.bucket_start >= members.from_time
     and hourly_costs.bucket_start < members.to_time

@@ -1,6 +1,6 @@
 --! about: Each budget and period that was evaluated: its amount, what was spent and what is expected, at the last evaluation.
 --! grain: budget, scope, period_kind, period
---! version: 1
+--! version: 2
 select
   budget,
   account,
@@ -16,7 +16,8 @@ select
   high,
   exceeds_on,
   complete_through,
-  made_at
+  made_at,
+  unit
 from forecasts
 where scope_kind = 'budget'
 qualify row_number() over (

@@ -1,6 +1,6 @@
 --! about: Every forecast of a period total, as it was made.
 --! grain: complete_through, scope_kind, budget, account, workspace, resource_type, scope, period_kind, period
---! version: 1
+--! version: 2
 select
   scope_kind,
   budget,
@@ -34,6 +34,7 @@ select
   coverage,
   scope,
   load_number,
-  run_number
+  run_number,
+  unit
 from forecasts
 order by complete_through, scope_kind, budget, account, workspace, resource_type, scope, period_kind, period

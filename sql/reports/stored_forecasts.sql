@@ -23,6 +23,7 @@ select
   high,
   level,
   amount,
+  unit,
   exceeds_on,
   model,
   observations,

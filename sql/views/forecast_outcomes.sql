@@ -1,4 +1,4 @@
---! about: Forecasts of periods that have ended, each with the actual cost of its period. Costs are summed once, by
+--! about: Forecasts of costs of periods that have ended, each with the actual cost of its period. Costs are summed once, by
 --! about: series and by the time between two period boundaries; single hours are read only for budgets that name labels
 --! about: or owners.
 --! grain: scope_kind, budget, account, workspace, resource_type, scope, period_kind, period, complete_through
@@ -11,7 +11,7 @@ with made as (
       --! include: scope_type
     ) as asked
   from ledger.forecasts as forecasts
-  where forecasts.forecast is not null
+  where forecasts.forecast is not null and json_extract_string(forecasts.scope, '$.unit') is null
 ),
 -- Accounts whose books must be complete. One that was already behind when the forecast was made does not count.
 concerned as (

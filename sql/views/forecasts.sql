@@ -34,7 +34,8 @@ select
   coverage,
   scope,
   load_number,
-  run_number
+  run_number,
+  coalesce(json_extract_string(scope, '$.unit'), 'USD') as unit
 from ledger.forecasts;
 comment on view forecasts is 'Forecasts of period totals as they were made: one row per scope, period and instant through which the books were complete';
 comment on column forecasts.scope_kind is 'budget, or workspace: one resource type in one workspace of an account';
@@ -48,12 +49,12 @@ comment on column forecasts.period_start is 'Start of the period, UTC';
 comment on column forecasts.period_end is 'End of the period, UTC, exclusive';
 comment on column forecasts.complete_through is 'The books were complete through this instant, UTC: hours before it are spent, hours after it are forecast';
 comment on column forecasts.made_at is 'When the forecast was made, UTC';
-comment on column forecasts.spent is 'Cost of the period''s complete hours, USD';
-comment on column forecasts.forecast is 'Expected cost of the whole period, USD; null if there is no forecast';
-comment on column forecasts.low is 'Lower end of the interval, USD';
-comment on column forecasts.high is 'Upper end of the interval, USD';
+comment on column forecasts.spent is 'Cost of the period''s complete hours, in the unit of column unit';
+comment on column forecasts.forecast is 'Expected cost of the whole period, in the same unit; null if there is no forecast';
+comment on column forecasts.low is 'Lower end of the interval, in the same unit';
+comment on column forecasts.high is 'Upper end of the interval, in the same unit';
 comment on column forecasts.level is 'Confidence level of the interval: out of 100 periods, how many should end inside it';
-comment on column forecasts.amount is 'Budget amount of the period, USD; null if the forecast is for no budget';
+comment on column forecasts.amount is 'Budget amount of the period, in the same unit; null if the forecast is for no budget';
 comment on column forecasts.exceeds_on is 'Day on which the forecast reaches the budget amount, UTC; null if it does not';
 comment on column forecasts.reason is 'Why there is no forecast; null if there is one';
 comment on column forecasts.step is 'Time step of the history: hour or day';
@@ -70,3 +71,4 @@ comment on column forecasts.coverage is 'Share of those tests in which the perio
 comment on column forecasts.scope is 'Filter that selects the budget''s costs, as JSON; null if the forecast is for no budget';
 comment on column forecasts.load_number is 'Last load in the books when the forecast was made';
 comment on column forecasts.run_number is 'Run that made the forecast';
+comment on column forecasts.unit is 'USD, or the unit of usage that the budget counts';

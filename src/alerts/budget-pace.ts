@@ -1,6 +1,7 @@
 import { aboutDay, type BudgetFact } from '../budgets/index.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { percentOf, roughly, usd, usdDecimals } from '../money.ts';
+import { wholeOfDecimal } from '../decimals.ts';
+import { percentOf, roughly, usdDecimals } from '../money.ts';
+import { wholeInUnit } from '../unit-format.ts';
 
 /** What a reached threshold means for its period. */
 export interface BudgetPace {
@@ -20,20 +21,24 @@ export function budgetPace({
   periodStart,
   periodEnd,
   completeThrough,
-}: Pick<BudgetFact, 'value' | 'amount' | 'periodStart' | 'periodEnd' | 'completeThrough'>): BudgetPace {
+  unit,
+}: Pick<BudgetFact, 'value' | 'amount' | 'periodStart' | 'periodEnd' | 'completeThrough' | 'unit'>): BudgetPace {
   const [start, end] = [Date.parse(periodStart), Date.parse(periodEnd)];
   const through = Math.min(end, completeThrough === null ? start : Date.parse(completeThrough));
   const over = wholeOfDecimal(value, usdDecimals) - wholeOfDecimal(amount, usdDecimals);
-  const overWords = over > 0n ? [`It is ${usd(decimalOfWhole(over, usdDecimals))} over its budget.`] : [];
+  const overWords = over > 0n ? [`It is ${wholeInUnit(over, unit)} over its budget.`] : [];
   if (through <= start) return { sentence: overWords[0], next: undefined };
   if (through === end) {
     return over <= 0n
-      ? { sentence: 'The period is over, and the spend stayed within the budget.', next: 'No action is needed.' }
+      ? {
+          sentence: `The period is over, and the ${unit === undefined ? 'spend' : 'usage'} stayed within the budget.`,
+          next: 'No action is needed.',
+        }
       : { sentence: [...overWords, 'The period is over.'].join(' '), next: undefined };
   }
   const [spent, planned] = [Number(value), Number(amount)];
   const atEnd = (spent * (end - start)) / (through - start);
-  const ending = `ends at about ${roughly(atEnd.toFixed(2))}`;
+  const ending = `ends at about ${roughly(atEnd.toFixed(2), unit)}`;
   if (over >= 0n) return { sentence: [...overWords, `At this pace it ${ending}.`].join(' '), next: undefined };
   const passed = `${percentOf(String(through - start), String(end - start))} % of the period is over.`;
   if (atEnd <= planned) {
@@ -41,5 +46,8 @@ export function budgetPace({
   }
   const spentAt = new Date(start + (planned / spent) * (through - start)).toISOString().slice(0, 10);
   const when = aboutDay(spentAt, end - start);
-  return { sentence: `${passed} At this pace it is spent ${when}, and the period ${ending}.`, next: undefined };
+  return {
+    sentence: `${passed} At this pace it is ${unit === undefined ? 'spent' : 'used up'} ${when}, and the period ${ending}.`,
+    next: undefined,
+  };
 }

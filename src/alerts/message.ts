@@ -10,6 +10,7 @@ import { percentOf, usd } from '../money.ts';
 import { nextWords, parseNextStep } from '../next-step.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import { describeSpan } from '../time.ts';
+import { inUnit, isRatio } from '../unit-format.ts';
 import type { NewMessage, StoredAnswer } from '../warehouse/index.ts';
 import type {
   AlertFact,
@@ -220,7 +221,7 @@ export function amountOf(fact: AlertFact): string | undefined {
     case 'anomaly':
       return fact.impact;
     case 'budget':
-      return expectedOrSpent(fact);
+      return fact.unit === undefined ? expectedOrSpent(fact) : undefined;
     case 'closed_month':
     case 'dimension':
       return fact.cost;
@@ -241,7 +242,7 @@ function sizeOf(fact: AlertFact): number {
     case 'anomaly':
       return Math.abs(Number(fact.impact));
     case 'budget':
-      return Math.max(0, Number(expectedOrSpent(fact)) - Number(fact.limit));
+      return fact.unit === undefined ? Math.max(0, Number(expectedOrSpent(fact)) - Number(fact.limit)) : 0;
     case 'closed_month':
     case 'dimension':
       return Math.abs(Number(fact.cost));
@@ -637,15 +638,21 @@ type BudgetWords = Omit<BudgetAlertFact, 'state'>;
 type Forecast = NonNullable<BudgetFact['forecast']>;
 
 function spentBudgetWords(fact: BudgetWords): Words {
-  const { sentence, next = budgetStep } = budgetPace(fact);
+  const { sentence, next = budgetStepOf(fact) } = fact.per === undefined ? budgetPace(fact) : perPace(fact.per);
   return {
     title: `Budget ${fact.budget}: ${spentWords(fact, `, threshold ${fact.threshold}`)}`,
     share: percentOf(fact.value, fact.amount),
     sentences: [...(sentence === undefined ? [] : [sentence]), ...unusualWords(fact)],
     next,
     fields: budgetFields(fact),
-    list: driverList('Largest costs', fact.drivers),
+    list: driversOf(fact),
   };
+}
+
+/** What a cost per unit is made of: it has no pace. */
+function perPace({ name, count, cost, through }: NonNullable<BudgetWords['per']>): ReturnType<typeof budgetPace> {
+  const last = `the last ${through.length === 7 ? 'month' : 'day'} with counts`;
+  return { sentence: `It is ${usd(cost)} for ${count} × ${name}, through ${through}, ${last}.`, next: undefined };
 }
 
 function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
@@ -653,20 +660,25 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   return {
     title: `Budget ${fact.budget}: ${forecastOf(fact, forecast, `, threshold ${fact.threshold}`)}`,
     share: percentOf(fact.value, fact.amount),
-    next: budgetStep,
+    next: budgetStepOf(fact),
     sentences: [
-      forecastSentence(forecast),
-      ...(exceedsOn === null ? [] : [`It is expected to exceed ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
+      forecastSentence(fact, forecast),
+      ...(exceedsOn === null
+        ? []
+        : [`It is expected to exceed ${inUnit(fact.limit, fact.unit)} ${aboutWhen(fact, forecast)}.`]),
       ...unusualWords(fact),
       ...(forecast.changes === undefined ? [] : [`It includes planned changes: ${forecast.changes.join('; ')}.`]),
       `${spentWords(fact)}. The forecast uses the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
     ],
     fields: [
-      { label: 'Forecast', value: usd(forecast.value) },
-      { label: `${forecast.level} % interval`, value: `${usd(forecast.low)} to ${usd(forecast.high)}` },
+      { label: 'Forecast', value: inUnit(forecast.value, fact.unit) },
+      {
+        label: `${forecast.level} % interval`,
+        value: `${inUnit(forecast.low, fact.unit)} to ${inUnit(forecast.high, fact.unit)}`,
+      },
       ...budgetFields(fact),
     ],
-    list: driverList('Largest costs', fact.drivers),
+    list: driversOf(fact),
   };
 }
 
@@ -678,11 +690,20 @@ function unusualWords({ unusual = [] }: BudgetWords): string[] {
 }
 
 /** What to do if a budget is reached, or is forecast to be. */
-const budgetStep = 'Act: check the largest costs. If they are intended, raise the budget in jobs/budgets.yaml.';
+function budgetStepOf({ unit }: BudgetWords): string {
+  const what =
+    unit === undefined || isRatio(unit) ? 'check the largest costs. If they are' : 'check what is used most. If it is';
+  return `Act: ${what} intended, raise the budget in jobs/budgets.yaml.`;
+}
+
+/** What an amount of a budget is, with a space behind it; nothing for a cost per unit. */
+function usedWord({ unit }: BudgetWords): string {
+  return unit === undefined ? 'spent ' : isRatio(unit) ? '' : 'used ';
+}
 
 /** `1234.56 of 1000.00 USD spent in 2026-10 (123.5 %)`. */
 function spentWords(fact: BudgetWords, more = ''): string {
-  return `${ofAmount(fact, fact.value)} spent in ${fact.period} (${percentOf(fact.value, fact.amount)} %${more})`;
+  return `${ofAmount(fact, fact.value)} ${usedWord(fact)}in ${fact.period} (${percentOf(fact.value, fact.amount)} %${more})`;
 }
 
 /** `1234.56 of 1000.00 USD expected in 2026-10 (123.5 %)`. */
@@ -690,12 +711,12 @@ function forecastOf(fact: BudgetWords, { value }: Forecast, more = ''): string {
   return `${ofAmount(fact, value)} expected in ${fact.period} (${percentOf(value, fact.amount)} %${more})`;
 }
 
-function ofAmount({ amount }: BudgetWords, value: string): string {
-  return `${usd(value).replace(' USD', '')} of ${usd(amount)}`;
+function ofAmount({ amount, unit }: BudgetWords, value: string): string {
+  return `${inUnit(value, unit).replace(` ${unit ?? 'USD'}`, '')} of ${inUnit(amount, unit)}`;
 }
 
-function forecastSentence({ low, high, level }: Forecast): string {
-  return `With ${level} % probability, the period ends between ${usd(low)} and ${usd(high)}.`;
+function forecastSentence({ unit }: BudgetWords, { low, high, level }: Forecast): string {
+  return `With ${level} % probability, the period ends between ${inUnit(low, unit)} and ${inUnit(high, unit)}.`;
 }
 
 /** `around the 23rd`; in hourly forecasts, `around 2026-10-23T17:00:00Z`. */
@@ -717,26 +738,37 @@ function forecastOverWords(fact: BudgetWords): Words {
   return {
     ...head,
     title: `budget ${fact.budget} is no longer forecast to reach ${fact.threshold}: ${forecastOf(fact, forecast)}`,
-    sentences: [forecastSentence(forecast), `${spentWords(fact)}.`],
+    sentences: [forecastSentence(fact, forecast), `${spentWords(fact)}.`],
   };
 }
 
 function budgetFields(fact: BudgetWords): Card['fields'] {
   return [
-    { label: 'Spent', value: usd(fact.value) },
+    {
+      label: fact.per !== undefined ? 'Cost' : fact.unit === undefined ? 'Spent' : 'Used',
+      value: inUnit(fact.value, fact.unit),
+    },
     { label: 'Budget', value: budgetAmount(fact) },
-    ...(fact.parts === undefined ? [] : [{ label: 'Parts', value: partWords(fact.parts) }]),
-    { label: 'Threshold', value: `${fact.threshold} (${usd(fact.limit)})` },
+    ...(fact.parts === undefined ? [] : [{ label: 'Parts', value: partWords(fact.parts, fact.unit) }]),
+    { label: 'Threshold', value: `${fact.threshold} (${inUnit(fact.limit, fact.unit)})` },
     { label: 'Period', value: `${fact.periodStart}/${fact.periodEnd}` },
   ];
 }
 
-function budgetAmount({ amount, carried }: BudgetWords): string {
-  return carried === undefined ? usd(amount) : `${usd(amount)}, of which ${usd(carried)} are left from earlier periods`;
+function budgetAmount({ amount, carried, unit }: BudgetWords): string {
+  const whole = inUnit(amount, unit);
+  return carried === undefined ? whole : `${whole}, of which ${inUnit(carried, unit)} are left from earlier periods`;
 }
 
-function partWords(parts: NonNullable<BudgetWords['parts']>): string {
-  return parts.map(({ name, value }) => `${name} ${value === null ? 'not known' : usd(value)}`).join(', ');
+function partWords(parts: NonNullable<BudgetWords['parts']>, unit: string | undefined): string {
+  return parts.map(({ name, value }) => `${name} ${value === null ? 'not known' : inUnit(value, unit)}`).join(', ');
+}
+
+/** The largest resources of a budget. */
+function driversOf({ drivers, unit }: BudgetWords): Card['list'] {
+  if (unit === undefined || isRatio(unit)) return driverList('Largest costs', drivers);
+  if (drivers.length === 0) return undefined;
+  return { label: 'Used most', items: drivers.map((driver) => `${nameOf(driver)}: ${inUnit(driver.cost, unit)}`) };
 }
 
 function driverList(label: string, drivers: readonly Driver[], isSigned = false): Card['list'] {

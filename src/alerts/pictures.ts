@@ -88,7 +88,8 @@ async function budgetPicture(
 ): Promise<Picture | undefined> {
   const own = budgets.filter(({ name }) => name === fact.budget);
   const [budget] = await withCarried(connection, own, asked);
-  if (budget === undefined) return undefined;
+  // A cost per unit does not add up over its period.
+  if (budget === undefined || budget.per !== undefined) return undefined;
   const period = budgetCalendar(budget).periodAt(Date.parse(fact.periodStart));
   const [spend] = await readSpends(connection, [{ budget, period }], asked);
   if (spend === undefined) return undefined;

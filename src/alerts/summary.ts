@@ -12,6 +12,7 @@ import {
   type SpendsAsked,
   shareOf,
   stateOf,
+  unitOf,
   withCarried,
   withForecasts,
 } from '../budgets/index.ts';
@@ -21,6 +22,7 @@ import type { Holidays } from '../month-days.ts';
 import { incompleteness } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { calendarOf, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
+import { inUnit, usdUnit } from '../unit-format.ts';
 import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
 import { groupGaps } from './gap-words.ts';
 import { alertRows } from './rows.ts';
@@ -43,6 +45,8 @@ export interface CostSummary {
   readonly budgets: readonly {
     readonly budget: string;
     readonly period: string;
+    /** Of the amounts, if it is not USD. */
+    readonly unit?: string;
     readonly spent: string | null;
     readonly amount: string;
     /** Percent. */
@@ -171,7 +175,7 @@ function budgetLine(
   forecasts: readonly ScopeForecast[],
 ): CostSummary['budgets'][number] {
   const spent = spend?.spent;
-  const state = stateOf(budget, period, spent, spend?.forecast) ?? null;
+  const state = (spend && stateOf(budget, period, spend, spend.forecast)) ?? null;
   const made = forecasts.find(
     ({ scope, period: { start } }) =>
       scope.kind === 'budget' && scope.budget.name === budget.name && start === period.start,
@@ -181,6 +185,7 @@ function budgetLine(
   return {
     budget: budget.name,
     period: period.name,
+    ...(unitOf(budget) === usdUnit ? {} : { unit: unitOf(budget) }),
     spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
     amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
     share: spent === undefined ? null : shareOf(budget, period, spent),
@@ -231,11 +236,11 @@ export function summaryText(
           name,
           type: ['spent', 'of', '%'].includes(name) ? 'DECIMAL' : 'VARCHAR',
         })),
-        budgets.map(({ budget, period, spent: used, amount, share, state }) => [
+        budgets.map(({ budget, period, unit, spent: used, amount, share, state }) => [
           budget,
           period,
           used === null ? 'unknown' : short(used),
-          short(amount),
+          unit === undefined ? short(amount) : inUnit(amount, unit),
           share ?? undefined,
           state ?? 'unknown',
         ]),

@@ -82,7 +82,9 @@ function isOfInterest({ isUp, state, impact, isRestated }: AnomalyFact): boolean
 }
 
 /** Whether every cost of an anomaly is in the scope of a budget. Names, owners and labels of resources cannot be known. */
-function covers({ scope }: Budget, fact: AnomalyFact): boolean {
+function covers({ scope, per }: Budget, fact: AnomalyFact): boolean {
+  // What is left of a budget in another unit says nothing about costs.
+  if (per !== undefined || scope.unit !== undefined) return false;
   const { account, workspace, resource_type, billing_dimension, ...others } = scope;
   if (Object.keys(others).length > 0) return false;
   const has = (values: readonly string[] | undefined, value: string | null) =>

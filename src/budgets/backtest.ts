@@ -10,6 +10,7 @@ import { hasHoursAt, reachedAt, readKnown } from './coverage-known.ts';
 import { type Forecaster, forecastPeriod, historyDays, stepHoursOf } from './period-forecast.ts';
 import { scopesForSql, unanswerableOf } from './spend.ts';
 import { type BudgetFact, evaluateBudgets, isForecastAsked, type Spend } from './thresholds.ts';
+import { fromBooks } from './usage-unit.ts';
 
 /** A notification that would have been sent: a threshold reached, or no longer reached. */
 export interface BudgetBacktestEvent extends Omit<BudgetFact, 'drivers'> {
@@ -22,7 +23,7 @@ export interface BacktestPeriod {
   readonly period: CalendarPeriod;
   /** Accounts whose books start within the period, one sentence each: earlier spend is unknown. */
   readonly gaps: readonly string[];
-  /** Trillionths of a USD; undefined if no cost is known. */
+  /** Trillionths of the budget's unit; undefined if no cost is known. */
   readonly spent: bigint | undefined;
 }
 
@@ -43,7 +44,7 @@ export interface BudgetBacktest {
 export interface KnownSpend {
   readonly period: CalendarPeriod;
   readonly knownFrom: Instant;
-  /** Trillionths of a USD. */
+  /** Trillionths of the budget's unit. */
   readonly spent: bigint;
   readonly gaps: readonly string[];
   /** The forecast at that instant; undefined if none was requested. */
@@ -94,6 +95,12 @@ export async function backtestBudget(
   budget: Budget,
   { from, now, lagHours, signal, progress, forecaster, holidays = new Set() }: BacktestOptions,
 ): Promise<BudgetBacktest> {
+  if (budget.per !== undefined) {
+    throw new UsageError(
+      `${budget.where}: budget ${budget.name}: a cost per ${budget.per.name} cannot be tested on the past, because the books ` +
+        'do not record what was counted when',
+    );
+  }
   const [reason] = (await unanswerableOf(connection, [budget])).get(budget) ?? [];
   if (reason !== undefined) throw new UsageError(`${budget.where}: budget ${budget.name}: ${reason}`);
   const periods = periodsFrom(budget, from, now);
@@ -110,11 +117,12 @@ export async function backtestBudget(
       to: formatInstant(end),
       now: formatInstant(now),
       lag_hours: lagHours,
+      of_usage: budget.scope.unit !== undefined,
     });
     return rows.map((row) => ({
       start: Number(row['period_start']),
       knownFrom: Number(row['known_day']),
-      cost: wholeOfDecimal(String(row['cost']), usdDecimals),
+      cost: fromBooks(wholeOfDecimal(String(row['cost']), usdDecimals), budget.scope.unit),
     }));
   };
   const history = await readKnownHistory(connection, budget, lagHours);

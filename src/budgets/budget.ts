@@ -1,8 +1,8 @@
 import { decimalOfWhole } from '../decimals.ts';
 import type { FiscalYear } from '../fiscal-year.ts';
-import { usdDecimals } from '../money.ts';
 import type { Severity } from '../severity.ts';
-import { type Calendar, calendarOf, type Instant, type PeriodKind } from '../time.ts';
+import { type Calendar, calendarOf, type Instant, type PeriodKind, type Window } from '../time.ts';
+import { usdUnit } from '../unit-format.ts';
 import { type AmountStep, type Growth, grown, type Rollover, type Share, steppedAmount } from './planned-amount.ts';
 
 export const thresholdSubjects = ['spent', 'forecast'] as const;
@@ -11,7 +11,7 @@ export const thresholdSubjects = ['spent', 'forecast'] as const;
 export interface Threshold {
   /** Compared with spend, or with the forecast of the period. */
   readonly of: (typeof thresholdSubjects)[number];
-  /** `80%` or `4500 USD`: identifies it within its budget and in the key of its alert. */
+  /** `80%`, `4500 USD` or `4500 GB-seconds`: identifies it within its budget and in the key of its alert. */
   readonly code: string;
   readonly at: Share;
   readonly severity: Severity;
@@ -33,11 +33,13 @@ export interface BudgetScope {
   readonly owner?: Readonly<Record<string, readonly string[]>>;
   /** Labels of the resource, by key. */
   readonly label?: Readonly<Record<string, readonly string[]>>;
+  /** Of a budget in a unit of usage: only usage in this unit counts, instead of costs. */
+  readonly unit?: string;
 }
 
 /** What a period gets from the one before. */
 export interface Carried {
-  /** Trillionths of a USD. */
+  /** Trillionths of the budget's unit. */
   readonly amount: bigint;
   /** Whether all hours of the earlier periods are complete; otherwise the amount may still change. */
   readonly isFinal: boolean;
@@ -70,9 +72,27 @@ export interface AddedChange {
   readonly name: string;
   readonly on: Instant;
   readonly effectText: string;
-  /** Trillionths of a USD; 0 if `reason` says why it adds nothing. */
+  /** Trillionths of the forecast's unit; 0 if `reason` says why it adds nothing. */
   readonly added: bigint;
+  /** Undefined for USD. */
+  readonly unit?: string | undefined;
   readonly reason?: string | undefined;
+}
+
+/** A day or a month, and its count. */
+export interface CountedSpan extends Window {
+  /** `2026-11-20` or `2026-11`, in the budget's time zone. */
+  readonly name: string;
+  /** Trillionths; may be 0. */
+  readonly count: bigint;
+}
+
+/** What the costs of a budget are divided by. */
+export interface CostPer {
+  /** `order`. */
+  readonly name: string;
+  /** In order of time; none overlap. */
+  readonly spans: readonly CountedSpan[];
 }
 
 /** A limit on the spend of each period. */
@@ -87,10 +107,12 @@ export interface Budget {
   readonly fiscalYear?: FiscalYear | undefined;
   /** The time zone of its periods, which differs from UTC by whole hours. */
   readonly timeZone: string;
-  /** Trillionths of a USD, above 0. With `steps`, the first of them. */
+  /** Trillionths of its unit (see `unitOf`), above 0. With `steps`, the first of them. */
   readonly amount: bigint;
   /** Amounts from a period on, in ascending order; they override `amount`. */
   readonly steps?: readonly AmountStep[] | undefined;
+  /** Of a budget for a cost per unit: its amounts are USD for one of them. */
+  readonly per?: CostPer | undefined;
   readonly growth?: Growth | undefined;
   /** Amounts of single periods by name; they override all others. */
   readonly limits: ReadonlyMap<string, bigint>;
@@ -105,17 +127,22 @@ export interface Budget {
   readonly thresholds: readonly Threshold[];
 }
 
-/** The amount of a period, in trillionths of a USD, including what is left of earlier periods. */
+/** The unit of a budget's amounts: USD, a unit of usage, or `USD per order`. */
+export function unitOf({ scope, per }: Pick<Budget, 'scope' | 'per'>): string {
+  return per === undefined ? (scope.unit ?? usdUnit) : `USD per ${per.name}`;
+}
+
+/** The amount of a period, in trillionths of the budget's unit, including what is left of earlier periods. */
 export function amountIn(budget: Budget, period: string): bigint {
   return plannedIn(budget, period) + carriedIn(budget, period);
 }
 
-/** What a period got from the one before, in trillionths of a USD. */
+/** What a period got from the one before, in trillionths of the budget's unit. */
 export function carriedIn({ carried }: Budget, period: string): bigint {
   return carried?.get(period)?.amount ?? 0n;
 }
 
-/** The amount of a period by the budget file alone, in trillionths of a USD. */
+/** The amount of a period by the budget file alone, in trillionths of the budget's unit. */
 export function plannedIn(budget: Budget, name: string): bigint {
   const { amount, limits, steps, growth } = budget;
   const own = limits.get(name);
@@ -135,9 +162,9 @@ export function budgetCalendar({
   return calendarOf(period, timeZone, fiscalYear);
 }
 
-/** `5000 USD`. */
-export function usdText(whole: bigint): string {
-  return `${shortest(whole, usdDecimals)} USD`;
+/** Why a budget has no forecast; a cost per unit has only the ratio so far, because future counts are unknown. */
+export function noForecastOf({ per }: Pick<Budget, 'per'>): string | undefined {
+  return per && `a cost per ${per.name} is the ratio so far, which has no forecast`;
 }
 
 /** A decimal without trailing zeros: `82.5`, `5000`. */

@@ -28,6 +28,9 @@ async function partOf(
   completeThrough: Instant,
 ): Promise<ChangePart> {
   const isPercent = 'percent' in change.effect;
+  if (!isPercent && budget.scope.unit !== undefined) {
+    return { change, share: undefined, reason: `it is in USD, and the budget in ${budget.scope.unit}` };
+  }
   const both = commonScope(budget.scope, change.scope);
   if (both === undefined) return { change, share: 0, reason: 'its scope has no cost of this budget' };
   if (both === 'unknown') {

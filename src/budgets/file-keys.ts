@@ -9,12 +9,13 @@ export const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_na
 /** Dimensions that an allocation without its own has: where they stand elsewhere it is known what was meant. */
 const usualOwners = ['team', 'product', 'environment'];
 const budgetKeys = [
-  ...['name', 'scope', 'parts', 'period', 'timeZone', 'amount', 'from', 'growth', 'rollover', 'limits'],
+  ...['name', 'scope', 'parts', 'period', 'timeZone', 'amount', 'per', 'from', 'growth', 'rollover', 'limits'],
   ...['parent', 'thresholds', 'notify'],
 ];
 const changeKeys = ['name', 'on', 'effect', 'scope'];
 const partKeys = ['name', 'scope'];
 const rolloverKeys = ['cap'];
+const perKeys = ['name', 'counts'];
 const fiscalYearKeys = ['start', 'named', 'weeks', 'weekday', 'weekStart'];
 const scopeKeys = [...scopeTexts, 'owner', 'label'];
 const thresholdKeys = ['at', 'of', 'severity', 'notify', 'run', 'timeLimitSeconds'];
@@ -27,6 +28,7 @@ export const budgetFileKeys = {
   part: partKeys,
   change: changeKeys,
   rollover: rolloverKeys,
+  per: perKeys,
   fiscalYear: fiscalYearKeys,
 } as const;
 const places = {
@@ -63,6 +65,10 @@ export const changeRule: MappingRule = {
 export const rolloverRule: MappingRule = {
   keys: rolloverKeys,
   expected: 'true, or a cap such as { cap: 20% }',
+};
+export const perRule: MappingRule = {
+  keys: perKeys,
+  expected: 'what is counted and its counts such as { name: order, counts: orders.csv }',
 };
 export const fiscalYearRule: MappingRule = {
   keys: fiscalYearKeys,

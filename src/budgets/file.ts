@@ -20,16 +20,19 @@ import { UsageError } from '../errors.ts';
 import type { FiscalYear } from '../fiscal-year.ts';
 import { severities } from '../severity.ts';
 import { addCalendarMonths, calendarOf, type Instant, isFiscal, type PeriodKind, periodKinds } from '../time.ts';
+import { usdUnit } from '../unit-format.ts';
 import { type Budget, type Threshold, thresholdSubjects } from './budget.ts';
+import { readPer } from './counts.ts';
 import { budgetRule, thresholdRule, topRule } from './file-keys.ts';
 import { type Named, reportUnknownParents, type Written, withParents } from './parents.ts';
 import { hundredPercent } from './planned-amount.ts';
-import { type AmountRead, listIn, type PeriodsGiven, parseShare, readAmount } from './read-amount.ts';
+import { type AmountRead, listIn, type PeriodsGiven, parseShare, readAmount, shareIn } from './read-amount.ts';
 import { readChanges } from './read-changes.ts';
 import { readFiscalYear } from './read-fiscal-year.ts';
 import { readParts, scopeOfParts } from './read-parts.ts';
 import { readNames, readScope, refuse } from './read-scope.ts';
 import { budgetNamePattern, kindOfPeriod, readTable, type TableBudget, tableSteps } from './table.ts';
+import { unitOfBooks, unitOfDimension } from './usage-unit.ts';
 
 export interface BudgetsInput {
   readonly text: string;
@@ -109,8 +112,15 @@ function readBudget(item: Given, reading: Reading): Written | undefined {
   const timeZone = readTimeZone(keys.get('timeZone'), { period, fiscalYear }, input.now, problems);
   const ofTable = name === undefined ? undefined : reading.table.get(name);
   const amounts = amountsOf(keys, { period, timeZone, fiscalYear }, ofTable, here, problems);
+  const { unit } = amounts;
+  const per = readPer(keys.get('per'), { period, timeZone, fiscalYear }, input.file, problems);
+  if (keys.has('per')) reportWithPer(keys, unit, problems);
   const notify = readNames(keys.get('notify'), sinkParser(input.sinks), 'a list of sinks', problems) ?? [];
-  const thresholds = readThresholds(keys.get('thresholds'), notify, input.sinks, problems);
+  const thresholds = readThresholds(
+    keys.get('thresholds'),
+    { unit, notify, sinks: input.sinks, hasForecast: !keys.has('per') },
+    problems,
+  );
   const scopePlaces = new Map<string, Place>();
   const own = readScope(keys.get('scope'), scopePlaces, problems);
   const parts = readParts(keys.get('parts'), parseBudgetName, problems);
@@ -124,14 +134,18 @@ function readBudget(item: Given, reading: Reading): Written | undefined {
   const parent = readValue(keys.get('parent'), parseBudgetName, problems);
   if (parent !== undefined) named.parents.push({ name: parent, place: keys.get('parent') ?? here });
   addName(name, keys.get('name') ?? here, reading);
+  const counted = scope && unit !== usdUnit ? { ...scope, unit } : scope;
+  reportOtherUnits(unit, scope?.billing_dimension, scopePlaces.get('billing_dimension') ?? here, problems);
   // Do not report consequences of a mistake.
   const { amount, limits, steps, growth, rollover, limitPlaces } = amounts;
   if (name === undefined || period === undefined || amount === undefined || timeZone === undefined) return undefined;
-  if (scope === undefined) return undefined;
+  if (counted === undefined) return undefined;
   const fiscal = isFiscal(period) ? { fiscalYear } : {};
-  const rest = { steps, growth, limits, rollover, parent, thresholds };
+  if (keys.has('per') && per === undefined) return undefined;
+  const finer = growth && per ? { ...growth, decimals: 6 } : growth;
+  const rest = { steps, growth: finer, limits, rollover, parent, thresholds, ...(per === undefined ? {} : { per }) };
   return {
-    budget: { name, where: item.where, scope, period, ...fiscal, timeZone, amount, ...rest },
+    budget: { name, where: item.where, scope: counted, period, ...fiscal, timeZone, amount, ...rest },
     places: {
       parent: keys.get('parent') ?? here,
       amount: keys.get('amount') ?? listIn(keys.get('limits')) ?? ofTable?.place ?? here,
@@ -140,6 +154,36 @@ function readBudget(item: Given, reading: Reading): Written | undefined {
     scopePlaces,
     parts,
   };
+}
+
+/** What a budget for a cost per unit cannot have. */
+function reportWithPer(keys: ReadonlyMap<string, Given>, unit: string, problems: Problems): void {
+  const reasons = {
+    rollover: 'nothing of a cost per unit can be left over',
+    parts: 'the costs per unit of parts do not add up',
+    parent: 'costs per unit do not add up to that of a parent',
+  };
+  for (const [key, reason] of Object.entries(reasons)) {
+    const given = keys.get(key);
+    if (given !== undefined && given.value !== false) {
+      problems.report(given, `found ${key} together with per; ${reason}; remove one of the two`);
+    }
+  }
+  const given = keys.get('amount');
+  if (unit !== usdUnit && given) problems.report(given, `found ${unit}, expected USD, because per divides costs`);
+}
+
+/** A billing dimension in another unit than its budget would never count. */
+function reportOtherUnits(unit: string, dimensions: readonly string[] = [], place: Place, problems: Problems): void {
+  if (unit === usdUnit) return;
+  for (const name of dimensions) {
+    const own = unitOfDimension(name);
+    if (own === undefined || own === unitOfBooks(unit)) continue;
+    problems.report(
+      place,
+      `found ${quoted(name)}, which is metered in ${own}, expected a dimension in ${unitOfBooks(unit)}`,
+    );
+  }
 }
 
 function required<T>(
@@ -197,6 +241,12 @@ function amountsOf(
     problems.report(growing, 'found growth without amount, which is the amount of the first period; add it');
   }
   if (ofTable === undefined) return amounts;
+  if (amounts.unit !== usdUnit) {
+    problems.report(
+      keys.get('amount') ?? here,
+      `found ${amounts.unit}, but the table has USD of this budget (${ofTable.place.where}); write its amounts as limits here`,
+    );
+  }
   const limits = keys.get('limits');
   if (limits !== undefined) {
     problems.report(
@@ -236,7 +286,11 @@ function tableBudget(name: string, table: TableBudget, reading: Reading): Writte
   if (amount === undefined) return [];
   const { place, scope, scopePlaces, parent } = table;
   const fiscal = isFiscal(period) ? { fiscalYear } : {};
-  const thresholds = readThresholds(undefined, [], undefined, problems);
+  const thresholds = readThresholds(
+    undefined,
+    { unit: usdUnit, notify: [], sinks: undefined, hasForecast: true },
+    problems,
+  );
   const dates = { period, ...fiscal, timeZone: 'UTC', amount, steps, limits: new Map<string, bigint>() };
   return [
     {
@@ -277,27 +331,42 @@ function readTimeZone(
   return readValue(given, parse, problems);
 }
 
+/** Whether a threshold is written as plain text: `80%` means `{ at: 80% }`. */
+function isShorthand({ value }: Given): boolean {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
 function readThresholds(
   given: Given | undefined,
-  notify: readonly string[],
-  sinks: readonly string[] | undefined,
+  {
+    unit,
+    notify,
+    sinks,
+    hasForecast,
+  }: {
+    readonly unit: string;
+    readonly hasForecast: boolean;
+    readonly notify: readonly string[];
+    readonly sinks: readonly string[] | undefined;
+  },
   problems: Problems,
 ): readonly Threshold[] {
   if (given === undefined) {
     const at = parseShare('100%');
-    return [
-      { of: 'spent', ...at, severity: 'critical', notify },
-      { of: 'forecast', ...at, severity: 'warning', notify },
-    ];
+    const spent = { of: 'spent', ...at, severity: 'critical', notify } as const;
+    return hasForecast ? [spent, { ...spent, of: 'forecast', severity: 'warning' }] : [spent];
   }
   const thresholds: Threshold[] = [];
   for (const item of itemsOf(given, 'a list of thresholds such as - { at: 80% }', problems)) {
-    const keys = keysOf(item, thresholdRule, problems);
+    const keys = isShorthand(item) ? new Map([['at', item]]) : keysOf(item, thresholdRule, problems);
     if (keys === undefined) continue;
     const at = keys.get('at');
     if (at === undefined) problems.report(item, 'found no at, expected one such as at: 80% or at: 4500 USD; add it');
-    const read = readValue(at, parseShare, problems);
+    const read = readValue(at, shareIn(unit), problems);
     const of = keys.has('of') ? readValue(keys.get('of'), parseSubject, problems) : 'spent';
+    if (of === 'forecast' && !hasForecast) {
+      problems.report(keys.get('of') ?? item, 'found forecast, but a cost per unit has no forecast; remove it');
+    }
     const isWhole = of === 'spent' && read !== undefined && 'percent' in read.at && read.at.percent >= hundredPercent;
     const severity = readValue(keys.get('severity'), parseSeverity, problems) ?? (isWhole ? 'critical' : 'warning');
     const own = readNames(keys.get('notify'), sinkParser(sinks), 'a list of sinks', problems);

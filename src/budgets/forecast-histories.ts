@@ -14,6 +14,7 @@ import type { Budget } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';
 import { historyDays, type Steps, stepHoursOf } from './period-forecast.ts';
 import { earliest, scopesForSql } from './spend.ts';
+import { fromBooks } from './usage-unit.ts';
 
 /** A workspace and resource type without costs for this long is no longer forecast. */
 const activeDays = 35;
@@ -72,7 +73,7 @@ function endOf({ stepHours, align, completeThrough }: Cut): { readonly end: Inst
   return { end: completeThrough - hours * hourMs, hours };
 }
 
-/** The cost of a scope by step. */
+/** The cost of a scope by step, or its usage. */
 export interface ScopeHistory {
   readonly scope: ForecastScope;
   readonly steps: Steps;
@@ -91,6 +92,16 @@ export async function readHistories(
   const budgets = ofBudgets.filter((line) => isOurs(line) && line.reason === undefined);
   const accounts = ofAccounts.filter(isOurs);
   if (budgets.length + accounts.length === 0) return [];
+  const isUsage = (line: { readonly budget: Budget }) => line.budget.scope.unit !== undefined;
+  const ofUsage = budgets.filter(isUsage);
+  // Usage is added up in a pass of its own.
+  if (ofUsage.length > 0 && ofUsage.length < budgets.length + accounts.length) {
+    const others = budgets.filter((line) => !isUsage(line));
+    return [
+      ...(await readHistories(connection, cut, others, accounts)),
+      ...(await readHistories(connection, cut, ofUsage, [])),
+    ];
+  }
   const { end, hours } = endOf(cut);
   const stepMs = cut.stepHours * hourMs;
   const from = end - (budgets.length > 0 ? historyDays[cut.stepHours] : workspaceHistoryDays) * dayMs;
@@ -106,16 +117,18 @@ export async function readHistories(
     to: formatInstant(cut.completeThrough),
     active_from: formatInstant(end - activeDays * dayMs),
     most: mostWorkspaces,
+    of_usage: ofUsage.length > 0,
   });
   const costs = new Map<string, StepCost[]>();
   for (const row of rows) {
     const key = JSON.stringify([row['scope'], row['account'], row['workspace'], row['resource_type']]);
     const own = costs.get(key) ?? [];
     if (own.length === 0) costs.set(key, own);
+    const unit = row['scope'] === null ? undefined : budgets[Number(row['scope'])]?.budget.scope.unit;
     own.push({
       start: (Number(row['step']) * cut.stepHours + cut.align) * hourMs,
-      cost: wholeOfDecimal(String(row['cost']), usdDecimals),
-      firstCost: wholeOfDecimal(String(row['first_cost']), usdDecimals),
+      cost: fromBooks(wholeOfDecimal(String(row['cost']), usdDecimals), unit),
+      firstCost: fromBooks(wholeOfDecimal(String(row['first_cost']), usdDecimals), unit),
     });
   }
   function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): ScopeHistory {
@@ -150,7 +163,7 @@ export async function readHistories(
 
 interface StepCost {
   readonly start: Instant;
-  /** Trillionths of a USD, like the next field. */
+  /** Trillionths of the scope's unit, like the next field. */
   readonly cost: bigint;
   readonly firstCost: bigint;
 }

@@ -1,7 +1,10 @@
-import { cents } from '../money.ts';
+import { decimalOfWhole, trimmedDecimal } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
 import type { CalendarPeriod } from '../time.ts';
-import { amountIn, type Budget } from './budget.ts';
+import { shownAmount, wholeInUnit } from '../unit-format.ts';
+import { amountIn, type Budget, unitOf } from './budget.ts';
 import { forecastLevel, type PeriodForecast } from './period-forecast.ts';
+import type { CountedCost } from './thresholds.ts';
 
 /** The forecast of a budget's period, and when it exceeds the budget, in one sentence. */
 export function forecastSentence(
@@ -10,15 +13,23 @@ export function forecastSentence(
   { mean, low, high }: Pick<PeriodForecast, 'mean' | 'low' | 'high'>,
   exceedsOn: string | undefined,
 ): string {
-  const amount = `${cents(amountIn(budget, period.name))} USD`;
+  const unit = unitOf(budget);
+  const amount = wholeInUnit(amountIn(budget, period.name), unit);
   const end =
     exceedsOn === undefined
       ? `budget ${amount}`
       : `expected to exceed ${amount} ${aboutDay(exceedsOn, period.end - period.start)}`;
   return (
-    `${budget.name}: ${cents(mean)} USD forecast for ${period.name} ` +
-    `(${forecastLevel} % interval ${cents(low)} to ${cents(high)}), ${end}`
+    `${budget.name}: ${wholeInUnit(mean, unit)} forecast for ${period.name} ` +
+    `(${forecastLevel} % interval ${shownAmount(low, unit)} to ${shownAmount(high, unit)}), ${end}`
   );
+}
+
+/** `600.00 USD for 10000 × order, through 2026-11-20, the last day with counts`. */
+export function perWords({ name, count, cost, lastName = '' }: CountedCost): string {
+  if (lastName === '') return `nothing of ${name} is counted yet`;
+  const last = `the last ${lastName.length === 7 ? 'month' : 'day'} with counts`;
+  return `${wholeInUnit(cost)} for ${trimmedDecimal(decimalOfWhole(count, usdDecimals))} × ${name}, through ${lastName}, ${last}`;
 }
 
 const longestMonthMs = 31.5 * 86_400_000;

@@ -7,13 +7,15 @@ export {
   type PlannedChange,
   plannedIn,
   type Threshold,
+  unitOf,
 } from './budget.ts';
 export { withCarried } from './carried.ts';
+export { staleCounts } from './counts.ts';
 export { type KnownCoverage, reachedAt, readKnown } from './coverage-known.ts';
 export { budgetsFile, loadBudgets, sinkParser } from './file.ts';
 export { topRule } from './file-keys.ts';
 export { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts';
-export { aboutDay, forecastSentence, ordinal } from './forecast-words.ts';
+export { aboutDay, forecastSentence, ordinal, perWords } from './forecast-words.ts';
 export { ownerBudgets } from './owner-budgets.ts';
 export { type Forecaster, forecastLevel } from './period-forecast.ts';
 export { parseUsd } from './read-amount.ts';

@@ -13,11 +13,12 @@ const monthsAhead = 240;
  */
 export function ownerBudgets(budgets: readonly Budget[]): string {
   const entries = budgets.flatMap((budget) => {
-    const { scope, period, timeZone, amount } = budget;
+    const { scope, period, timeZone, amount, per } = budget;
     const owners = Object.entries(scope.owner ?? {});
     const [[dimension = '', values = []] = []] = owners;
+    // A budget in a unit of usage has a second key.
     const isOfOneOwner = Object.keys(scope).length === 1 && owners.length === 1 && values.length === 1;
-    if (!isOfOneOwner || period !== 'monthly' || timeZone !== 'UTC') return [];
+    if (!isOfOneOwner || per !== undefined || period !== 'monthly' || timeZone !== 'UTC') return [];
     const usual = { dimension, owner: values[0], month: null, amount: decimalOfWhole(amount, usdDecimals) };
     const months = [...new Set([...budget.limits.keys(), ...plannedMonths(budget)])].sort();
     const own = months.map((month) => ({

@@ -1,8 +1,9 @@
 import { oneOf, quoted } from '../choices.ts';
 import type { Place, Problems } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
+import { usdDecimals } from '../money.ts';
 import type { Instant } from '../time.ts';
-import { type Budget, type BudgetScope, budgetCalendar, plannedIn, usdText } from './budget.ts';
+import { type Budget, type BudgetScope, budgetCalendar, plannedIn, shortest, unitOf } from './budget.ts';
 import { scopeTexts } from './file-keys.ts';
 import type { PartWritten } from './read-parts.ts';
 
@@ -55,7 +56,10 @@ export function withParents(written: readonly Written[], now: Instant, problems:
   const lines = written.map((child) => ({ child, parents: ancestors(child) }));
   for (const { child, parents } of lines) {
     const [parent] = parents;
-    if (parent !== undefined) comparePeriods(child, parent, problems);
+    if (parent !== undefined) {
+      comparePeriods(child, parent, problems);
+      compareUnits(child, parent, problems);
+    }
     const narrower = { scope: child.budget.scope, places: child.scopePlaces, otherwise: child.places.parent };
     for (const { budget } of parents) compareScopes(narrower, { ...budget, is: 'the parent' }, problems);
     for (const { scope, scopePlaces, place } of child.parts) {
@@ -89,11 +93,20 @@ function within(outer: BudgetScope, inner: BudgetScope): BudgetScope {
 }
 
 function isComparable({ budget: child }: Written, { budget: parent }: Written): boolean {
-  return child.period === parent.period && child.timeZone === parent.timeZone;
+  return child.period === parent.period && child.timeZone === parent.timeZone && unitOf(child) === unitOf(parent);
+}
+
+function compareUnits({ budget: child, places }: Written, { budget: parent }: Written, problems: Problems): void {
+  if (unitOf(child) === unitOf(parent)) return;
+  problems.report(
+    places.amount,
+    `found ${unitOf(child)} below ${quoted(parent.name)}, which is in ${unitOf(parent)}, expected the same unit, so ` +
+      'that amounts can be compared',
+  );
 }
 
 function comparePeriods(child: Written, parent: Written, problems: Problems): void {
-  if (isComparable(child, parent)) return;
+  if (child.budget.period === parent.budget.period && child.budget.timeZone === parent.budget.timeZone) return;
   const [own, other] = [child, parent].map(({ budget }) => `${budget.period} in ${budget.timeZone}`);
   problems.report(
     child.places.parent,
@@ -153,10 +166,11 @@ function compareLimits(parent: Written, children: readonly Written[], now: Insta
   if (children.length === 0) return;
   const family = [parent, ...children].map(({ budget }) => budget);
   const named = new Set(family.flatMap(({ limits }) => [...limits.keys()]));
+  const text = (amount: bigint) => `${shortest(amount, usdDecimals)} ${unitOf(parent.budget)}`;
   const excess = (own: bigint, together: bigint, place: Place, when: string) => {
     problems.report(
       place,
-      `found ${usdText(own)}${when}, expected at least ${usdText(together)}, the sum of its ` +
+      `found ${text(own)}${when}, expected at least ${text(together)}, the sum of its ` +
         `children (${children.map(({ budget }) => budget.name).join(', ')}); raise it, or lower theirs`,
     );
   };

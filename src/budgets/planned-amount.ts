@@ -6,12 +6,12 @@ export const percentDecimals = 4;
 /** One hundred percent in the smallest unit of a percentage. */
 export const hundredPercent = 100n * 10n ** BigInt(percentDecimals);
 
-/** A share of an amount in ten-thousandths of a percent, or trillionths of a USD. */
-export type Share = { readonly percent: bigint } | { readonly usd: bigint };
+/** A share of an amount in ten-thousandths of a percent, or trillionths of the budget's unit. */
+export type Share = { readonly percent: bigint } | { readonly amount: bigint };
 
-/** A share of an amount, rounded up to a trillionth of a USD. */
+/** A share of an amount, rounded up to a trillionth. */
 export function shareOfAmount(share: Share, amount: bigint): bigint {
-  if ('usd' in share) return share.usd;
+  if ('amount' in share) return share.amount;
   return (amount * share.percent + hundredPercent - 1n) / hundredPercent;
 }
 
@@ -22,12 +22,14 @@ export interface Growth {
   readonly months: number;
   /** The name of the first period, which has the amount itself. */
   readonly from: string;
+  /** Decimals to which the amount is rounded; 2 by default. */
+  readonly decimals?: number | undefined;
 }
 
 /** From an instant on, periods have this amount, until the next step. */
 export interface AmountStep {
   readonly from: Instant;
-  /** Trillionths of a USD. */
+  /** Trillionths of the budget's unit. */
   readonly amount: bigint;
 }
 
@@ -46,12 +48,17 @@ export interface Periods {
   readonly fiscalYear?: Parameters<typeof calendarOf>[2];
 }
 
-const cent = 10n ** BigInt(usdDecimals - 2);
 /** The largest amount that a budget file can have, in trillionths of a USD. */
 const largest = 10n ** BigInt(15 + usdDecimals) - 1n;
 
-/** An amount after some growth, rounded to cents: at least one cent. Exact arithmetic. Pure. */
-export function grown(amount: bigint, { percent, months, from }: Growth, period: CalendarPeriod, of: Periods): bigint {
+/** An amount after some growth, rounded to cents or finer, and at least that. Exact arithmetic. Pure. */
+export function grown(
+  amount: bigint,
+  { percent, months, from, decimals = 2 }: Growth,
+  period: CalendarPeriod,
+  of: Periods,
+): bigint {
+  const cent = 10n ** BigInt(usdDecimals - decimals);
   const first = calendarOf(of.period, of.timeZone, of.fiscalYear).periodNamed(from);
   if (first === undefined || period.start <= first.start) return amount;
   const times = Math.floor((monthOf(period, of) - monthOf(first, of)) / months);

@@ -1,7 +1,8 @@
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { UsageError } from '../errors.ts';
-import { cents, usdDecimals } from '../money.ts';
+import { usdDecimals } from '../money.ts';
 import { dayMs, formatInstant, type Instant, parseRfc3339 } from '../time.ts';
+import { wholeInUnit } from '../unit-format.ts';
 import type { AddedChange, ChangeEffect, PlannedChange } from './budget.ts';
 import type { PeriodForecast } from './period-forecast.ts';
 import { hundredPercent, percentDecimals } from './planned-amount.ts';
@@ -49,7 +50,17 @@ export function parseDay(text: string): Instant {
 export function withChanges(
   forecast: PeriodForecast,
   parts: readonly ChangePart[],
-  { spent, completeThrough, end }: { readonly spent: bigint; readonly completeThrough: Instant; readonly end: Instant },
+  {
+    spent,
+    completeThrough,
+    end,
+    unit,
+  }: {
+    readonly spent: bigint;
+    readonly completeThrough: Instant;
+    readonly end: Instant;
+    readonly unit?: string | undefined;
+  },
 ): PeriodForecast {
   if (parts.length === 0) return forecast;
   const steps = forecast.path.map(({ start, spent: until }, index) => ({
@@ -60,7 +71,7 @@ export function withChanges(
   const path = forecast.path.map((step) => step.spent);
   let [mean, low, high] = [forecast.mean, forecast.low, forecast.high];
   const changes = parts.map(({ change, share, reason }): AddedChange => {
-    const about = { name: change.name, on: change.on, effectText: change.effectText };
+    const about = { name: change.name, on: change.on, effectText: change.effectText, unit };
     if (share === undefined || share === 0) return { ...about, added: 0n, reason };
     if (change.on < completeThrough) {
       return { ...about, added: 0n, reason: `it began before ${formatInstant(completeThrough)}, so the costs show it` };
@@ -102,9 +113,9 @@ function addedIn(
 
 /** `launch on 2026-12-10 (+30%) adds 120.00 USD`. */
 export function changeWords(change: AddedChange): string {
-  const { added } = change;
+  const { added, unit } = change;
   const about = aboutChange(change);
-  return added >= 0n ? `${about} adds ${cents(added)} USD` : `${about} subtracts ${cents(-added)} USD`;
+  return added >= 0n ? `${about} adds ${wholeInUnit(added, unit)}` : `${about} subtracts ${wholeInUnit(-added, unit)}`;
 }
 
 /**
@@ -141,7 +152,7 @@ function aboutChange({ name, on, effectText }: AddedChange): string {
   return `${name} on ${formatInstant(on).slice(0, 10)} (${effectText})`;
 }
 
-/** A change as data: amounts are USD. */
+/** A change as data: amounts are in the unit of the forecast. */
 export function changeJson({ name, on, effectText, added, reason }: AddedChange): Record<string, unknown> {
   return {
     name,

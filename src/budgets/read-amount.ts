@@ -2,6 +2,7 @@ import { quoted } from '../choices.ts';
 import {
   entriesOf,
   type Given,
+  gatherProblems,
   itemsOf,
   keysOf,
   type Parse,
@@ -15,6 +16,7 @@ import { UsageError } from '../errors.ts';
 import type { FiscalYear } from '../fiscal-year.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, calendarOf, type PeriodKind } from '../time.ts';
+import { usdUnit } from '../unit-format.ts';
 import { shortest } from './budget.ts';
 import { rolloverRule } from './file-keys.ts';
 import {
@@ -26,33 +28,58 @@ import {
   type Share,
 } from './planned-amount.ts';
 import { refuse } from './read-scope.ts';
+import { parseUnit, usageUnits } from './usage-unit.ts';
 
 /** `5000 USD` in trillionths of a USD. */
-export const parseUsd: Parse<bigint> = (value) => {
-  const found = typeof value === 'number' ? String(value) : quoted(parseText(value));
-  const [, digits] = typeof value === 'string' ? (/^(\d{1,15}(?:\.\d{1,12})?) USD$/.exec(value) ?? []) : [];
-  const usd = digits === undefined ? 0n : wholeOfDecimal(digits, usdDecimals);
-  if (usd > 0n) return usd;
-  return refuse(
-    found,
-    'an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
-  );
-};
+export const parseUsd: Parse<bigint> = amountIn(usdUnit);
+
+/** An amount in a unit: `5000 USD` or `2000000 GB-seconds`, in trillionths. */
+export function amountIn(unit: string): Parse<bigint> {
+  return (value) => {
+    const found = typeof value === 'number' ? String(value) : quoted(parseText(value));
+    const [, digits, own] = (typeof value === 'string' && amountPattern.exec(value)) || [];
+    const amount = digits === undefined ? 0n : wholeOfDecimal(digits, usdDecimals);
+    if (amount > 0n && own === unit) return amount;
+    return refuse(
+      found,
+      `an amount above 0 such as 5000 ${unit} or 0.25 ${unit}, in ${unit} and without separators between the digits`,
+    );
+  };
+}
+
+const amountPattern = /^(\d{1,15}(?:\.\d{1,12})?) (\S+)$/;
+
+/** The unit of a budget: that of its amount, or of the first in its list of limits. USD if that is no amount. */
+function readUnit(keys: ReadonlyMap<string, Given>, problems: Problems): string {
+  const limits = listIn(keys.get('limits'));
+  const given =
+    keys.get('amount') ?? (limits && itemsOf(limits, 'amounts of consecutive periods', gatherProblems())[0]);
+  const [, , unit] = (typeof given?.value === 'string' && amountPattern.exec(given.value)) || [];
+  return unit === undefined ? usdUnit : (readValue(given, () => parseUnit(unit), problems) ?? unit);
+}
+
+/** `80%`, or an amount in the budget's unit. */
+export function shareIn(unit: string): Parse<{ readonly code: string; readonly at: Share }> {
+  return (value) => parseShare(value, unit);
+}
 
 /** `80%` or `4500 USD`. */
-export function parseShare(value: Parameters<Parse<unknown>>[0]): { readonly code: string; readonly at: Share } {
+export function parseShare(
+  value: Parameters<Parse<unknown>>[0],
+  unit = usdUnit,
+): { readonly code: string; readonly at: Share } {
   const found = typeof value === 'number' ? String(value) : parseText(value);
   const [, percentText] = /^(\d{1,4}(?:\.\d{1,4})?)%$/.exec(found) ?? [];
   const percent = percentText === undefined ? 0n : wholeOfDecimal(percentText, percentDecimals);
   if (percent > 0n) return { code: `${shortest(percent, percentDecimals)}%`, at: { percent } };
-  if (!/^\d.* USD$/.test(found)) {
+  if (!/^\d/.test(found) || !found.endsWith(` ${unit}`)) {
     return refuse(
       quoted(found),
-      'a share of the amount up to 9999%, or an amount, both above 0, such as 80%, 82.5% or 4500 USD',
+      `a share of the amount up to 9999%, or an amount, both above 0, such as 80%, 82.5% or 4500 ${unit}`,
     );
   }
-  const usd = parseUsd(found);
-  return { code: `${shortest(usd, usdDecimals)} USD`, at: { usd } };
+  const amount = amountIn(unit)(found);
+  return { code: `${shortest(amount, usdDecimals)} ${unit}`, at: { amount } };
 }
 
 const growthMonths: Readonly<Record<string, number>> = { monthly: 1, quarterly: 3, yearly: 12 };
@@ -113,6 +140,8 @@ export function readPeriod(
 
 /** The amounts of a budget as the file gives them. */
 export interface AmountRead {
+  /** USD, or a unit of usage. */
+  readonly unit: string;
   /** Undefined if there is none, or a mistake in it. */
   readonly amount: bigint | undefined;
   readonly steps: readonly AmountStep[] | undefined;
@@ -125,19 +154,25 @@ export interface AmountRead {
 
 /** Reads amount, growth, rollover and limits. Whether there is an amount at all is for the caller to check. */
 export function readAmount(keys: ReadonlyMap<string, Given>, periods: PeriodsGiven, problems: Problems): AmountRead {
-  const amount = readValue(keys.get('amount'), parseUsd, problems);
+  const unit = readUnit(keys, problems);
+  const isKnown = unit === usdUnit || usageUnits.includes(unit);
+  const parse = amountIn(unit);
+  const amount = isKnown ? readValue(keys.get('amount'), parse, problems) : undefined;
   const list = listIn(keys.get('limits'));
   const from = readFrom(keys, periods, problems);
   for (const other of ['amount', 'growth']) {
     if (list === undefined || !keys.has(other)) continue;
     problems.report(list, `found together with ${other}, expected only one of the two; remove the other`);
   }
-  const steps = list && readList(list, from, periods, problems);
+  const steps = list && isKnown ? readList(list, parse, from, periods, problems) : undefined;
   const growth = readValue(keys.get('growth'), parseGrowth, problems);
   const limitPlaces = new Map<string, Place>();
-  const limits = list ? new Map<string, bigint>() : readLimits(keys.get('limits'), periods, limitPlaces, problems);
-  const rollover = readRollover(keys.get('rollover'), problems);
+  const limits = list
+    ? new Map<string, bigint>()
+    : readLimits(keys.get('limits'), parse, periods, limitPlaces, problems);
+  const rollover = readRollover(keys.get('rollover'), unit, problems);
   return {
+    unit,
     amount: amount ?? steps?.[0]?.amount,
     steps,
     growth: growth && from && { ...growth, from: from.name },
@@ -183,12 +218,13 @@ function readFrom(
 /** Amounts of consecutive periods. */
 function readList(
   list: Given,
+  parse: Parse<bigint>,
   from: CalendarPeriod | undefined,
   { period, timeZone, fiscalYear }: PeriodsGiven,
   problems: Problems,
 ): readonly AmountStep[] | undefined {
   const amounts = itemsOf(list, 'amounts of consecutive periods such as [4000 USD, 4500 USD]', problems).map((item) =>
-    readValue(item, parseUsd, problems),
+    readValue(item, parse, problems),
   );
   if (amounts.length > 1000) problems.report(list, `found ${amounts.length} amounts, expected at most 1000`);
   if (period === undefined || from === undefined || amounts.length > 1000) return undefined;
@@ -204,6 +240,7 @@ function readList(
 
 function readLimits(
   given: Given | undefined,
+  parse: Parse<bigint>,
   periods: PeriodsGiven,
   places: Map<string, Place>,
   problems: Problems,
@@ -212,7 +249,7 @@ function readLimits(
   if (given === undefined) return limits;
   const expected = periods.period === undefined ? 'a period' : periodExamples[periods.period];
   for (const [name, entry] of entriesOf(given, `${expected} and its amount`, problems) ?? []) {
-    const amount = readValue(entry, parseUsd, problems);
+    const amount = readValue(entry, parse, problems);
     readPeriod(name, { ...entry, key: undefined }, periods, problems);
     if (amount !== undefined) limits.set(name, amount);
     places.set(name, entry);
@@ -221,7 +258,7 @@ function readLimits(
 }
 
 /** `true`, or a mapping with a cap. */
-function readRollover(given: Given | undefined, problems: Problems): Pick<Rollover, 'cap'> | undefined {
+function readRollover(given: Given | undefined, unit: string, problems: Problems): Pick<Rollover, 'cap'> | undefined {
   if (given === undefined || given.value === false) return undefined;
   if (given.value === true) return { cap: undefined };
   const keys = keysOf(given, rolloverRule, problems);
@@ -229,9 +266,9 @@ function readRollover(given: Given | undefined, problems: Problems): Pick<Rollov
   if (keys !== undefined && cap === undefined) {
     problems.report(
       given,
-      'found no cap, expected one such as cap: 20% or cap: 500 USD; add it, or write rollover: true',
+      `found no cap, expected one such as cap: 20% or cap: 500 ${unit}; add it, or write rollover: true`,
     );
   }
-  const share = readValue(cap, parseShare, problems);
+  const share = readValue(cap, shareIn(unit), problems);
   return share && { cap: share.at };
 }

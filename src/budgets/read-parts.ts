@@ -52,6 +52,7 @@ export function exactValues({
   owner = {},
   label = {},
   resource_name: _,
+  unit: __,
   ...texts
 }: BudgetScope): ReadonlyMap<string, readonly string[]> {
   const entries = [

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Holidays } from '../month-days.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant, type PeriodKind, type Window } from '../time.ts';
 import { type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
-import { amountIn, type Budget, budgetCalendar, type PlannedChange } from './budget.ts';
+import { amountIn, type Budget, budgetCalendar, noForecastOf, type PlannedChange } from './budget.ts';
 import { changeParts, changePartsOf } from './change-shares.ts';
 import {
   cutsOf,
@@ -49,24 +49,9 @@ const recentSteps = 14;
  * the first unproven hour, so that it never counts as 0.
  */
 export async function readForecasts(connection: Connection, asked: ForecastsAsked): Promise<ScopeForecast[]> {
-  const { budgets, configured, withWorkspaces, workspaces = [], now, signal, progress, forecaster } = asked;
+  const { budgets, workspaces = [], signal, progress, forecaster } = asked;
   const { withoutStored = false, holidays = new Set(), changes = budgets[0]?.changes ?? [] } = asked;
-  const accounts = await completeness(connection);
-  const unanswerable = await unanswerableOf(connection, budgets);
-  const ofBudgets = budgets.map((budget) => {
-    const window = forecastWindowOf(
-      budget.period,
-      budgetCalendar(budget),
-      expectedOf(budget, accounts, configured),
-      now,
-    );
-    return { budget, reason: unanswerable.get(budget)?.[0], ...window };
-  });
-  const expected = accounts.filter(({ account }) => configured.length === 0 || configured.includes(account));
-  const ofAccounts = (withWorkspaces ? expected : []).map((account) => ({
-    account: account.account,
-    ...forecastWindowOf('monthly', calendarOf('monthly'), [account], now),
-  }));
+  const { ofBudgets, ofAccounts } = await windowsAsked(connection, asked);
   const known: ReadonlySet<string> = withoutStored
     ? await keysStored(connection, [...ofBudgets, ...ofAccounts])
     : new Set();
@@ -88,11 +73,17 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
   async function made(
     input: PeriodAsked,
     partsAt: (completeThrough: Instant) => Promise<readonly ChangePart[]>,
+    unit?: string,
   ): Promise<ScopeForecast['forecast']> {
     const { period, completeThrough, spent: own } = input;
     const forecast = await forecastPeriod({ timeZone: 'UTC', holidays, ...input }, forecaster);
     if (forecast.kind === 'none') return forecast;
-    return withChanges(forecast, await partsAt(completeThrough), { spent: own, completeThrough, end: period.end });
+    return withChanges(forecast, await partsAt(completeThrough), {
+      spent: own,
+      completeThrough,
+      end: period.end,
+      unit,
+    });
   }
   const forecasts: ScopeForecast[] = [];
   for (const { budget, reason = 'no hour of it is complete yet', period, completeThrough } of ofBudgets) {
@@ -103,8 +94,10 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     const forecast: ScopeForecast['forecast'] =
       completeThrough === undefined || own === undefined || steps === undefined
         ? { kind: 'none', reason }
-        : await made({ period, completeThrough, spent: own, steps, timeZone: budget.timeZone }, (through) =>
-            changeParts(connection, budget, budget.changes ?? [], through),
+        : await made(
+            { period, completeThrough, spent: own, steps, timeZone: budget.timeZone },
+            (through) => changeParts(connection, budget, budget.changes ?? [], through),
+            budget.scope.unit,
           );
     const amount = amountIn(budget, period.name);
     forecasts.push({
@@ -135,6 +128,29 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     await pause();
   }
   return forecasts;
+}
+
+/** What to forecast of each budget and account: its period, and why it has no forecast if that is known already. */
+async function windowsAsked(
+  connection: Connection,
+  { budgets, configured, withWorkspaces, now }: ForecastsAsked,
+): Promise<{
+  readonly ofBudgets: (ForecastWindow & { readonly budget: Budget; readonly reason: string | undefined })[];
+  readonly ofAccounts: (ForecastWindow & { readonly account: string })[];
+}> {
+  const accounts = await completeness(connection);
+  const unanswerable = await unanswerableOf(connection, budgets);
+  const ofBudgets = budgets.map((budget) => {
+    const reason = noForecastOf(budget) ?? unanswerable.get(budget)?.[0];
+    const ours = expectedOf(budget, accounts, configured);
+    return { budget, reason, ...forecastWindowOf(budget.period, budgetCalendar(budget), ours, now) };
+  });
+  const expected = accounts.filter(({ account }) => configured.length === 0 || configured.includes(account));
+  const ofAccounts = (withWorkspaces ? expected : []).map((account) => ({
+    account: account.account,
+    ...forecastWindowOf('monthly', calendarOf('monthly'), [account], now),
+  }));
+  return { ofBudgets, ofAccounts };
 }
 
 /** The stored forecasts from the same complete-through instants, or later. */

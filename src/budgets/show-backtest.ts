@@ -1,10 +1,11 @@
 import { times } from '../counted.ts';
-import { decimalOfWhole } from '../decimals.ts';
-import { centsOfText, usdDecimals } from '../money.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
 import { formatTable, type TableLayout, wrapped } from '../terminal/index.ts';
 import { type CalendarPeriod, formatInstant, formatWindow, type Instant } from '../time.ts';
+import { shownAmount } from '../unit-format.ts';
 import type { BudgetBacktest } from './backtest.ts';
-import { amountIn, type Budget } from './budget.ts';
+import { amountIn, type Budget, unitOf } from './budget.ts';
 import type { ScopeForecast } from './forecast-rows.ts';
 import type { CompleteThrough } from './show-now.ts';
 import { isForecastAsked, shareOf, stateOf } from './thresholds.ts';
@@ -20,6 +21,7 @@ export function backtestToJson(
   const forecastOf = ({ start }: CalendarPeriod) => (start === present?.period.start ? present.forecast : undefined);
   return {
     budget: budget.name,
+    unit: unitOf(budget),
     from: formatInstant(from),
     to: formatInstant(now),
     recordedSince: recordedSince === undefined ? null : formatInstant(recordedSince),
@@ -38,7 +40,7 @@ export function backtestToJson(
       spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
       amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
       share: spent === undefined ? null : shareOf(budget, period, spent),
-      state: stateOf(budget, period, spent, forecastOf(period)) ?? null,
+      state: stateOf(budget, period, { spent }, forecastOf(period)) ?? null,
       gaps,
     })),
   };
@@ -51,12 +53,15 @@ export function describeBacktest(
   now: Instant,
   layout: TableLayout,
 ): string {
+  const unit = unitOf(budget);
+  const then = `${unit} then`;
+  const shown = (decimal: string) => shownAmount(wholeOfDecimal(decimal, usdDecimals), unit);
   const text = (name: string) => ({ name, type: 'VARCHAR' });
   const number = (name: string) => ({ name, type: 'DECIMAL' });
   const table = formatTable(
     [
       ...[text('day'), text('threshold'), text('severity'), text('what'), text('period')],
-      ...[number('USD then'), number('limit'), text('complete through')],
+      ...[number(then), number('limit'), text('complete through')],
     ],
     events.map(({ at, threshold, of, severity, state, period, value, forecast, limit, completeThrough }) => [
       `${dayOf(at)}${wasRecorded(at, recordedSince) ? '' : ' *'}`,
@@ -64,15 +69,15 @@ export function describeBacktest(
       severity,
       whatHappens[state],
       period,
-      centsOfText(forecast?.value ?? value),
-      centsOfText(limit),
+      shown(forecast?.value ?? value),
+      shown(limit),
       completeThrough ?? 'nothing yet',
     ]),
-    { ...layout, important: ['day', 'threshold', 'what', 'USD then', 'limit', 'severity', 'period'] },
+    { ...layout, important: ['day', 'threshold', 'what', then, 'limit', 'severity', 'period'] },
   );
   const count = (state: string) => events.filter((event) => event.state === state).length;
   const known = periods.filter(({ spent }) => spent !== undefined).length;
-  const over = periods.filter(({ period, spent }) => stateOf(budget, period, spent) === 'EXCEEDED').length;
+  const over = periods.filter(({ period, spent }) => stateOf(budget, period, { spent }) === 'EXCEEDED').length;
   const sentences = [
     `${budget.name} over ${formatWindow({ start: from, end: now })}: fires ${times(count('raised'))}, resolves ` +
       `${times(count('resolved'))}; exceeded in ${over} of ${known} periods with known costs.`,
@@ -85,7 +90,7 @@ export function describeBacktest(
   }
   const { owner, label } = budget.scope;
   if (isForecastAsked(budget)) {
-    sentences.push('A forecast is the one that Costbook would have made then, in USD for the whole period.');
+    sentences.push(`A forecast is the one that Costbook would have made then, in ${unit} for the whole period.`);
   }
   if (owner !== undefined || label !== undefined) {
     sentences.push(

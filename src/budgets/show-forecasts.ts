@@ -1,8 +1,10 @@
 import { counted } from '../counted.ts';
 import { decimalOfWhole } from '../decimals.ts';
-import { cents, usdDecimals } from '../money.ts';
+import { usdDecimals } from '../money.ts';
 import { formatTable, type TableLayout, wrapped } from '../terminal/index.ts';
 import { formatInstant } from '../time.ts';
+import { shownAmount, usdUnit } from '../unit-format.ts';
+import { unitOf } from './budget.ts';
 import { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts';
 import { forecastLevel } from './period-forecast.ts';
 import { changeJson, describeChanges } from './planned-change.ts';
@@ -41,6 +43,7 @@ export function forecastsToJson(
         low: usd(made?.low),
         high: usd(made?.high),
         amount: usd(amount),
+        unit: unitOfForecast(one),
         exceedsOn: exceedsOnOf(one) ?? null,
         reason: forecast.kind === 'none' ? forecast.reason : null,
         model: made?.model ?? null,
@@ -56,6 +59,11 @@ export function forecastsToJson(
       };
     }),
   };
+}
+
+/** Of all amounts of a forecast: USD, or the unit of its budget. */
+function unitOfForecast({ scope }: ScopeForecast): string {
+  return scope.kind === 'budget' ? unitOf(scope.budget) : usdUnit;
 }
 
 function nameOf({ scope }: ScopeForecast): string {
@@ -98,19 +106,23 @@ const modelWords: Readonly<Record<string, string>> = {
 /** Forecasts as a table and sentences. */
 export function describeForecasts(forecasts: readonly ScopeForecast[], layout: TableLayout): string {
   if (forecasts.length === 0) return 'Nothing to forecast: the books have no recent costs.';
-  const amount = (usd: bigint) => (layout.isExact === true ? decimalOfWhole(usd, usdDecimals) : cents(usd));
+  const isUsd = forecasts.every((one) => unitOfForecast(one) === usdUnit);
+  const [spentColumn, ofColumn] = isUsd ? ['USD spent', 'of USD'] : ['spent', 'amount'];
   const accounts = new Set(forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? [scope.account] : [])));
   const text = (name: string) => ({ name, type: 'VARCHAR' });
   const number = (name: string) => ({ name, type: 'DECIMAL' });
   const table = formatTable(
     [
       ...(accounts.size > 1 ? [text('account')] : []),
-      ...[text('of'), text('period'), number('USD spent'), number('forecast'), number('low'), number('high')],
-      ...[number('of USD'), text('exceeds on'), text('model'), text('complete through')],
+      ...[text('of'), text('period'), number(spentColumn), number('forecast'), number('low'), number('high')],
+      ...(isUsd ? [] : [text('unit')]),
+      ...[number(ofColumn), text('exceeds on'), text('model'), text('complete through')],
     ],
     dearestFirst(forecasts).map((one) => {
       const { scope, period, completeThrough, spent, amount: limit, forecast } = one;
       const made = forecast.kind === 'forecast' ? forecast : undefined;
+      const amount = (whole: bigint) =>
+        layout.isExact === true ? decimalOfWhole(whole, usdDecimals) : shownAmount(whole, unitOfForecast(one));
       const isOver = spent !== undefined && limit !== undefined && spent >= limit;
       return [
         ...(accounts.size > 1 ? [scope.kind === 'workspace' ? scope.account : ''] : []),
@@ -120,13 +132,14 @@ export function describeForecasts(forecasts: readonly ScopeForecast[], layout: T
         made === undefined ? 'none' : amount(made.mean),
         made === undefined ? undefined : amount(made.low),
         made === undefined ? undefined : amount(made.high),
+        ...(isUsd ? [] : [unitOfForecast(one)]),
         limit === undefined ? undefined : amount(limit),
         isOver ? 'exceeded' : (exceedsOnOf(one) ?? ''),
         modelOf(one),
         completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough),
       ];
     }),
-    { ...layout, important: ['of', 'forecast', 'of USD', 'exceeds on', 'period', 'low', 'high', 'USD spent'] },
+    { ...layout, important: ['of', 'forecast', 'unit', ofColumn, 'exceeds on', 'period', 'low', 'high', spentColumn] },
   );
   const reasons = new Map<string, string[]>();
   for (const one of forecasts) {
@@ -136,7 +149,7 @@ export function describeForecasts(forecasts: readonly ScopeForecast[], layout: T
   return [
     table,
     ...[
-      `USD spent: in complete hours. forecast: USD of the whole period. low, high: ${forecastLevel} of 100 periods should end between them. Each line has its own forecast, so lines do not add up.`,
+      `${spentColumn}: in complete hours. forecast: ${isUsd ? 'USD ' : ''}of the whole period. low, high: ${forecastLevel} of 100 periods should end between them. Each line has its own forecast, so lines do not add up.`,
       ...describeChanges(dearestFirst(forecasts).map((one) => ({ name: nameOf(one), forecast: one.forecast }))),
       ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
     ].map((words) => wrapped(words, layout)),

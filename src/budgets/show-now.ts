@@ -1,15 +1,17 @@
-import { decimalOfWhole } from '../decimals.ts';
-import { cents, usdDecimals } from '../money.ts';
+import { decimalOfWhole, trimmedDecimal } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
 import { formatTable, sparkline, type TableLayout, wrapped } from '../terminal/index.ts';
 import { type CalendarPeriod, dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../time.ts';
-import { amountIn, type Budget, carriedIn, plannedIn, type Threshold } from './budget.ts';
+import { shownAmount, usdUnit, wholeInUnit } from '../unit-format.ts';
+import { amountIn, type Budget, carriedIn, plannedIn, type Threshold, unitOf } from './budget.ts';
 import type { ScopeForecast } from './forecast-rows.ts';
-import { forecastSentence } from './forecast-words.ts';
+import { forecastSentence, perWords } from './forecast-words.ts';
 import { forecastLevel } from './period-forecast.ts';
 import { changeJson, describeChanges } from './planned-change.ts';
 import type { SpendNow } from './spend.ts';
 import {
   type BudgetState,
+  type CountedCost,
   isForecastAsked,
   isReached,
   limitOf,
@@ -52,7 +54,7 @@ export function budgetsToJson(
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     budgets: lines.map(({ budget, spend, forecast, exceedsOn, state: ofBudget }) => {
-      const { period, spent, spentSince, burnRate, completeThrough, gaps, drivers, parts } = spend;
+      const { period, spent, spentSince, burnRate, completeThrough, gaps, drivers, parts, dimensions, per } = spend;
       return {
         name: budget.name,
         parent: budget.parent ?? null,
@@ -61,6 +63,8 @@ export function budgetsToJson(
         periodStart: formatInstant(period.start),
         periodEnd: formatInstant(period.end),
         timeZone: budget.timeZone,
+        /** Of all amounts of this budget: USD, or a unit of usage. */
+        unit: unitOf(budget),
         spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
         /** The part in hours after completeThrough, which may still grow. */
         spentSince: spentSince === undefined ? null : decimalOfWhole(spentSince, usdDecimals),
@@ -95,6 +99,8 @@ export function budgetsToJson(
         noForecastReason: forecast.kind === 'none' ? forecast.reason : null,
         completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
         gaps,
+        ...(dimensions === undefined ? {} : { dimensions }),
+        ...(per === undefined ? {} : { per: perJson(per) }),
         ...(parts === undefined ? {} : { parts: partsJson(budget, spend) }),
         /** The most expensive resources. */
         drivers,
@@ -109,6 +115,17 @@ export function budgetsToJson(
         })),
       };
     }),
+  };
+}
+
+/** What a cost per unit is made of: costs and counts of the same days. */
+function perJson({ name, count, cost, lastName }: CountedCost): Record<string, unknown> {
+  return {
+    name,
+    count: trimmedDecimal(decimalOfWhole(count, usdDecimals)),
+    cost: decimalOfWhole(cost, usdDecimals),
+    /** The last counted day, or month. */
+    through: lastName ?? null,
   };
 }
 
@@ -161,40 +178,42 @@ function daysLeft(end: Instant, now: Instant): number {
   return Math.floor(((end - now) / dayMs) * 10) / 10;
 }
 
+/** The columns with amounts: of budgets in USD, and of budgets in several units. */
+const usdColumns = { spent: 'USD spent', of: 'of USD', daily: 'USD a day', forecast: 'USD forecast' } as const;
+const plainColumns = { spent: 'spent', of: 'of', daily: 'a day', forecast: 'forecast' } as const;
+type AmountColumns = Readonly<Record<keyof typeof usdColumns, string>>;
+
 /** The most important columns, which a narrow terminal shows. */
-const importantColumns = ['budget', 'USD spent', 'of USD', 'state', '%', 'USD forecast', 'period', 'lately'];
+function importantColumns({ spent, of, forecast }: AmountColumns): readonly string[] {
+  return ['budget', spent, of, 'unit', 'state', '%', forecast, 'period', 'lately'];
+}
 
 /** The spend of every budget, as a table and sentences. */
 export function describeBudgets(lines: readonly BudgetNow[], now: Instant, layout: TableLayout): string {
-  const amount = (usd: bigint) => (layout.isExact === true ? decimalOfWhole(usd, usdDecimals) : cents(usd));
+  const amountOf = (budget: Budget) => (whole: bigint) =>
+    layout.isExact === true ? decimalOfWhole(whole, usdDecimals) : shownAmount(whole, unitOf(budget));
+  const isUsd = lines.every(({ budget }) => unitOf(budget) === usdUnit);
+  const columns: AmountColumns = isUsd ? usdColumns : plainColumns;
   const text = (name: string) => ({ name, type: 'VARCHAR' });
   const number = (name: string) => ({ name, type: 'DECIMAL' });
   const hasBars = layout.width !== undefined && lines.some(({ recent }) => recent !== undefined);
+  const shown = [
+    ...[text('budget'), text('period'), number(columns.spent), number(columns.of)],
+    ...(isUsd ? [] : [text('unit')]),
+    ...[number('%'), number('days left'), number(columns.daily), number(columns.forecast), text('state')],
+    ...(hasBars ? [text('lately')] : []),
+    text('complete through'),
+  ];
   const table = formatTable(
-    [
-      ...[text('budget'), text('period'), number('USD spent'), number('of USD'), number('%'), number('days left')],
-      ...[number('USD a day'), number('USD forecast'), text('state')],
-      ...(hasBars ? [text('lately')] : []),
-      text('complete through'),
-    ],
-    lines.flatMap(({ budget, spend, forecast, recent, state }) => {
-      const { period, spent, burnRate, completeThrough } = spend;
-      const row = [
-        budget.name,
-        period.name,
-        spent === undefined ? 'not known' : amount(spent),
-        amount(amountIn(budget, period.name)),
-        spent === undefined ? undefined : shareOf(budget, period, spent),
-        daysLeft(period.end, now).toFixed(1),
-        burnRate === undefined ? 'not known' : amount(burnRate.perDay),
-        forecast.kind === 'none' ? 'none' : amount(forecast.mean),
-        state ?? 'not known',
-        ...(hasBars ? [recent && sparkline(recent.values)] : []),
-        completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough),
+    shown,
+    lines.flatMap((line) => {
+      const rows = [
+        rowOf(line, columns, amountOf(line.budget), now),
+        ...partRows(line, columns, amountOf(line.budget)),
       ];
-      return [row, ...partRows(budget, spend, amount).map((cells) => row.map((_, column) => cells[column]))];
+      return rows.map((cells) => shown.map(({ name }) => cells[name]));
     }),
-    { ...layout, important: importantColumns },
+    { ...layout, important: importantColumns(columns) },
   );
   const burning = new Map(
     lines.flatMap(({ budget, spend: { burnRate } }) => {
@@ -204,29 +223,77 @@ export function describeBudgets(lines: readonly BudgetNow[], now: Instant, layou
   );
   const computed = [...new Set(burning.values())].map((hours) => {
     const names = [...burning].filter(([, own]) => own === hours).map(([name]) => name);
-    return `USD a day${names.length === lines.length ? '' : ` of ${names.join(', ')}`}: of the last ${hours}`;
+    return `${columns.daily}${names.length === lines.length ? '' : ` of ${names.join(', ')}`}: of the last ${hours}`;
   });
   const bars = hasBars ? [barsOf(lines)] : [];
-  const words = [...bars, ...describeCarried(lines), ...describeSince(lines), ...computed, ...describeForecasts(lines)];
+  const words = [
+    ...bars,
+    ...describeUsage(lines),
+    ...describePer(lines),
+    ...describeCarried(lines),
+    ...describeSince(lines, columns),
+    ...computed,
+    ...describeForecasts(lines, columns),
+  ];
   return [table, ...words.map((sentence) => wrapped(sentence, layout))].join('\n');
+}
+
+/** The cells of a row, by column. */
+type Row = Readonly<Record<string, string | undefined>>;
+
+function rowOf(
+  { budget, spend, forecast, recent, state }: BudgetNow,
+  columns: AmountColumns,
+  amount: (whole: bigint) => string,
+  now: Instant,
+): Row {
+  const { period, spent, burnRate, completeThrough, per } = spend;
+  return {
+    budget: budget.name,
+    period: period.name,
+    [columns.spent]: spent === undefined ? (per === undefined ? 'not known' : 'no counts') : amount(spent),
+    [columns.of]: amount(amountIn(budget, period.name)),
+    unit: unitOf(budget),
+    '%': spent === undefined ? undefined : shareOf(budget, period, spent),
+    'days left': daysLeft(period.end, now).toFixed(1),
+    [columns.daily]: burnRate !== undefined ? amount(burnRate.perDay) : budget.per ? undefined : 'not known',
+    [columns.forecast]: forecast.kind === 'none' ? 'none' : amount(forecast.mean),
+    state: state ?? 'not known',
+    lately: recent && sparkline(recent.values),
+    'complete through': completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough),
+  };
 }
 
 /** A row for each part of a shared budget: its name, the period, its spend, and its share of the amount. */
 function partRows(
-  budget: Budget,
-  { period, spent, parts }: SpendNow,
-  amount: (usd: bigint) => string,
-): (string | undefined)[][] {
+  { budget, spend: { period, spent, parts } }: BudgetNow,
+  columns: AmountColumns,
+  amount: (whole: bigint) => string,
+): Row[] {
   if (parts === undefined) return [];
   const others = othersOf(spent, parts);
   const rest = others === undefined || others === 0n ? [] : [{ name: '(others)', spent: others }];
-  return [...parts, ...rest].map((part) => [
-    `- ${part.name}`,
-    period.name,
-    part.spent === undefined ? 'not known' : amount(part.spent),
-    undefined,
-    part.spent === undefined ? undefined : shareOf(budget, period, part.spent),
-  ]);
+  return [...parts, ...rest].map((part) => ({
+    budget: `- ${part.name}`,
+    period: period.name,
+    [columns.spent]: part.spent === undefined ? 'not known' : amount(part.spent),
+    '%': part.spent === undefined ? undefined : shareOf(budget, period, part.spent),
+  }));
+}
+
+/** What each cost per unit is made of, and through when. */
+function describePer(lines: readonly BudgetNow[]): string[] {
+  return lines.flatMap(({ budget, spend: { per } }) => (per === undefined ? [] : [`${budget.name}: ${perWords(per)}`]));
+}
+
+/** What budgets in a unit of usage count. */
+function describeUsage(lines: readonly BudgetNow[]): string[] {
+  return lines.flatMap(({ budget, spend: { dimensions = [] } }) => {
+    // A scope that names them needs no words.
+    if (dimensions.length === 0 || budget.scope.billing_dimension !== undefined) return [];
+    const hint = dimensions.length === 1 ? '' : '; name billing_dimension in its scope to count fewer';
+    return [`${budget.name} counts ${unitOf(budget)} of ${dimensions.join(', ')}${hint}`];
+  });
 }
 
 /** Amounts that include what is left of earlier periods. */
@@ -237,7 +304,7 @@ function describeCarried(lines: readonly BudgetNow[]): string[] {
     const may =
       budget.carried?.get(period.name)?.isFinal === false ? '; costs of earlier periods may still change it' : '';
     return [
-      `${budget.name}: ${cents(amountIn(budget, period.name))} USD in ${period.name} include ${cents(carried)} USD left from earlier periods${may}`,
+      `${budget.name}: ${wholeInUnit(amountIn(budget, period.name), unitOf(budget))} in ${period.name} include ${wholeInUnit(carried, unitOf(budget))} left from earlier periods${may}`,
     ];
   });
 }
@@ -249,16 +316,16 @@ function barsOf(lines: readonly BudgetNow[]): string {
 }
 
 /** The part of each spend in incomplete hours, which a forecast does not count as spent. */
-function describeSince(lines: readonly BudgetNow[]): string[] {
+function describeSince(lines: readonly BudgetNow[], { spent }: AmountColumns): string[] {
   const parts = lines.flatMap(({ budget, spend: { spentSince = 0n } }) =>
-    spentSince === 0n ? [] : [`${cents(spentSince)} of ${budget.name}`],
+    spentSince === 0n ? [] : [`${shownAmount(spentSince, unitOf(budget))} of ${budget.name}`],
   );
   if (parts.length === 0) return [];
-  return [`USD spent includes hours after complete through, whose costs may still grow: ${parts.join(', ')}`];
+  return [`${spent} includes hours after complete through, whose costs may still grow: ${parts.join(', ')}`];
 }
 
 /** Sentences about forecasts: which budgets will be exceeded and when, and why a forecast is missing. */
-function describeForecasts(lines: readonly BudgetNow[]): string[] {
+function describeForecasts(lines: readonly BudgetNow[], columns: AmountColumns): string[] {
   const sentences = lines.flatMap(({ budget, spend: { period }, forecast, exceedsOn }) => {
     if (forecast.kind === 'none' || exceedsOn === undefined) return [];
     const alerts = isForecastAsked(budget)
@@ -275,7 +342,7 @@ function describeForecasts(lines: readonly BudgetNow[]): string[] {
   });
   const isFitted = lines.some(({ forecast }) => forecast.kind === 'forecast');
   const basis = isFitted
-    ? ['USD forecast: each budget has its own forecast, so the parts of a budget do not add up to it']
+    ? [`${columns.forecast}: each budget has its own forecast, so the parts of a budget do not add up to it`]
     : [];
   return [
     ...basis,

@@ -1,9 +1,10 @@
-import { rounded, wholeOfDecimal } from '../decimals.ts';
+import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, formatInstant, hourMs, hoursIn, type Instant, type Window } from '../time.ts';
 import { type Completeness, type Connection, completeness, readSql, type SqlRow } from '../warehouse/index.ts';
-import type { Budget, BudgetPart, BudgetScope } from './budget.ts';
+import { type Budget, type BudgetPart, type BudgetScope, budgetCalendar } from './budget.ts';
+import { perUnit } from './cost-per-unit.ts';
 import { reachedAt, readKnown } from './coverage-known.ts';
 import {
   type BudgetFact,
@@ -13,10 +14,11 @@ import {
   type Spend,
   watchedPeriods,
 } from './thresholds.ts';
+import { fromBooks, unitOfBooks } from './usage-unit.ts';
 
 /** How fast a budget is spent, and the hours from which that is computed. */
 export interface BurnRate extends Window {
-  /** Trillionths of a USD in 24 hours, rounded. */
+  /** Trillionths of the budget's unit in 24 hours, rounded. */
   readonly perDay: bigint;
 }
 
@@ -26,6 +28,8 @@ export interface SpendNow extends Spend {
   readonly burnRate: BurnRate | undefined;
   /** The part of `spent` in hours that are not complete yet, which may grow; undefined if unknown. */
   readonly spentSince: bigint | undefined;
+  /** Of a budget in a unit of usage: the billing dimensions whose usage counts. */
+  readonly dimensions?: readonly string[];
 }
 
 /** Facts about the accounts that the books do not have. */
@@ -50,6 +54,33 @@ const driverCount = 3;
 export async function readSpends(
   connection: Connection,
   asked: readonly { readonly budget: Budget; readonly period: CalendarPeriod }[],
+  given: SpendsAsked,
+): Promise<SpendNow[]> {
+  const sums = await readSums(connection, asked, given);
+  const spends: SpendNow[] = [];
+  for (const [line, spend] of sums.entries()) {
+    const budget = asked[line]?.budget;
+    if (budget?.per === undefined) {
+      spends.push(spend);
+      continue;
+    }
+    // A ratio does not add up, so it has no pace.
+    const plain = { ...spend, spentSince: undefined, burnRate: undefined };
+    const made = await perUnit(budget, plain, (windows) =>
+      costsOf(
+        connection,
+        windows.map((window) => ({ budget, ...window })),
+      ),
+    );
+    spends.push(made);
+  }
+  return spends;
+}
+
+/** The costs or usage of budgets in the given periods. */
+async function readSums(
+  connection: Connection,
+  asked: readonly { readonly budget: Budget; readonly period: CalendarPeriod }[],
   { now, freshnessHours, configured }: SpendsAsked,
 ): Promise<SpendNow[]> {
   const accounts = await completeness(connection);
@@ -57,6 +88,7 @@ export async function readSpends(
   const partsByBudget = new Map(distinct.map((budget) => [budget, partsOf(budget)]));
   const unanswerable = await unanswerableOf(connection, [...distinct, ...[...partsByBudget.values()].flat()]);
   const unread = asked.some(({ budget }) => budget.scope.label !== undefined) ? await unreadListings(connection) : [];
+  const dimensions = await dimensionsCounted(connection, distinct);
   const lines = asked.map(({ budget, period }) => {
     const ours = accounts.filter(({ account }) => budget.scope.account?.includes(account) ?? true);
     const expected = expectedOf(budget, accounts, configured);
@@ -101,6 +133,7 @@ export async function readSpends(
       completeThrough,
       gaps,
       drivers: isKnown ? drivers : [],
+      ...(budget.scope.unit === undefined ? {} : { dimensions: dimensions.get(budget) ?? [] }),
       ...(budget.parts === undefined ? {} : { parts: partSpends(budget.parts, parts, isKnown, costOf) }),
       burnRate:
         burning === undefined || !isAnswerable
@@ -108,6 +141,22 @@ export async function readSpends(
           : { ...burning, perDay: rounded(burnt * 24n, BigInt(hoursIn(burning))) },
     };
   });
+}
+
+/** The billing dimensions whose usage counts, of budgets in a unit of usage. */
+async function dimensionsCounted(
+  connection: Connection,
+  given: readonly Budget[],
+): Promise<ReadonlyMap<Budget, readonly string[]>> {
+  const budgets = given.filter(({ scope }) => scope.unit !== undefined);
+  const counted = new Map<Budget, string[]>(budgets.map((budget) => [budget, []]));
+  if (budgets.length === 0) return counted;
+  const rows = await connection.rows(await readSql('budgets', 'dimensions_counted'), { scopes: scopesForSql(budgets) });
+  for (const row of rows) {
+    const budget = budgets[Number(row['id'])];
+    if (budget !== undefined) counted.get(budget)?.push(String(row['billing_dimension']));
+  }
+  return counted;
 }
 
 /** The parts of a budget as budgets of their own, to sum their costs. */
@@ -182,10 +231,19 @@ export async function watchedSpends(
     const settled = expected.flatMap(({ settledThrough }) => settledThrough ?? []);
     const fresh = expected.flatMap(({ account }) => evaluated.get(account) ?? []);
     const changingFrom = settled.length === 0 ? undefined : Math.min(...settled, ...fresh);
-    const watched = watchedPeriods(budget, asked.now, changingFrom, open?.get(budget.name));
+    const before = lateCounts(budget, asked.now);
+    const watched = watchedPeriods(budget, asked.now, changingFrom, [...before, ...(open?.get(budget.name) ?? [])]);
     return watched.map((period) => ({ budget, period }));
   });
   return readSpends(connection, periods, asked);
+}
+
+/** The period before, of a cost per unit with counts in it: more of them may arrive after its costs have settled. */
+function lateCounts(budget: Budget, now: Instant): string[] {
+  const calendar = budgetCalendar(budget);
+  const before = calendar.periodAt(calendar.periodAt(now).start - 1);
+  const isCounted = budget.per?.spans.some(({ start }) => start >= before.start && start < before.end) ?? false;
+  return isCounted ? [before.name] : [];
 }
 
 /** Complete through of each account at the last evaluation. Later hours are new. */
@@ -280,7 +338,7 @@ export interface SpendWindow extends Window {
   readonly budget: Pick<Budget, 'scope'>;
 }
 
-/** Spend in a window, in trillionths of a USD, and its most expensive resources. */
+/** Spend in a window, in trillionths of its budget's unit, and its largest resources. */
 export interface Cost {
   readonly total: bigint;
   readonly drivers: readonly Driver[];
@@ -296,9 +354,11 @@ export async function costsOf(
     ...spendWindow,
     index,
     file: fileFor(spendWindow.budget),
+    isUsage: spendWindow.budget.scope.unit !== undefined,
   }));
-  for (const file of new Set(numbered.map((spendWindow) => spendWindow.file))) {
-    const own = numbered.filter((spendWindow) => spendWindow.file === file);
+  const questions = new Map(numbered.map(({ file, isUsage }) => [`${file} ${isUsage}`, { file, isUsage }]));
+  for (const { file, isUsage } of questions.values()) {
+    const own = numbered.filter((spendWindow) => spendWindow.file === file && spendWindow.isUsage === isUsage);
     const budgets = [...new Set(own.map(({ budget }) => budget))];
     const rows = await connection.rows(await readSql('budgets', file), {
       scopes: scopesForSql(budgets),
@@ -313,26 +373,28 @@ export async function costsOf(
       from: formatInstant(Math.min(...own.map(({ start }) => start))),
       to: formatInstant(Math.max(...own.map(({ end }) => end))),
       drivers: driverCount,
+      of_usage: isUsage,
     });
     for (const row of rows) {
       const spendWindow = Number(row['spend_window']);
+      const unit = spendWindows[spendWindow]?.budget.scope.unit;
+      const cost = fromBooks(wholeOfDecimal(String(row['cost']), usdDecimals), unit);
       // Credits do not explain high spend.
-      const isDriver = wholeOfDecimal(String(row['cost']), usdDecimals) > 0n;
-      const drivers = [...(costs[spendWindow]?.drivers ?? []), ...(isDriver ? [toDriver(row)] : [])];
-      costs[spendWindow] = { total: wholeOfDecimal(String(row['total']), usdDecimals), drivers };
+      const drivers = [...(costs[spendWindow]?.drivers ?? []), ...(cost > 0n ? [toDriver(row, cost)] : [])];
+      costs[spendWindow] = { total: fromBooks(wholeOfDecimal(String(row['total']), usdDecimals), unit), drivers };
     }
   }
   return costs;
 }
 
-function toDriver(row: SqlRow): Driver {
+function toDriver(row: SqlRow, cost: bigint): Driver {
   const text = (name: string) => (row[name] === null || row[name] === undefined ? null : String(row[name]));
   return {
     account: String(row['account']),
     workspace: text('workspace'),
     resourceType: text('resource_type'),
     resourceName: text('resource_name'),
-    cost: String(row['cost']),
+    cost: decimalOfWhole(cost, usdDecimals),
   };
 }
 
@@ -379,6 +441,7 @@ export function scopeForSql({ owner, label, ...scope }: BudgetScope): Record<str
     resource_type: scope.resource_type,
     resource_name: scope.resource_name?.map(likePattern),
     billing_dimension: scope.billing_dimension,
+    unit: scope.unit,
     owner: owner && entriesForSql(owner),
     label: label && entriesForSql(label),
   };
@@ -482,6 +545,10 @@ export async function namesNotFound(connection: Connection, given: readonly Budg
         }
       }
     }
+  }
+  for (const [{ name, scope }, dimensions] of await dimensionsCounted(connection, given)) {
+    if (dimensions.length > 0) continue;
+    sentences.push(`budget ${name}: no usage of its scope in the books is in ${unitOfBooks(scope.unit ?? '')}`);
   }
   return [...new Set(sentences)];
 }

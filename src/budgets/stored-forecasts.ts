@@ -2,13 +2,13 @@ import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant } from '../time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
-import { amountIn, type Budget, budgetCalendar } from './budget.ts';
+import { amountIn, type Budget, budgetCalendar, noForecastOf, unitOf } from './budget.ts';
 import { withCarried } from './carried.ts';
 import { plannedEnd } from './forecast-rows.ts';
 import { costsOf, readSpends, type SpendNow, type SpendsAsked, scopeForSql } from './spend.ts';
 import { type BudgetState, stateOf } from './thresholds.ts';
 
-/** A forecast that `costbook alert` stored. Amounts are trillionths of a USD. */
+/** A forecast that `costbook alert` stored. Amounts are trillionths of its budget's unit. */
 export interface StoredForecast {
   readonly kind: 'forecast';
   readonly mean: bigint;
@@ -54,7 +54,7 @@ export async function readBudgetsWithStored(
         each['period'] === period.name,
     );
     const forecast = forecastOf(budget, period, row);
-    return [{ budget, spend, forecast, state: stateOf(budget, period, spend.spent, forecast) }];
+    return [{ budget, spend, forecast, state: stateOf(budget, period, spend, forecast) }];
   });
 }
 
@@ -63,6 +63,8 @@ function forecastOf(
   period: CalendarPeriod,
   row: Awaited<ReturnType<Connection['rows']>>[number] | undefined,
 ): BudgetWithStored['forecast'] {
+  const reason = noForecastOf(budget);
+  if (reason !== undefined) return { kind: 'none', reason };
   if (row === undefined) return { kind: 'none', reason: '"costbook alert" has stored none for this period' };
   if (row['forecast'] === null) return { kind: 'none', reason: String(row['reason'] ?? 'no reason is stored') };
   const amount = decimalOfWhole(amountIn(budget, period.name), usdDecimals);
@@ -84,7 +86,7 @@ export interface BurnStep {
   readonly name: string;
   readonly start: Instant;
   readonly end: Instant;
-  /** Trillionths of a USD spent since the start of the period; undefined for steps that start later than `through`. */
+  /** Trillionths of the budget's unit spent since the start of the period; undefined for steps that start later than `through`. */
   readonly spent: bigint | undefined;
 }
 
@@ -127,16 +129,17 @@ export function burnUpRows(
   steps: readonly BurnStep[],
   forecast: Pick<StoredForecast, 'kind' | 'mean' | 'low' | 'high'> | { readonly kind: 'none' },
 ) {
-  const usd = (whole: bigint) => decimalOfWhole(whole, usdDecimals);
+  const text = (whole: bigint) => decimalOfWhole(whole, usdDecimals);
   return {
     period,
-    steps: steps.map((step) => ({ ...step, spent: step.spent === undefined ? null : usd(step.spent) })),
-    spent: spent === undefined ? undefined : usd(spent),
-    limit: usd(amountIn(budget, period.name)),
+    unit: unitOf(budget),
+    steps: steps.map((step) => ({ ...step, spent: step.spent === undefined ? null : text(step.spent) })),
+    spent: spent === undefined ? undefined : text(spent),
+    limit: text(amountIn(budget, period.name)),
     completeThrough,
     forecast:
       forecast.kind === 'none'
         ? undefined
-        : { mean: usd(forecast.mean), low: usd(forecast.low), high: usd(forecast.high) },
+        : { mean: text(forecast.mean), low: text(forecast.low), high: text(forecast.high) },
   };
 }

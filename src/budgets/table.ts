@@ -1,16 +1,14 @@
-import { dirname, join } from 'node:path';
 import { oneOf, quoted } from '../choices.ts';
-import { type Given, type Place, type Problems, parseText, readTextFile, readValue } from '../config/index.ts';
-import { csvRecords } from '../csv-records.ts';
+import type { Given, Place, Problems } from '../config/index.ts';
 import { wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
 import type { PeriodKind } from '../time.ts';
 import type { BudgetScope } from './budget.ts';
+import { readCsvBeside } from './csv-beside.ts';
 import { scopeTexts } from './file-keys.ts';
 import type { AmountStep } from './planned-amount.ts';
 import { type PeriodsGiven, readPeriod } from './read-amount.ts';
-import { refuse } from './read-scope.ts';
 
 /** A line of the table of amounts: one budget in one period. */
 interface TableRow {
@@ -39,25 +37,10 @@ export function readTable(
   budgetFile: string,
   problems: Problems,
 ): ReadonlyMap<string, TableBudget> {
-  const name = readValue(
-    given,
-    (value) => {
-      const text = parseText(value, 200);
-      return /^[\w.-]+\.csv$/.test(text)
-        ? text
-        : refuse(quoted(text), 'the name of a CSV file in the same folder, such as finance.csv');
-    },
-    problems,
-  );
-  if (name === undefined) return new Map();
-  const file = join(dirname(budgetFile), name);
-  const placeOf = (line: number): Place => ({ where: `${file}:${line}` });
-  const text = readTextFile(file, 'the table of amounts that budgets.yaml names', problems);
-  const records =
-    text === undefined
-      ? undefined
-      : csvRecords(text.replace(/^\uFEFF/, ''), (line, words) => problems.report(placeOf(line), words));
-  if (records === undefined) return new Map();
+  const about = 'the table of amounts that budgets.yaml names';
+  const csv = readCsvBeside(given, budgetFile, { example: 'finance.csv', about }, problems);
+  if (csv === undefined) return new Map();
+  const { placeOf, records } = csv;
   const [head, ...lines] = records;
   if (head === undefined || lines.length === 0) {
     problems.report(

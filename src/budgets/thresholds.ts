@@ -1,13 +1,14 @@
-import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
+import { decimalOfWhole, rounded, trimmedDecimal, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { moreSevere, type Severity } from '../severity.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant } from '../time.ts';
-import { amountIn, type Budget, budgetCalendar, carriedIn, type Threshold } from './budget.ts';
+import { usdUnit } from '../unit-format.ts';
+import { amountIn, type Budget, budgetCalendar, carriedIn, type Threshold, unitOf } from './budget.ts';
 import { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
 import { hundredPercent, shareOfAmount } from './planned-amount.ts';
 import { changeWords } from './planned-change.ts';
 
-/** Known spend of a budget in one of its periods. Amounts are trillionths of a USD. */
+/** Known spend of a budget in one of its periods. Amounts are trillionths of the budget's unit: USD, or a unit of usage. */
 export interface Spend {
   readonly budget: string;
   readonly period: CalendarPeriod;
@@ -21,11 +22,25 @@ export interface Spend {
   readonly drivers: readonly Driver[];
   /** Only set for a shared budget. */
   readonly parts?: readonly PartSpend[];
+  /** Only set for a cost per unit: what `spent` is made of. Without counts, `spent` is undefined. */
+  readonly per?: CountedCost;
   /** The forecast of the period; undefined if none was requested, or if the period has ended. */
   readonly forecast?: PeriodForecast | NoPeriodForecast | undefined;
 }
 
-/** The spend of a part of a shared budget, in trillionths of a USD; undefined if unknown. */
+/** The costs of counted days, and their counts. */
+export interface CountedCost {
+  /** `order`. */
+  readonly name: string;
+  /** Trillionths, like the next field. */
+  readonly count: bigint;
+  /** USD. */
+  readonly cost: bigint;
+  /** The last counted day, or month; undefined if there is none. */
+  readonly lastName: string | undefined;
+}
+
+/** The spend of a part of a shared budget, in trillionths of its unit; undefined if unknown. */
 export interface PartSpend {
   readonly name: string;
   readonly spent: bigint | undefined;
@@ -37,7 +52,7 @@ export interface Driver {
   readonly workspace: string | null;
   readonly resourceType: string | null;
   readonly resourceName: string | null;
-  /** USD, decimal text. */
+  /** USD, or the unit of the budget: decimal text. */
   readonly cost: string;
 }
 
@@ -57,7 +72,9 @@ export interface BudgetFact {
   readonly periodStart: string;
   /** Exclusive. */
   readonly periodEnd: string;
-  /** `80%` or `4500 USD`. */
+  /** Of a budget in a unit of usage: that unit, in which all amounts of this fact are, instead of USD. */
+  readonly unit?: string;
+  /** `80%`, `4500 USD` or `4500 GB-seconds`. */
   readonly threshold: string;
   /** Only set for a forecast threshold; the others compare spend. */
   readonly of?: 'forecast';
@@ -67,8 +84,8 @@ export interface BudgetFact {
   /** Present if crossing the threshold runs a command. */
   readonly run?: true;
   /**
-   * raised: at least the limit is spent, or forecast. reached: another threshold reports it, because the forecast came
-   * true or because a higher threshold is raised too.
+   * raised: at least the limit is spent, or forecast. reached: nobody is notified, because another threshold reports it
+   * (the forecast came true, or a higher threshold is raised too), or because the period has ended within its budget.
    */
   readonly state: 'raised' | 'resolved' | 'reached';
   /** USD spent, decimal text, like the next three. */
@@ -81,6 +98,8 @@ export interface BudgetFact {
   readonly carried?: string;
   /** Only set for a shared budget: USD spent by each part, null if unknown. */
   readonly parts?: readonly { readonly name: string; readonly value: string | null }[];
+  /** Only set for a cost per unit: the count, and the USD that were divided by it, through the last counted day or month. */
+  readonly per?: { readonly name: string; readonly count: string; readonly cost: string; readonly through: string };
   /** Null if one of its accounts has no complete hour yet. */
   readonly completeThrough: string | null;
   /** Data that the value should include by now and does not, one sentence each. Messages must show them. */
@@ -205,19 +224,22 @@ export function dayOf({ timeZone }: Budget, instant: Instant): string {
 }
 
 function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: ReadonlySet<string>): BudgetFact | undefined {
-  const { period, spent, completeThrough, gaps, drivers, parts } = spend;
+  const { period, spent, completeThrough, gaps, drivers, parts, per } = spend;
   if (spent === undefined) return undefined;
   const account = accountOf(budget);
   const key = thresholdKey(budget, period.name, threshold);
   const isForecast = threshold.of === 'forecast';
   const isSpent = isReached(budget, threshold, period, spent);
-  const state = isForecast ? forecastState(budget, threshold, spend, open.has(key)) : isSpent ? 'raised' : 'resolved';
-  if (state === undefined) return undefined;
+  const found = isForecast ? forecastState(budget, threshold, spend, open.has(key)) : isSpent ? 'raised' : 'resolved';
+  if (found === undefined) return undefined;
+  const isTooLate = found === 'raised' && !open.has(key) && hasEndedWithin(budget, spend);
+  const state = isTooLate ? 'reached' : found;
   return {
     key,
     kind: 'budget',
     account,
     budget: budget.name,
+    ...(unitOf(budget) === usdUnit ? {} : { unit: unitOf(budget) }),
     period: period.name,
     periodStart: formatInstant(period.start),
     periodEnd: formatInstant(period.end),
@@ -232,11 +254,21 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: Readon
     amount: usd(amountIn(budget, period.name)),
     ...(carriedIn(budget, period.name) === 0n ? {} : { carried: usd(carriedIn(budget, period.name)) }),
     ...(parts === undefined ? {} : { parts: parts.map(partFact) }),
+    ...(per === undefined ? {} : { per: perFact(per) }),
     completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
     gaps,
     drivers,
     ...(isForecast ? { forecast: forecastFact(budget, threshold, spend) } : {}),
   };
+}
+
+/** Whether a period is over and complete, and less than its amount is spent: a threshold below it needs no action any more. */
+function hasEndedWithin(budget: Budget, { period, spent, completeThrough = period.start }: Spend): boolean {
+  return completeThrough >= period.end && spent !== undefined && spent < amountIn(budget, period.name);
+}
+
+function perFact({ name, count, cost, lastName = '' }: CountedCost): NonNullable<BudgetFact['per']> {
+  return { name, count: trimmedDecimal(usd(count)), cost: usd(cost), through: lastName };
 }
 
 function partFact({ name, spent }: PartSpend): { readonly name: string; readonly value: string | null } {
@@ -273,28 +305,28 @@ function usd(whole: bigint): string {
 
 /** Whether a threshold is reached, which includes the exact limit. Exact arithmetic. */
 export function isReached(budget: Budget, { at }: Threshold, { name }: CalendarPeriod, spent: bigint): boolean {
-  return 'usd' in at ? spent >= at.usd : spent * hundredPercent >= amountIn(budget, name) * at.percent;
+  return 'amount' in at ? spent >= at.amount : spent * hundredPercent >= amountIn(budget, name) * at.percent;
 }
 
-/** The amount at which a threshold is reached, in trillionths of a USD. */
+/** The amount at which a threshold is reached, in trillionths of the budget's unit. */
 export function limitOf(budget: Budget, { at }: Threshold, { name }: CalendarPeriod): bigint {
   return shareOfAmount(at, amountIn(budget, name));
 }
 
 /**
  * A budget's state in a period: the worst that applies. EXCEEDED: its amount is spent. FORECAST: the forecast reaches its
- * amount or a forecast threshold. WARNING: spend reaches a threshold.
+ * amount or a forecast threshold. WARNING: spend reaches a threshold. NO COUNTS: nothing is counted yet of a cost per unit.
  */
-export type BudgetState = 'OK' | 'WARNING' | 'FORECAST' | 'EXCEEDED';
+export type BudgetState = 'OK' | 'WARNING' | 'FORECAST' | 'EXCEEDED' | 'NO COUNTS';
 
 /** A budget's state; undefined if its spend is unknown. */
 export function stateOf(
   budget: Budget,
   period: CalendarPeriod,
-  spent: bigint | undefined,
+  { spent, per }: Pick<Spend, 'spent' | 'per'>,
   forecast?: Pick<PeriodForecast, 'kind' | 'mean'> | Pick<NoPeriodForecast, 'kind'>,
 ): BudgetState | undefined {
-  if (spent === undefined) return undefined;
+  if (spent === undefined) return per === undefined ? undefined : 'NO COUNTS';
   if (spent >= amountIn(budget, period.name)) return 'EXCEEDED';
   const isAt = (of: Threshold['of'], amount: bigint) =>
     budget.thresholds.some((threshold) => threshold.of === of && isReached(budget, threshold, period, amount));

@@ -1,10 +1,12 @@
-import { amount } from '../usd-format.ts';
+import { groupedAmount, usdUnit } from '../unit-format.ts';
 import { type ExactNumbers, forecastTexts } from './exact-numbers.ts';
 import type { MonthSoFar } from './month-so-far.ts';
 import type { DrawnRows } from './picture.ts';
 
-/** What is spent of a budget in one of its periods. Amounts are USD, decimal text; instants are milliseconds since 1970. */
+/** What is spent of a budget in one of its periods. Amounts are decimal text in its unit; instants are milliseconds since 1970. */
 export interface BurnUp {
+  /** USD, or a unit of usage. */
+  readonly unit: string;
   readonly period: { readonly name: string; readonly start: number; readonly end: number };
   /** Days or hours of the period, in order, each with what is spent at its end; null where nothing is known. */
   readonly steps: readonly { readonly name: string; readonly end: number; readonly spent: string | null }[];
@@ -16,7 +18,16 @@ export interface BurnUp {
 }
 
 /** A budget's spend against an even pace, its forecast with the band, and its amount. Pure. */
-export function burnUp({ period, steps, spent, limit, completeThrough, forecast }: BurnUp): DrawnRows<MonthSoFar> {
+export function burnUp({
+  unit,
+  period,
+  steps,
+  spent,
+  limit,
+  completeThrough,
+  forecast,
+}: BurnUp): DrawnRows<MonthSoFar> {
+  const amount = (text: string) => groupedAmount(text, unit);
   const last = steps.findLastIndex((step) => step.spent !== null);
   const now = Number(steps[last]?.spent ?? 0);
   const from = completeThrough ?? period.start;
@@ -31,12 +42,13 @@ export function burnUp({ period, steps, spent, limit, completeThrough, forecast 
   return {
     title:
       spent === undefined
-        ? `What is spent in ${period.name} is not known`
-        : `${amount(spent)} of ${amount(limit)} USD is spent in ${period.name}${heads}`,
-    description: `Running total of ${period.name} against an even pace and the budget of ${amount(limit)} USD.`,
+        ? `What is ${unit === usdUnit ? 'spent' : 'used'} in ${period.name} is not known`
+        : `${amount(spent)} of ${amount(limit)} ${unit} is ${unit === usdUnit ? 'spent' : 'used'} in ${period.name}${heads}`,
+    description: `Running total of ${period.name} against an even pace and the budget of ${amount(limit)} ${unit}.`,
     rows: {
+      ...(unit === usdUnit ? {} : { unit }),
       labels: steps.map(({ name }) => (name.length > 5 ? name.slice(5) : name)),
-      name: 'spent',
+      name: unit === usdUnit ? 'spent' : 'used',
       spent: steps.map((step) => (step.spent === null ? null : Number(step.spent))),
       before: {
         name: 'even pace',
@@ -51,12 +63,13 @@ export function burnUp({ period, steps, spent, limit, completeThrough, forecast 
 /** What `burnUp` draws, exactly. Pure. */
 export function exactBurnUp(shown: BurnUp): ExactNumbers {
   const { before, forecast } = burnUp(shown).rows;
-  const { steps, limit } = shown;
+  const { unit, steps, limit } = shown;
   return {
+    ...(unit === usdUnit ? {} : { unit }),
     head: steps[0]?.name.includes(':') ? 'Hour' : 'Day',
     names: steps.map(({ name }) => name),
     series: [
-      { id: 'spent', name: 'spent', texts: steps.map(({ spent }) => spent) },
+      { id: 'spent', name: unit === usdUnit ? 'spent' : 'used', texts: steps.map(({ spent }) => spent) },
       ...(forecast === undefined ? [] : forecastTexts(forecast)),
       {
         ...{ id: 'before', name: 'even pace' },

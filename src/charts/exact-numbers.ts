@@ -8,6 +8,8 @@ export interface ExactNumbers {
   readonly head: string;
   /** The full name of each place, in order: `2026-10-04`. */
   readonly names: readonly string[];
+  /** Of the values; USD by default. */
+  readonly unit?: string;
   readonly series: readonly ExactSeries[];
 }
 

@@ -3,8 +3,10 @@ import type { ChartKey } from './chart.ts';
 import { categories, frame, usdAxis } from './cost-over-time.ts';
 import type { Theme } from './theme.ts';
 
-/** A month as running totals. Values are USD at the end of each day; null where there is none. */
+/** A month as running totals. Values are those at the end of each day; null where there is none. */
 export interface MonthSoFar {
+  /** USD by default. */
+  readonly unit?: string;
   readonly labels: readonly string[];
   readonly name: string;
   readonly spent: readonly (number | null)[];

@@ -1,5 +1,6 @@
 import type { EChartsCoreOption } from 'echarts/core';
 import { shownInstant } from '../shown-time.ts';
+import { usdUnit } from '../unit-format.ts';
 import { type ExpectedBand, expectedBand, expectedBandKeys } from './expected-band.ts';
 import { type MonthSoFar, monthKeys, monthSoFar } from './month-so-far.ts';
 import { lightTheme } from './theme.ts';
@@ -63,7 +64,7 @@ export function pictureOption(picture: Picture, { width }: PictureSize): ECharts
         textStyle: { color: lightTheme.text, fontSize: titleSize, fontWeight: 'bold', lineHeight: titleLine },
       },
       {
-        text: `USD. ${completeThrough === null ? 'No complete hour yet' : `Complete through ${shownInstant(completeThrough)}`}`,
+        text: `${picture.shape === 'month' ? (picture.rows.unit ?? usdUnit) : usdUnit}. ${completeThrough === null ? 'No complete hour yet' : `Complete through ${shownInstant(completeThrough)}`}`,
         ...{ left: margin - 5, bottom: margin - 8 },
         textStyle: { color: lightTheme.muted, fontSize: 12, fontWeight: 'normal' },
       },

@@ -102,7 +102,7 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
           forecast,
           recent: made.recent,
           exceedsOn,
-          state: stateOf(budget, period, spend.spent, forecast),
+          state: stateOf(budget, period, spend, forecast),
         },
       ];
     });
@@ -142,6 +142,6 @@ async function sayHowToBegin(context: BooksContext): Promise<number> {
 }
 
 function exitCodeOf({ state }: BudgetNow): number {
-  if (state === undefined) return exitCodes.unproven;
+  if (state === undefined || state === 'NO COUNTS') return exitCodes.unproven;
   return state === 'EXCEEDED' ? exitCodes.overBudget : exitCodes.done;
 }

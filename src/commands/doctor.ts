@@ -14,7 +14,7 @@ import {
   unstoredStill,
 } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
-import { budgetsFile, loadBudgets } from '../budgets/index.ts';
+import { budgetsFile, loadBudgets, staleCounts } from '../budgets/index.ts';
 import {
   type ActingSettings,
   alertSinksOf,
@@ -569,6 +569,29 @@ function differencesFound({
   return found;
 }
 
+/** The budgets for a cost per unit whose counts are far behind the costs. */
+function countsFound(dir: string, now: Instant, costsThrough: Instant | undefined): readonly Found[] {
+  try {
+    const behind = (loadBudgets(budgetsFile(dir), { now }) ?? []).flatMap(
+      (budget) => staleCounts(budget, costsThrough) ?? [],
+    );
+    return behind.map((words) => warn(words, 'continue the file of its counts'));
+  } catch (error) {
+    if (error instanceof UsageError) return []; // reported with the other files
+    throw error;
+  }
+}
+
+/** Through when the costs of every account are complete that is asked for. */
+function earliest(
+  accounts: Awaited<ReturnType<typeof completeness>>,
+  configured: readonly string[],
+): Instant | undefined {
+  const own = accounts.filter(({ account }) => configured.length === 0 || configured.includes(account));
+  const known = own.flatMap(({ completeThrough }) => completeThrough ?? []);
+  return known.length === 0 || known.length < own.length ? undefined : Math.min(...known);
+}
+
 /** Compares the clock in use (`--now`, or else this machine's) with the platform's. */
 export function clockFound(aheadMs: number | undefined, givenNow: Instant | undefined): Found {
   if (aheadMs === undefined) return ok('the platform sends no time, so clocks were not compared');
@@ -717,6 +740,7 @@ async function books(
       const isOld = completeThrough === undefined || completeThrough < nowOf(account) - freshnessHours * hourMs;
       found.push(isOld ? fail(exitCodes.unproven, `${words}: older than ${freshnessHours} h`, remedy) : ok(words));
     }
+    found.push(...countsFound(dir, now, earliest(await completeness(snapshot.connection), configured)));
     for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(snapshot.connection)) {
       // A difference to the platform's present clock is reported already.
       if (aheadSeconds * 1000 <= clockToleranceMs || wrongNow.has(account)) continue;

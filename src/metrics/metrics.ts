@@ -1,7 +1,16 @@
-import { amountIn, type Budget, budgetCalendar, readSpends, type SpendNow, withCarried } from '../budgets/index.ts';
+import {
+  amountIn,
+  type Budget,
+  budgetCalendar,
+  readSpends,
+  type SpendNow,
+  unitOf,
+  withCarried,
+} from '../budgets/index.ts';
 import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, type Instant } from '../time.ts';
+import { usdUnit } from '../unit-format.ts';
 import { type Connection, readSqlFolder, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
 import { type Metric, type Sample, sampleIn } from './exposition.ts';
 
@@ -113,7 +122,9 @@ const definitions = {
   costbook_rows: gauge('Rows of hourly costs in the books.'),
   costbook_budget_spent_usd: gauge('USD spent of the budget in its current period, as far as loaded.'),
   costbook_budget_amount_usd: gauge('Amount of the budget in its current period, in USD.'),
-  costbook_budget_spent_ratio: gauge('Share of the budget that is spent in its current period: 1 is all of it.'),
+  costbook_budget_spent_ratio: gauge(
+    'Share of the budget that is spent or used in its current period: 1 is all of it.',
+  ),
   costbook_budget_forecast_usd: gauge("Expected USD of the budget's current period, by the last stored forecast."),
   costbook_budget_forecast_ratio: gauge('Forecast as a share of the budget: 1 is all of it.'),
   costbook_budget_period_end_timestamp_seconds: gauge("End of the budget's current period, in seconds since 1970."),
@@ -359,16 +370,23 @@ async function addBudgets(connection: Connection, rows: Rows, asked: MetricsAske
     const labels = { budget: budget.name };
     const amount = amountIn(budget, period.name);
     const spent = (findSpend(known, budget, period) ?? findSpend(read, budget, period))?.spent;
-    const made = forecasts.find((row) => row['budget'] === budget.name && Number(row['period_start']) === period.start);
-    add('costbook_budget_amount_usd', labels, decimalOfWhole(amount, usdDecimals));
+    // Budgets in other units have only the ratios.
+    const isUsd = unitOf(budget) === usdUnit;
+    const made = forecasts.find(
+      (row) =>
+        row['budget'] === budget.name &&
+        Number(row['period_start']) === period.start &&
+        row['unit'] === (budget.scope.unit ?? null),
+    );
+    if (isUsd) add('costbook_budget_amount_usd', labels, decimalOfWhole(amount, usdDecimals));
     add('costbook_budget_period_end_timestamp_seconds', labels, period.end / 1000);
     if (made !== undefined) {
       const forecast = wholeOfDecimal(String(made['forecast']), usdDecimals);
-      add('costbook_budget_forecast_usd', labels, String(made['forecast']));
+      if (isUsd) add('costbook_budget_forecast_usd', labels, String(made['forecast']));
       add('costbook_budget_forecast_ratio', labels, decimalOfWhole(rounded(forecast * 1_000_000n, amount), 6));
     }
     if (spent === undefined) continue;
-    add('costbook_budget_spent_usd', labels, decimalOfWhole(spent, usdDecimals));
+    if (isUsd) add('costbook_budget_spent_usd', labels, decimalOfWhole(spent, usdDecimals));
     add('costbook_budget_spent_ratio', labels, decimalOfWhole(rounded(spent * 1_000_000n, amount), 6));
   }
 }

@@ -9,8 +9,10 @@ import {
   limitOf,
   othersOf,
   type PartSpend,
+  perWords,
   readBurnUp,
   shareOf,
+  unitOf,
 } from '../budgets/index.ts';
 import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
 import { resourceAddress } from '../dashboard-address.ts';
@@ -18,10 +20,11 @@ import { decimalOfWhole } from '../decimals.ts';
 import { CostbookError } from '../errors.ts';
 import { usdDecimals } from '../money.ts';
 import { dayMs, formatInstant } from '../time.ts';
-import { budgetKey, shortInstant, stateWords } from './budget-words.ts';
+import { groupedAmount, usdUnit } from '../unit-format.ts';
+import { amountCell, budgetKey, shortInstant, stateWords } from './budget-words.ts';
 import type { Filters } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
-import { amount, money } from './format.ts';
+import { money } from './format.ts';
 import { figure, named, table } from './layout.ts';
 import { BusyError } from './limiter.ts';
 import { html, type Markup } from './markup.ts';
@@ -36,10 +39,17 @@ export async function budgetDetail(request: PageRequest, line: BudgetWithStored)
   const { budget, spend } = line;
   const { period, completeThrough } = spend;
   const through = completeThrough ?? period.start;
-  const steps = await view.once(`burn-up ${period.name} ${through} ${budgetKey(budget)}`, (connection) =>
-    readBurnUp(connection, budget, period, through),
-  );
-  const backtest = await backtestSection(request, line, query.get('backtest'));
+  const driverUnit = budget.scope.unit ?? usdUnit;
+  const steps =
+    budget.per !== undefined
+      ? []
+      : await view.once(`burn-up ${period.name} ${through} ${budgetKey(budget)}`, (connection) =>
+          readBurnUp(connection, budget, period, through),
+        );
+  const backtest =
+    budget.per === undefined
+      ? await backtestSection(request, line, query.get('backtest'))
+      : { status: 200 as const, body: html`` };
   return {
     path: '/budgets',
     title: `Budget ${named(budget.name, '')}`,
@@ -47,14 +57,18 @@ export async function budgetDetail(request: PageRequest, line: BudgetWithStored)
     body: html`<p><a href="/budgets">All budgets</a></p>
 ${tiles(request, line)}
 ${spend.gaps.map((gap) => html`<p class="warning">Not complete: ${gap}</p>`)}
-${figure(await burnUpChart(line, steps), {
-  height: 320,
-  numbers: exactBurnUp(burnUpRows(budget, spend, steps, line.forecast)),
-  pages: pagesOfSteps(line, steps),
-})}
+${
+  budget.per !== undefined
+    ? ''
+    : figure(await burnUpChart(line, steps), {
+        height: 320,
+        numbers: exactBurnUp(burnUpRows(budget, spend, steps, line.forecast)),
+        pages: pagesOfSteps(line, steps),
+      })
+}
 <div class="grid">
 <section>${table(
-      'What costs most in it',
+      budget.scope.unit === undefined ? 'What costs most in it' : 'What is used most in it',
       [
         {
           head: 'Resource',
@@ -62,7 +76,7 @@ ${figure(await burnUpChart(line, steps), {
             html`<a href="${resourceAddress(driver.resourceType, driver.workspace, driver.resourceName)}">${named(driver.resourceName, 'no name')}</a> <span class="empty">${named(driver.resourceType, '')}</span>`,
         },
         { head: 'Workspace', cell: ({ workspace }) => named(workspace, 'no workspace') },
-        { head: 'USD', isNumber: true, cell: ({ cost }) => money(cost) },
+        { head: driverUnit, isNumber: true, cell: ({ cost }) => money(cost, { unit: driverUnit }) },
       ],
       spend.drivers,
       'Nothing in this period yet.',
@@ -74,38 +88,45 @@ ${backtest.body}`,
   };
 }
 
-function usd(whole: bigint): string {
+function text(whole: bigint): string {
   return decimalOfWhole(whole, usdDecimals);
 }
 
 function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
   const { budget, spend, forecast } = line;
-  const { period, spent, burnRate, completeThrough } = spend;
+  const { period, spent, burnRate, completeThrough, per } = spend;
   const limit = amountIn(budget, period.name);
+  const unit = unitOf(budget);
+  const shown = (whole: bigint) => amountCell(budget, whole, false);
+  const grouped = (whole: bigint) => groupedAmount(text(whole), unit);
   const daysLeft = Math.max(0, Math.floor(((period.end - now) / dayMs) * 10) / 10);
   const left = spent === undefined ? undefined : limit - spent;
   return html`<dl class="tiles">
-<div class="tile"><dt>Spent in ${period.name}</dt><dd><span class="big">${spent === undefined ? 'not known' : money(usd(spent))}</span>${
+<div class="tile"><dt>${budget.per !== undefined ? 'Cost' : unit === usdUnit ? 'Spent' : 'Used'} in ${period.name}</dt><dd><span class="big">${spent === undefined ? (per === undefined ? 'not known' : 'no counts') : shown(spent)}</span>${
     spent === undefined
       ? ''
-      : html` USD<div class="note">${shareOf(budget, period, spent)} % of ${money(usd(limit))}${carriedWords(budget, period.name)}; ${left !== undefined && left < 0n ? html`${money(usd(-left))} over` : html`${money(usd(left ?? 0n))} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${money(usd(spend.spentSince ?? 0n))} of it is in hours that are not complete yet` : ''}</div>`
+      : html` ${unit}<div class="note">${shareOf(budget, period, spent)} % of ${shown(limit)}${carriedWords(budget, period.name)}; ${left !== undefined && left < 0n ? html`${shown(-left)} over` : html`${shown(left ?? 0n)} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${shown(spend.spentSince ?? 0n)} of it is in hours that are not complete yet` : ''}</div>`
   }</dd></div>
 <div class="tile"><dt>Forecast for ${period.name}</dt><dd>${
     forecast.kind === 'none'
       ? html`<span class="big">none</span><div class="note">${forecast.reason}</div>`
-      : html`<span class="big">${money(usd(forecast.mean))}</span> USD<div class="note">80 of 100 end between ${amount(usd(forecast.low))} and ${amount(usd(forecast.high))}; made with costs through ${shortInstant(forecast.completeThrough)}${forecast.isPlanned ? ', with planned changes' : ''}</div>`
+      : html`<span class="big">${shown(forecast.mean)}</span> ${unit}<div class="note">80 of 100 end between ${grouped(forecast.low)} and ${grouped(forecast.high)}; made with costs through ${shortInstant(forecast.completeThrough)}${forecast.isPlanned ? ', with planned changes' : ''}</div>`
   }</dd></div>
 <div class="tile"><dt>State</dt><dd><span class="big">${stateWords(line)}</span><div class="note">${daysLeft.toFixed(1)} days left; ${
-    burnRate === undefined ? 'pace not known' : html`${money(usd(burnRate.perDay))} USD a day in the last week`
-  }${daysLeft >= 1 && left !== undefined && left > 0n ? html`; ${amount(String(Number(usd(left)) / daysLeft))} a day would stay within` : ''}</div></dd></div>
-<div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shortInstant(completeThrough)}</div></dd></div>
+    per !== undefined
+      ? perWords(per)
+      : burnRate === undefined
+        ? 'pace not known'
+        : html`${shown(burnRate.perDay)} ${unit} a day in the last week`
+  }${per === undefined && daysLeft >= 1 && left !== undefined && left > 0n ? html`; ${groupedAmount(String(Number(text(left)) / daysLeft), unit)} a day would stay within` : ''}</div></dd></div>
+<div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${spend.dimensions === undefined || budget.scope.billing_dimension !== undefined ? '' : html`${unit} of ${spend.dimensions.join(', ') || 'no billing dimension yet'}; `}${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shortInstant(completeThrough)}</div></dd></div>
 </dl>`;
 }
 
 /** What the amount includes from earlier periods. */
 function carriedWords(budget: Budget, period: string): Markup | string {
   const carried = carriedIn(budget, period);
-  return carried === 0n ? '' : html` (${money(usd(carried))} of it left from earlier periods)`;
+  return carried === 0n ? '' : html` (${amountCell(budget, carried, false)} of it left from earlier periods)`;
 }
 
 /** The parts of a shared budget, and the costs in none of them. */
@@ -119,9 +140,9 @@ function partsSection({ budget, spend }: BudgetWithStored): Markup | string {
     [
       { head: 'Part', cell: (part: PartSpend) => named(part.name, '') },
       {
-        head: 'USD',
+        head: unitOf(budget),
         isNumber: true,
-        cell: (part: PartSpend) => (part.spent === undefined ? 'not known' : money(usd(part.spent))),
+        cell: (part: PartSpend) => (part.spent === undefined ? 'not known' : amountCell(budget, part.spent, false)),
       },
       {
         head: 'Share of the budget',
@@ -135,7 +156,7 @@ function partsSection({ budget, spend }: BudgetWithStored): Markup | string {
 }
 
 /** The filters of Explore that match the same costs; undefined for several values, and for patterns of names. */
-function filtersOf({ owner = {}, label = {}, ...scope }: Budget['scope']): Filters | undefined {
+function filtersOf({ owner = {}, label = {}, unit: _, ...scope }: Budget['scope']): Filters | undefined {
   const entries = [
     ...Object.entries(scope),
     ...Object.entries(owner).map(([dimension, values]) => [`owner:${dimension}`, values] as const),
@@ -148,9 +169,9 @@ function filtersOf({ owner = {}, label = {}, ...scope }: Budget['scope']): Filte
 }
 
 /** `workspace: production`. */
-function scopeWords(scope: object): string {
+function scopeWords({ unit, ...scope }: Budget['scope']): string {
   const entries = Object.entries(scope).filter(([, value]) => value !== undefined);
-  if (entries.length === 0) return 'All costs';
+  if (entries.length === 0) return unit === undefined ? 'All costs' : 'All usage';
   const words = (value: unknown): string =>
     Array.isArray(value)
       ? value.map((each) => named(String(each), 'none')).join(' or ')
@@ -194,7 +215,11 @@ function thresholdsTable({ budget, spend, forecast }: BudgetWithStored): Markup 
     [
       { head: 'At', cell: ({ code }) => code },
       { head: 'Of', cell: ({ of }) => of },
-      { head: 'USD', isNumber: true, cell: (threshold) => money(usd(limitOf(budget, threshold, period))) },
+      {
+        head: unitOf(budget),
+        isNumber: true,
+        cell: (threshold) => amountCell(budget, limitOf(budget, threshold, period), false),
+      },
       { head: 'Severity', cell: ({ severity }) => severity },
       {
         head: 'Reached',
@@ -262,7 +287,7 @@ ${form}${body}</section>`;
   try {
     const key = `backtest ${days} ${budgetKey(budget)}`;
     const answer = await view.computed(key, (signal) => project.work.budgetBacktest(budget.name, days, signal));
-    return { status: 200, body: frame(backtestTables(answer as BacktestAnswer)) };
+    return { status: 200, body: frame(backtestTables(answer as BacktestAnswer, unitOf(budget))) };
   } catch (error) {
     if (!(error instanceof CostbookError)) throw error;
     return {
@@ -274,7 +299,7 @@ ${form}${body}</section>`;
 
 const whatHappens = { raised: 'fires', resolved: 'resolves', reached: 'comes true' } as const;
 
-function backtestTables({ from, to, recordedSince, events, periods }: BacktestAnswer): Markup {
+function backtestTables({ from, to, recordedSince, events, periods }: BacktestAnswer, unit: string): Markup {
   const fired = events.filter(({ state }) => state === 'raised').length;
   const known = periods.filter(({ spent }) => spent !== null);
   const over = known.filter(({ state }) => state === 'EXCEEDED').length;
@@ -290,8 +315,12 @@ From ${from.slice(0, 10)} through ${to.slice(0, 10)}.${
       { head: 'Day', cell: ({ day }) => html`<span class="state">${day}</span>` },
       { head: 'Threshold', cell: ({ threshold, of }) => (of === undefined ? threshold : `${threshold} of ${of}`) },
       { head: 'What', cell: ({ state, severity }) => `${whatHappens[state]} (${severity})` },
-      { head: 'USD then', isNumber: true, cell: ({ value, forecast }) => money(forecast?.value ?? value) },
-      { head: 'Limit', isNumber: true, cell: ({ limit }) => money(limit) },
+      {
+        head: `${unit} then`,
+        isNumber: true,
+        cell: ({ value, forecast }) => money(forecast?.value ?? value, { unit }),
+      },
+      { head: 'Limit', isNumber: true, cell: ({ limit }) => money(limit, { unit }) },
     ],
     [...events].reverse(),
     'It would have sent nothing.',
@@ -299,8 +328,8 @@ From ${from.slice(0, 10)} through ${to.slice(0, 10)}.${
     'Periods',
     [
       { head: 'Period', cell: ({ period }) => html`<span class="state">${period}</span>` },
-      { head: 'Spent', isNumber: true, cell: ({ spent }) => (spent === null ? 'not known' : money(spent)) },
-      { head: 'Budget', isNumber: true, cell: (row) => money(row.amount) },
+      { head: 'Spent', isNumber: true, cell: ({ spent }) => (spent === null ? 'not known' : money(spent, { unit })) },
+      { head: 'Budget', isNumber: true, cell: (row) => money(row.amount, { unit }) },
       { head: 'Share', isNumber: true, cell: ({ share }) => (share === null ? '' : `${share} %`) },
       {
         head: 'State',

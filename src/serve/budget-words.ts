@@ -1,7 +1,9 @@
-import { amountIn, type Budget, type BudgetWithStored, shareOf } from '../budgets/index.ts';
+import { amountIn, type Budget, type BudgetWithStored, shareOf, unitOf } from '../budgets/index.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { formatInstant, type Instant } from '../time.ts';
+import { usdUnit } from '../unit-format.ts';
+import { money } from './format.ts';
 import { named } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 
@@ -12,8 +14,11 @@ export function budgetKey({ limits, ...budget }: Budget): string {
   );
 }
 
-export function usdOf(whole: bigint): string {
-  return decimalOfWhole(whole, usdDecimals);
+/** An amount of a budget. The pages say that amounts without a unit are USD, so only other units are named. */
+export function amountCell(budget: Budget, whole: bigint, isNamed = true): Markup {
+  const unit = unitOf(budget);
+  const shown = money(decimalOfWhole(whole, usdDecimals), { unit });
+  return isNamed && unit !== usdUnit ? html`${shown} ${unit}` : shown;
 }
 
 /** The share of the amount, as a number and a bar. */
@@ -28,6 +33,7 @@ export function stateWords({ budget, spend, forecast, state }: BudgetWithStored)
   if (state === undefined) return html`<span class="state warn">not known</span>`;
   if (state === 'EXCEEDED') return html`<span class="state bad">exceeded</span>`;
   if (state === 'WARNING') return html`<span class="state warn">near its limit</span>`;
+  if (state === 'NO COUNTS') return html`<span class="state warn">no counts</span>`;
   if (state === 'OK') return html`<span class="state good">on track</span>`;
   const isOver = forecast.kind === 'forecast' && forecast.mean >= amountIn(budget, spend.period.name);
   const day = forecast.kind === 'forecast' ? forecast.exceedsOn : undefined;

@@ -6,20 +6,20 @@ import {
   budgetsFile,
   loadBudgets,
   readBudgetsWithStored,
+  unitOf,
 } from '../budgets/index.ts';
 import { type AddressPart, budgetAddress } from '../dashboard-address.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import { hourMs, type Instant } from '../time.ts';
 import { budgetDetail } from './budget-detail.ts';
-import { budgetKey, shareCell, stateWords, usdOf } from './budget-words.ts';
-import { money } from './format.ts';
+import { amountCell, budgetKey, shareCell, stateWords } from './budget-words.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 
 /** Most urgent first. */
-const urgency: readonly string[] = ['EXCEEDED', 'FORECAST', 'WARNING', 'OK'];
+const urgency: readonly string[] = ['EXCEEDED', 'FORECAST', 'WARNING', 'OK', 'NO COUNTS'];
 
 /** Every budget in its present period, most urgent first. Reads all costs: for unrestricted viewers only. */
 export async function budgetsPage(request: PageRequest): Promise<Page> {
@@ -150,7 +150,7 @@ function findingOf(lines: readonly BudgetWithStored[]): Markup {
   const lead =
     excess <= 0n
       ? html`<b>${named(budget.name, '')}</b> is forecast to reach a threshold`
-      : html`<b>${named(budget.name, '')}</b> ${over > 0 ? 'is' : 'is expected to end'} ${money(usdOf(excess))} USD over its budget`;
+      : html`<b>${named(budget.name, '')}</b> ${over > 0 ? 'is' : 'is expected to end'} ${amountCell(budget, excess, false)} ${unitOf(budget)} over its budget`;
   return html`${lead}. Of ${lines.length} budgets, ${over} ${over === 1 ? 'is' : 'are'} exceeded and ${coming} ${coming === 1 ? 'is' : 'are'} expected to be.`;
 }
 
@@ -164,21 +164,26 @@ const columns = [
   {
     head: 'Spent',
     isNumber: true,
-    cell: ({ spend }: BudgetWithStored) => (spend.spent === undefined ? 'not known' : money(usdOf(spend.spent))),
+    cell: ({ budget, spend }: BudgetWithStored) =>
+      spend.spent === undefined
+        ? spend.per === undefined
+          ? 'not known'
+          : 'no counts'
+        : amountCell(budget, spend.spent, false),
   },
   {
     head: 'Budget',
     isNumber: true,
-    cell: ({ budget, spend }: BudgetWithStored) => money(usdOf(amountIn(budget, spend.period.name))),
+    cell: ({ budget, spend }: BudgetWithStored) => amountCell(budget, amountIn(budget, spend.period.name)),
   },
   { head: 'Share', isNumber: true, cell: shareCell },
   {
     head: 'Forecast',
     isNumber: true,
-    cell: ({ forecast }: BudgetWithStored) =>
+    cell: ({ budget, forecast }: BudgetWithStored) =>
       forecast.kind === 'none'
         ? html`<span title="${forecast.reason}">none</span>`
-        : html`${money(usdOf(forecast.mean))}<br><span class="empty">${money(usdOf(forecast.low))} – ${money(usdOf(forecast.high))}</span>`,
+        : html`${amountCell(budget, forecast.mean, false)}<br><span class="empty">${amountCell(budget, forecast.low, false)} – ${amountCell(budget, forecast.high, false)}</span>`,
   },
   {
     head: 'Period',

@@ -1,12 +1,14 @@
 import { plainDecimal } from '../decimals.ts';
-import { amount, signed } from '../usd-format.ts';
+import { groupedAmount, usdUnit } from '../unit-format.ts';
+import { signed } from '../usd-format.ts';
 import { html, type Markup } from './markup.ts';
 
 export { amount, relative, signed } from '../usd-format.ts';
 
-/** A cell with an amount: to the cent, exact on hover. */
-export function money(text: string, how: { readonly isSigned?: boolean } = {}): Markup {
-  return html`<data value="${text}" title="${trimmed(text)} USD">${how.isSigned === true ? signed(text) : amount(text)}</data>`;
+/** A cell with an amount: to the cent, exact on hover. USD, if no other unit is given. */
+export function money(text: string, how: { readonly isSigned?: boolean; readonly unit?: string } = {}): Markup {
+  const shown = how.isSigned === true ? signed(text) : groupedAmount(text, how.unit);
+  return html`<data value="${text}" title="${trimmed(text)} ${how.unit ?? usdUnit}">${shown}</data>`;
 }
 
 /** Decimal text without the zeros at its end, but with cents. */

@@ -160,16 +160,20 @@ ${numbers === undefined ? '' : numbersTable(chart, numbers, pages)}${details ?? 
 </figure>`;
 }
 
-function exactActions({ names, series }: ExactNumbers, pages: FigureOptions['pages']): ChartActions {
+function exactActions({ names, unit = 'USD', series }: ExactNumbers, pages: FigureOptions['pages']): ChartActions {
   return {
-    ...{ names, unit: 'USD' },
+    ...{ names, unit },
     ...(pages === undefined ? {} : { pages }),
     texts: Object.fromEntries(series.map(({ id, texts }) => [id, texts])),
   };
 }
 
 /** The numbers of a chart: exact, with the page of each place as a link, for readers without a pointer. */
-function numbersTable({ title }: Chart, { head, names, series }: ExactNumbers, pages: FigureOptions['pages']): Markup {
+function numbersTable(
+  { title }: Chart,
+  { head, names, unit = 'USD', series }: ExactNumbers,
+  pages: FigureOptions['pages'],
+): Markup {
   interface Line {
     readonly name: string;
     readonly place: number;
@@ -179,9 +183,9 @@ function numbersTable({ title }: Chart, { head, names, series }: ExactNumbers, p
     series.some(({ texts }) => (texts[place] ?? null) !== null) ? [{ name, place, page: pages?.[place] ?? null }] : [],
   );
   const cell = (text: string | null | undefined) =>
-    text === null || text === undefined ? '' : /^-?\d+(\.\d+)?$/.test(text) ? money(text) : text;
+    text === null || text === undefined ? '' : /^-?\d+(\.\d+)?$/.test(text) ? money(text, { unit }) : text;
   return html`<details><summary>Numbers by ${head.toLowerCase()}</summary>${table(
-    `${title}, USD`,
+    `${title}, ${unit}`,
     [
       { head, cell: ({ name, page }: Line) => (page === null ? name : html`<a href="${page}">${name}</a>`) },
       ...series.map(({ name, texts }) => ({

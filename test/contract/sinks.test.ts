@@ -13,6 +13,7 @@ import {
   exampleFacts,
   exampleForecast,
   examplePicture,
+  exampleRatio,
   exampleShared,
   messageOf,
 } from '../support/example-alerts.ts';
@@ -192,7 +193,9 @@ test('webhook messages match the published schema', async () => {
     for (const name of Object.keys(fact)) expect(Object.keys(own.properties), String(fact['kind'])).toContain(name);
     for (const name of own.required) expect(Object.keys(fact)).toContain(name);
   }
-  expect(Object.keys(schema.$defs.budget.properties)).toEqual(expect.arrayContaining(Object.keys(exampleShared)));
+  expect(Object.keys(schema.$defs.budget.properties)).toEqual(
+    expect.arrayContaining(Object.keys({ ...exampleShared, ...exampleRatio })),
+  );
   const anomaly = schema.$defs.anomaly.properties;
   expect(Object.keys(anomaly)).toEqual(expect.arrayContaining(Object.keys(exampleCalled)));
   expect(anomaly.notice.enum).toContain(exampleCalled.notice);

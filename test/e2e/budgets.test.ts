@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Ended, ingest, newProject, runCli } from '../support/project.ts';
 import { type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
@@ -78,6 +78,61 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
     );
   });
 
+  test('shows budgets in units of usage, and costs per unit of what a file counts', async () => {
+    const file = await draft(`budgets:
+  - { name: everything, period: monthly, amount: 100 USD }
+  - { name: runtime, period: monthly, amount: 50000 GB-seconds, scope: { workspace: north }, thresholds: [80%] }
+  - { name: hours, period: monthly, amount: 100 GB-hours }
+  - { name: orders, period: monthly, amount: 0.5 USD, per: { name: order, counts: orders.csv } }
+  - { name: visits, period: monthly, amount: 0.5 USD, per: { name: visit, counts: visits.csv } }
+`);
+    await writeFile(join(dirname(file), 'orders.csv'), 'date,count\n2026-10-01,10\n2026-10-02,90\n2026-10-03,0\n');
+    await writeFile(join(dirname(file), 'visits.csv'), 'date,count\n');
+    const { exitCode, stdout, stderr } = await run('--file', file, '--exit-code');
+    expect(
+      stdout,
+    ).toBe(`budget      period       spent        of  unit                %  days left  a day  forecast  state      complete through
+──────────  ───────  ─────────  ────────  ─────────────  ──────  ─────────  ─────  ────────  ─────────  ────────────────────
+everything  2026-10      69.00    100.00  USD             69.00       23.8   9.86      none  OK         2026-10-08T00:00:00Z
+runtime     2026-10      60000     50000  GB-seconds     120.00       23.8   8571      none  EXCEEDED   2026-10-08T00:00:00Z
+hours       2026-10      19.17    100.00  GB-hours        19.17       23.8   2.74      none  OK         2026-10-08T00:00:00Z
+orders      2026-10   0.550000  0.500000  USD per order  110.00       23.8             none  EXCEEDED   2026-10-04T00:00:00Z
+visits      2026-10  no counts  0.500000  USD per visit               23.8             none  NO COUNTS  nothing yet
+runtime counts GB-seconds of sandbox_compute_runtime_gbs
+hours counts GB-hours of sandbox_compute_runtime_gbs, volume_storage_gbs; name billing_dimension in its scope to count fewer
+orders: 55.00 USD for 100 × order, through 2026-10-03, the last day with counts
+visits: nothing of visit is counted yet
+a day of everything, runtime, hours: of the last 168 complete hours 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z
+no forecast of everything, runtime, hours: too little history: 5 complete days since its first cost, for 24 to come
+no forecast of orders: a cost per order is the ratio so far, which has no forecast
+no forecast of visits: a cost per visit is the ratio so far, which has no forecast
+complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
+`);
+    expect(stderr).toBe(
+      'warning: budget orders, 2026-10 is not complete: the counts of order end with 2026-10-03, 4 days behind the costs\n' +
+        'warning: budget visits, 2026-10 is not complete: the counts of visit have nothing in 2026-10, 7 days behind the costs\n',
+    );
+    expect(exitCode).toBe(4);
+    const json = await run('--file', file, '--json');
+    const shown = (JSON.parse(json.stdout) as { budgets: Record<string, unknown>[] }).budgets;
+    expect(shown.map(({ unit, spent, state }) => [unit, spent, state])).toEqual([
+      ['USD', '69.000000000000', 'OK'],
+      ['GB-seconds', '60000.000000000000', 'EXCEEDED'],
+      ['GB-hours', '19.166666666667', 'OK'],
+      ['USD per order', '0.550000000000', 'EXCEEDED'],
+      ['USD per visit', null, 'NO COUNTS'],
+    ]);
+    expect(shown.slice(3).map(({ per }) => per)).toEqual([
+      { name: 'order', count: '100', cost: '55.000000000000', through: '2026-10-03' },
+      { name: 'visit', count: '0', cost: '0.000000000000', through: null },
+    ]);
+    const back = await run('backtest', 'runtime', '--file', file, '--lookback', '10d');
+    expect(back.stdout).toContain('GB-seconds then');
+    expect(back.stdout).not.toContain('USD');
+    const refused = await run('backtest', 'orders', '--file', file);
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('cannot be tested on the past')]);
+  });
+
   test('prints exact decimals with --json', async () => {
     const { stdout } = await run('--json');
     const answer = JSON.parse(stdout) as { budgets: Record<string, unknown>[] };
@@ -90,6 +145,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       periodStart: '2026-10-01T00:00:00Z',
       periodEnd: '2026-11-01T00:00:00Z',
       timeZone: 'UTC',
+      unit: 'USD',
       spent: '60.000000000000',
       spentSince: '0.000000000000',
       amount: '60.000000000000',
@@ -242,6 +298,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
     ]);
     expect(answer).toEqual({
       budget: 'less',
+      unit: 'USD',
       from: '2026-09-01T00:00:00Z',
       to: '2026-10-08T03:00:00Z',
       recordedSince: '2026-10-04T02:15:00Z',
@@ -249,4 +306,14 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       settledThrough: '2026-10-05T00:00:00Z',
     });
   });
+});
+
+test('doctor names counts that have stopped', async () => {
+  await writeFile(
+    join(dir, 'jobs', 'budgets.yaml'),
+    'budgets:\n  - { name: orders, period: monthly, amount: 1 USD, per: { name: order, counts: orders.csv } }\n',
+  );
+  await writeFile(join(dir, 'jobs', 'orders.csv'), 'date,count\n2026-10-02,5\n');
+  const { stdout } = await runCli(['doctor', '--dir', dir, '--now', now]);
+  expect(stdout).toContain('budget orders: its counts of order end with 2026-10-02, 5 days behind the costs');
 });

@@ -6,6 +6,7 @@ import { withCarried } from '../../src/budgets/carried.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { othersOf } from '../../src/budgets/show-now.ts';
 import { budgetFacts, namesNotFound, readSpends, watchedSpends } from '../../src/budgets/spend.ts';
+import { stateOf } from '../../src/budgets/thresholds.ts';
 import { formatInstant } from '../../src/time.ts';
 import type { Connection } from '../../src/warehouse/connection.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
@@ -280,6 +281,141 @@ test('spend comes with its most expensive resources', async () => {
     ['acc_one south box 0.500000000000'],
     [],
   ]);
+});
+
+describe('a budget in a unit of usage', () => {
+  const given: Given = {
+    ...complete('acc_one'),
+    costs: [
+      { usage: '5400.5', cost: '2', billing_dimension: 'sandbox_compute_runtime_gbs' },
+      { usage: '1800', cost: '1', billing_dimension: 'volume_storage_gbs', resource_name: 'disk' },
+      { usage: '700', cost: '50', billing_dimension: 'agent_async_requests_count' },
+      { usage: '0', cost: '-3', billing_dimension: 'volume_storage_gbs', resource_name: 'credit' },
+    ],
+  };
+
+  test('adds up the usage of its scope in that unit, and names the billing dimensions and the largest resources', async () => {
+    const asked = budgets(
+      ['amount: 9000 GB-seconds', 'thresholds: [80%, 100%]'],
+      ['amount: 2 GB-hours', 'thresholds: [100%]'],
+      ['amount: 1000 count', 'thresholds: [700 count]'],
+      ['amount: 1 hours'],
+      ['amount: 9000 GB-seconds', 'scope: { billing_dimension: volume_storage_gbs }'],
+    );
+    await withBooks(given, async (connection) => {
+      expect(await spent(connection, asked)).toEqual(['7200.5', '2.000138888889', '700', '0', '1800']);
+      const [seconds, hours] = await watchedSpends(connection, asked.slice(0, 2), usual);
+      expect(seconds?.dimensions).toEqual(['sandbox_compute_runtime_gbs', 'volume_storage_gbs']);
+      expect(seconds?.drivers.map(({ resourceName, cost }) => [resourceName, cost])).toEqual([
+        ['box', '5400.500000000000'],
+        ['disk', '1800.000000000000'],
+      ]);
+      expect(hours?.drivers.map(({ cost }) => cost)).toEqual(['1.500138888889', '0.500000000000']);
+      const facts = await budgetFacts(connection, asked, usual);
+      expect(facts.map(({ threshold, unit, state }) => [threshold, unit, state])).toEqual([
+        ['80%', 'GB-seconds', 'raised'],
+        ['100%', 'GB-seconds', 'resolved'],
+        ['100%', 'GB-hours', 'raised'],
+        ['700 count', 'count', 'raised'],
+        ['100%', 'hours', 'resolved'],
+        ['100%', 'GB-seconds', 'resolved'],
+      ]);
+      expect(await namesNotFound(connection, asked)).toEqual([
+        'budget b3: no usage of its scope in the books is in hours',
+      ]);
+    });
+  });
+
+  test('can be tested on the past, for the present owners and labels too', async () => {
+    const [seconds, hours] = budgets(
+      ['amount: 7000 GB-seconds', 'thresholds: [100%]'],
+      ['amount: 1 GB-hours', 'thresholds: [100%]'],
+    );
+    await withBooks(given, async (connection) => {
+      for (const [budget, value] of [
+        [seconds, '7200.500000000000'],
+        [hours, '2.000138888889'],
+      ] as const) {
+        if (budget === undefined) throw new Error('expected a budget');
+        const { events } = await backtestBudget(connection, budget, { from: now - 20 * 86_400_000, now, lagHours: 2 });
+        expect(events.map((event) => [event.state, event.value, event.unit])).toEqual([
+          ['raised', value, budget === seconds ? 'GB-seconds' : 'GB-hours'],
+        ]);
+      }
+    });
+  });
+});
+
+describe('a budget for a cost per unit', () => {
+  const given: Given = {
+    ...complete('acc_one'),
+    costs: [
+      { bucket_start: '2026-09-01 05:00:00', cost: '4', resource_name: 'a' },
+      { bucket_start: '2026-09-03 05:00:00', cost: '9', resource_name: 'b' },
+      { bucket_start: '2026-09-04 05:00:00', cost: '6', resource_name: 'b' },
+      { bucket_start: '2026-09-20 05:00:00', cost: '100', resource_name: 'c' },
+    ],
+  };
+  const span = (name: string, count: number) => {
+    const start = Date.parse(`${name}T00:00:00Z`);
+    return { name, start, end: start + 86_400_000, count: BigInt(count) * 10n ** 12n };
+  };
+  const named = (...spans: ReturnType<typeof span>[]) => {
+    const [budget] = budgets(['amount: 0.5 USD', 'thresholds: [80%, 100%]']);
+    if (budget === undefined) throw new Error('expected a budget');
+    return { ...budget, per: { name: 'order', spans } };
+  };
+
+  test('divides the costs of complete and counted days, also of days without a count of more than 0', async () => {
+    // The third has no count, and the twentieth is not complete.
+    const counted = named(
+      span('2026-08-30', 3),
+      span('2026-09-01', 20),
+      span('2026-09-02', 0),
+      span('2026-09-04', 5),
+      span('2026-09-20', 1),
+    );
+    await withBooks(given, async (connection) => {
+      const spends = await watchedSpends(connection, [counted], usual);
+      expect(spends.map(({ period, per }) => [period.name, per?.count])).toEqual([
+        ['2026-08', undefined],
+        ['2026-09', 25n * 10n ** 12n],
+      ]);
+      expect(plain(spends[1]?.spent)).toBe('0.4');
+      expect(spends[1]).toMatchObject({
+        completeThrough: Date.parse('2026-09-05T00:00:00Z'),
+        burnRate: undefined,
+        gaps: [
+          'no count of order for 2026-09-03; the costs of these days are left out',
+          'the counts of order end with 2026-09-04, 15 days behind the costs',
+        ],
+      });
+      const told = spends[1]?.drivers.map(({ resourceName, cost }) => `${resourceName} ${Number(cost)}`);
+      expect(told).toEqual(['b 6', 'a 4']);
+      const facts = await budgetFacts(connection, [counted], usual);
+      expect(facts.map(({ threshold, state, unit, per }) => [threshold, state, unit, per])).toEqual([
+        [
+          '80%',
+          'raised',
+          'USD per order',
+          { name: 'order', count: '25', cost: '10.000000000000', through: '2026-09-04' },
+        ],
+        ['100%', 'resolved', 'USD per order', expect.anything()],
+      ]);
+    });
+  });
+
+  test('is unknown without counts, and makes no fact', async () => {
+    for (const counted of [named(), named(span('2026-09-02', 0)), named(span('2026-08-31', 7))]) {
+      await withBooks(given, async (connection) => {
+        const spend = (await watchedSpends(connection, [counted], usual)).at(-1);
+        expect(spend?.spent).toBeUndefined();
+        if (spend === undefined) throw new Error('expected a spend');
+        expect(stateOf(counted, spend.period, spend)).toBe('NO COUNTS');
+        expect(await budgetFacts(connection, [counted], usual)).toEqual([]);
+      });
+    }
+  });
 });
 
 describe('rollover', () => {

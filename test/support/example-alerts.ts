@@ -330,3 +330,49 @@ export const exampleShared: AlertFact & { readonly kind: 'budget' } = {
     ? { forecast: { ...exampleForecast.forecast, changes: ['launch on 2026-10-26 (+30%) adds 120.00 USD'] } }
     : {}),
 };
+
+/** A threshold of a budget in a unit of usage, and one of its forecast. */
+export const exampleUsage: AlertFact & { readonly kind: 'budget' } = {
+  ...(exampleFacts['budget'] as AlertFact & { readonly kind: 'budget' }),
+  key: 'budget/acc_main/runtime/2026-10/80%',
+  budget: 'runtime',
+  unit: 'GB-seconds',
+  value: '1689000.500000000000',
+  limit: '1600000.000000000000',
+  amount: '2000000.000000000000',
+  drivers: [driver('sandbox', 'training-lab', 'research', '512000.250000000000')],
+};
+
+/** A forecast threshold of such a budget. */
+export const exampleUsageForecast: AlertFact & { readonly kind: 'budget' } = {
+  ...exampleUsage,
+  key: 'budget/acc_main/runtime/2026-10/forecast:100%',
+  threshold: '100%',
+  of: 'forecast',
+  limit: '2000000.000000000000',
+  ...(exampleForecast.forecast
+    ? {
+        forecast: {
+          ...exampleForecast.forecast,
+          ...{ value: '2400000.000000000000', low: '2300000.000000000000', high: '2500000.000000000000' },
+        },
+      }
+    : {}),
+};
+
+/** A threshold of a cost per unit. */
+export const exampleRatio: AlertFact & { readonly kind: 'budget' } = {
+  ...(exampleFacts['budget'] as AlertFact & { readonly kind: 'budget' }),
+  key: 'budget/@all/orders/2026-10/100%',
+  account: null,
+  budget: 'orders',
+  unit: 'USD per order',
+  threshold: '100%',
+  severity: 'critical',
+  value: '0.061250000000',
+  limit: '0.050000000000',
+  amount: '0.050000000000',
+  per: { name: 'order', count: '80000', cost: '4900.000000000000', through: '2026-10-20' },
+  completeThrough: '2026-10-21T00:00:00Z',
+  gaps: ['no count of order for 2026-10-12; the costs of these days are left out'],
+};

@@ -3,6 +3,7 @@ import { allocationKeys, ways } from '../../src/allocation/parse.ts';
 import { anomalyKeys } from '../../src/anomalies/rules.ts';
 import { thresholdSubjects } from '../../src/budgets/budget.ts';
 import { budgetFileKeys } from '../../src/budgets/file-keys.ts';
+import { usageUnits } from '../../src/budgets/usage-unit.ts';
 import { configKeys } from '../../src/config/keys.ts';
 import { serveTokenKeys } from '../../src/config/serve-settings.ts';
 import { alertSeverities, severityKinds, sinkKeys } from '../../src/config/sink-settings.ts';
@@ -160,6 +161,10 @@ function jobSchema(): Schema {
 
 function budgetsSchema(): Schema {
   const usd = text('an amount above 0 such as 5000 USD', { pattern: '^[0-9]{1,15}(\\.[0-9]{1,12})? USD$' });
+  const units = ['USD', ...usageUnits].join('|');
+  const amount = text('an amount above 0 such as 5000 USD or 2000000 GB-seconds', {
+    pattern: `^[0-9]{1,15}(\\.[0-9]{1,12})? (${units})$`,
+  });
   const names = (description: string) => oneOrMore(text('a name'), description);
   const byName = (description: string) => ({ ...named(names('one or more values'), description), minProperties: 1 });
   const sinks = names('names of sinks in costbook.yaml');
@@ -179,8 +184,8 @@ function budgetsSchema(): Schema {
       not: { required: ['owner', 'label'] },
     },
   );
-  const share = text('a share of the amount, or USD: 80% or 4500 USD', {
-    pattern: '^([0-9]{1,4}(\\.[0-9]{1,4})?%|[0-9]{1,15}(\\.[0-9]{1,12})? USD)$',
+  const share = text('a share of the amount, or an amount in its unit: 80% or 4500 USD', {
+    pattern: `^([0-9]{1,4}(\\.[0-9]{1,4})?%|[0-9]{1,15}(\\.[0-9]{1,12})? (${units}))$`,
   });
   const threshold = mapping(
     budgetFileKeys.threshold,
@@ -215,7 +220,18 @@ function budgetsSchema(): Schema {
         ),
         'parts that share the amount; the answer shows the spend of each',
       ),
-      amount: usd,
+      amount,
+      per: mapping(
+        budgetFileKeys.per,
+        {
+          name: text('what is counted, such as order', { maxLength: 50 }),
+          counts: text('a CSV file next to this file: date, count', { pattern: '^[A-Za-z0-9_.-]+\\.csv$' }),
+        },
+        {
+          description: 'what the costs are divided by: the amount is USD for one of them',
+          required: ['name', 'counts'],
+        },
+      ),
       from: {
         type: ['string', 'integer'],
         description: 'the first period of growth, rollover or a list of limits, such as 2026-10',
@@ -228,13 +244,16 @@ function budgetsSchema(): Schema {
         description: 'whether a period gets what is unspent of the one before; with a cap, at most that',
       },
       limits: {
-        anyOf: [named(usd, 'by period'), listOf(usd, 'of consecutive periods, starting with from; the last one stays')],
+        anyOf: [
+          named(amount, 'by period'),
+          listOf(amount, 'of consecutive periods, starting with from; the last one stays'),
+        ],
         description:
           'other amounts for single periods: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026; or, without amount, a list',
       },
       parent: text('the budget that includes this one'),
       thresholds: listOf(
-        threshold,
+        { anyOf: [share, threshold] },
         'levels of spend or forecast that raise an alert; by default 100% spent (critical) and 100% forecast (warning)',
       ),
       notify: sinks,

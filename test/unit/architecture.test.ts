@@ -138,7 +138,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   currency: ['config', 'warehouse'],
   allocation: ['config', 'warehouse'],
   jobs: ['config', 'warehouse'],
-  budgets: ['config', 'forecast', 'terminal', 'warehouse'],
+  budgets: ['config', 'forecast', 'platform', 'terminal', 'warehouse'],
   metrics: ['budgets', 'config', 'jobs', 'warehouse'],
   anomalies: ['budgets', 'config', 'terminal', 'warehouse'],
   storage: ['config'],

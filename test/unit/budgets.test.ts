@@ -92,7 +92,7 @@ budgets:
           {
             of: 'spent',
             code: '4500 USD',
-            at: { usd: 4500n * usd },
+            at: { amount: 4500n * usd },
             severity: 'critical',
             notify: ['oncall', 'finops'],
           },
@@ -181,6 +181,38 @@ budgets:
         '21:15: at: found 60% of forecast a second time in this budget; keep one',
         '22:14: notify: found the sink "finop", which costbook.yaml does not have; did you mean finops?',
       ].join('\n'),
+    );
+  });
+
+  test('may be in a unit of usage, with all of its amounts in that unit', () => {
+    const text = `budgets:
+  - name: runtime
+    period: monthly
+    amount: 2000000 GB-seconds
+    limits: { 2026-12: 2500000 GB-seconds }
+    from: 2026-10
+    rollover: { cap: 1000 GB-seconds }
+    scope: { billing_dimension: sandbox_compute_runtime_gbs }
+    thresholds: [80%, 1900000 GB-seconds]
+`;
+    const [runtime] = parse(text);
+    expect(runtime).toMatchObject({
+      amount: 2_000_000n * usd,
+      scope: { billing_dimension: ['sandbox_compute_runtime_gbs'], unit: 'GB-seconds' },
+      thresholds: [{ code: '80%' }, { code: '1900000 GB-seconds', at: { amount: 1_900_000n * usd } }],
+    });
+    const child = `  - name: part\n    parent: runtime\n    period: monthly\n    amount: 5 USD\n`;
+    const mixed = text.replace('2500000 GB-seconds', '2500000 USD').replace('1900000 GB-seconds', '5 USD');
+    expect(problems(mixed.replace('_gbs', '_count') + child)).toBe(
+      [
+        '5:24: 2026-12: found "2500000 USD", expected an amount above 0 such as 5000 GB-seconds or 0.25 GB-seconds, in GB-seconds and without separators between the digits',
+        '8:33: billing_dimension: found "sandbox_compute_runtime_count", which is metered in count, expected a dimension in GB-seconds',
+        '9:23: thresholds: found "5 USD", expected a share of the amount up to 9999%, or an amount, both above 0, such as 80%, 82.5% or 4500 GB-seconds',
+        '13:13: amount: found USD below "runtime", which is in GB-seconds, expected the same unit, so that amounts can be compared',
+      ].join('\n'),
+    );
+    expect(problems(text.replace('amount: 2000000 GB-seconds', 'amount: 5 GB-second'))).toContain(
+      '4:13: amount: found the unit "GB-second", expected USD, GB-hours, GB-seconds, count or hours; did you mean GB-seconds?',
     );
   });
 
@@ -376,6 +408,30 @@ describe('evaluateBudgets', () => {
     expect(facts(mild, 2n * usd), 'the severity would be lost').toEqual(other);
   });
 
+  test('does not report a threshold below the amount once a period has ended within its budget; an open one stays', () => {
+    const at = budget('some', '3 USD', 'thresholds: [80%, 100%, { at: 120% }, { at: 90%, of: forecast }]');
+    const key = 'budget/@all/some/2026-11/80%';
+    const told = (spent: bigint, completeThrough: number, open: string[] = []) =>
+      evaluateBudgets(
+        [only(at)],
+        [{ budget: 'some', period: november, spent, completeThrough, gaps: [], drivers: [] }],
+        new Set(open),
+      )
+        .filter(({ state }) => state === 'raised')
+        .map(({ threshold, of = 'spent' }) => `${threshold} ${of}`);
+    const within = (3n * usd * 91n) / 100n;
+    expect(told(within, november.end - 3_600_000), 'the last hour may cost more').toEqual([
+      '80% spent',
+      '90% forecast',
+    ]);
+    expect(told(within, november.end)).toEqual([]);
+    expect(told(within, november.end, [key])).toEqual(['80% spent']);
+    expect(told(within, november.end, [key.replace('80%', 'forecast:90%')])).toEqual(['90% forecast']);
+    expect(told(usd, november.end, [key])).toEqual([]);
+    expect(told(3n * usd, november.end), 'it did not end within its budget').toEqual(['100% spent']);
+    expect(told(4n * usd, november.end)).toEqual(['120% spent']);
+  });
+
   test('makes no fact about unknown spend: it is neither reached nor resolved', () => {
     expect(states(undefined)).toEqual([]);
   });
@@ -413,12 +469,12 @@ describe('evaluateBudgets', () => {
   test('measures a period with its own amount by that amount', () => {
     const more = only(budget('some', '3 USD', 'limits: { 2026-11: 30 USD }'));
     const december = calendarOf('monthly').periodAt(november.end);
-    expect(stateOf(more, november, 3n * usd)).toBe('OK');
-    expect(stateOf(more, december, 3n * usd)).toBe('EXCEEDED');
+    expect(stateOf(more, november, { spent: 3n * usd })).toBe('OK');
+    expect(stateOf(more, december, { spent: 3n * usd })).toBe('EXCEEDED');
   });
 
   test('gives the state of the amount or of a threshold, or unknown', () => {
-    const told = [usd / 2n, 2n * usd, 3n * usd, undefined].map((spent) => stateOf(some, november, spent));
+    const told = [usd / 2n, 2n * usd, 3n * usd, undefined].map((spent) => stateOf(some, november, { spent }));
     expect(told).toEqual(['OK', 'WARNING', 'EXCEEDED', undefined]);
   });
 });
@@ -518,11 +574,11 @@ describe('a forecast threshold', () => {
   });
 
   test('gives the state FORECAST, which ranks between WARNING and EXCEEDED', () => {
-    const told = (spent: bigint, mean: number) => stateOf(some, november, spent, forecast(mean));
+    const told = (spent: bigint, mean: number) => stateOf(some, november, { spent: spent }, forecast(mean));
     expect([told(10n * usd, 99), told(10n * usd, 100), told(100n * usd, 120)]).toEqual(['OK', 'FORECAST', 'EXCEEDED']);
     const asks = only(budget('some', '100 USD', 'thresholds: [{ at: 100%, of: forecast }, { at: 10% }]'));
-    expect(stateOf(asks, november, 10n * usd, forecast(100))).toBe('FORECAST');
-    expect(stateOf(asks, november, 10n * usd, forecast(99))).toBe('WARNING');
+    expect(stateOf(asks, november, { spent: 10n * usd }, forecast(100))).toBe('FORECAST');
+    expect(stateOf(asks, november, { spent: 10n * usd }, forecast(99))).toBe('WARNING');
   });
 
   test('is a default threshold, so that the state FORECAST always has an alert', () => {
@@ -538,10 +594,10 @@ describe('a forecast threshold', () => {
     const none = only(budget('some', '100 USD', 'thresholds: [{ at: 100% }]'));
     const less = only(budget('some', '100 USD', 'thresholds: [{ at: 80% }]'));
     for (const of of [none, less]) {
-      expect(stateOf(of, november, 94n * usd, forecast(100))).toBe('FORECAST');
-      expect(stateOf(of, november, 100n * usd, forecast(120))).toBe('EXCEEDED');
+      expect(stateOf(of, november, { spent: 94n * usd }, forecast(100))).toBe('FORECAST');
+      expect(stateOf(of, november, { spent: 100n * usd }, forecast(120))).toBe('EXCEEDED');
     }
-    expect(stateOf(none, november, 94n * usd, forecast(99))).toBe('OK');
+    expect(stateOf(none, november, { spent: 94n * usd }, forecast(99))).toBe('OK');
   });
 });
 

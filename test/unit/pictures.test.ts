@@ -17,7 +17,7 @@ function budgetPicture(): Picture {
     spent: day < 20 ? String((day + 1) * 200) : null,
   }));
   const drawn = burnUp({
-    ...{ period: { name: '2026-10', start, end }, steps, spent: '4000', limit: '5000' },
+    ...{ unit: 'USD', period: { name: '2026-10', start, end }, steps, spent: '4000', limit: '5000' },
     completeThrough: start + 20 * dayMs,
     forecast: { mean: '6200', low: '5800', high: '6600' },
   });

@@ -13,8 +13,11 @@ import {
   exampleFacts,
   exampleForecast,
   exampleParts,
+  exampleRatio,
   exampleRunaway,
   exampleShared,
+  exampleUsage,
+  exampleUsageForecast,
   messageOf,
 } from '../support/example-alerts.ts';
 import fc from '../support/fast-check.ts';
@@ -67,6 +70,9 @@ const examples: Readonly<Record<string, OutgoingMessage>> = {
   forecast_shared: messageOf(entryOf(exampleShared)),
   forecast_resolved: messageOf(entryOf({ ...exampleForecast, state: 'resolved' }, 'resolved')),
   forecast_ended: messageOf(entryOf({ ...exampleForecast, state: 'resolved', forecast: null }, 'resolved')),
+  budget_of_usage: messageOf(entryOf(exampleUsage)),
+  forecast_of_usage: messageOf(entryOf(exampleUsageForecast)),
+  budget_per_order: messageOf(entryOf(exampleRatio)),
   several: messageOf(...facts.map((fact) => entryOf(fact))),
   repeat: { ...messageOf(entryOf(budget)), mayBeRepeat: true },
   test: { ...messageOf(entryOf(budget)), isTest: true },

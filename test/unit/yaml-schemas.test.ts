@@ -19,6 +19,7 @@ const folder = await newProject();
 await mkdir(join(folder, 'jobs'));
 await writeFile(join(folder, 'jobs', 'owners.csv'), 'workspace,product\nnorth,search\n');
 await writeFile(join(folder, 'jobs', 'finance.csv'), 'budget,period,amount\nfrom_table,2026-10,5\n');
+await writeFile(join(folder, 'jobs', 'orders.csv'), 'date,count\n2026-10-01,5\n');
 
 type Name = keyof typeof yamlSchemas;
 
@@ -204,6 +205,8 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
             owner: { team: ['search'] },
           },
         },
+        { name: 'usage', period: 'monthly', amount: '5 GB-seconds', thresholds: ['80%', '4 GB-seconds'] },
+        { name: 'orders', period: 'monthly', amount: '0.05 USD', per: { name: 'order', counts: 'orders.csv' } },
         { name: 'labels', period: 'yearly', amount: '5 USD', scope: { label: { tier: 'gold' } } },
         {
           name: 'growing',

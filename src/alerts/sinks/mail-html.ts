@@ -259,16 +259,17 @@ function budgetTable(budgets: CostSummary['budgets']): Markup {
     WARNING: 'near its limit',
     FORECAST: 'forecast to exceed',
     EXCEEDED: 'exceeded',
+    'NO COUNTS': 'no counts yet',
   };
   return html`${dataTable(
-    'Budgets in their current periods, USD',
+    `Budgets in their current periods${budgets.every(({ unit }) => unit === undefined) ? ', USD' : ''}`,
     [{ head: 'Budget' }, { head: 'Spent', isNumber: true }, { head: 'Of', isNumber: true }, { head: 'State' }],
     budgets
       .slice(0, maxBudgets)
-      .map(({ budget, period, spent, amount: whole, share, state }) => [
+      .map(({ budget, period, unit, spent, amount: whole, share, state }) => [
         html`${safe(oneLine(budget, maxCell))}<br><span class="muted" style="${new Markup(on.muted)}">${period}</span>`,
         spent === null ? 'unknown' : amount(spent),
-        amount(whole),
+        unit === undefined ? amount(whole) : html`${amount(whole)}<br>${unit}`,
         html`${share === null ? '' : html`${share} %<br>`}${words[state ?? ''] ?? 'unknown'}`,
       ]),
   )}${budgets.length <= maxBudgets ? '' : paragraph(`and ${budgets.length - maxBudgets} more budgets; "costbook budgets" lists them`)}${budgets

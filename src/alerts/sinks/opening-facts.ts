@@ -57,13 +57,17 @@ export function openingFacts(summary: CostSummary): OpeningFacts {
       nowUsd: amount(cost),
       changeUsd: change(difference(cost, costBefore)),
     })),
-    budgets: budgets.slice(0, maxBudgets).map(({ budget, spent: used, amount: whole, share, state }) => ({
-      name: oneLine(budget, maxNameLength),
-      spentUsd: used === null ? null : amount(used),
-      budgetUsd: amount(whole),
-      usedPercent: share,
-      state,
-    })),
+    // A model reads USD here; budgets in other units are in the table below its text.
+    budgets: budgets
+      .filter(({ unit }) => unit === undefined)
+      .slice(0, maxBudgets)
+      .map(({ budget, spent: used, amount: whole, share, state }) => ({
+        name: oneLine(budget, maxNameLength),
+        spentUsd: used === null ? null : amount(used),
+        budgetUsd: amount(whole),
+        usedPercent: share,
+        state,
+      })),
     anomalies: anomalies && {
       open: String(anomalies.open),
       openImpactUsd: change(anomalies.openImpact),
