@@ -164,7 +164,7 @@ export interface InterfaceFact extends DataFactHead {
 export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly state: BudgetFact['state'] | 'withdrawn';
   readonly revision?: string | undefined;
-  /** Reported anomalies that are part of the spend, the largest first; missing if there are none. */
+  /** Reported anomalies in the spend, or in what its forecast is made from, the largest first; missing if there are none. */
   readonly unusual?: readonly UnusualCost[] | undefined;
 };
 
@@ -178,6 +178,8 @@ export interface UnusualCost {
   readonly isOver: boolean;
   /** Difference from the usual cost in USD, decimal text. */
   readonly impact: string;
+  /** What a whole day of it costs more, USD as decimal text, an estimate; null if it has ended or its pace is unknown. */
+  readonly daily: string | null;
 }
 
 export type DataFact =

@@ -51,7 +51,7 @@ import { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
 import { alertKey, diskKey } from './next-step.ts';
 import { alertRows } from './rows.ts';
 import { type DataState, dataFacts, heldFacts, parseFact, type Severities, withWithdrawn } from './transitions.ts';
-import { withBudgetsLeft, withUnusualCosts } from './unusual-costs.ts';
+import { namedAnomalies, withBudgetsLeft, withUnusualCosts } from './unusual-costs.ts';
 
 /** Everything that facts depend on besides the books. */
 export interface AlertFactsOptions {
@@ -120,7 +120,7 @@ export async function readAlertFacts(
   const unusual = factsOfAnomalies(anomalies, known, state, asked.anomalyRules);
   const { budgets: asRead, spends } = budgets;
   const facts = [
-    ...withUnusualCosts(budgets.facts, asRead, unusual),
+    ...withUnusualCosts(budgets.facts, asRead, namedAnomalies(unusual, endedAnomalies(known), anomalies.present)),
     ...dataFacts({ ...state, runs }, known, asked.severities),
     ...withBudgetsLeft(unusual, asRead, spends),
   ];
@@ -139,6 +139,14 @@ function mistakesRun(
 }
 
 const nothingFound: AnomalyState = { anomalies: [], accounts: [], present: [], feedback: [] };
+
+/** The last facts of alerts about anomalies that have ended. */
+function endedAnomalies(known: readonly KnownAlert[]): AnomalyFact[] {
+  return known.flatMap(({ key, isOpen, isNotified, fact: text }) => {
+    const fact = !isOpen && isNotified && key.startsWith('anomaly/') ? parseFact(text) : undefined;
+    return fact?.kind === 'anomaly' ? [fact] : [];
+  });
+}
 
 /** The facts about anomalies. If detection is off, open alerts are withdrawn. */
 function factsOfAnomalies(

@@ -6,7 +6,7 @@ import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { fullDiskWords } from '../errors.ts';
 import { withoutStep } from '../failure.ts';
-import { percentOf, usd } from '../money.ts';
+import { percentOf, roughly, usd } from '../money.ts';
 import { nextWords, parseNextStep } from '../next-step.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import { describeSpan } from '../time.ts';
@@ -25,7 +25,7 @@ import type {
   RunFact,
   UnprovenFact,
 } from './alert-fact.ts';
-import { budgetPace } from './budget-pace.ts';
+import { budgetPace, goingOnWords } from './budget-pace.ts';
 import { dashboardLink } from './dashboard-link.ts';
 import { alertKey, diskKey, isBilled, nextStepOf } from './next-step.ts';
 import type { CostSummary } from './summary.ts';
@@ -312,7 +312,7 @@ export function cardOf({ key, occurrence, transition, since, fact: unsafe, answe
     warnings: fact.kind === 'budget' ? fact.gaps.map((sentence) => `Not complete: ${sentence}`) : [],
     notes: [
       ...(isUnreadable(fact) ? [] : [throughWords(fact.completeThrough)]),
-      `${oneLine(key, maxSentenceLength)}${times}`,
+      `key ${oneLine(key, maxSentenceLength)}${times}`,
     ],
     answers,
   };
@@ -601,7 +601,10 @@ function overWords(fact: AlertFact): Words {
     case 'run':
       return {
         title: fact.key === diskKey ? fullDiskWords(fact.error ?? '').over : `${fact.command} succeeds again`,
-        sentences: [],
+        sentences:
+          fact.command === 'ingest' && fact.completeThrough !== null
+            ? [`All costs before ${fact.completeThrough} are in the books again.`]
+            : [],
       };
     case 'books':
       return {
@@ -667,6 +670,7 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
         ? []
         : [`It is expected to exceed ${inUnit(fact.limit, fact.unit)} ${aboutWhen(fact, forecast)}.`]),
       ...unusualWords(fact),
+      ...[goingOnWords(fact)].flatMap((words) => words ?? []),
       ...(forecast.changes === undefined ? [] : [`It includes planned changes: ${forecast.changes.join('; ')}.`]),
       `${spentWords(fact)}. The forecast uses the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
     ],
@@ -682,15 +686,22 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   };
 }
 
-/** The part of the spend that is unusual. */
+/** The anomalies in the spend, or behind its forecast. */
 function unusualWords({ unusual = [] }: BudgetWords): string[] {
   if (unusual.length === 0) return [];
-  const parts = unusual.map((one) => `${usd(one.impact)} for ${one.subject} ${anomalySpan(one)}`);
-  return [`Unusual costs in this spend: ${parts.join('; ')}.`];
+  const parts = unusual.map((one) => {
+    const goesOn = one.daily === null ? '' : `, still about ${roughly(one.daily)} a day`;
+    return `${usd(one.impact)} for ${one.subject} ${anomalySpan(one)}${one.isOver ? ', ended' : goesOn}`;
+  });
+  return [`Unusual costs: ${parts.join('; ')}.`];
 }
 
 /** What to do if a budget is reached, or is forecast to be. */
-function budgetStepOf({ unit }: BudgetWords): string {
+function budgetStepOf({ unit, unusual = [] }: BudgetWords): string {
+  const running = unusual.find(({ isOver }) => !isOver);
+  if (running !== undefined) {
+    return `Act: check ${running.subject} first. If its cost is intended, raise the budget in jobs/budgets.yaml.`;
+  }
   const what =
     unit === undefined || isRatio(unit) ? 'check the largest costs. If they are' : 'check what is used most. If it is';
   return `Act: ${what} intended, raise the budget in jobs/budgets.yaml.`;
@@ -706,9 +717,10 @@ function spentWords(fact: BudgetWords, more = ''): string {
   return `${ofAmount(fact, fact.value)} ${usedWord(fact)}in ${fact.period} (${percentOf(fact.value, fact.amount)} %${more})`;
 }
 
-/** `1234.56 of 1000.00 USD expected in 2026-10 (123.5 %)`. */
+/** `1234.56 USD expected in 2026-10 (123.5 % of 1000.00 USD)`. */
 function forecastOf(fact: BudgetWords, { value }: Forecast, more = ''): string {
-  return `${ofAmount(fact, value)} expected in ${fact.period} (${percentOf(value, fact.amount)} %${more})`;
+  const share = `${percentOf(value, fact.amount)} % of ${inUnit(fact.amount, fact.unit)}`;
+  return `${inUnit(value, fact.unit)} expected in ${fact.period} (${share}${more})`;
 }
 
 function ofAmount({ amount, unit }: BudgetWords, value: string): string {
@@ -766,7 +778,11 @@ function partWords(parts: NonNullable<BudgetWords['parts']>, unit: string | unde
 
 /** The largest resources of a budget. */
 function driversOf({ drivers, unit }: BudgetWords): Card['list'] {
-  if (unit === undefined || isRatio(unit)) return driverList('Largest costs', drivers);
+  if (unit === undefined || isRatio(unit)) {
+    // Fractions of a cent say nothing beside larger costs.
+    const shown = drivers.filter(({ cost }) => Number(cost) >= 0.005);
+    return driverList('Largest costs', shown.length === 0 ? drivers : shown);
+  }
   if (drivers.length === 0) return undefined;
   return { label: 'Used most', items: drivers.map((driver) => `${nameOf(driver)}: ${inUnit(driver.cost, unit)}`) };
 }

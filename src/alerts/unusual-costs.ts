@@ -3,11 +3,14 @@ import { amountIn, type Budget, type SpendNow } from '../budgets/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { dayMs, type Instant } from '../time.ts';
+import type { AnomalyRow } from '../warehouse/index.ts';
 import type { BudgetAlertFact, UnusualCost } from './alert-fact.ts';
 
 /** A budget message names what is unusual if it is at least this part of the amount, in percent. */
 const namedPercent = 5n;
 const mostNamed = 3;
+/** A forecast of days leans on the costs of so many days. */
+const daysBefore = 35;
 
 /**
  * Facts of anomalies, each with the budget that it presses most: the one of which it leaves the smallest part. Only
@@ -50,7 +53,10 @@ export function withBudgetsLeft(
   });
 }
 
-/** Facts of budgets, each with the unusual costs in its period, the largest first. Pure. */
+/**
+ * Facts of budgets, each with the reported anomalies that explain it, the largest first: those of its period; for a forecast
+ * also those of the weeks before, which it is made from. Pure.
+ */
 export function withUnusualCosts(
   facts: readonly BudgetAlertFact[],
   budgets: readonly Budget[],
@@ -59,26 +65,63 @@ export function withUnusualCosts(
   return facts.map((fact) => {
     const budget = budgets.find(({ name }) => name === fact.budget);
     if (budget === undefined || fact.state !== 'raised') return fact;
-    const period = { start: Date.parse(fact.periodStart), end: Date.parse(fact.periodEnd) };
+    const [start, end] = [Date.parse(fact.periodStart), Date.parse(fact.periodEnd)];
+    const from = fact.of === 'forecast' ? start - daysBefore * dayMs : start;
+    const through = fact.completeThrough === null ? start : Date.parse(fact.completeThrough);
     const least = (wholeOfDecimal(fact.amount, usdDecimals) * namedPercent) / 100n;
     const unusual = anomalies
       .filter((one) => isOfInterest(one) && covers(budget, one))
-      .filter((one) => Date.parse(one.firstDay) >= period.start && includes(period, lastInstant(one)))
-      .map((one) => ({ one, impact: wholeOfDecimal(one.impact, usdDecimals) }))
-      .filter(({ impact }) => impact >= least)
-      .toSorted((a, b) => (a.impact > b.impact ? -1 : a.impact < b.impact ? 1 : 0))
+      .filter((one) => Date.parse(one.firstDay) >= from && lastInstant(one) < end)
+      .map((one) => ({ one, size: wholeOfDecimal(one.impact, usdDecimals) + toCome(dailyOf(one), through, end) }))
+      .filter(({ size }) => size >= least)
+      .toSorted((a, b) => (a.size > b.size ? -1 : a.size < b.size ? 1 : 0))
       .slice(0, mostNamed)
       .map(({ one }): UnusualCost => {
         const { key, firstDay, lastDay, isOver, impact } = one;
-        return { key, subject: anomalySubject(one), firstDay, lastDay, isOver, impact };
+        return { key, subject: anomalySubject(one), firstDay, lastDay, isOver, impact, daily: dailyOf(one) };
       });
     return unusual.length === 0 ? fact : { ...fact, unusual };
   });
 }
 
+/** What a daily cost adds from an instant to the end of a period, in trillionths of a USD. */
+export function toCome(daily: string | null, from: Instant, end: Instant): bigint {
+  if (daily === null || end <= from) return 0n;
+  return (wholeOfDecimal(daily, usdDecimals) * BigInt(end - from)) / BigInt(dayMs);
+}
+
+/** What a whole day of an anomaly costs more lately; null if it has ended or its pace is unknown. */
+function dailyOf({ isOver, dailyImpact, pace, hours }: AnomalyFact): string | null {
+  return isOver ? null : (hours?.pace ?? dailyImpact ?? pace ?? null);
+}
+
+/**
+ * The anomalies that budgets may name: the present facts, and those of alerts that ended before, with their present amounts.
+ * `rows` are the anomalies of the last months. Pure.
+ */
+export function namedAnomalies(
+  facts: readonly AnomalyFact[],
+  ended: readonly AnomalyFact[],
+  rows: readonly AnomalyRow[],
+): AnomalyFact[] {
+  const byKey = new Map(rows.map((row) => [row.anomaly_key, row]));
+  const present = new Set(facts.map(({ key }) => key));
+  const before = ended.flatMap((fact): AnomalyFact[] => {
+    const parts = (fact.parts ?? [fact]).flatMap(({ key }) => byKey.get(key) ?? []);
+    // What became usual goes on as a usual cost.
+    if (present.has(fact.key) || parts.length === 0 || parts.some(({ state }) => state !== 'over')) return [];
+    const impact = parts.reduce((sum, row) => sum + wholeOfDecimal(row.impact, usdDecimals), 0n);
+    const [lastDay = ''] = parts.map(({ last_day: day }) => day).toSorted((a, b) => (a < b ? 1 : -1));
+    return [{ ...fact, state: 'resolved', isOver: true, impact: usd(impact), lastDay }];
+  });
+  return [...facts, ...before];
+}
+
 /** Whether it adds costs that are there. */
-function isOfInterest({ isUp, state, impact, isRestated }: AnomalyFact): boolean {
-  return isUp && !isRestated && (state === 'raised' || state === 'resolved') && !impact.startsWith('-');
+function isOfInterest({ isUp, state, impact, isRestated, isUsual }: AnomalyFact): boolean {
+  return (
+    isUp && !isRestated && isUsual !== true && (state === 'raised' || state === 'resolved') && !impact.startsWith('-')
+  );
 }
 
 /** Whether every cost of an anomaly is in the scope of a budget. Names, owners and labels of resources cannot be known. */

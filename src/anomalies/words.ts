@@ -176,9 +176,8 @@ function noticeWords({ notice, lastNotice, firstDay, lastDay }: AnomalyFact): st
       return [`It got worse.${before}`];
     case 'continues':
     case 'unfixed':
-      return [`It has lasted ${days} days.${before}`];
     case 'reminder':
-      return [`It continues after ${days} days.${before}`];
+      return [`It goes on, now on day ${days}.${before}`];
     case 'first':
     case undefined:
       return [];
@@ -286,13 +285,15 @@ function nextWords(fact: AnomalyFact): string {
   if (!isUp) return `Check whether ${name} was meant to ${anomaly === 'drop' ? 'stop' : 'cost less'}.`;
   if (billingDimension?.includes('_storage_') === true) return `Check what ${name} stores.`;
   if (anomaly === 'new') return `Check who runs ${name}, and whether it is meant to run.`;
-  return `Check what ${name} runs, and its schedule.`;
+  return `Check what ${name} runs, and its schedule; stop what should not run.`;
 }
 
 /** How to raise the bar. Lower costs have none: they are reported once. */
 function silenceWords({ isUp, isOver, feedback = [] }: AnomalyFact): string[] {
   if (!isUp || isOver || feedback.some(({ as }) => as !== 'fixed')) return [];
-  return ['If it is intended, run "costbook alerts ack KEY --as expected" with the key below.'];
+  return [
+    'If it is intended, run "costbook alerts ack KEY --as expected" with the key below: then only more than this is reported.',
+  ];
 }
 
 function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {

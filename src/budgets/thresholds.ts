@@ -191,7 +191,15 @@ function forecastState(
   if (completeThrough !== undefined && completeThrough >= period.end) return 'resolved';
   if (forecast?.kind !== 'forecast') return undefined;
   const stays = isOpen && forecast.mean * 100n >= limit * (100n - forecastSlackPercent);
-  return forecast.mean >= limit || stays ? 'raised' : 'resolved';
+  return (forecast.mean >= limit && isLikely(forecast, limit)) || stays ? 'raised' : 'resolved';
+}
+
+/**
+ * Whether the middle of the interval reaches a limit too, on a logarithmic scale. The mean alone can be far above what is
+ * likely: with an interval of 21 to 6,308 USD, 1,444 USD are no reason to act.
+ */
+function isLikely({ low, high }: PeriodForecast, limit: bigint): boolean {
+  return limit <= 0n || (low > 0n && low * high >= limit * limit);
 }
 
 function forecastFact(budget: Budget, threshold: Threshold, { period, forecast }: Spend): ForecastFact | null {

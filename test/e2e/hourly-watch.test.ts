@@ -72,7 +72,7 @@ describe('an agent that runs away at 21:00, in a project that runs hourly_watch'
     );
     expect(text).toMatch(/That is \d+ times its usual cost\. A whole day of it is about 10\d USD\./);
     expect(text).toContain('since about 15 Nov, 21:00 UTC');
-    expect(text).toContain('Check what demo-analyst runs, and its schedule.');
+    expect(text).toContain('Check what demo-analyst runs, and its schedule; stop');
     // Its hours are younger than what counts as complete.
     expect(text).toContain('complete through 2026-11-15T21:00:00Z');
   });
@@ -88,7 +88,7 @@ describe('an agent that runs away at 21:00, in a project that runs hourly_watch'
   test('sends no second message when its day is complete: the same alert goes on, and says so on the third day', () => {
     expect(toldRuns()).toEqual(['2026-11-15T23:10', '2026-11-18T02:40']);
     const [text = ''] = read.get('2026-11-18T02:40') ?? [];
-    expect(text).toMatch(/It has lasted 3 days\. The last message reported 8\.\d\d USD through 15 Nov\./);
+    expect(text).toMatch(/It goes on, now on day 3\. The last message reported 8\.\d\d USD through 15 Nov\./);
     expect(text).toContain(key);
   });
 });

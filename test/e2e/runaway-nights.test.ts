@@ -76,7 +76,7 @@ describe('a runaway agent, as seen in Slack and mail', () => {
       /🔴 12\.19 USD more than usual on 15 Nov, about 1,4\d\d USD by the end of November if it stays: demo-analyst$/,
     );
     expect(mail?.text).toMatch(/It started in the last 3 hours of the day: a whole day of it is about 9\d USD\./);
-    expect(mail?.text).toContain('Check what demo-analyst runs, and its schedule.');
+    expect(mail?.text).toContain('Check what demo-analyst runs, and its schedule; stop');
     expect(mail?.text).toContain('complete through 2026-11-16T00:00:00Z');
   });
 
@@ -86,7 +86,7 @@ describe('a runaway agent, as seen in Slack and mail', () => {
       /🔴 19\d\.\d\d USD more than usual since 15 Nov, about 1,3\d\d USD by the end of November if it stays: demo-analyst$/,
     );
     expect(mail?.text).toContain('A whole day costs about 90 USD more.');
-    expect(mail?.text).toContain('It has lasted 3 days. The last message reported 12.19 USD through 15 Nov.');
+    expect(mail?.text).toContain('It goes on, now on day 3. The last message reported 12.19 USD through 15 Nov.');
   });
 
   test('is resolved two days after its last day, with its total', () => {

@@ -39,7 +39,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
       {
         key: 'anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-12',
         ...{ subject: 'training-lab', firstDay: '2026-10-12', lastDay: '2026-10-14', isOver: true },
-        impact: '412.500000000000',
+        ...{ impact: '412.500000000000', daily: null },
       },
     ],
   },

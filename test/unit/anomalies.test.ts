@@ -196,7 +196,7 @@ describe('the text of an anomaly', () => {
       '🔴 543.95 USD more than usual since 20 Oct, about 987 USD by the end of October if it stays: demo-analyst',
     );
     expect(lines[0]).toBe('A whole day costs about 89 USD more.');
-    expect(lines[1]).toContain('It has lasted 7 days. The last message reported 191.57 USD through 22 Oct.');
+    expect(lines[1]).toContain('It goes on, now on day 7. The last message reported 191.57 USD through 22 Oct.');
     expect(lines[2]).toContain('Budget everything has 650.51 USD left');
     expect(lines[3]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
     expect(lines[4]).toContain('In the 48 hours before: 2026-10-20 04:02 UTC deployed');

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { UnusualCost } from '../../src/alerts/alert-fact.ts';
 import { budgetPace } from '../../src/alerts/budget-pace.ts';
 
-function pace(value: string, completeThrough: string | null, amount = '3000') {
+function pace(value: string, completeThrough: string | null, amount = '3000', unusual: UnusualCost[] = []) {
   const { sentence = '', next = 'act' } = budgetPace({
-    ...{ value, amount, completeThrough },
+    ...{ value, amount, completeThrough, unusual },
     ...{ periodStart: '2026-11-01T00:00:00Z', periodEnd: '2026-12-01T00:00:00Z' },
   });
   return `${sentence} ${next}`;
@@ -40,5 +41,32 @@ describe('a budget whose threshold is reached', () => {
 
   test('of an amount of 0 is exceeded', () => {
     expect(pace('1', '2026-11-20T00:00:00Z', '0')).toMatch(/^It is 1\.00 USD over/);
+  });
+
+  const runaway = {
+    ...{ key: 'anomaly/x', subject: 'demo-analyst', firstDay: '2026-11-15', lastDay: '2026-11-21', isOver: false },
+    ...{ impact: '544', daily: '90' },
+  };
+
+  test('says where it ends if an anomaly goes on, and if it stops now', () => {
+    // 60 USD of usual costs in 21 days are 86 in 30; 544 are there, and nine more days are 810.
+    expect(pace('604', '2026-11-22T00:00:00Z', '600', [runaway])).toMatch(
+      /^It is 4\.00 USD over its budget\. If demo-analyst goes on like this, .* about 1,440 USD; .* about 630 USD\. act$/,
+    );
+    expect(pace('604', '2026-11-22T00:00:00Z', '1000', [runaway])).toMatch(
+      /So the budget is spent around the 26th\. act$/,
+    );
+  });
+
+  test('does not go on with an anomaly that has ended', () => {
+    const ended = { ...runaway, isOver: true, daily: null };
+    expect(pace('604', '2026-11-22T00:00:00Z', '700', [ended])).toMatch(/ends at about 630 USD, within .* No action/);
+    // What began before the period is not part of its spend.
+    const early = { ...ended, firstDay: '2026-10-30' };
+    expect(pace('604', '2026-11-22T00:00:00Z', '700', [early])).toMatch(/about 863 USD\. act$/);
+  });
+
+  test('and that ends close to its amount asks for action', () => {
+    expect(pace('1500', '2026-11-16T00:00:00Z', '3050')).toMatch(/about 3,000 USD, close to the budget\. act$/);
   });
 });

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { BudgetAlertFact } from '../../src/alerts/alert-fact.ts';
-import { withBudgetsLeft, withUnusualCosts } from '../../src/alerts/unusual-costs.ts';
+import { namedAnomalies, withBudgetsLeft, withUnusualCosts } from '../../src/alerts/unusual-costs.ts';
 import { anomalyWords } from '../../src/anomalies/index.ts';
 import type { Budget } from '../../src/budgets/budget.ts';
 import type { SpendNow } from '../../src/budgets/index.ts';
 import { wholeOfDecimal } from '../../src/decimals.ts';
+import type { AnomalyRow } from '../../src/warehouse/index.ts';
 import { exampleFacts, exampleParts, exampleRunaway } from '../support/example-alerts.ts';
 
 const usd = (text: string) => wholeOfDecimal(text, 12);
@@ -77,7 +78,8 @@ describe('a budget', () => {
 
   test('names unusual costs of its period from 5 % of its amount on, the largest first', () => {
     const other = { ...runaway, key: 'anomaly/other', impact: '600.000000000000' };
-    const small = { ...runaway, key: 'anomaly/small', impact: '249.990000000000' };
+    const ended = { dailyImpact: null, isOver: true };
+    const small = { ...runaway, ...ended, key: 'anomaly/small', impact: '249.990000000000' };
     const [found] = withUnusualCosts([fact], [whole], [runaway, small, other]);
     expect(found?.unusual?.map(({ key, impact }) => [key, impact])).toEqual([
       ['anomaly/other', '600.000000000000'],
@@ -88,9 +90,45 @@ describe('a budget', () => {
   test('names none that began before its period, none that is not reported, and none of another scope', () => {
     const early = { ...runaway, firstDay: '2026-09-30' };
     const lapsed = { ...runaway, state: 'lapsed' as const };
-    expect(withUnusualCosts([fact], [whole], [early, lapsed])).toEqual([fact]);
+    const usual = { ...runaway, isUsual: true, state: 'resolved' as const };
+    expect(withUnusualCosts([fact], [whole], [early, lapsed, usual])).toEqual([fact]);
     expect(withUnusualCosts([fact], [budget('research', '5000', { workspace: ['research'] })], [runaway])).toEqual([
       fact,
     ]);
+  });
+});
+
+describe('the forecast of a budget', () => {
+  const { unusual: _, ...fact } = exampleFacts['budget'] as BudgetAlertFact;
+  const whole = budget('research', '5000');
+
+  test('names what goes on by what it will cost, and what ended in the weeks before its period', () => {
+    const young = { ...runaway, impact: '12.190000000000', dailyImpact: null, pace: '97.000000000000' };
+    const before = { ...runaway, key: 'anomaly/before', firstDay: '2026-09-15', lastDay: '2026-09-23', isOver: true };
+    const long = { ...before, key: 'anomaly/long', firstDay: '2026-08-15', lastDay: '2026-08-23' };
+    const [found] = withUnusualCosts([{ ...fact, of: 'forecast' }], [whole], [young, before, long]);
+    expect(found?.unusual?.map(({ key, daily }) => [key, daily])).toEqual([
+      [young.key, '97.000000000000'],
+      ['anomaly/before', null],
+    ]);
+    // 12.19 USD so far are less than 5 % of the amount, but its spend goes on as well.
+    expect(withUnusualCosts([fact], [whole], [young])[0]?.unusual).toHaveLength(1);
+  });
+});
+
+describe('an anomaly that has ended', () => {
+  const row = (state: string, impact: string) =>
+    ({ anomaly_key: runaway.key, state, impact, last_day: '2026-10-28' }) as AnomalyRow;
+
+  test('stays named with its present amount until its period is over', () => {
+    const [named] = namedAnomalies([], [runaway], [row('over', '715.630000000000')]);
+    expect(named).toMatchObject({ isOver: true, impact: '715.630000000000', lastDay: '2026-10-28', state: 'resolved' });
+  });
+
+  test('is not named if it was restated, became usual, or is reported again', () => {
+    expect(namedAnomalies([], [runaway], [row('restated', '1')])).toEqual([]);
+    expect(namedAnomalies([], [runaway], [row('usual', '1')])).toEqual([]);
+    expect(namedAnomalies([], [runaway], [])).toEqual([]);
+    expect(namedAnomalies([runaway], [runaway], [row('over', '1')])).toEqual([runaway]);
   });
 });
