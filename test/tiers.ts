@@ -65,7 +65,7 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/scale-bench.test.ts': 'Makes books of three sizes and runs nights, alerts, reports and the lake over each.',
   'test/e2e/spark.test.ts':
     'Starts a cluster of Spark and runs every report on it; e2e/engine holds the statements and failures.',
-  'test/e2e/full-and-slow-store.test.ts': 'Fills the disk of an S3 server, and waits for a slow one.',
+  'test/e2e/full-and-slow-store.test.ts': 'Fills the disk of an S3 server, kills it, and waits for a slow one.',
   'test/e2e/storage-commands.test.ts': 'Kills publications to an S3 server at every request.',
   'test/e2e/storage.test.ts': 'Installs and starts an S3 server, kills it and its clients, and waits for time limits.',
   'test/e2e/verify-past.test.ts': 'Eight restatements of a long past as two roles.',
