@@ -119,8 +119,10 @@ export async function readAlertFacts(
   const runs = [...state.runs, ...mistakesRun([asked.problem, budgets.problem], asked)];
   const unusual = factsOfAnomalies(anomalies, known, state, asked.anomalyRules);
   const { budgets: asRead, spends } = budgets;
+  const named = namedAnomalies(unusual, endedAnomalies(known), anomalies.present);
+  const open = new Set(known.filter(({ isOpen }) => isOpen).map(({ key }) => key));
   const facts = [
-    ...withUnusualCosts(budgets.facts, asRead, namedAnomalies(unusual, endedAnomalies(known), anomalies.present)),
+    ...withUnusualCosts(budgets.facts, asRead, named, open),
     ...dataFacts({ ...state, runs }, known, asked.severities),
     ...withBudgetsLeft(unusual, asRead, spends),
   ];

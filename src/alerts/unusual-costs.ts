@@ -55,14 +55,16 @@ export function withBudgetsLeft(
 
 /**
  * Facts of budgets, each with the reported anomalies that explain it, the largest first: those of its period; for a forecast
- * also those of the weeks before, which it is made from. Pure.
+ * also those of the weeks before, which it is made from. A forecast that reaches its threshold only by
+ * anomalies that ended before its period is not raised, unless its alert is among the open ones. Pure.
  */
 export function withUnusualCosts(
   facts: readonly BudgetAlertFact[],
   budgets: readonly Budget[],
   anomalies: readonly AnomalyFact[],
+  open: ReadonlySet<string> = new Set(),
 ): BudgetAlertFact[] {
-  return facts.map((fact) => {
+  return facts.map((fact): BudgetAlertFact => {
     const budget = budgets.find(({ name }) => name === fact.budget);
     if (budget === undefined || fact.state !== 'raised') return fact;
     const [start, end] = [Date.parse(fact.periodStart), Date.parse(fact.periodEnd)];
@@ -80,8 +82,21 @@ export function withUnusualCosts(
         const { key, firstDay, lastDay, isOver, impact } = one;
         return { key, subject: anomalySubject(one), firstDay, lastDay, isOver, impact, daily: dailyOf(one) };
       });
-    return unusual.length === 0 ? fact : { ...fact, unusual };
+    if (unusual.length === 0) return fact;
+    const named = { ...fact, unusual };
+    return !open.has(fact.key) && isByEnded(named) ? { ...named, state: 'resolved' } : named;
   });
+}
+
+/** Whether a forecast without the anomalies that ended before its period is below its threshold. Those in it are spent. */
+function isByEnded({ of, value, limit, forecast, periodStart, unusual = [] }: BudgetAlertFact): boolean {
+  if (of !== 'forecast' || forecast === undefined || forecast === null) return false;
+  const [spent, expected, least] = [value, forecast.value, limit].map((text) => wholeOfDecimal(text, usdDecimals));
+  if (spent === undefined || expected === undefined || least === undefined || spent >= least) return false;
+  const ended = unusual
+    .filter(({ isOver, lastDay }) => isOver && Date.parse(lastDay) < Date.parse(periodStart))
+    .map(({ impact }) => wholeOfDecimal(impact, usdDecimals));
+  return expected - ended.reduce((sum, impact) => sum + impact, 0n) < least;
 }
 
 /** What a daily cost adds from an instant to the end of a period, in trillionths of a USD. */
