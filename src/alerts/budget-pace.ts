@@ -26,7 +26,7 @@ const closeShare = 0.97;
  * Usual costs go on at their pace so far, anomalies at the pace of their last days; those that have ended cost no more. Pure.
  */
 export function budgetPace(fact: Pace): BudgetPace {
-  const { value, amount, periodEnd, unit } = fact;
+  const { value, amount, unit } = fact;
   const { start, end, through } = timesOf(fact);
   const over = wholeOfDecimal(value, usdDecimals) - wholeOfDecimal(amount, usdDecimals);
   const overWords = over > 0n ? [`It is ${wholeInUnit(over, unit)} over its budget.`] : [];
@@ -39,28 +39,29 @@ export function budgetPace(fact: Pace): BudgetPace {
         }
       : { sentence: [...overWords, 'The period is over.'].join(' '), next: undefined };
   }
-  const [spent, planned] = [Number(value), Number(amount)];
-  const { atEnd } = endsOf(fact);
   const goesOn = goingOnWords(fact);
+  const { atEnd } = endsOf(fact);
   const ending = `ends at about ${roughly(atEnd.toFixed(2), unit)}`;
   if (over >= 0n) {
     return { sentence: [...overWords, goesOn ?? `At this pace it ${ending}.`].join(' '), next: undefined };
   }
   const passed = `${percentOf(String(through - start), String(end - start))} % of the period is over.`;
+  const planned = Number(amount);
   if (atEnd <= planned) {
     const isClose = atEnd > planned * closeShare;
     const words = goesOn ?? `At this pace it ${ending}, ${isClose ? 'close to' : 'within'} the budget.`;
-    return { sentence: `${passed} ${words}`, next: isClose ? undefined : 'No action is needed yet.' };
+    return { sentence: `${passed} ${words}`, next: `No action is needed yet${isClose ? ', but little is left' : ''}.` };
   }
-  const left = (planned - spent) / (atEnd - spent);
-  const when = aboutDay(
-    new Date(through + left * (Date.parse(periodEnd) - through)).toISOString().slice(0, 10),
-    end - start,
-  );
-  const spentWords = `the budget is ${unit === undefined ? 'spent' : 'used up'} ${when}`;
-  const words =
-    goesOn === undefined ? `At this pace ${spentWords}, and the period ${ending}.` : `${goesOn} So ${spentWords}.`;
+  const words = goesOn ?? `At this pace ${spentWords(fact, atEnd)}, and the period ${ending}.`;
   return { sentence: `${passed} ${words}`, next: undefined };
+}
+
+/** `the budget is spent around the 21st`. */
+function spentWords(fact: Pace, atEnd: number): string {
+  const { start, end, through } = timesOf(fact);
+  const left = (Number(fact.amount) - Number(fact.value)) / (atEnd - Number(fact.value));
+  const day = new Date(through + left * (end - through)).toISOString().slice(0, 10);
+  return `the budget is ${fact.unit === undefined ? 'spent' : 'used up'} ${aboutDay(day, end - start)}`;
 }
 
 /** Where the period ends if anomalies that go on stay, and if they stop; undefined if none goes on. Pure. */
@@ -74,7 +75,10 @@ export function goingOnWords(fact: Pace): string | undefined {
       ? [`${first.subject} goes on like this`, 'it stopped now']
       : ['these go on', 'they stopped now'];
   const [more, less] = [atEnd, withoutThem].map((usd) => roughly(usd.toFixed(2), fact.unit));
-  return `If ${goOn}, the period ends at about ${more}; if ${stopped}, at about ${less}.`;
+  const [spent, planned] = [Number(fact.value), Number(fact.amount)];
+  const when = spent < planned && atEnd > planned ? `${spentWords(fact, atEnd)}, and ` : '';
+  const verdict = spent >= planned ? '' : withoutThem > planned ? ', over the budget too' : ', within the budget';
+  return `If ${goOn}, ${when}the period ends at about ${more}; if ${stopped}, at about ${less}${verdict}.`;
 }
 
 function timesOf({ periodStart, periodEnd, completeThrough }: Pace): { start: number; end: number; through: number } {

@@ -660,17 +660,22 @@ function perPace({ name, count, cost, through }: NonNullable<BudgetWords['per']>
 
 function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   const { step, observations, historyEnd, exceedsOn } = forecast;
+  const goesOn = goingOnWords(fact);
   return {
     title: `Budget ${fact.budget}: ${forecastOf(fact, forecast, `, threshold ${fact.threshold}`)}`,
     share: percentOf(fact.value, fact.amount),
     next: budgetStepOf(fact),
     sentences: [
-      forecastSentence(fact, forecast),
-      ...(exceedsOn === null
-        ? []
-        : [`It is expected to exceed ${inUnit(fact.limit, fact.unit)} ${aboutWhen(fact, forecast)}.`]),
+      // Where costs are unusual now, a range that is learned from usual days says little.
+      ...(goesOn === undefined
+        ? [
+            forecastSentence(fact, forecast),
+            ...(exceedsOn === null
+              ? []
+              : [`It is expected to exceed ${inUnit(fact.limit, fact.unit)} ${aboutWhen(fact, forecast)}.`]),
+          ]
+        : [goesOn]),
       ...unusualWords(fact),
-      ...[goingOnWords(fact)].flatMap((words) => words ?? []),
       ...(forecast.changes === undefined ? [] : [`It includes planned changes: ${forecast.changes.join('; ')}.`]),
       `${spentWords(fact)}. The forecast uses the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
     ],

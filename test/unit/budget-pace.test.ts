@@ -54,7 +54,7 @@ describe('a budget whose threshold is reached', () => {
       /^It is 4\.00 USD over its budget\. If demo-analyst goes on like this, .* about 1,440 USD; .* about 630 USD\. act$/,
     );
     expect(pace('604', '2026-11-22T00:00:00Z', '1000', [runaway])).toMatch(
-      /So the budget is spent around the 26th\. act$/,
+      /goes on like this, the budget is spent around the 26th, and the period ends at about 1,440 USD; .* 630 USD, within the budget\. act$/,
     );
   });
 
@@ -66,7 +66,9 @@ describe('a budget whose threshold is reached', () => {
     expect(pace('604', '2026-11-22T00:00:00Z', '700', [early])).toMatch(/about 863 USD\. act$/);
   });
 
-  test('and that ends close to its amount asks for action', () => {
-    expect(pace('1500', '2026-11-16T00:00:00Z', '3050')).toMatch(/about 3,000 USD, close to the budget\. act$/);
+  test('and that ends close to its amount says that little is left', () => {
+    expect(pace('1500', '2026-11-16T00:00:00Z', '3050')).toMatch(
+      /about 3,000 USD, close to the budget\. No action is needed yet, but little is left\.$/,
+    );
   });
 });
