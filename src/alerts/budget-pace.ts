@@ -91,8 +91,10 @@ function endsOf(fact: Pace): { readonly atEnd: number; readonly withoutThem: num
   const { start, end, through } = timesOf(fact);
   let [unusual, toCome] = [0, 0];
   for (const { firstDay, impact, daily } of fact.unusual ?? []) {
-    if (Date.parse(firstDay) >= start) unusual += Number(impact);
-    toCome += (Number(daily ?? 0) * (end - through)) / dayMs;
+    const ofDays = (ms: number) => (Number(daily ?? 0) * ms) / dayMs;
+    // Of one that began before the period, only its days in the period are in the spend.
+    unusual += Date.parse(firstDay) >= start ? Number(impact) : ofDays(through - start);
+    toCome += ofDays(end - through);
   }
   const withoutThem = ((Number(fact.value) - unusual) * (end - start)) / (through - start) + unusual;
   return { atEnd: withoutThem + toCome, withoutThem };

@@ -55,8 +55,8 @@ export function withBudgetsLeft(
 
 /**
  * Facts of budgets, each with the reported anomalies that explain it, the largest first: those of its period; for a forecast
- * also those of the weeks before, which it is made from. A forecast that reaches its threshold only by
- * anomalies that ended before its period is not raised, unless its alert is among the open ones. Pure.
+ * also those of the weeks before, which it is made from. A forecast that reaches its threshold only by anomalies that ended
+ * before its period is not raised, unless its alert is among the open ones. Pure.
  */
 export function withUnusualCosts(
   facts: readonly BudgetAlertFact[],
@@ -100,7 +100,7 @@ function isByEnded({ of, value, limit, forecast, periodStart, unusual = [] }: Bu
 }
 
 /** What a daily cost adds from an instant to the end of a period, in trillionths of a USD. */
-export function toCome(daily: string | null, from: Instant, end: Instant): bigint {
+function toCome(daily: string | null, from: Instant, end: Instant): bigint {
   if (daily === null || end <= from) return 0n;
   return (wholeOfDecimal(daily, usdDecimals) * BigInt(end - from)) / BigInt(dayMs);
 }

@@ -58,6 +58,13 @@ describe('a budget whose threshold is reached', () => {
     );
   });
 
+  test('counts the days of an anomaly that began before the period once', () => {
+    // Of 604 USD in 21 days, 420 are unusual: 184 of usual costs are 263 in 30 days, and 30 days of the anomaly are 600.
+    const early = { ...runaway, firstDay: '2026-10-20', impact: '640', daily: '20' };
+    expect(pace('604', '2026-11-22T00:00:00Z', '900', [early])).toMatch(/the period ends at about 863 USD;/);
+    expect(pace('604', '2026-11-22T00:00:00Z', '900', [early])).toContain('if it stopped now, at about 683 USD');
+  });
+
   test('does not go on with an anomaly that has ended', () => {
     const ended = { ...runaway, isOver: true, daily: null };
     expect(pace('604', '2026-11-22T00:00:00Z', '700', [ended])).toMatch(/ends at about 630 USD, within .* No action/);
