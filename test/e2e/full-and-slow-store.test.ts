@@ -154,6 +154,18 @@ function readOnAndOn(
   return { stop };
 }
 
+/** A server with the first publication, a store at it, and a proxy that can slow it down. */
+async function startWithPublication() {
+  const server = await startS3(program ?? '');
+  undo.push(() => server.kill());
+  const direct = await open(server.url);
+  undo.push(() => direct.close());
+  await mirrorExport(direct, await exportOf(before), options);
+  const slow = await startFaultyStore(server.url);
+  undo.push(() => slow.close());
+  return { server, direct, slow };
+}
+
 /** Whether the store has exactly the files of an export, each with its content. */
 async function differencesIn(store: ObjectStore, { content }: ExportToMirror): Promise<string[]> {
   const wrong: string[] = [];
@@ -195,13 +207,7 @@ describe.skipIf(program === undefined || !canMount)('a store whose disk becomes 
 
 describe.skipIf(program === undefined)('a slow store', () => {
   test('gets the whole publication, and readers meet whole files only', async () => {
-    const server = await startS3(program ?? '');
-    undo.push(() => server.kill());
-    const direct = await open(server.url);
-    undo.push(() => direct.close());
-    await mirrorExport(direct, await exportOf(before), options);
-    const slow = await startFaultyStore(server.url);
-    undo.push(() => slow.close());
+    const { server, direct, slow } = await startWithPublication();
     slow.script = () => ({ bytesPerSecond: 4 * million, afterMs: 300 });
     const reader = readOnAndOn(server.url);
     const two = await exportOf(after);
@@ -217,13 +223,7 @@ describe.skipIf(program === undefined)('a slow store', () => {
   });
 
   test('that is too slow to ever finish is given up by name, and the next run continues', async () => {
-    const server = await startS3(program ?? '');
-    undo.push(() => server.kill());
-    const direct = await open(server.url);
-    undo.push(() => direct.close());
-    await mirrorExport(direct, await exportOf(before), options);
-    const slow = await startFaultyStore(server.url);
-    undo.push(() => slow.close());
+    const { server, direct, slow } = await startWithPublication();
     slow.script = ({ method }) => (method === 'PUT' ? { bytesPerSecond: 20_000, afterMs: 0 } : undefined);
     const reader = readOnAndOn(server.url);
     const two = await exportOf(after);
