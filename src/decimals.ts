@@ -56,3 +56,8 @@ export function trimmedDecimal(text: string): string {
   const short = whole.includes('.') ? whole.replace(/\.?0+$/, '') : whole;
   return short === '-0' ? '0' : short;
 }
+
+/** The larger of two whole numbers. */
+export function largerOf(one: bigint, other: bigint): bigint {
+  return [one, other].reduce((a, b) => (b > a ? b : a));
+}

@@ -2,6 +2,7 @@ import type { AnomalyFact } from '../anomalies/index.ts';
 import type { BudgetFact, Driver } from '../budgets/index.ts';
 import type { MonthToClose, Reopening } from '../next-step.ts';
 import type { Severity } from '../severity.ts';
+import type { BudgetEnd } from './budget-ends.ts';
 
 /** What an open alert has reported so far, and what is new. Facts of older versions have neither. */
 export interface Reported {
@@ -166,12 +167,16 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly revision?: string | undefined;
   /** Reported anomalies in the spend, or in what its forecast is made from, the largest first; missing if there are none. */
   readonly unusual?: readonly UnusualCost[] | undefined;
+  /** Where its period ends; undefined if that is unknown, or if it is over. Missing in facts of older versions. */
+  readonly end?: BudgetEnd | undefined;
 };
 
 /** An anomaly in the spend of a budget. */
 export interface UnusualCost {
   /** The key of its alert. */
   readonly key: string;
+  /** The keys of the anomalies of its cause; left out if it is the only one. */
+  readonly parts?: readonly string[];
   readonly subject: string;
   readonly firstDay: string;
   readonly lastDay: string;
@@ -180,6 +185,11 @@ export interface UnusualCost {
   readonly impact: string;
   /** What a whole day of it costs more, USD as decimal text, an estimate; null if it has ended or its pace is unknown. */
   readonly daily: string | null;
+}
+
+/** Parses a fact from the ledger. */
+export function parseFact(json: string): AlertFact {
+  return JSON.parse(json) as AlertFact;
 }
 
 export type DataFact =

@@ -45,13 +45,14 @@ import {
   unprovenText,
   unprovenWindows,
 } from '../warehouse/index.ts';
-import type { AlertFact, BudgetAlertFact } from './alert-fact.ts';
+import { type AlertFact, type BudgetAlertFact, parseFact } from './alert-fact.ts';
 import { groupGaps } from './gap-words.ts';
 import { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
 import { alertKey, diskKey } from './next-step.ts';
+import { withOwners } from './owners.ts';
 import { alertRows } from './rows.ts';
-import { type DataState, dataFacts, heldFacts, parseFact, type Severities, withWithdrawn } from './transitions.ts';
-import { namedAnomalies, withBudgetsLeft, withUnusualCosts } from './unusual-costs.ts';
+import { type DataState, dataFacts, heldFacts, type Severities, withWithdrawn } from './transitions.ts';
+import { namedAnomalies, withPressedBudgets, withUnusualCosts } from './unusual-costs.ts';
 
 /** Everything that facts depend on besides the books. */
 export interface AlertFactsOptions {
@@ -117,14 +118,13 @@ export async function readAlertFacts(
     return { facts: [], problem: error, missing: [], forecasts: [], budgets: [], spends: [], bug: undefined };
   });
   const runs = [...state.runs, ...mistakesRun([asked.problem, budgets.problem], asked)];
-  const unusual = factsOfAnomalies(anomalies, known, state, asked.anomalyRules);
+  const unusual = await withOwners(connection, factsOfAnomalies(anomalies, known, state, asked.anomalyRules));
   const { budgets: asRead, spends } = budgets;
   const named = namedAnomalies(unusual, endedAnomalies(known), anomalies.present);
-  const open = new Set(known.filter(({ isOpen }) => isOpen).map(({ key }) => key));
   const facts = [
-    ...withUnusualCosts(budgets.facts, asRead, named, open),
+    ...withUnusualCosts(budgets.facts, asRead, spends, named),
     ...dataFacts({ ...state, runs }, known, asked.severities),
-    ...withBudgetsLeft(unusual, asRead, spends),
+    ...withPressedBudgets(unusual, asRead, spends, named),
   ];
   return { ...budgets, facts, anomalies };
 }

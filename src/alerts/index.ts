@@ -1,4 +1,4 @@
-export type { AlertFact, BooksFact, RunFact } from './alert-fact.ts';
+export { type AlertFact, type BooksFact, parseFact, type RunFact } from './alert-fact.ts';
 export { withNews } from './causes.ts';
 export { type AlertFactsOptions, type CurrentCauses, currentCauses, readAlertFacts } from './collect-facts.ts';
 export { type Delivery, deliver } from './deliver.ts';
@@ -34,7 +34,7 @@ export { sinkFault } from './sinks/reach.ts';
 export type { SendMessage } from './sinks/sink.ts';
 export { readInSlack, slackMessage } from './sinks/slack-message.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
-export { type AlertEntry, parseFact, type Transitions, transitionsOf } from './transitions.ts';
+export { type AlertEntry, type Transitions, transitionsOf } from './transitions.ts';
 export { firstComparison, largestDifference, monthsTouched, unprovenWords } from './unproven-words.ts';
 export {
   alertWithoutBooks,

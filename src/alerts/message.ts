@@ -25,7 +25,7 @@ import type {
   RunFact,
   UnprovenFact,
 } from './alert-fact.ts';
-import { budgetPace, goingOnWords } from './budget-pace.ts';
+import { type BudgetOutlook, budgetOutlook } from './budget-outlook.ts';
 import { dashboardLink } from './dashboard-link.ts';
 import { alertKey, diskKey, isBilled, nextStepOf } from './next-step.ts';
 import type { CostSummary } from './summary.ts';
@@ -95,13 +95,20 @@ export interface SinkAnswer {
   readonly text: string;
 }
 
+/** The used part of a budget. */
+export interface SpentShare {
+  readonly percent: number;
+  /** `spent`, or `used`; empty for a cost per unit. */
+  readonly word: string;
+}
+
 /** One alert as text for people. Each sink lays it out in its own way. */
 export interface Card {
   readonly icon: string;
   /** One line. */
   readonly title: string;
-  /** The used part of the budget, in percent; undefined for alerts without a budget. */
-  readonly share: number | undefined;
+  /** Undefined for alerts without a budget. */
+  readonly share: SpentShare | undefined;
   readonly sentences: readonly string[];
   /** `Wait: the next run fetches what is missing.` Undefined if there is no next step. */
   readonly next: string | undefined;
@@ -360,7 +367,7 @@ export function throughWords(completeThrough: string | null): string {
 
 interface Words {
   readonly title: string;
-  readonly share?: number | undefined;
+  readonly share?: SpentShare | undefined;
   readonly sentences: readonly string[];
   /** Undefined if the next step follows from the kind of the fact. */
   readonly next?: string | undefined;
@@ -581,7 +588,7 @@ function overWords(fact: AlertFact): Words {
       if (fact.of === 'forecast') return forecastOverWords(fact);
       return {
         title: `budget ${fact.budget} is below ${fact.threshold} again: ${spentWords(fact)}`,
-        share: percentOf(fact.value, fact.amount),
+        share: shareOf(fact),
         sentences: [],
         fields: budgetFields(fact),
       };
@@ -641,40 +648,40 @@ type BudgetWords = Omit<BudgetAlertFact, 'state'>;
 type Forecast = NonNullable<BudgetFact['forecast']>;
 
 function spentBudgetWords(fact: BudgetWords): Words {
-  const { sentence, next = budgetStepOf(fact) } = fact.per === undefined ? budgetPace(fact) : perPace(fact.per);
+  const outlook = fact.per === undefined ? budgetOutlook(fact) : perOutlook(fact.per);
   return {
-    title: `Budget ${fact.budget}: ${spentWords(fact, `, threshold ${fact.threshold}`)}`,
-    share: percentOf(fact.value, fact.amount),
-    sentences: [...(sentence === undefined ? [] : [sentence]), ...unusualWords(fact)],
-    next,
+    title: `Budget ${fact.budget}: ${spentWords(fact)}${outlook.short === undefined ? '' : `, ${outlook.short}`}`,
+    share: shareOf(fact),
+    sentences: [...outlook.sentences, ...unusualWords(fact)],
+    next: outlook.next ?? budgetStepOf(fact),
     fields: budgetFields(fact),
     list: driversOf(fact),
   };
 }
 
-/** What a cost per unit is made of: it has no pace. */
-function perPace({ name, count, cost, through }: NonNullable<BudgetWords['per']>): ReturnType<typeof budgetPace> {
+/** What a cost per unit is made of: it does not add up over its period. */
+function perOutlook({ name, count, cost, through }: NonNullable<BudgetWords['per']>): BudgetOutlook {
   const last = `the last ${through.length === 7 ? 'month' : 'day'} with counts`;
-  return { sentence: `It is ${usd(cost)} for ${count} × ${name}, through ${through}, ${last}.`, next: undefined };
+  const sentences = [`It is ${usd(cost)} for ${count} × ${name}, through ${through}, ${last}.`];
+  return { short: undefined, sentences, next: undefined };
 }
 
 function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   const { step, observations, historyEnd, exceedsOn } = forecast;
-  const goesOn = goingOnWords(fact);
   return {
-    title: `Budget ${fact.budget}: ${forecastOf(fact, forecast, `, threshold ${fact.threshold}`)}`,
-    share: percentOf(fact.value, fact.amount),
+    title: `Budget ${fact.budget}: ${forecastOf(fact, forecast)}`,
+    share: shareOf(fact),
     next: budgetStepOf(fact),
     sentences: [
       // Where costs are unusual now, a range that is learned from usual days says little.
-      ...(goesOn === undefined
+      ...(fact.end?.stopped == null
         ? [
             forecastSentence(fact, forecast),
             ...(exceedsOn === null
               ? []
               : [`It is expected to exceed ${inUnit(fact.limit, fact.unit)} ${aboutWhen(fact, forecast)}.`]),
           ]
-        : [goesOn]),
+        : budgetOutlook(fact).sentences),
       ...unusualWords(fact),
       ...(forecast.changes === undefined ? [] : [`It includes planned changes: ${forecast.changes.join('; ')}.`]),
       `${spentWords(fact)}. The forecast uses the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
@@ -712,20 +719,24 @@ function budgetStepOf({ unit, unusual = [] }: BudgetWords): string {
   return `Act: ${what} intended, raise the budget in jobs/budgets.yaml.`;
 }
 
+function shareOf(fact: BudgetWords): SpentShare {
+  return { percent: percentOf(fact.value, fact.amount), word: usedWord(fact).trim() };
+}
+
 /** What an amount of a budget is, with a space behind it; nothing for a cost per unit. */
 function usedWord({ unit }: BudgetWords): string {
   return unit === undefined ? 'spent ' : isRatio(unit) ? '' : 'used ';
 }
 
 /** `1234.56 of 1000.00 USD spent in 2026-10 (123.5 %)`. */
-function spentWords(fact: BudgetWords, more = ''): string {
-  return `${ofAmount(fact, fact.value)} ${usedWord(fact)}in ${fact.period} (${percentOf(fact.value, fact.amount)} %${more})`;
+function spentWords(fact: BudgetWords): string {
+  return `${ofAmount(fact, fact.value)} ${usedWord(fact)}in ${fact.period} (${percentOf(fact.value, fact.amount)} %)`;
 }
 
 /** `1234.56 USD expected in 2026-10 (123.5 % of 1000.00 USD)`. */
-function forecastOf(fact: BudgetWords, { value }: Forecast, more = ''): string {
+function forecastOf(fact: BudgetWords, { value }: Forecast): string {
   const share = `${percentOf(value, fact.amount)} % of ${inUnit(fact.amount, fact.unit)}`;
-  return `${inUnit(value, fact.unit)} expected in ${fact.period} (${share}${more})`;
+  return `${inUnit(value, fact.unit)} expected in ${fact.period} (${share})`;
 }
 
 function ofAmount({ amount, unit }: BudgetWords, value: string): string {
@@ -744,7 +755,7 @@ function aboutWhen({ periodStart, periodEnd }: BudgetWords, { step, exceedsAt, e
 
 function forecastOverWords(fact: BudgetWords): Words {
   const { forecast } = fact;
-  const head = { share: percentOf(fact.value, fact.amount), fields: budgetFields(fact) };
+  const head = { share: shareOf(fact), fields: budgetFields(fact) };
   if (!forecast) {
     return {
       ...head,
@@ -804,10 +815,10 @@ function nameOf({ workspace, resourceType, resourceName }: Driver): string {
 
 const barLength = 20;
 
-/** `████████████████░░░░ 82.4 %`; it is full only from 100 % on. */
-export function bar(share: number): string {
-  const filled = Math.max(0, Math.min(barLength, Math.floor((share / 100) * barLength)));
-  return `${'█'.repeat(filled)}${'░'.repeat(barLength - filled)} ${share.toFixed(1)} %`;
+/** `████████████████░░░░ 82.4 % spent`; it is full only from 100 % on. */
+export function bar({ percent, word }: SpentShare): string {
+  const filled = Math.max(0, Math.min(barLength, Math.floor((percent / 100) * barLength)));
+  return `${'█'.repeat(filled)}${'░'.repeat(barLength - filled)} ${percent.toFixed(1)} %${word === '' ? '' : ` ${word}`}`;
 }
 
 /** The subject of a message, in one line. */
@@ -826,7 +837,7 @@ export function subjectOf(message: OutgoingMessage): string {
   return `${prefix}${icon} ${oneLine(title, maxTitleBesideCount)}, and ${countWords(message, 1)}`;
 }
 
-const maxTitleBesideCount = 100;
+const maxTitleBesideCount = 120;
 
 /** `5 more alerts, 2 resolved`: counts all alerts of a message after the first `without`, including those not shown. */
 function countWords({ entries, left }: OutgoingMessage, without: number): string {

@@ -3,10 +3,9 @@ import { maxSentenceLength, oneLine } from '../safe-text.ts';
 import type { Severity } from '../severity.ts';
 import type { Instant } from '../time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
-import type { AlertFact } from './alert-fact.ts';
+import { type AlertFact, parseFact } from './alert-fact.ts';
 import { currentCauses, type ProjectOfChecks } from './collect-facts.ts';
 import { cardOf } from './message.ts';
-import { parseFact } from './transitions.ts';
 
 /** An open alert, in words for people. */
 export interface OpenAlert {

@@ -3,20 +3,22 @@ import { unprovenWindowCode } from '../failure.ts';
 import type { Severity } from '../severity.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { EndedAlert, Evaluation, KnownAlert, RaisedAlert, UnprovenText } from '../warehouse/index.ts';
-import type {
-  AlertFact,
-  BudgetAlertFact,
-  CheckFact,
-  ClockFact,
-  ClosedMonthFact,
-  DataFact,
-  DimensionFact,
-  InterfaceFact,
-  ListingsFact,
-  RunFact,
+import {
+  type AlertFact,
+  type BudgetAlertFact,
+  type CheckFact,
+  type ClockFact,
+  type ClosedMonthFact,
+  type DataFact,
+  type DimensionFact,
+  type InterfaceFact,
+  type ListingsFact,
+  parseFact,
+  type RunFact,
 } from './alert-fact.ts';
 import { withNews } from './causes.ts';
 import { commandSinks } from './command-sink.ts';
+import { toldByAnomalies } from './told-by-anomalies.ts';
 import { largestDifference, monthsTouched } from './unproven-words.ts';
 
 /** One change of an alert, to be sent to its sinks. */
@@ -57,8 +59,9 @@ function isOfSettledPeriod(fact: AlertFact): boolean {
 
 /**
  * Applies facts to the known alerts. Each sink is notified once when an alert is raised and once when it is resolved. An
- * open alert is reported again only if its revision differs. A sink that is added later gets the open alerts. An open
- * alert without a fact stays open, because nothing is known. `everybody` are the default sinks. Pure.
+ * open alert is reported again only if its revision differs. A sink that is added later gets the open alerts. A forecast
+ * that the alert of an anomaly names already is raised without a notification. An open alert without a fact stays open,
+ * because nothing is known. `everybody` are the default sinks. Pure.
  */
 export function transitionsOf(
   known: readonly KnownAlert[],
@@ -75,11 +78,14 @@ export function transitionsOf(
     acknowledgedUntil !== undefined && acknowledgedUntil <= now ? [key] : [],
   );
 
+  const told = toldByAnomalies(known, facts, { now, everybody });
+
   function sinksOf({ notify }: AlertFact): string[] {
     return [...new Set(notify.length > 0 ? notify : everybody)];
   }
   function raise(fact: AlertFact, before: KnownAlert | undefined): void {
-    const isSilent = before?.acknowledgedUntil !== undefined && before.acknowledgedUntil > now;
+    const isAcknowledged = before?.acknowledgedUntil !== undefined && before.acknowledgedUntil > now;
+    const isSilent = isAcknowledged || told.has(fact.key);
     const occurrence = (before?.occurrence ?? 0) + 1;
     const { key, kind, account, severity } = fact;
     const sinks = sinksOf(fact);
@@ -98,7 +104,7 @@ export function transitionsOf(
   /** Notifies sinks that were added since the alert was raised, unless it is acknowledged. */
   function share({ key, occurrence, sinks, acknowledgedUntil, raisedAt }: KnownAlert, fact: AlertFact): void {
     const added = sinksOf(fact).filter((sink) => !sinks.includes(sink));
-    if (added.length === 0 || (acknowledgedUntil !== undefined && acknowledgedUntil > now)) return;
+    if (added.length === 0 || told.has(key) || (acknowledgedUntil !== undefined && acknowledgedUntil > now)) return;
     notified.set(key, { key, occurrence, sinks: [...sinks, ...added] });
     const since = formatInstant(raisedAt);
     entries.push({ entry: { key, occurrence, transition: 'open', fact, since }, sinks: added });
@@ -125,7 +131,8 @@ export function transitionsOf(
         raise(fact, open);
         continue;
       }
-      if (acknowledged.includes(open.key) || (!open.isNotified && open.acknowledgedUntil === undefined)) {
+      const isDue = acknowledged.includes(open.key) || (!open.isNotified && open.acknowledgedUntil === undefined);
+      if (isDue && (open.isNotified || !told.has(open.key))) {
         const { key, occurrence, sinks, isNotified } = open;
         if (!isNotified) notified.set(key, { key, occurrence, sinks });
         const all = isNotified ? sinks : [...sinks, ...commandSinks(fact)];
@@ -149,11 +156,6 @@ export function transitionsOf(
     else if (!factsByKey.has(alert.key)) share(alert, fact);
   }
   return { raised, ended, notified: [...notified.values()], acknowledged, entries };
-}
-
-/** Parses a fact from the ledger. */
-export function parseFact(json: string): AlertFact {
-  return JSON.parse(json) as AlertFact;
 }
 
 type LastRun = Pick<

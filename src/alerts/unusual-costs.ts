@@ -1,108 +1,140 @@
-import { type AnomalyFact, anomalySubject } from '../anomalies/index.ts';
+import { type AnomalyFact, anomalySubject, type PressedBudget } from '../anomalies/index.ts';
 import { amountIn, type Budget, type SpendNow } from '../budgets/index.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { decimalOfWhole, largerOf, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
-import { dayMs, type Instant } from '../time.ts';
+import { dayMs } from '../time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
 import type { BudgetAlertFact, UnusualCost } from './alert-fact.ts';
+import { type BudgetEnd, budgetEnd, costToCome } from './budget-ends.ts';
 
 /** A budget message names what is unusual if it is at least this part of the amount, in percent. */
 const namedPercent = 5n;
 const mostNamed = 3;
-/** A forecast of days leans on the costs of so many days. */
-const daysBefore = 35;
+
+/** The most budgets that an anomaly names. */
+const mostPressed = 20;
 
 /**
- * Facts of anomalies, each with the budget that it presses most: the one of which it leaves the smallest part. Only
- * budgets whose scope covers the whole anomaly count. Pure.
+ * Facts of anomalies that go on, each with the budgets whose amount it helps to exceed, the most exceeded first; if there is
+ * none, with the one that ends closest to its amount. Only budgets whose scope covers the whole anomaly count. Pure.
  */
-export function withBudgetsLeft(
+export function withPressedBudgets(
   anomalies: readonly AnomalyFact[],
   budgets: readonly Budget[],
   spends: readonly SpendNow[],
+  named: readonly AnomalyFact[] = anomalies,
 ): AnomalyFact[] {
   return anomalies.map((fact) => {
     if (!isOfInterest(fact) || fact.isOver) return fact;
-    const last = lastInstant(fact);
     const pressed = budgets
       .filter((budget) => covers(budget, fact))
-      .flatMap((budget) => {
-        const spend = spends.find(({ budget: name, period }) => name === budget.name && includes(period, last));
-        if (spend?.spent === undefined) return [];
-        const amount = amountIn(budget, spend.period.name);
-        const left = amount - spend.spent;
-        const toCome = costToCome(fact, spend.period.end);
-        // By how much of its amount it ends below it, in millionths.
-        const margin = ((left - (toCome ?? 0n)) * 1_000_000n) / amount;
-        return [{ budget: budget.name, period: spend.period.name, amount, left, toCome, margin }];
-      })
-      .toSorted((a, b) => (a.margin < b.margin ? -1 : a.margin > b.margin ? 1 : 0));
-    const [tightest] = pressed;
-    if (tightest === undefined) return fact;
-    const { budget: name, period, amount, left, toCome } = tightest;
-    return {
-      ...fact,
-      budgetLeft: {
-        name,
-        period,
-        amount: usd(amount),
-        left: usd(left),
-        toCome: toCome === undefined ? null : usd(toCome),
-      },
-    };
+      .flatMap((budget) => pressedBudget(budget, fact, spends, named))
+      .toSorted((a, b) => Number(b.excess - a.excess) || (a.budget.name < b.budget.name ? -1 : 1));
+    const over = pressed.filter(({ excess }) => excess > 0n).slice(0, mostPressed);
+    const shown = (over.length === 0 ? pressed.slice(0, 1) : over).map(({ budget }) => budget);
+    return shown.length === 0 ? fact : { ...fact, budgets: shown };
   });
 }
 
+/** A budget in the period of an anomaly, with the excess at its end in millionths of its amount; empty if it is unknown. */
+function pressedBudget(
+  budget: Budget,
+  fact: AnomalyFact,
+  spends: readonly SpendNow[],
+  named: readonly AnomalyFact[],
+): { budget: PressedBudget; excess: bigint }[] {
+  const last = lastInstant(fact);
+  const spend = spends.find(({ budget: name, period }) => name === budget.name && includes(period, last));
+  if (spend?.spent === undefined) return [];
+  const { period, spent } = spend;
+  const end = budgetEnd(budget, spend, costsIn(budget, named, period));
+  if (end === undefined) return [];
+  const expected = wholeOfDecimal(end.expected, usdDecimals);
+  const toCome = dailyOf(fact) === null ? 0n : end.addedBy(unusualCost(fact));
+  const amount = amountIn(budget, period.name);
+  return [
+    {
+      budget: {
+        ...{ name: budget.name, period: period.name, amount: usd(amount), spent: usd(spent) },
+        ...{ expected: end.expected, stopped: toCome > 0n ? usd(largerOf(expected - toCome, spent)) : null },
+      },
+      excess: ((largerOf(expected, spent) - amount) * 1_000_000n) / amount,
+    },
+  ];
+}
+
+/** The unusual costs of the spend in a budget's period. What began before it counts if it goes on. */
+function costsIn(budget: Budget, anomalies: readonly AnomalyFact[], { start, end }: SpendNow['period']): UnusualCost[] {
+  return anomalies
+    .filter((one) => isOfInterest(one) && covers(budget, one))
+    .filter((one) => lastInstant(one) < end && (Date.parse(one.firstDay) >= start || !one.isOver))
+    .map(unusualCost);
+}
+
+function unusualCost(fact: AnomalyFact): UnusualCost {
+  const { key, parts, firstDay, lastDay, isOver, impact } = fact;
+  const keys = parts === undefined ? {} : { parts: parts.map((part) => part.key) };
+  return { key, ...keys, subject: anomalySubject(fact), firstDay, lastDay, isOver, impact, daily: dailyOf(fact) };
+}
+
 /**
- * Facts of budgets, each with the reported anomalies that explain it, the largest first: those of its period; for a forecast
- * also those of the weeks before, which it is made from. A forecast that reaches its threshold only by anomalies that ended
- * before its period is not raised, unless its alert is among the open ones. Pure.
+ * Facts of budgets, each with where its period ends, and with the reported anomalies of its period that explain it, the largest
+ * first. Pure.
  */
 export function withUnusualCosts(
   facts: readonly BudgetAlertFact[],
   budgets: readonly Budget[],
+  spends: readonly SpendNow[],
   anomalies: readonly AnomalyFact[],
-  open: ReadonlySet<string> = new Set(),
 ): BudgetAlertFact[] {
   return facts.map((fact): BudgetAlertFact => {
     const budget = budgets.find(({ name }) => name === fact.budget);
-    if (budget === undefined || fact.state !== 'raised') return fact;
-    const [start, end] = [Date.parse(fact.periodStart), Date.parse(fact.periodEnd)];
-    const from = fact.of === 'forecast' ? start - daysBefore * dayMs : start;
-    const through = fact.completeThrough === null ? start : Date.parse(fact.completeThrough);
-    const least = (wholeOfDecimal(fact.amount, usdDecimals) * namedPercent) / 100n;
-    const unusual = anomalies
-      .filter((one) => isOfInterest(one) && covers(budget, one))
-      .filter((one) => Date.parse(one.firstDay) >= from && lastInstant(one) < end)
-      .map((one) => ({ one, size: wholeOfDecimal(one.impact, usdDecimals) + toCome(dailyOf(one), through, end) }))
-      .filter(({ size }) => size >= least)
-      .toSorted((a, b) => (a.size > b.size ? -1 : a.size < b.size ? 1 : 0))
-      .slice(0, mostNamed)
-      .map(({ one }): UnusualCost => {
-        const { key, firstDay, lastDay, isOver, impact } = one;
-        return { key, subject: anomalySubject(one), firstDay, lastDay, isOver, impact, daily: dailyOf(one) };
-      });
-    if (unusual.length === 0) return fact;
-    const named = { ...fact, unusual };
-    return !open.has(fact.key) && isByEnded(named) ? { ...named, state: 'resolved' } : named;
+    const spend = spends.find(({ budget: name, period }) => name === fact.budget && period.name === fact.period);
+    if (budget === undefined || spend === undefined || fact.state !== 'raised') return fact;
+    const all = costsIn(budget, anomalies, spend.period);
+    const unusual = largestOf(all, spend, amountIn(budget, spend.period.name));
+    const end = budgetEnd(budget, spend, all);
+    const isRunning = unusual.some(({ daily }) => daily !== null);
+    return {
+      ...fact,
+      ...(unusual.length === 0 ? {} : { unusual }),
+      ...(end === undefined
+        ? {}
+        : { end: { expected: end.expected, stopped: isRunning ? end.stopped : null, spentOn: end.spentOn } }),
+      ...(isOnCourse(budget, fact, end) ? { severity: 'info' as const } : {}),
+    };
   });
 }
 
-/** Whether a forecast without the anomalies that ended before its period is below its threshold. Those in it are spent. */
-function isByEnded({ of, value, limit, forecast, periodStart, unusual = [] }: BudgetAlertFact): boolean {
-  if (of !== 'forecast' || forecast === undefined || forecast === null) return false;
-  const [spent, expected, least] = [value, forecast.value, limit].map((text) => wholeOfDecimal(text, usdDecimals));
-  if (spent === undefined || expected === undefined || least === undefined || spent >= least) return false;
-  const ended = unusual
-    .filter(({ isOver, lastDay }) => isOver && Date.parse(lastDay) < Date.parse(periodStart))
-    .map(({ impact }) => wholeOfDecimal(impact, usdDecimals));
-  return expected - ended.reduce((sum, impact) => sum + impact, 0n) < least;
+/** The unusual costs that matter beside an amount in trillionths, with what is still to come of them. */
+function largestOf(
+  costs: readonly UnusualCost[],
+  { period, completeThrough }: SpendNow,
+  amount: bigint,
+): UnusualCost[] {
+  const through = completeThrough ?? period.start;
+  return costs
+    .map((cost) => ({
+      cost,
+      size: wholeOfDecimal(cost.impact, usdDecimals) + costToCome(cost.daily, through, period.end),
+    }))
+    .filter(({ size }) => size >= (amount * namedPercent) / 100n)
+    .toSorted((a, b) => Number(b.size - a.size))
+    .slice(0, mostNamed)
+    .map(({ cost }) => cost);
 }
 
-/** What a daily cost adds from an instant to the end of a period, in trillionths of a USD. */
-function toCome(daily: string | null, from: Instant, end: Instant): bigint {
-  if (daily === null || end <= from) return 0n;
-  return (wholeOfDecimal(daily, usdDecimals) * BigInt(end - from)) / BigInt(dayMs);
+/** Whether spend has reached a part of the amount, and the period is expected to end within it. */
+function isOnCourse({ thresholds }: Budget, fact: BudgetAlertFact, end: BudgetEnd | undefined): boolean {
+  const isUsual = thresholds.some(
+    ({ code, of, isUsualSeverity }) =>
+      isUsualSeverity === true && of === (fact.of ?? 'spent') && code === fact.threshold,
+  );
+  return (
+    isUsual &&
+    end !== undefined &&
+    wholeOfDecimal(end.expected, usdDecimals) <= wholeOfDecimal(fact.amount, usdDecimals)
+  );
 }
 
 /** What a whole day of an anomaly costs more lately; null if it has ended or its pace is unknown. */
@@ -165,16 +197,6 @@ function includes({ start, end }: { readonly start: number; readonly end: number
 /** The middle of its last day, which is in the same period in every time zone but a few. */
 function lastInstant({ lastDay }: AnomalyFact): number {
   return Date.parse(lastDay) + dayMs / 2;
-}
-
-/** What it costs from now to the end of the month if it stays, in trillionths of a USD; undefined if a period ends before. */
-function costToCome({ monthEnd, impact }: AnomalyFact, periodEnd: Instant): bigint | undefined {
-  if (monthEnd === null || monthEnd === undefined) return undefined;
-  const [year = 0, month = 0] = monthEnd.month.split('-').map(Number);
-  // Time zones differ by less than a day.
-  if (periodEnd <= Date.UTC(year, month, 0)) return undefined;
-  const toCome = wholeOfDecimal(monthEnd.impact, usdDecimals) - wholeOfDecimal(impact, usdDecimals);
-  return toCome > 0n ? toCome : undefined;
 }
 
 function usd(whole: bigint): string {

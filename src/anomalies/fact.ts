@@ -8,6 +8,7 @@ import type { AnomalyKind, DetectionRules, Episode } from './detect.ts';
 import { type AnomalyFeedback, feedbackOn, type StoredFeedback } from './feedback.ts';
 import { dailyAt, type NoticeReason, noticesOf } from './notices.ts';
 import { type AnomalyPart, byCause, type Caused, type OneCause, partOf, together } from './one-cause.ts';
+import type { PressedBudget } from './pressed-budgets.ts';
 import { usualRules } from './rules.ts';
 
 /**
@@ -58,19 +59,10 @@ export interface AnomalyFact extends Explanation {
   readonly parts?: readonly AnomalyPart[] | undefined;
   /** What people said that it was, or that its parts were; undefined if nobody did. */
   readonly feedback?: readonly AnomalyFeedback[] | undefined;
-  /** The budget that it presses most; undefined if no budget covers it. */
-  readonly budgetLeft?: BudgetLeft | undefined;
-}
-
-/** What is left of a budget. Amounts are USD, decimal text. */
-export interface BudgetLeft {
-  readonly name: string;
-  readonly period: string;
-  readonly amount: string;
-  /** Negative if the budget is exceeded. */
-  readonly left: string;
-  /** What the anomaly costs until the end of the month if it continues; null if it does not, or if the period ends before. */
-  readonly toCome: string | null;
+  /** The budgets that it helps to exceed, or the one that ends closest to its amount; undefined if no budget covers it. */
+  readonly budgets?: readonly PressedBudget[] | undefined;
+  /** Who owns the resource that drives it, by the allocation rules: `team Research`; undefined if nobody is known. */
+  readonly owner?: string | undefined;
 }
 
 /** The known alert of an anomaly: the fact with which it was last raised. */

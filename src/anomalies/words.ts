@@ -9,6 +9,7 @@ import type { AnomalyDriver, RunawayHours } from './detail.ts';
 import type { AnomalyFact } from './fact.ts';
 import { feedbackSentences } from './feedback-words.ts';
 import { type AnomalyPart, mainDriverOf } from './one-cause.ts';
+import { pressedSentences } from './pressed-budgets.ts';
 
 /** The text of an alert about an anomaly. */
 export interface AnomalyWords {
@@ -34,7 +35,7 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
     sentences: [
       ...paceWords(fact),
       ...noticeWords(fact),
-      ...budgetWords(fact),
+      ...pressedSentences(fact.budgets ?? []),
       ...(isNews ? said : []),
       drivenWords(fact),
       ...(isNews ? [] : said),
@@ -85,29 +86,30 @@ export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
   return { ...head, title: `${subject} ${verb}, after ${amount}`, sentences: [total] };
 }
 
-/** The money first: what it has cost so far, and by the end of the month if it stays; then what it is. */
+/** The money first: what it has cost so far, and by the end of the month if it goes on. */
 function titleOf(fact: AnomalyFact): string {
   const { anomaly, isUp, firstDay, lastDay } = fact;
   const subject = anomalySubject(fact);
   const amount = amountOf(fact.impact);
-  const usual = `${amount} ${isUp ? 'more' : 'less'} than usual ${anomalySpan(fact)}${monthEndWords(fact)}`;
+  const usual = `${amount} ${isUp ? 'more' : 'less'} than usual`;
+  const when = `${anomalySpan(fact)}${monthEndWords(fact)}`;
   switch (anomaly) {
     case 'new':
-      return `${amount} ${anomalySpan(fact)}${monthEndWords(fact)}: ${subject} is new`;
+      return `${amount} for ${subject}, which is new, ${when}`;
     case 'drop':
       return isCredit(fact)
         ? `${subject} was credited ${amountOf(fact.cost)} more than it cost ${dayWords(firstDay, lastDay)}`
         : `${subject} has cost nothing since ${dayWords(firstDay, lastDay)}; usual: ${amountOf(fact.expected)} a day`;
     case 'price': {
       const percent = shareOf(minus(fact.cost, fact.expected), fact.expected);
-      return `${usual}: the price of ${subject} ${isUp ? 'rose' : 'fell'} by ${percent} %`;
+      return `${usual} ${when}: the price of ${subject} ${isUp ? 'rose' : 'fell'} by ${percent} %`;
     }
     case 'spike':
     case 'step':
     case 'dip':
-      return `${usual}: ${subject}`;
+      return `${usual} for ${subject} ${when}`;
     case 'missing':
-      return `${usual}: the recurring cost of ${subject} did not come`;
+      return `${usual} ${when}: the recurring cost of ${subject} did not come`;
   }
 }
 
@@ -184,25 +186,10 @@ function noticeWords({ notice, lastNotice, firstDay, lastDay }: AnomalyFact): st
   }
 }
 
-/** `, about 1,245 USD by the end of November if it stays`; empty if it does not continue. */
+/** `, about 1,245 USD by the end of November if it goes on`; empty if it does not continue. */
 function monthEndWords({ monthEnd }: AnomalyFact): string {
   if (monthEnd === null || monthEnd === undefined) return '';
-  return `, about ${roughly(monthEnd.impact)} by the end of ${monthName(monthEnd.month)} if it stays`;
-}
-
-/** What is left of the budget that it presses most. */
-function budgetWords({ budgetLeft, monthEnd }: AnomalyFact): string[] {
-  if (budgetLeft === undefined) return [];
-  const { name, period, amount, left, toCome } = budgetLeft;
-  const until = monthEnd === null || monthEnd === undefined ? '' : ` by the end of ${monthName(monthEnd.month)}`;
-  if (left.startsWith('-')) {
-    const more = toCome === null ? '' : ` If this stays, it adds about ${roughly(toCome)}${until}.`;
-    return [`Budget ${name} is ${amountOf(left)} over its ${usd(amount)} for ${period}.${more}`];
-  }
-  if (toCome === null) return [`Budget ${name} has ${usd(left)} left for ${period}.`];
-  const isTooMuch = wholeOfDecimal(toCome, decimals) > wholeOfDecimal(left, decimals);
-  const adds = `if this stays, it adds about ${roughly(toCome)}${until}${isTooMuch ? ', more than is left' : ''}`;
-  return [`Budget ${name} has ${usd(left)} left for ${period}; ${adds}.`];
+  return `, about ${roughly(monthEnd.impact)} by the end of ${monthName(monthEnd.month)} if it goes on`;
 }
 
 /** On its first day, so few hours say little about a whole day. */
@@ -304,7 +291,10 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
   const usual = fact.anomaly === 'new' ? 'nothing' : exactly(costSoFar ? minus(total, impact) : fact.expected);
   return [
     { label: 'Cost', value: `${usd(total)}, ${days}` },
-    { label: 'Usual', value: `${usual}${firstDay === lastDay ? ` (${rangeWords(fact)})` : ''}` },
+    {
+      label: 'Usual',
+      value: `${usual}${firstDay === lastDay && fact.anomaly !== 'new' ? ` (reported ${rangeWords(fact)})` : ''}`,
+    },
     {
       label: 'Total difference',
       value: `${usd(impact, true)}${dailyImpact ? `, about ${roughly(dailyImpact)} on a whole day` : ''}`,
@@ -313,15 +303,16 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
       label: 'Where',
       value: `${fact.parts === undefined ? placeOf(fact) : placesOf(fact.parts)}, account ${account}`,
     },
+    ...(fact.owner === undefined ? [] : [{ label: 'Owner', value: fact.owner }]),
     ...(fact.parts === undefined && fact.billingDimension !== null
       ? [{ label: 'Billed as', value: fact.billingDimension }]
       : []),
   ];
 }
 
-function rangeWords({ expectedLow, expectedHigh, anomaly }: AnomalyFact): string {
-  if (anomaly === 'new') return 'nothing before';
-  return isNothing(expectedLow) ? `up to ${usd(expectedHigh)}` : `${usd(expectedLow)} to ${usd(expectedHigh)}`;
+/** From which costs on a day is unusual. */
+function rangeWords({ expectedLow, expectedHigh, isUp }: AnomalyFact): string {
+  return isUp ? `above ${usd(expectedHigh)}` : `below ${usd(expectedLow)}`;
 }
 
 /** The parts of several anomalies of one cause, largest first; otherwise the drivers. */

@@ -15,6 +15,8 @@ export interface Threshold {
   readonly code: string;
   readonly at: Share;
   readonly severity: Severity;
+  /** Of spend below the amount, and the file sets no severity: it is `info` while the period keeps to its amount. */
+  readonly isUsualSeverity?: true;
   /** Names of sinks: its own, or else the budget's. */
   readonly notify: readonly string[];
   /** A command to run once when it is crossed, as a list of arguments. */

@@ -368,7 +368,8 @@ function readThresholds(
       problems.report(keys.get('of') ?? item, 'found forecast, but a cost per unit has no forecast; remove it');
     }
     const isWhole = of === 'spent' && read !== undefined && 'percent' in read.at && read.at.percent >= hundredPercent;
-    const severity = readValue(keys.get('severity'), parseSeverity, problems) ?? (isWhole ? 'critical' : 'warning');
+    const ownSeverity = readValue(keys.get('severity'), parseSeverity, problems);
+    const severity = ownSeverity ?? (isWhole ? 'critical' : 'warning');
     const own = readNames(keys.get('notify'), sinkParser(sinks), 'a list of sinks', problems);
     const run = readRun(keys, problems);
     if (read === undefined || of === undefined) continue;
@@ -376,7 +377,9 @@ function readThresholds(
       const found = of === 'spent' ? read.code : `${read.code} of ${of}`;
       problems.report(at ?? item, `found ${found} a second time in this budget; keep one`);
     }
-    thresholds.push({ of, ...read, severity, notify: own ?? notify, ...(run === undefined ? {} : { run }) });
+    const isUsual = ownSeverity === undefined && of === 'spent' && !isWhole;
+    const usual = isUsual ? { isUsualSeverity: true as const } : {};
+    thresholds.push({ of, ...read, severity, ...usual, notify: own ?? notify, ...(run === undefined ? {} : { run }) });
   }
   return thresholds;
 }

@@ -17,7 +17,7 @@ export { topRule } from './file-keys.ts';
 export { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts';
 export { aboutDay, forecastSentence, ordinal, perWords } from './forecast-words.ts';
 export { ownerBudgets } from './owner-budgets.ts';
-export { type Forecaster, forecastLevel } from './period-forecast.ts';
+export { type Forecaster, forecastLevel, reachedOn } from './period-forecast.ts';
 export { parseUsd } from './read-amount.ts';
 export { parseChange } from './read-changes.ts';
 export { readNames, refuse } from './read-scope.ts';

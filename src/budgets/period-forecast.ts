@@ -69,6 +69,8 @@ export interface PeriodForecast {
   readonly backtest: Backtest;
   /** Planned changes, which mean, interval and path include. */
   readonly changes?: readonly AddedChange[] | undefined;
+  /** The anomalies that it adds. */
+  readonly anomalies?: readonly { readonly key: string; readonly added: bigint }[] | undefined;
 }
 
 /** Why there is no forecast. */

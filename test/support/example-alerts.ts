@@ -42,6 +42,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
         ...{ impact: '412.500000000000', daily: null },
       },
     ],
+    end: { expected: '6012.000000000000', stopped: null, spentOn: '2026-10-26' },
   },
   stale: { ...head, key: 'stale/acc_main', kind: 'stale', severity: 'critical', freshnessHours: 26 },
   clock: {
@@ -230,10 +231,17 @@ export const exampleRunaway: AlertFact & { readonly kind: 'anomaly' } = {
   impact: '543.950000000000',
   dailyImpact: '88.630000000000',
   monthEnd: { month: '2026-10', impact: '987.100000000000' },
-  budgetLeft: {
-    ...{ name: 'everything', period: '2026-10', amount: '5000.000000000000' },
-    ...{ left: '650.510000000000', toCome: '443.150000000000' },
-  },
+  budgets: [
+    {
+      ...{ name: 'customer-demos', period: '2026-10', amount: '600.000000000000', spent: '604.260000000000' },
+      ...{ expected: '1047.410000000000', stopped: '630.000000000000' },
+    },
+    {
+      ...{ name: 'everything', period: '2026-10', amount: '5000.000000000000', spent: '4349.490000000000' },
+      ...{ expected: '5392.640000000000', stopped: '4949.490000000000' },
+    },
+  ],
+  owner: 'team Demos & <friends>',
 };
 
 /** The same runaway in two billing dimensions. */

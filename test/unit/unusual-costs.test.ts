@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { BudgetAlertFact } from '../../src/alerts/alert-fact.ts';
-import { namedAnomalies, withBudgetsLeft, withUnusualCosts } from '../../src/alerts/unusual-costs.ts';
+import { namedAnomalies, withPressedBudgets, withUnusualCosts } from '../../src/alerts/unusual-costs.ts';
 import { anomalyWords } from '../../src/anomalies/index.ts';
 import type { Budget } from '../../src/budgets/budget.ts';
 import type { SpendNow } from '../../src/budgets/index.ts';
 import { wholeOfDecimal } from '../../src/decimals.ts';
 import type { AnomalyRow } from '../../src/warehouse/index.ts';
-import { exampleFacts, exampleForecast, exampleParts, exampleRunaway } from '../support/example-alerts.ts';
+import { exampleFacts, exampleParts, exampleRunaway } from '../support/example-alerts.ts';
 
 const usd = (text: string) => wholeOfDecimal(text, 12);
 
@@ -22,30 +22,45 @@ const october = { name: '2026-10', start: Date.UTC(2026, 9), end: Date.UTC(2026,
 function spend(name: string, spent: string | undefined, period = october): SpendNow {
   return {
     ...{ budget: name, period, spent: spent === undefined ? undefined : usd(spent) },
-    ...{ completeThrough: undefined, gaps: [], drivers: [], burnRate: undefined, spentSince: undefined },
+    ...{ completeThrough: Date.UTC(2026, 9, 27), gaps: [], drivers: [], burnRate: undefined, spentSince: undefined },
   };
 }
 
-const { budgetLeft: _none, ...runaway } = exampleRunaway;
+const { budgets: _none, ...runaway } = exampleRunaway;
 const ofDemos = { workspace: ['customer-demos'] };
 
 describe('an anomaly', () => {
-  test('names the budget that it leaves the smallest part of, and what it still costs', () => {
-    const budgets = [budget('everything', '9000'), budget('demos', '1000', ofDemos)];
-    const [fact] = withBudgetsLeft([runaway], budgets, [spend('everything', '4000'), spend('demos', '900')]);
-    // 987.10 by the end of October, of which 543.95 are there.
-    expect(fact?.budgetLeft).toMatchObject({ name: 'demos', period: '2026-10', left: '100.000000000000' });
-    expect(fact?.budgetLeft?.toCome).toBe('443.150000000000');
+  test('names every budget that ends above its amount, the most exceeded first', () => {
+    const budgets = [budget('all', '5000'), budget('rich', '90000'), budget('demos', '1000', ofDemos)];
+    const [fact] = withPressedBudgets([runaway], budgets, [
+      spend('all', '4500'),
+      spend('rich', '4500'),
+      spend('demos', '900'),
+    ]);
+    // 26 of 31 days are complete: five more of 88.63 USD, and what is usual goes on at its pace.
+    expect(fact?.budgets).toMatchObject([
+      { name: 'demos', expected: expect.stringMatching(/^1411\./), stopped: expect.stringMatching(/^968\./) },
+      { name: 'all', expected: expect.stringMatching(/^5703\./), stopped: expect.stringMatching(/^5260\./) },
+    ]);
   });
 
-  test('says whether the rest is enough, and by how much a budget is exceeded', () => {
-    const sentence = (spent: string) =>
+  test('names the budget that ends closest to its amount if none is exceeded', () => {
+    const budgets = [budget('all', '90000'), budget('demos', '9000', ofDemos)];
+    const [fact] = withPressedBudgets([runaway], budgets, [spend('all', '4500'), spend('demos', '900')]);
+    expect(fact?.budgets?.map(({ name }) => name)).toEqual(['demos']);
+  });
+
+  test('says of each budget where it ends if this goes on, and if it stops now', () => {
+    const sentence = (amount: string, spent: string) =>
       anomalyWords(
-        withBudgetsLeft([runaway], [budget('demos', '1000')], [spend('demos', spent)])[0] ?? runaway,
+        withPressedBudgets([runaway], [budget('demos', amount)], [spend('demos', spent)])[0] ?? runaway,
       ).sentences.find((words) => words.startsWith('Budget demos'));
-    expect(sentence('900')).toMatch(/has 100\.00 USD left for 2026-10; .* about 443 USD .*, more than is left\.$/);
-    expect(sentence('500')).toMatch(/has 500\.00 USD left for 2026-10; .* about 443 USD by the end of October\.$/);
-    expect(sentence('1200')).toMatch(/is 200\.00 USD over its 1000\.00 USD for 2026-10\. .* about 443 USD/);
+    expect(sentence('1000', '900')).toMatch(
+      /^Budget demos \(1000\.00 USD\) ends 2026-10 at about 1,412 USD if .*; .* about 968 USD, within the budget\.$/,
+    );
+    expect(sentence('950', '900')).toMatch(/, over the budget either way\.$/);
+    expect(sentence('9000', '900')).toMatch(/, within the budget either way\.$/);
+    expect(sentence('800', '900')).toMatch(/^Budget demos is 100\.00 USD over its 800\.00 USD for 2026-10\. It ends/);
   });
 
   test.each<[string, Budget, SpendNow]>([
@@ -55,88 +70,66 @@ describe('an anomaly', () => {
     ['a spend that is not known', budget('b', '10'), spend('b', undefined)],
     ['another month', budget('b', '10'), spend('b', '1', { name: '2026-09', start: 0, end: Date.UTC(2026, 9) })],
   ])('names no budget of %s', (_, one, spent) => {
-    expect(withBudgetsLeft([runaway], [one], [spent])[0]).not.toHaveProperty('budgetLeft');
+    expect(withPressedBudgets([runaway], [one], [spent])[0]).not.toHaveProperty('budgets');
   });
 
   test('of several parts is in a budget only with all of them', () => {
-    const { budgetLeft: _, ...parts } = exampleParts;
+    const { budgets: _, ...parts } = exampleParts;
     const one = budget('gbs', '10', { billing_dimension: ['agent_compute_runtime_gbs'] });
     const both = budget('both', '10', { billing_dimension: ['agent_compute_runtime_gbs', 'agent_egress_gb'] });
     const spends = [spend('gbs', '1'), spend('both', '1')];
-    expect(withBudgetsLeft([parts], [one, both], spends)[0]?.budgetLeft?.name).toBe('both');
+    expect(withPressedBudgets([parts], [one, both], spends)[0]?.budgets?.map(({ name }) => name)).toEqual(['both']);
   });
 
   test('that lowers costs names no budget', () => {
     const dip = { ...runaway, isUp: false, impact: '-5.000000000000' };
-    expect(withBudgetsLeft([dip], [budget('b', '10')], [spend('b', '1')])).toEqual([dip]);
+    expect(withPressedBudgets([dip], [budget('b', '10')], [spend('b', '1')])).toEqual([dip]);
   });
 });
 
 describe('a budget', () => {
-  const { unusual: _, ...fact } = exampleFacts['budget'] as BudgetAlertFact;
+  const { unusual: _, end: _end, ...fact } = exampleFacts['budget'] as BudgetAlertFact;
   const whole = budget('research', '5000');
+  const spent = spend('research', '4123');
+  const named = (...anomalies: readonly (typeof runaway)[]) => withUnusualCosts([fact], [whole], [spent], anomalies)[0];
 
   test('names unusual costs of its period from 5 % of its amount on, the largest first', () => {
     const other = { ...runaway, key: 'anomaly/other', impact: '600.000000000000' };
     const ended = { dailyImpact: null, isOver: true };
     const small = { ...runaway, ...ended, key: 'anomaly/small', impact: '249.990000000000' };
-    const [found] = withUnusualCosts([fact], [whole], [runaway, small, other]);
-    expect(found?.unusual?.map(({ key, impact }) => [key, impact])).toEqual([
+    expect(named(runaway, small, other)?.unusual?.map(({ key, impact }) => [key, impact])).toEqual([
       ['anomaly/other', '600.000000000000'],
       [runaway.key, '543.950000000000'],
     ]);
   });
 
-  test('names none that began before its period, none that is not reported, and none of another scope', () => {
-    const early = { ...runaway, firstDay: '2026-09-30' };
+  test('names a young anomaly by what it will cost', () => {
+    const young = { ...runaway, impact: '12.190000000000', dailyImpact: null, pace: '97.000000000000' };
+    expect(named(young)?.unusual).toMatchObject([{ key: young.key, daily: '97.000000000000' }]);
+    expect(named(young)?.end?.stopped).not.toBeNull();
+  });
+
+  test('names none that ended after it began before the period, none that is not reported, and none of another scope', () => {
+    const early = { ...runaway, firstDay: '2026-09-30', isOver: true };
     const lapsed = { ...runaway, state: 'lapsed' as const };
     const usual = { ...runaway, isUsual: true, state: 'resolved' as const };
-    expect(withUnusualCosts([fact], [whole], [early, lapsed, usual])).toEqual([fact]);
-    expect(withUnusualCosts([fact], [budget('research', '5000', { workspace: ['research'] })], [runaway])).toEqual([
-      fact,
-    ]);
-  });
-});
-
-describe('the forecast of a budget', () => {
-  const { unusual: _, ...fact } = exampleFacts['budget'] as BudgetAlertFact;
-  const whole = budget('research', '5000');
-
-  test('names what goes on by what it will cost, and what ended in the weeks before its period', () => {
-    const young = { ...runaway, impact: '12.190000000000', dailyImpact: null, pace: '97.000000000000' };
-    const before = { ...runaway, key: 'anomaly/before', firstDay: '2026-09-15', lastDay: '2026-09-23', isOver: true };
-    const long = { ...before, key: 'anomaly/long', firstDay: '2026-08-15', lastDay: '2026-08-23' };
-    const [found] = withUnusualCosts([{ ...fact, of: 'forecast' }], [whole], [young, before, long]);
-    expect(found?.unusual?.map(({ key, daily }) => [key, daily])).toEqual([
-      [young.key, '97.000000000000'],
-      ['anomaly/before', null],
-    ]);
-    // 12.19 USD so far are less than 5 % of the amount, but its spend goes on as well.
-    expect(withUnusualCosts([fact], [whole], [young])[0]?.unusual).toHaveLength(1);
-  });
-});
-
-describe('a forecast that reaches its threshold', () => {
-  const { unusual: _, ...fact } = exampleForecast;
-  const ended = {
-    ...{ ...runaway, isOver: true, dailyImpact: null, impact: '715.630000000000' },
-    ...{ firstDay: '2026-09-15', lastDay: '2026-09-23' },
-  };
-  const raised = (value: string, open?: Set<string>, one: typeof runaway = ended) => {
-    const forecast = { ...(fact.forecast as NonNullable<typeof fact.forecast>), value };
-    return withUnusualCosts([{ ...fact, forecast }], [budget('research', '5000')], [one], open)[0]?.state;
-  };
-
-  test('only by an anomaly that ended before its period is not raised, unless it was reported', () => {
-    expect(raised('5700.000000000000')).toBe('resolved');
-    expect(raised('5716.000000000000')).toBe('raised');
-    expect(raised('5700.000000000000', new Set([fact.key]))).toBe('raised');
+    expect(named(early, lapsed, usual)).not.toHaveProperty('unusual');
+    const elsewhere = budget('research', '5000', { workspace: ['research'] });
+    expect(withUnusualCosts([fact], [elsewhere], [spent], [runaway])[0]).not.toHaveProperty('unusual');
   });
 
-  test('by an anomaly that goes on, or that is part of its spend, is raised', () => {
-    expect(raised('5700.000000000000', undefined, runaway)).toBe('raised');
-    const spent = { ...ended, firstDay: '2026-10-02', lastDay: '2026-10-09' };
-    expect(raised('5700.000000000000', undefined, spent)).toBe('raised');
+  test('is information while it keeps to its amount, unless its threshold sets a severity', () => {
+    const threshold = { of: 'spent', code: '80%', at: { percent: 800_000n }, severity: 'warning', notify: [] } as const;
+    const severity = (amount: string, usual: object) =>
+      withUnusualCosts(
+        [{ ...fact, amount }],
+        [{ ...budget('research', amount), thresholds: [{ ...threshold, ...usual }] }],
+        [spent],
+        [],
+      )[0]?.severity;
+    expect(severity('5000', { isUsualSeverity: true })).toBe('info');
+    expect(severity('4500', { isUsualSeverity: true })).toBe('warning');
+    expect(severity('5000', {})).toBe('warning');
   });
 });
 

@@ -2,7 +2,16 @@ import { html, Markup } from '../../markup.ts';
 import { forMail, oneLine } from '../../safe-text.ts';
 import { amount, signed } from '../../usd-format.ts';
 import { dashboardLink } from '../dashboard-link.ts';
-import { type Card, cardOf, footOf, moreWords, type OutgoingMessage, type SinkAnswer, subjectOf } from '../message.ts';
+import {
+  type Card,
+  cardOf,
+  footOf,
+  moreWords,
+  type OutgoingMessage,
+  type SinkAnswer,
+  type SpentShare,
+  subjectOf,
+} from '../message.ts';
 import { type CostSummary, difference } from '../summary.ts';
 import type { DrawnPicture } from './drawn-pictures.ts';
 
@@ -158,11 +167,11 @@ ${text.split('\n').map((line) => paragraph(line))}`;
 }
 
 /** The used part of a budget as a bar of two cells, and in words. */
-function shareBar(share: number, color: string): Markup {
-  const filled = Math.max(1, Math.min(100, Math.round(share)));
+function shareBar({ percent, word }: SpentShare, color: string): Markup {
+  const filled = Math.max(1, Math.min(100, Math.round(percent)));
   return html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 12px"><tr>
 <td style="padding:0 10px 0 0"><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td width="${filled}%" bgcolor="${color}" style="height:10px;line-height:10px;font-size:0;background-color:${color}">&nbsp;</td>${filled === 100 ? '' : html`<td class="track" bgcolor="#dfe3ea" style="height:10px;line-height:10px;font-size:0;background-color:#dfe3ea">&nbsp;</td>`}</tr></table></td>
-<td class="ink" width="100" align="right" style="${new Markup(font(14, on.ink))}font-weight:bold;white-space:nowrap">${share.toFixed(1)} % spent</td>
+<td class="ink" width="100" align="right" style="${new Markup(font(14, on.ink))}font-weight:bold;white-space:nowrap">${percent.toFixed(1)} % ${word}</td>
 </tr></table>`;
 }
 

@@ -1,0 +1,96 @@
+import { eitherWay } from '../anomalies/index.ts';
+import { aboutDay } from '../budgets/index.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { percentOf, roughly, usdDecimals } from '../money.ts';
+import { wholeInUnit } from '../unit-format.ts';
+import type { BudgetAlertFact } from './alert-fact.ts';
+
+/** What a reached threshold means for its period. */
+export interface BudgetOutlook {
+  /** The end of a title: `about 828 USD over by its end`. Undefined if nothing is known. */
+  readonly short: string | undefined;
+  readonly sentences: readonly string[];
+  /** Undefined if there is something to do. */
+  readonly next: string | undefined;
+}
+
+type Outlook = Pick<
+  BudgetAlertFact,
+  'value' | 'amount' | 'period' | 'periodStart' | 'periodEnd' | 'completeThrough' | 'unit' | 'unusual' | 'end'
+>;
+
+/** An end of the period above this part of the amount, in percent, is close to it. */
+const closePercent = 97n;
+
+/** Whether a budget of which a part is spent keeps to its amount: where it ends, and what that depends on. Pure. */
+export function budgetOutlook(fact: Outlook): BudgetOutlook {
+  const { value, amount, unit, end } = fact;
+  const [spent, planned] = [whole(value), whole(amount)];
+  const overWords = spent > planned ? [`It is ${wholeInUnit(spent - planned, unit)} over its budget.`] : [];
+  if (fact.completeThrough !== null && Date.parse(fact.completeThrough) >= Date.parse(fact.periodEnd)) {
+    return spent > planned
+      ? { short: undefined, sentences: [...overWords, 'The period is over.'], next: undefined }
+      : {
+          short: undefined,
+          sentences: [
+            `The period is over, and the ${unit === undefined ? 'spend' : 'usage'} stayed within the budget.`,
+          ],
+          next: 'No action is needed.',
+        };
+  }
+  if (end === undefined) return { short: undefined, sentences: overWords, next: undefined };
+  const expected = whole(end.expected);
+  const ends = endWords(fact) ?? `It is expected to end ${fact.period} at about ${about(expected, unit)}`;
+  if (expected > planned || spent >= planned) {
+    const over = expected > planned ? `about ${about(expected - planned, unit)} over by its end` : undefined;
+    return { short: over, sentences: [...overWords, `${ends}.${spentOnWords(fact)}`], next: undefined };
+  }
+  const isClose = expected * 100n > planned * closePercent;
+  const verdict = end.stopped === null ? `, ${isClose ? 'close to' : 'within'} its budget` : '';
+  return {
+    short: isClose ? 'close to its budget by its end' : 'on course',
+    sentences: [`${passedWords(fact)}${ends}${verdict}.`],
+    next: `No action is needed yet${isClose ? ', but little is left' : ''}.`,
+  };
+}
+
+/**
+ * Where the period ends if anomalies that go on do so, and if they stop now: a sentence without its full stop. Undefined if
+ * none goes on.
+ */
+function endWords({ period, amount, unit, unusual = [], end }: Outlook): string | undefined {
+  if (end === undefined || end.stopped === null) return undefined;
+  const [first, ...others] = unusual.filter(({ daily }) => daily !== null);
+  const isOne = first !== undefined && others.length === 0;
+  const [goesOn, stops] = isOne
+    ? [`${first.subject} goes on like this`, 'it stops now']
+    : ['all that is unusual goes on like this', 'it stops now'];
+  const [expected, stopped] = [whole(end.expected), whole(end.stopped)];
+  return (
+    `If ${goesOn}, ${period} ends at about ${about(expected, unit)}; ` +
+    `if ${stops}, at about ${about(stopped, unit)}${eitherWay(expected, stopped, whole(amount))}`
+  );
+}
+
+/** ` The budget is spent around the 26th.` */
+function spentOnWords({ end, unit, periodStart, periodEnd }: Outlook): string {
+  if (end === undefined || end.spentOn === null) return '';
+  const length = Date.parse(periodEnd) - Date.parse(periodStart);
+  return ` The budget is ${unit === undefined ? 'spent' : 'used up'} ${aboutDay(end.spentOn, length)}.`;
+}
+
+/** `53.3 % of the period is over. ` */
+function passedWords({ periodStart, periodEnd, completeThrough }: Outlook): string {
+  if (completeThrough === null) return '';
+  const [start, end, through] = [periodStart, periodEnd, completeThrough].map((each) => Date.parse(each));
+  if (start === undefined || end === undefined || through === undefined) return '';
+  return `${percentOf(String(through - start), String(end - start))} % of the period is over. `;
+}
+
+function about(amount: bigint, unit: string | undefined): string {
+  return roughly(decimalOfWhole(amount, usdDecimals), unit);
+}
+
+function whole(text: string): bigint {
+  return wholeOfDecimal(text, usdDecimals);
+}

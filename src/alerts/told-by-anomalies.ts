@@ -1,0 +1,56 @@
+import type { AnomalyFact } from '../anomalies/index.ts';
+import { wholeOfDecimal } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
+import { moreSevere } from '../severity.ts';
+import type { Instant } from '../time.ts';
+import type { KnownAlert } from '../warehouse/index.ts';
+import { type AlertFact, type BudgetAlertFact, parseFact } from './alert-fact.ts';
+
+/** What the alert of an anomaly tells, and whom. */
+interface Told {
+  readonly fact: AnomalyFact;
+  readonly sinks: readonly string[];
+}
+
+/**
+ * The keys of forecast alerts that say nothing new: the alert of an anomaly that goes on has told the same sinks, at least
+ * as severely, that the budget ends above this threshold. One cause is one alert. Spend that reaches a threshold is told in
+ * any case, and so are a threshold with a command and a forecast beside an anomaly that somebody called intended. Pure.
+ */
+export function toldByAnomalies(
+  known: readonly KnownAlert[],
+  facts: readonly AlertFact[],
+  { now, everybody }: { readonly now: Instant; readonly everybody: readonly string[] },
+): ReadonlySet<string> {
+  const sinksOf = ({ notify }: AlertFact) => (notify.length > 0 ? notify : everybody);
+  const byKey = new Map(known.map((alert) => [alert.key, alert]));
+  const told = facts.flatMap((fact): Told[] => {
+    if (fact.kind !== 'anomaly' || fact.state !== 'raised' || fact.isOver || isIntended(fact)) return [];
+    const before = byKey.get(fact.key);
+    const open = before?.isOpen === true ? before : undefined;
+    const isQuiet = before?.acknowledgedUntil !== undefined && before.acknowledgedUntil > now;
+    const last = open === undefined ? undefined : parseFact(open.fact);
+    if (!isQuiet && (last === undefined || last.kind !== 'anomaly' || last.revision !== fact.revision)) {
+      return [{ fact, sinks: sinksOf(fact) }];
+    }
+    return open?.isNotified === true && last?.kind === 'anomaly' ? [{ fact: last, sinks: open.sinks }] : [];
+  });
+  const covered = facts.filter(
+    (fact) =>
+      fact.kind === 'budget' &&
+      fact.of === 'forecast' &&
+      fact.run !== true &&
+      told.some((one) => tellsOf(one, fact) && sinksOf(fact).every((sink) => one.sinks.includes(sink))),
+  );
+  return new Set(covered.map(({ key }) => key));
+}
+
+function isIntended({ feedback = [] }: AnomalyFact): boolean {
+  return feedback.some(({ as }) => as !== 'fixed');
+}
+
+function tellsOf({ fact: { budgets = [], severity } }: Told, fact: BudgetAlertFact): boolean {
+  const named = budgets.find(({ name, period }) => name === fact.budget && period === fact.period);
+  if (named === undefined || moreSevere(fact.severity, severity)) return false;
+  return wholeOfDecimal(named.expected, usdDecimals) >= wholeOfDecimal(fact.limit, usdDecimals);
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import type { AlertFact, BudgetAlertFact } from '../../src/alerts/alert-fact.ts';
+import { type Transitions, transitionsOf } from '../../src/alerts/transitions.ts';
+import type { AnomalyFact } from '../../src/anomalies/index.ts';
+import type { KnownAlert } from '../../src/warehouse/index.ts';
+import { exampleCalled, exampleForecast, exampleRunaway } from '../support/example-alerts.ts';
+
+const now = Date.UTC(2026, 9, 27, 3);
+const everybody = ['finops', 'mail'];
+
+/** A runaway that says that the budget `research` ends above the limit of the example's forecast. */
+const runaway: AnomalyFact = {
+  ...exampleRunaway,
+  notify: [],
+  budgets: [
+    {
+      ...{ name: 'research', period: '2026-10', amount: '5000.000000000000', spent: '4123.000000000000' },
+      ...{ expected: '6012.000000000000', stopped: '4949.000000000000' },
+    },
+  ],
+};
+const forecast: BudgetAlertFact = { ...exampleForecast, notify: [] };
+
+function alertOf(fact: AlertFact, more: Partial<KnownAlert> = {}): KnownAlert {
+  return {
+    ...{ key: fact.key, occurrence: 1, isOpen: true, raisedAt: now - 86_400_000, isNotified: true },
+    ...{ fact: JSON.stringify(fact), sinks: everybody, acknowledgedUntil: undefined, ...more },
+  };
+}
+
+function evaluated(facts: readonly AlertFact[], known: readonly KnownAlert[] = []): Transitions {
+  return transitionsOf(known, facts, { now, everybody });
+}
+
+const told = ({ entries }: Transitions) => entries.map(({ entry }) => [entry.key, entry.transition]);
+
+describe('the forecast of a budget that an anomaly names', () => {
+  test('is raised without a message in the evaluation that reports the anomaly', () => {
+    const found = evaluated([forecast, runaway]);
+    expect(told(found)).toEqual([[runaway.key, 'raised']]);
+    expect(found.raised.map(({ key, isNotified }) => [key, isNotified])).toEqual([
+      [forecast.key, false],
+      [runaway.key, true],
+    ]);
+  });
+
+  test('is raised without a message in later nights, and to sinks that are added', () => {
+    expect(told(evaluated([forecast, runaway], [alertOf(runaway)]))).toEqual([]);
+    const open = alertOf(forecast, { isNotified: false });
+    expect(told(evaluated([forecast, runaway], [alertOf(runaway), open]))).toEqual([]);
+    const fewer = alertOf(forecast, { isNotified: false, sinks: ['finops'] });
+    expect(told(evaluated([forecast, runaway], [alertOf(runaway), fewer]))).toEqual([]);
+  });
+
+  test('is reported when the anomaly has ended and the budget is still expected to be exceeded', () => {
+    const over: AnomalyFact = { ...runaway, state: 'resolved', isOver: true };
+    const open = alertOf(forecast, { isNotified: false });
+    expect(told(evaluated([forecast, over], [alertOf(runaway), open]))).toEqual([
+      [forecast.key, 'raised'],
+      [runaway.key, 'resolved'],
+    ]);
+  });
+
+  test('ends without a message if it was never reported', () => {
+    const ended: BudgetAlertFact = { ...forecast, state: 'resolved' };
+    const open = alertOf(forecast, { isNotified: false });
+    expect(told(evaluated([ended, runaway], [alertOf(runaway), open]))).toEqual([]);
+  });
+});
+
+test.each<[string, AlertFact, AlertFact]>([
+  ['the anomaly names another budget', forecast, { ...runaway, budgets: [] }],
+  ['the anomaly expects less than the threshold', forecast, { ...runaway, budgets: [less('4999')] }],
+  ['other people get the anomaly', { ...forecast, notify: ['oncall'] }, runaway],
+  ['the anomaly is less severe', forecast, { ...runaway, severity: 'info' }],
+  ['somebody called the anomaly intended', forecast, { ...runaway, feedback: calledExpected() }],
+  ['the threshold has a command', { ...forecast, run: true }, runaway],
+  ['spend has reached the threshold', { ...forecast, of: undefined } as unknown as AlertFact, runaway],
+])('a budget is reported beside an anomaly if %s', (_, budget, anomaly) => {
+  expect(told(evaluated([budget, anomaly]))).toContainEqual([budget.key, 'raised']);
+});
+
+test('a budget is reported beside an anomaly of which nobody was told', () => {
+  const silenced = alertOf(runaway, { isNotified: false, acknowledgedUntil: now + 1 });
+  expect(told(evaluated([forecast, runaway], [silenced]))).toEqual([[forecast.key, 'raised']]);
+});
+
+function less(expected: string): NonNullable<AnomalyFact['budgets']>[number] {
+  const [known] = runaway.budgets ?? [];
+  if (known === undefined) throw new Error('expected a budget');
+  return { ...known, expected };
+}
+
+function calledExpected(): AnomalyFact['feedback'] {
+  return (exampleCalled.feedback ?? []).map((one) => ({ ...one, as: 'expected' as const }));
+}
