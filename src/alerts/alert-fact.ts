@@ -2,7 +2,6 @@ import type { AnomalyFact } from '../anomalies/index.ts';
 import type { BudgetFact, Driver } from '../budgets/index.ts';
 import type { MonthToClose, Reopening } from '../next-step.ts';
 import type { Severity } from '../severity.ts';
-import type { BudgetEnd } from './budget-ends.ts';
 
 /** What an open alert has reported so far, and what is new. Facts of older versions have neither. */
 export interface Reported {
@@ -170,6 +169,16 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   /** Where its period ends; undefined if that is unknown, or if it is over. Missing in facts of older versions. */
   readonly end?: BudgetEnd | undefined;
 };
+
+/** Where a period of a budget ends: an estimate. Amounts are in the budget's unit, decimal text. */
+export interface BudgetEnd {
+  /** If everything goes on, including what is unusual now. */
+  readonly expected: string;
+  /** If the anomalies that go on stop now; null if none goes on. */
+  readonly stopped: string | null;
+  /** The day on which the amount will be spent, in the budget's time zone; null if it is spent, or stays below. */
+  readonly spentOn: string | null;
+}
 
 /** An anomaly in the spend of a budget. */
 export interface UnusualCost {

@@ -2,17 +2,7 @@ import { amountIn, type Budget, reachedOn, type SpendNow } from '../budgets/inde
 import { decimalOfWhole, largerOf, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { calendarOf, dayMs, type Instant } from '../time.ts';
-import type { UnusualCost } from './alert-fact.ts';
-
-/** Where a period of a budget ends: an estimate. Amounts are in the budget's unit, decimal text. */
-export interface BudgetEnd {
-  /** If everything goes on, including what is unusual now. */
-  readonly expected: string;
-  /** If the anomalies that go on stop now; null if none goes on. */
-  readonly stopped: string | null;
-  /** The day on which the amount will be spent, in the budget's time zone; null if it is spent, or stays below. */
-  readonly spentOn: string | null;
-}
+import type { BudgetEnd, UnusualCost } from './alert-fact.ts';
 
 /** A cost beyond the usual, in the spend of a budget. */
 export type CostInBudget = Pick<UnusualCost, 'key' | 'parts' | 'firstDay' | 'impact' | 'daily'>;

@@ -5,10 +5,9 @@ import { alertRows } from './rows.ts';
 /** Facts of anomalies, each with the owner of the resource that drives it on its last day, if the allocation knows one. */
 export async function withOwners(connection: Connection, facts: readonly AnomalyFact[]): Promise<AnomalyFact[]> {
   const asked = facts.flatMap(({ account, lastDay, drivers, isOver, state }, place) => {
-    const uuid = mainDriverOf(drivers)?.resourceUuid ?? undefined;
-    return state !== 'raised' || isOver || uuid === undefined
-      ? []
-      : [{ place, account, resource_uuid: uuid, day: lastDay }];
+    if (state !== 'raised' || isOver) return [];
+    const uuid = mainDriverOf(drivers)?.resourceUuid;
+    return uuid == null ? [] : [{ place, account, resource_uuid: uuid, day: lastDay }];
   });
   if (asked.length === 0) return [...facts];
   const rows = await alertRows(connection, 'owners_of_resources', { asked: JSON.stringify(asked) });

@@ -18,7 +18,7 @@ import {
 } from './alert-fact.ts';
 import { withNews } from './causes.ts';
 import { commandSinks } from './command-sink.ts';
-import { toldByAnomalies } from './told-by-anomalies.ts';
+import { coveredForecasts } from './covered-forecasts.ts';
 import { largestDifference, monthsTouched } from './unproven-words.ts';
 
 /** One change of an alert, to be sent to its sinks. */
@@ -78,14 +78,14 @@ export function transitionsOf(
     acknowledgedUntil !== undefined && acknowledgedUntil <= now ? [key] : [],
   );
 
-  const told = toldByAnomalies(known, facts, { now, everybody });
+  const covered = coveredForecasts(known, facts, { now, everybody });
 
   function sinksOf({ notify }: AlertFact): string[] {
     return [...new Set(notify.length > 0 ? notify : everybody)];
   }
   function raise(fact: AlertFact, before: KnownAlert | undefined): void {
     const isAcknowledged = before?.acknowledgedUntil !== undefined && before.acknowledgedUntil > now;
-    const isSilent = isAcknowledged || told.has(fact.key);
+    const isSilent = isAcknowledged || covered.has(fact.key);
     const occurrence = (before?.occurrence ?? 0) + 1;
     const { key, kind, account, severity } = fact;
     const sinks = sinksOf(fact);
@@ -104,7 +104,7 @@ export function transitionsOf(
   /** Notifies sinks that were added since the alert was raised, unless it is acknowledged. */
   function share({ key, occurrence, sinks, acknowledgedUntil, raisedAt }: KnownAlert, fact: AlertFact): void {
     const added = sinksOf(fact).filter((sink) => !sinks.includes(sink));
-    if (added.length === 0 || told.has(key) || (acknowledgedUntil !== undefined && acknowledgedUntil > now)) return;
+    if (added.length === 0 || covered.has(key) || (acknowledgedUntil !== undefined && acknowledgedUntil > now)) return;
     notified.set(key, { key, occurrence, sinks: [...sinks, ...added] });
     const since = formatInstant(raisedAt);
     entries.push({ entry: { key, occurrence, transition: 'open', fact, since }, sinks: added });
@@ -132,7 +132,7 @@ export function transitionsOf(
         continue;
       }
       const isDue = acknowledged.includes(open.key) || (!open.isNotified && open.acknowledgedUntil === undefined);
-      if (isDue && (open.isNotified || !told.has(open.key))) {
+      if (isDue && (open.isNotified || !covered.has(open.key))) {
         const { key, occurrence, sinks, isNotified } = open;
         if (!isNotified) notified.set(key, { key, occurrence, sinks });
         const all = isNotified ? sinks : [...sinks, ...commandSinks(fact)];

@@ -4,8 +4,8 @@ import { decimalOfWhole, largerOf, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { dayMs } from '../time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
-import type { BudgetAlertFact, UnusualCost } from './alert-fact.ts';
-import { type BudgetEnd, budgetEnd, costToCome } from './budget-ends.ts';
+import type { BudgetAlertFact, BudgetEnd, UnusualCost } from './alert-fact.ts';
+import { budgetEnd, costToCome } from './budget-ends.ts';
 
 /** A budget message names what is unusual if it is at least this part of the amount, in percent. */
 const namedPercent = 5n;

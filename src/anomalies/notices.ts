@@ -109,7 +109,7 @@ export function dailyAt({ firstDay, impacts }: Pick<Episode, 'firstDay' | 'impac
 
 /**
  * What an episode has cost beyond its expected cost up to a day, and what it will have cost by the end of the month in
- * which it began if it stays, and at least after another week. `pace` is USD a day at which it still ran at the end of its
+ * which it began if it goes on, and at least after another week. `pace` is USD a day at which it still ran at the end of its
  * first day; without it, a first day may be all of it, and only a week counts. Pure.
  */
 export function moneyAt(
@@ -131,7 +131,7 @@ function monthEndAfter(day: number): number {
 }
 
 /**
- * The severity of an episode up to a day, by what it costs if it stays. At equal amounts, an increase is more severe than a
+ * The severity of an episode up to a day, by what it costs if it goes on. At equal amounts, an increase is more severe than a
  * new cost, and a new cost more than a decrease. Pure.
  */
 export function severityAt(episode: Episode, day: number, rules: DetectionRules, pace?: number): Severity {

@@ -32,13 +32,14 @@ function sentenceOf({ name, period, ...texts }: PressedBudget): string {
   const head = isOver
     ? `Budget ${name} is ${usd(decimalOfWhole(spent - amount, usdDecimals))} over its ${usd(texts.amount)} for ${period}. It`
     : `Budget ${name} (${usd(texts.amount)})`;
+  const at = isOver ? 'at' : `${period} at`;
   if (texts.stopped === null) {
     const verdict = isOver ? '' : expected > amount ? ', over the budget' : ', within the budget';
-    return `${head} is expected to end ${period} at ${about(expected)}${verdict}.`;
+    return `${head} is expected to end ${at} ${about(expected)}${verdict}.`;
   }
   const stopped = whole(texts.stopped);
   const verdict = isOver ? '' : eitherWay(expected, stopped, amount);
-  return `${head} ends ${period} at ${about(expected)} if this goes on; if it stops now, at ${about(stopped)}${verdict}.`;
+  return `${head} ends ${at} ${about(expected)} if this goes on; if it stops now, at ${about(stopped)}${verdict}.`;
 }
 
 /** Whether a budget keeps to its amount if what is unusual stops, and if not. Pure. */

@@ -131,7 +131,7 @@ End with at most five actions, the largest amount first, each with its owner.`),
 1. Call anomalies: since when, and how much more than expected, in USD?
 2. Call resource: did its memory, status, region or labels change before the first day?
 3. Use query on costs_daily and unit_rates: is it volume or price?
-4. Say what it costs by the end of the month if it stays, and what to do.`),
+4. Say what it costs by the end of the month if it goes on, and what to do.`),
   );
 }
 

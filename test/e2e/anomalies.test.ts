@@ -116,9 +116,9 @@ describe('an anomaly', () => {
     expect(answeredAtPlatform.get('2026-09-20')).toEqual([`resolved ${key('2026-09-05')}`]);
     const subjects = sink.told.slice(2).map(({ body }) => body.subject);
     expect(subjects).toEqual([
-      expect.stringContaining('24.00 USD more than usual on 5 Sep: second'),
+      expect.stringContaining('24.00 USD more than usual for second on 5 Sep'),
       expect.stringContaining(
-        '48.00 USD more than usual since 5 Sep, about 624 USD by the end of September if it stays: second',
+        '48.00 USD more than usual for second since 5 Sep, about 624 USD by the end of September if it goes on',
       ),
       expect.stringContaining(
         'second cost 336.00 USD more than usual from 5 to 18 Sep: Costbook now treats this cost as usual',

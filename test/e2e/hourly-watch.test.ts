@@ -68,7 +68,7 @@ describe('an agent that runs away at 21:00, in a project that runs hourly_watch'
   test('is reported at 23:10: what two hours cost, what a day of it is, and what to do', () => {
     const [text = ''] = read.get('2026-11-15T23:10') ?? [];
     expect(text).toMatch(
-      /🔴 8\.\d\d USD more than usual in 2 hours, about 1,\d\d\d USD by the end of November if it stays: demo-analyst/,
+      /🔴 8\.\d\d USD more than usual for demo-analyst in 2 hours, about 1,\d\d\d USD by the end of November if it goes on/,
     );
     expect(text).toMatch(/That is \d+ times its usual cost\. A whole day of it is about 10\d USD\./);
     expect(text).toContain('since about 15 Nov, 21:00 UTC');

@@ -73,7 +73,7 @@ describe('a runaway agent, as seen in Slack and mail', () => {
   test('is reported on its first night with its amount, the resource, and its pace', () => {
     const [mail] = mailsOf('2026-11-16');
     expect(mail?.subject).toMatch(
-      /🔴 12\.19 USD more than usual on 15 Nov, about 1,4\d\d USD by the end of November if it stays: demo-analyst$/,
+      /🔴 12\.19 USD more than usual for demo-analyst on 15 Nov, about 1,4\d\d USD by the end of November if it goes on$/,
     );
     expect(mail?.text).toMatch(/It started in the last 3 hours of the day: a whole day of it is about 9\d USD\./);
     expect(mail?.text).toContain('Check what demo-analyst runs, and its schedule; stop');
@@ -83,7 +83,7 @@ describe('a runaway agent, as seen in Slack and mail', () => {
   test('is reported on the third night as continuing, with its cost so far, by the end of the month and a day', () => {
     const [mail] = mailsOf('2026-11-18');
     expect(mail?.subject).toMatch(
-      /🔴 19\d\.\d\d USD more than usual since 15 Nov, about 1,3\d\d USD by the end of November if it stays: demo-analyst$/,
+      /🔴 19\d\.\d\d USD more than usual for demo-analyst since 15 Nov, about 1,3\d\d USD by the end of November if it goes on$/,
     );
     expect(mail?.text).toContain('A whole day costs about 90 USD more.');
     expect(mail?.text).toContain('It goes on, now on day 3. The last message reported 12.19 USD through 15 Nov.');

@@ -120,7 +120,7 @@ describe('the hourly watch', () => {
     ]);
     const words = anomalyWords(facts[0] as AnomalyFact);
     expect(words.title).toBe(
-      '9.70 USD more than usual in 2 hours, about 2,381 USD by the end of September if it stays: box',
+      '9.70 USD more than usual for box in 2 hours, about 2,381 USD by the end of September if it goes on',
     );
     expect(words.sentences).toContain('That is 25 times its usual cost. A whole day of it is about 115 USD.');
     expect(words.next).toMatch(/^Check what box runs, and its schedule;/);
@@ -251,7 +251,7 @@ describe('the hourly watch', () => {
     const { facts } = await evaluated('2026-09-10T12:00', since(created));
     expect(facts).toMatchObject([{ anomaly: 'new', hours: { times: null } }]);
     expect(anomalyWords(facts[0] as AnomalyFact).title).toBe(
-      '120.00 USD in 4 hours, about 14,880 USD by the end of September if it stays: box is new',
+      '120.00 USD for box, which is new, in 4 hours, about 14,880 USD by the end of September if it goes on',
     );
   });
 });

@@ -118,7 +118,7 @@ describe('the notices of an anomaly', () => {
   }
   const many = (count: number, cost: number) => new Array<number>(count).fill(cost);
 
-  test('of a runaway that started late in the day rise with what it costs if it stays, and repeat weekly', () => {
+  test('of a runaway that started late in the day rise with what it costs if it goes on, and repeat weekly', () => {
     // The sixtieth day is a weekday without costs.
     const level = [5, 5, 5, 5, 0, 0, 5];
     expect(notices([16, ...many(13, 95)], level)).toEqual([
@@ -154,7 +154,7 @@ describe('the notices of an anomaly', () => {
     ]);
   });
 
-  test('follow what it costs by the end of the month if it stays, and at least another week of it', () => {
+  test('follow what it costs by the end of the month if it goes on, and at least another week of it', () => {
     // 20_458 is 5 January 2026; the sixtieth day after it is 6 March.
     const severityOn = (day: number, pace?: number) =>
       severityAt({ ...spike, firstDay: day, impacts: [30] }, day, usualRules, pace);
@@ -193,22 +193,23 @@ describe('the text of an anomaly', () => {
   test('starts with the total so far and by the end of the month, then the resource and the daily rate', () => {
     const [title, ...lines] = wordsOf(exampleRunaway).split('\n');
     expect(title).toBe(
-      '🔴 543.95 USD more than usual since 20 Oct, about 987 USD by the end of October if it stays: demo-analyst',
+      '🔴 543.95 USD more than usual for demo-analyst since 20 Oct, about 987 USD by the end of October if it goes on',
     );
     expect(lines[0]).toBe('A whole day costs about 89 USD more.');
     expect(lines[1]).toContain('It goes on, now on day 7. The last message reported 191.57 USD through 22 Oct.');
-    expect(lines[2]).toContain('Budget everything has 650.51 USD left');
-    expect(lines[3]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
-    expect(lines[4]).toContain('In the 48 hours before: 2026-10-20 04:02 UTC deployed');
-    expect(lines[5]).toBe('And 4 more before it.');
-    expect(lines[6]).toContain('its schedule');
+    expect(lines[2]).toContain('Budget customer-demos is 4.26 USD over');
+    expect(lines[3]).toContain('Budget everything (5000.00 USD) ends 2026-10 at about 5,393 USD');
+    expect(lines[4]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
+    expect(lines[5]).toContain('In the 48 hours before: 2026-10-20 04:02 UTC deployed');
+    expect(lines[6]).toBe('And 4 more before it.');
+    expect(lines[7]).toContain('its schedule');
   });
 
   test('says of a lower cost that it saves, not that it costs', () => {
     const lower = { ...exampleRunaway, isUp: false, impact: '-130.900000000000', dailyImpact: '-18.700000000000' };
     const words = wordsOf({ ...lower, monthEnd: { month: '2026-10', impact: '-224.400000000000' } });
     expect(words).toContain(
-      '130.90 USD less than usual since 20 Oct, about 224 USD by the end of October if it stays: ',
+      '130.90 USD less than usual for demo-analyst since 20 Oct, about 224 USD by the end of October if it goes on',
     );
     expect(words).not.toContain('extra');
   });
@@ -216,7 +217,7 @@ describe('the text of an anomaly', () => {
   test('names the billing dimension if no single resource is responsible', () => {
     const drivers = example.drivers.map((driver) => ({ ...driver, part: 30 }));
     expect(wordsOf({ ...example, drivers })).toContain(
-      '🟠 83.46 USD more than usual on 20 Oct: agent_compute_runtime_gbs of agent in customer-demos',
+      '🟠 83.46 USD more than usual for agent_compute_runtime_gbs of agent in customer-demos on 20 Oct',
     );
   });
 
@@ -241,7 +242,7 @@ describe('the text of an anomaly', () => {
 
   test('is made from a fact of an earlier version, too', () => {
     const { notice: _, lastNotice: __, dailyImpact: ___, monthEnd: ____, costSoFar: _____, ...old } = example;
-    expect(wordsOf(old as AnomalyFact)).toContain('83.46 USD more than usual on 20 Oct: demo-analyst');
+    expect(wordsOf(old as AnomalyFact)).toContain('83.46 USD more than usual for demo-analyst on 20 Oct');
   });
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { UnusualCost } from '../../src/alerts/alert-fact.ts';
-import type { BudgetEnd } from '../../src/alerts/budget-ends.ts';
+import type { BudgetEnd, UnusualCost } from '../../src/alerts/alert-fact.ts';
 import { budgetOutlook } from '../../src/alerts/budget-outlook.ts';
 
 interface Asked {

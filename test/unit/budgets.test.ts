@@ -86,7 +86,10 @@ budgets:
         limits: new Map([['2026-Q4', 9000n * usd]]),
         parent: undefined,
         thresholds: [
-          { of: 'spent', code: '80%', at: { percent: 800_000n }, severity: 'warning', notify: ['finops'] },
+          {
+            ...{ of: 'spent', code: '80%', at: { percent: 800_000n }, severity: 'warning', isUsualSeverity: true },
+            notify: ['finops'],
+          },
           { of: 'spent', code: '82.5%', at: { percent: 825_000n }, severity: 'info', notify: ['finops'] },
           { of: 'forecast', code: '82.5%', at: { percent: 825_000n }, severity: 'warning', notify: ['finops'] },
           {

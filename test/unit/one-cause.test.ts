@@ -122,7 +122,7 @@ describe('anomalies of one cause are one alert', () => {
     const state = { at: '2026-10-21T02:16:00Z', completeThrough: null, settledThrough: null };
     const message = JSON.parse(messagesOf(entries, state)[0]?.message ?? '{}');
     const text = plainText({ ...message, id: 'id', mayBeRepeat: false, isTest: false });
-    expect(text).toContain('62.50 USD more than usual on 20 Oct: trainer');
+    expect(text).toContain('62.50 USD more than usual for trainer on 20 Oct');
     expect(text).toContain('Usage went up, not the price: 2 billing dimensions of agent trainer in research');
     expect(text).toContain('runtime of agent in research: +50.00 USD since 20 Oct');
     expect(text).toContain('egress of agent in research: +12.50 USD since 20 Oct');

@@ -6,25 +6,26 @@ import type { Instant } from '../time.ts';
 import type { KnownAlert } from '../warehouse/index.ts';
 import { type AlertFact, type BudgetAlertFact, parseFact } from './alert-fact.ts';
 
-/** What the alert of an anomaly tells, and whom. */
-interface Told {
+/** What the alert of an anomaly says, and to whom. */
+interface Reported {
   readonly fact: AnomalyFact;
   readonly sinks: readonly string[];
 }
 
 /**
- * The keys of forecast alerts that say nothing new: the alert of an anomaly that goes on has told the same sinks, at least
- * as severely, that the budget ends above this threshold. One cause is one alert. Spend that reaches a threshold is told in
- * any case, and so are a threshold with a command and a forecast beside an anomaly that somebody called intended. Pure.
+ * The keys of forecast alerts that say nothing new: the alert of an anomaly that goes on has notified the same sinks, at
+ * least as severely, that the budget ends above this threshold. One cause is one alert. Spend that reaches a threshold is
+ * reported in any case; so are a threshold with a command, and a forecast beside an anomaly that somebody called intended.
+ * Pure.
  */
-export function toldByAnomalies(
+export function coveredForecasts(
   known: readonly KnownAlert[],
   facts: readonly AlertFact[],
   { now, everybody }: { readonly now: Instant; readonly everybody: readonly string[] },
 ): ReadonlySet<string> {
   const sinksOf = ({ notify }: AlertFact) => (notify.length > 0 ? notify : everybody);
   const byKey = new Map(known.map((alert) => [alert.key, alert]));
-  const told = facts.flatMap((fact): Told[] => {
+  const reported = facts.flatMap((fact): Reported[] => {
     if (fact.kind !== 'anomaly' || fact.state !== 'raised' || fact.isOver || isIntended(fact)) return [];
     const before = byKey.get(fact.key);
     const open = before?.isOpen === true ? before : undefined;
@@ -40,7 +41,7 @@ export function toldByAnomalies(
       fact.kind === 'budget' &&
       fact.of === 'forecast' &&
       fact.run !== true &&
-      told.some((one) => tellsOf(one, fact) && sinksOf(fact).every((sink) => one.sinks.includes(sink))),
+      reported.some((one) => names(one, fact) && sinksOf(fact).every((sink) => one.sinks.includes(sink))),
   );
   return new Set(covered.map(({ key }) => key));
 }
@@ -49,7 +50,7 @@ function isIntended({ feedback = [] }: AnomalyFact): boolean {
   return feedback.some(({ as }) => as !== 'fixed');
 }
 
-function tellsOf({ fact: { budgets = [], severity } }: Told, fact: BudgetAlertFact): boolean {
+function names({ fact: { budgets = [], severity } }: Reported, fact: BudgetAlertFact): boolean {
   const named = budgets.find(({ name, period }) => name === fact.budget && period === fact.period);
   if (named === undefined || moreSevere(fact.severity, severity)) return false;
   return wholeOfDecimal(named.expected, usdDecimals) >= wholeOfDecimal(fact.limit, usdDecimals);
