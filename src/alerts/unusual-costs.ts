@@ -9,8 +9,6 @@ import type { BudgetAlertFact, UnusualCost } from './alert-fact.ts';
 /** A budget message names what is unusual if it is at least this part of the amount, in percent. */
 const namedPercent = 5n;
 const mostNamed = 3;
-/** A forecast of days leans on the costs of so many days. */
-const daysBefore = 35;
 
 /**
  * Facts of anomalies, each with the budget that it presses most: the one of which it leaves the smallest part. Only
@@ -54,26 +52,26 @@ export function withBudgetsLeft(
 }
 
 /**
- * Facts of budgets, each with the reported anomalies that explain it, the largest first: those of its period; for a forecast
- * also those of the weeks before, which it is made from. A forecast that reaches its threshold only by anomalies that ended
- * before its period is not raised, unless its alert is among the open ones. Pure.
+ * Facts of budgets, each with the reported anomalies that explain it, the largest first: those that have cost something in
+ * its period, or that go on. Pure.
  */
 export function withUnusualCosts(
   facts: readonly BudgetAlertFact[],
   budgets: readonly Budget[],
   anomalies: readonly AnomalyFact[],
-  open: ReadonlySet<string> = new Set(),
 ): BudgetAlertFact[] {
   return facts.map((fact): BudgetAlertFact => {
     const budget = budgets.find(({ name }) => name === fact.budget);
     if (budget === undefined || fact.state !== 'raised') return fact;
     const [start, end] = [Date.parse(fact.periodStart), Date.parse(fact.periodEnd)];
-    const from = fact.of === 'forecast' ? start - daysBefore * dayMs : start;
+    // A forecast does not learn from what ended before its period.
+    const isOfPeriod = (one: AnomalyFact) =>
+      fact.of === 'forecast' ? !one.isOver || lastInstant(one) >= start : Date.parse(one.firstDay) >= start;
     const through = fact.completeThrough === null ? start : Date.parse(fact.completeThrough);
     const least = (wholeOfDecimal(fact.amount, usdDecimals) * namedPercent) / 100n;
     const unusual = anomalies
       .filter((one) => isOfInterest(one) && covers(budget, one))
-      .filter((one) => Date.parse(one.firstDay) >= from && lastInstant(one) < end)
+      .filter((one) => isOfPeriod(one) && lastInstant(one) < end)
       .map((one) => ({ one, size: wholeOfDecimal(one.impact, usdDecimals) + toCome(dailyOf(one), through, end) }))
       .filter(({ size }) => size >= least)
       .toSorted((a, b) => (a.size > b.size ? -1 : a.size < b.size ? 1 : 0))
@@ -82,21 +80,8 @@ export function withUnusualCosts(
         const { key, firstDay, lastDay, isOver, impact } = one;
         return { key, subject: anomalySubject(one), firstDay, lastDay, isOver, impact, daily: dailyOf(one) };
       });
-    if (unusual.length === 0) return fact;
-    const named = { ...fact, unusual };
-    return !open.has(fact.key) && isByEnded(named) ? { ...named, state: 'resolved' } : named;
+    return unusual.length === 0 ? fact : { ...fact, unusual };
   });
-}
-
-/** Whether a forecast without the anomalies that ended before its period is below its threshold. Those in it are spent. */
-function isByEnded({ of, value, limit, forecast, periodStart, unusual = [] }: BudgetAlertFact): boolean {
-  if (of !== 'forecast' || forecast === undefined || forecast === null) return false;
-  const [spent, expected, least] = [value, forecast.value, limit].map((text) => wholeOfDecimal(text, usdDecimals));
-  if (spent === undefined || expected === undefined || least === undefined || spent >= least) return false;
-  const ended = unusual
-    .filter(({ isOver, lastDay }) => isOver && Date.parse(lastDay) < Date.parse(periodStart))
-    .map(({ impact }) => wholeOfDecimal(impact, usdDecimals));
-  return expected - ended.reduce((sum, impact) => sum + impact, 0n) < least;
 }
 
 /** What a daily cost adds from an instant to the end of a period, in trillionths of a USD. */
