@@ -112,7 +112,7 @@ export async function readAlertFacts(
   if (asked.anomalyRules?.isOn === true) asked.onProgress?.('anomalies');
   const anomalies =
     asked.anomalyRules?.isOn === true ? await evaluateAnomalies(connection, asked.anomalyRules) : nothingFound;
-  const budgets = await readBudgetFacts(connection, known, asked).catch((error: unknown) => {
+  const budgets = await readBudgetFacts(connection, known, asked, anomalies).catch((error: unknown) => {
     // A budget that cannot be evaluated must not hide alerts about the data.
     if (!(error instanceof UsageError)) throw error;
     return { facts: [], problem: error, missing: [], forecasts: [], budgets: [], spends: [], bug: undefined };
@@ -185,6 +185,7 @@ async function readBudgetFacts(
     forecaster,
     onProgress,
   }: AlertFactsOptions,
+  newAnomalies: AnomalyState,
 ): Promise<{
   facts: BudgetAlertFact[];
   problem: undefined;
@@ -216,6 +217,7 @@ async function readBudgetFacts(
       budgets: isForecastStored ? budgets : budgets.filter(isForecastAsked),
       withWorkspaces: isForecastStored,
       withoutStored: isForecastStored,
+      newAnomalies,
       signal,
       ...(forecaster === undefined ? {} : { forecaster }),
     });

@@ -1,5 +1,5 @@
 import { type AnomalyFact, anomalySubject, type PressedBudget } from '../anomalies/index.ts';
-import { amountIn, type Budget, type SpendNow } from '../budgets/index.ts';
+import { amountIn, type Budget, isInBudget, type SpendNow } from '../budgets/index.ts';
 import { decimalOfWhole, largerOf, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { dayMs } from '../time.ts';
@@ -172,22 +172,9 @@ function isOfInterest({ isUp, state, impact, isRestated, isUsual }: AnomalyFact)
 }
 
 /** Whether every cost of an anomaly is in the scope of a budget. Names, owners and labels of resources cannot be known. */
-function covers({ scope, per }: Budget, fact: AnomalyFact): boolean {
+function covers(budget: Budget, { account, ...fact }: AnomalyFact): boolean {
   // What is left of a budget in another unit says nothing about costs.
-  if (per !== undefined || scope.unit !== undefined) return false;
-  const { account, workspace, resource_type, billing_dimension, ...others } = scope;
-  if (Object.keys(others).length > 0) return false;
-  const has = (values: readonly string[] | undefined, value: string | null) =>
-    values === undefined || (value !== null && values.includes(value));
-  return (
-    has(account, fact.account) &&
-    (fact.parts ?? [fact]).every(
-      (part) =>
-        has(workspace, part.workspace) &&
-        has(resource_type, part.resourceType) &&
-        has(billing_dimension, part.billingDimension),
-    )
-  );
+  return (fact.parts ?? [fact]).every((part) => isInBudget(budget, { ...part, account }));
 }
 
 function includes({ start, end }: { readonly start: number; readonly end: number }, instant: number): boolean {

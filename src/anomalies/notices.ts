@@ -1,3 +1,4 @@
+import { dailyRate } from '../daily-rate.ts';
 import type { Severity } from '../severity.ts';
 import { dayMs } from '../time.ts';
 import type { DetectionRules, Episode } from './detect.ts';
@@ -31,8 +32,6 @@ const leastDaysLeft = 7;
 /** From this many days on, it is no longer a single event. */
 const continuesDays = 3;
 const reminderDays = 7;
-/** The daily rate is the mean of this many last days: a week contains every weekday. */
-const rateDays = 7;
 /** A day this many times the largest reported one is news. */
 const worseTimes = 4;
 /** It got worse if its daily rate is this many times the one last reported. */
@@ -97,14 +96,9 @@ export function totalAt({ firstDay, impacts }: Pick<Episode, 'firstDay' | 'impac
   return impacts.slice(0, day - firstDay + 1).reduce((sum, impact) => sum + impact, 0);
 }
 
-/**
- * The daily rate of an episode's difference, USD, over the week up to a day. The first day is rarely a full day and
- * counts only if it is the only one. Pure.
- */
+/** The daily rate of an episode's difference, USD, over the week up to a day. Pure. */
 export function dailyAt({ firstDay, impacts }: Pick<Episode, 'firstDay' | 'impacts'>, day: number): number {
-  const known = impacts.slice(0, day - firstDay + 1);
-  const days = known.length > 1 ? known.slice(1).slice(-rateDays) : known;
-  return days.reduce((sum, impact) => sum + impact, 0) / Math.max(1, days.length);
+  return dailyRate(impacts.slice(0, day - firstDay + 1));
 }
 
 /**

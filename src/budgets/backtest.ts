@@ -7,10 +7,21 @@ import { type CalendarPeriod, dayMs, floorDay, floorHour, formatInstant, hourMs,
 import { type Connection, readSql } from '../warehouse/index.ts';
 import { type Budget, budgetCalendar } from './budget.ts';
 import { hasHoursAt, reachedAt, readKnown } from './coverage-known.ts';
+import { withGoingOn } from './going-on.ts';
+import { anomaliesLeftOut, daysOf, type KnownAnomaly, readAnomalyHistory } from './known-anomalies.ts';
 import { type Forecaster, forecastPeriod, historyDays, stepHoursOf } from './period-forecast.ts';
 import { scopesForSql, unanswerableOf } from './spend.ts';
 import { type BudgetFact, evaluateBudgets, isForecastAsked, type Spend } from './thresholds.ts';
 import { fromBooks } from './usage-unit.ts';
+import {
+  type DayShares,
+  isInBudget,
+  leftOutOf,
+  readDayShares,
+  type StepsCut,
+  unusualBySteps,
+  without,
+} from './without-anomalies.ts';
 
 /** A notification that would have been sent: a threshold reached, or no longer reached. */
 export interface BudgetBacktestEvent extends Omit<BudgetFact, 'drivers'> {
@@ -142,6 +153,7 @@ export async function backtestBudget(
         holidays,
         signal,
         progress,
+        readUnusual: (aligns) => readUnusual(connection, budget, { aligns, from: first.start, holidays }),
         ...history,
       })
     : [];
@@ -187,6 +199,7 @@ interface ForecastBacktest extends Omit<KnownHistory, 'recordedSince'> {
   /** By time within each period. */
   readonly spends: readonly KnownSpend[];
   readonly costsIn: (starts: readonly Instant[]) => Promise<readonly KnownCost[]>;
+  readonly readUnusual: (aligns: readonly number[]) => Promise<UnusualAt>;
   readonly now: Instant;
   readonly forecaster: Forecaster | undefined;
   readonly holidays: Holidays;
@@ -201,7 +214,7 @@ interface ForecastBacktest extends Omit<KnownHistory, 'recordedSince'> {
  */
 async function backtestForecasts(
   budget: Budget,
-  { periods, spends, costsIn, now, forecaster, holidays, signal, progress, ...history }: ForecastBacktest,
+  { periods, spends, costsIn, readUnusual, now, forecaster, holidays, signal, progress, ...history }: ForecastBacktest,
 ): Promise<KnownSpend[]> {
   const [first] = periods;
   const last = periods.at(-1);
@@ -211,6 +224,7 @@ async function backtestForecasts(
   const calendar = budgetCalendar(budget);
   const alignOf = ({ end }: CalendarPeriod) => end % stepMs;
   const known = new Map<Instant, StepsKnown>();
+  const unusualAt = await readUnusual([...new Set(periods.map(alignOf))]);
   for (const align of new Set(periods.map(alignOf))) {
     const starts: Instant[] = [];
     const from = Math.floor((first.start - historyDays[stepHours] * dayMs - align) / stepMs) * stepMs + align;
@@ -242,11 +256,14 @@ async function backtestForecasts(
         const hours = (completeThrough - end) / hourMs;
         const begun = Math.max(history.start ?? end, end - historyDays[stepHours] * dayMs);
         const start = end - Math.max(0, Math.floor((end - begun) / stepMs)) * stepMs;
+        const unusual = unusualAt({ at, align, completeThrough });
         const values: number[] = [];
-        for (let step = start; step < end; step += stepMs) values.push(steps.costOf(step));
+        for (let step = start; step < end; step += stepMs) {
+          values.push(without(steps.costOf(step), unusual.bySteps.get(step)?.cost ?? 0));
+        }
         const spent = spentIn(period);
         progress?.(`forecast of ${formatInstant(at).slice(0, 10)}`);
-        const forecast = await forecastPeriod(
+        const made = await forecastPeriod(
           {
             period,
             completeThrough,
@@ -257,6 +274,8 @@ async function backtestForecasts(
           },
           forecaster,
         );
+        const forecast =
+          made.kind === 'none' ? made : withGoingOn(made, unusual.anomalies, { completeThrough, end: period.end });
         replayed.push({ period, knownFrom: at, spent, gaps: history.gapsIn(period), forecast });
         await setImmediate(); // lets signals be handled between two forecasts
         signal?.throwIfAborted();
@@ -264,6 +283,37 @@ async function backtestForecasts(
     }
     if (at >= now) return replayed;
   }
+}
+
+/** What was known to be unusual at an instant: the anomalies in the costs of a budget, and their part of each step. */
+type UnusualAt = (asked: { readonly at: Instant; readonly align: Instant; readonly completeThrough: Instant }) => {
+  readonly anomalies: readonly KnownAnomaly[];
+  readonly bySteps: ReturnType<typeof unusualBySteps>;
+};
+
+/** The anomalies of a budget, as they were known on each day; their part of a day is by the costs as they are now. */
+async function readUnusual(
+  connection: Connection,
+  budget: Budget,
+  {
+    aligns,
+    from,
+    holidays,
+  }: { readonly aligns: readonly number[]; readonly from: Instant; readonly holidays: Holidays },
+): Promise<UnusualAt> {
+  const stepHours = stepHoursOf(budget.period);
+  const history = await readAnomalyHistory(connection, from - historyDays[stepHours] * dayMs);
+  const cuts = new Map<Instant, readonly [StepsCut, DayShares]>();
+  for (const align of aligns) {
+    const cut = { stepHours, align: align / hourMs, firstHours: 0 };
+    cuts.set(align, [cut, await readDayShares(connection, cut, daysOf(history.rows))]);
+  }
+  return ({ at, align, completeThrough }) => {
+    const anomalies = anomaliesLeftOut(history.knownAt(at), completeThrough).filter((one) => isInBudget(budget, one));
+    const [cut, shares] = cuts.get(align) ?? [];
+    const leftOut = cut === undefined || shares === undefined ? [] : leftOutOf(anomalies, shares, cut, holidays);
+    return { anomalies, bySteps: unusualBySteps(leftOut) };
+  };
 }
 
 /** The cost of each step as known at an instant that only moves forward. */

@@ -1,5 +1,6 @@
 import { wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
+import type { Holidays } from '../month-days.ts';
 import {
   type CalendarPeriod,
   type calendarOf,
@@ -8,13 +9,24 @@ import {
   hourMs,
   type Instant,
   type PeriodKind,
+  type Window,
 } from '../time.ts';
 import { type Completeness, type Connection, readSql } from '../warehouse/index.ts';
 import type { Budget } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';
+import { type AnomaliesKnown, anomaliesLeftOut, type KnownAnomaly } from './known-anomalies.ts';
 import { historyDays, type Steps, stepHoursOf } from './period-forecast.ts';
 import { earliest, scopesForSql } from './spend.ts';
 import { fromBooks } from './usage-unit.ts';
+import {
+  isInForecast,
+  type LeftOut,
+  leftOutOf,
+  readDayShares,
+  type StepsCut,
+  unusualBySteps,
+  without,
+} from './without-anomalies.ts';
 
 /** A workspace and resource type without costs for this long is no longer forecast. */
 const activeDays = 35;
@@ -76,9 +88,21 @@ function endOf({ stepHours, align, completeThrough }: Cut): { readonly end: Inst
 /** The cost of a scope by step, or its usage. */
 export interface ScopeHistory {
   readonly scope: ForecastScope;
+  /** Without the unusual part of the costs. */
   readonly steps: Steps;
+  /** The cost of each step as it was, USD. */
+  readonly values: readonly number[];
+  /** The anomalies that `steps` leave out. */
+  readonly anomalies: readonly KnownAnomaly[];
   /** Spend in the complete hours since the start of a step, trillionths of a USD. */
   spentFrom(start: Instant): bigint;
+}
+
+/** Costs that histories leave out. */
+export interface UnusualKnown {
+  readonly anomalies: AnomaliesKnown;
+  /** Days on which everything stays. */
+  readonly holidays: Holidays;
 }
 
 /** The histories of budgets and workspaces with the same steps, in one pass over the costs. */
@@ -87,6 +111,7 @@ export async function readHistories(
   cut: Cut,
   ofBudgets: readonly (ForecastWindow & { readonly budget: Budget; readonly reason: string | undefined })[],
   ofAccounts: readonly (ForecastWindow & { readonly account: string })[],
+  unusual: UnusualKnown,
 ): Promise<ScopeHistory[]> {
   const isOurs = (window: ForecastWindow) => JSON.stringify(window.cut) === JSON.stringify(cut);
   const budgets = ofBudgets.filter((line) => isOurs(line) && line.reason === undefined);
@@ -98,8 +123,8 @@ export async function readHistories(
   if (ofUsage.length > 0 && ofUsage.length < budgets.length + accounts.length) {
     const others = budgets.filter((line) => !isUsage(line));
     return [
-      ...(await readHistories(connection, cut, others, accounts)),
-      ...(await readHistories(connection, cut, ofUsage, [])),
+      ...(await readHistories(connection, cut, others, accounts, unusual)),
+      ...(await readHistories(connection, cut, ofUsage, [], unusual)),
     ];
   }
   const { end, hours } = endOf(cut);
@@ -131,22 +156,13 @@ export async function readHistories(
       firstCost: fromBooks(wholeOfDecimal(String(row['first_cost']), usdDecimals), unit),
     });
   }
+  const leftOut = await readLeftOut(connection, { ...cut, firstHours: hours }, unusual);
   function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): ScopeHistory {
     const begin = scope.kind === 'budget' ? from : Math.max(from, end - workspaceHistoryDays * dayMs);
     // The first step whose hours are all in the books.
     const start = Math.max(begin, end - Math.floor(Math.max(0, end - historyStart) / stepMs) * stepMs);
-    const values = new Array<number>(Math.round((end - start) / stepMs)).fill(0);
-    for (const { start: at, cost } of own) {
-      const place = Math.round((at - start) / stepMs);
-      if (place >= 0 && place < values.length) values[place] = Number(cost) / 10 ** usdDecimals;
-    }
-    const usual = own.filter(({ start: at }) => at < end && at >= end - usualDays * dayMs);
-    const beginning = { hours, share: hours === 0 ? 0 : shareOfFirst(usual, hours / cut.stepHours) };
-    return {
-      scope,
-      steps: { start, end, stepHours: cut.stepHours, values, beginning },
-      spentFrom: (since) => own.reduce((sum, { start: at, cost }) => (at >= since ? sum + cost : sum), 0n),
-    };
+    const ours = leftOut.filter(({ place }) => isInForecast(scope, place));
+    return historyFrom(scope, own, ours, { start, end, hours, stepHours: cut.stepHours });
   }
   const histories = budgets.map(({ budget, historyStart }, scope) =>
     historyOf({ kind: 'budget', budget }, costs.get(JSON.stringify([scope, null, null, null])) ?? [], historyStart),
@@ -159,6 +175,69 @@ export async function readHistories(
     histories.push(historyOf(scope, own, account.historyStart));
   }
   return histories;
+}
+
+/** What is unusual in the costs through the last complete hour, by place. */
+async function readLeftOut(
+  connection: Connection,
+  cut: Cut & StepsCut,
+  { anomalies, holidays }: UnusualKnown,
+): Promise<readonly LeftOut[]> {
+  const known = anomaliesLeftOut(anomalies, cut.completeThrough);
+  return leftOutOf(known, await readDayShares(connection, cut, known), cut, holidays);
+}
+
+/** The history of a scope from its costs, with and without what is unusual in them. Pure. */
+function historyFrom(
+  scope: ForecastScope,
+  own: readonly StepCost[],
+  leftOut: readonly LeftOut[],
+  { start, end, hours, stepHours }: Window & { readonly hours: number; readonly stepHours: 1 | 24 },
+): ScopeHistory {
+  const stepMs = stepHours * hourMs;
+  function valuesOf(costs: readonly StepCost[]): number[] {
+    const values = new Array<number>(Math.round((end - start) / stepMs)).fill(0);
+    for (const { start: at, cost } of costs) {
+      const place = Math.round((at - start) / stepMs);
+      if (place >= 0 && place < values.length) values[place] = Number(cost) / 10 ** usdDecimals;
+    }
+    return values;
+  }
+  const usual = withoutUnusual(own, leftOut);
+  const [values, usualValues] = [valuesOf(own), valuesOf(usual)];
+  // If all of it is unusual, nothing else says what it will cost.
+  const isUsual = leftOut.length > 0 && usualValues.some((value) => value !== 0);
+  const recent = (isUsual ? usual : own).filter(({ start: at }) => at < end && at >= end - usualDays * dayMs);
+  const beginning = { hours, share: hours === 0 ? 0 : shareOfFirst(recent, hours / stepHours) };
+  return {
+    scope,
+    steps: { start, end, stepHours, values: isUsual ? usualValues : values, beginning },
+    values,
+    anomalies: isUsual ? leftOut.flatMap(({ anomalies }) => anomalies) : [],
+    spentFrom: (since) => own.reduce((sum, { start: at, cost }) => (at >= since ? sum + cost : sum), 0n),
+  };
+}
+
+/** Costs by step without what is unusual in them. */
+function withoutUnusual(own: readonly StepCost[], leftOut: readonly LeftOut[]): readonly StepCost[] {
+  if (leftOut.length === 0) return own;
+  const unusual = unusualBySteps(leftOut);
+  const known = new Set(own.map(({ start }) => start));
+  const none = [...unusual.keys()]
+    .filter((start) => !known.has(start))
+    .map((start) => ({ start, cost: 0n, firstCost: 0n }));
+  return [...own, ...none].map((step) => {
+    const { cost, firstCost } = unusual.get(step.start) ?? { cost: 0, firstCost: 0 };
+    return {
+      start: step.start,
+      cost: cost === 0 ? step.cost : wholeWithout(step.cost, cost),
+      firstCost: firstCost === 0 ? step.firstCost : wholeWithout(step.firstCost, firstCost),
+    };
+  });
+}
+
+function wholeWithout(cost: bigint, unusual: number): bigint {
+  return BigInt(Math.round(without(Number(cost), unusual * 10 ** usdDecimals)));
 }
 
 interface StepCost {

@@ -56,3 +56,4 @@ export {
   stateOf,
   thresholdKey,
 } from './thresholds.ts';
+export { isInBudget } from './without-anomalies.ts';

@@ -9,6 +9,7 @@ import { usdDecimals } from '../money.ts';
 import type { Holidays } from '../month-days.ts';
 import { type CalendarPeriod, formatInstant, hourMs, type Instant, type PeriodKind, type Window } from '../time.ts';
 import type { AddedChange } from './budget.ts';
+import type { ForecastAnomaly } from './going-on.ts';
 
 /** The percentage of outcomes that should fall into the interval. */
 export const forecastLevel = 80;
@@ -69,8 +70,8 @@ export interface PeriodForecast {
   readonly backtest: Backtest;
   /** Planned changes, which mean, interval and path include. */
   readonly changes?: readonly AddedChange[] | undefined;
-  /** The anomalies that it adds. */
-  readonly anomalies?: readonly { readonly key: string; readonly added: bigint }[] | undefined;
+  /** The anomalies that it did not learn from; mean, upper end and path include what goes on of them. */
+  readonly anomalies?: readonly ForecastAnomaly[] | undefined;
 }
 
 /** Why there is no forecast. */

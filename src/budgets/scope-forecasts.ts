@@ -1,6 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Holidays } from '../month-days.ts';
-import { type CalendarPeriod, calendarOf, formatInstant, type Instant, type PeriodKind, type Window } from '../time.ts';
+import {
+  type CalendarPeriod,
+  calendarOf,
+  dayMs,
+  formatInstant,
+  type Instant,
+  type PeriodKind,
+  type Window,
+} from '../time.ts';
 import { type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
 import { amountIn, type Budget, budgetCalendar, noForecastOf, type PlannedChange } from './budget.ts';
 import { changeParts, changePartsOf } from './change-shares.ts';
@@ -12,7 +20,9 @@ import {
   type ScopeHistory,
 } from './forecast-histories.ts';
 import { type ForecastScope, type ScopeForecast, scopeRow } from './forecast-rows.ts';
-import { type Forecaster, forecastPeriod, type PeriodAsked } from './period-forecast.ts';
+import { withGoingOn } from './going-on.ts';
+import { type KnownAnomaly, type NewEvaluation, readAnomaliesKnown } from './known-anomalies.ts';
+import { type Forecaster, forecastPeriod, historyDays, type PeriodAsked } from './period-forecast.ts';
 import { type ChangePart, withChanges } from './planned-change.ts';
 import { costsOf, expectedOf, unanswerableOf } from './spend.ts';
 import { isForecastAsked, type Spend } from './thresholds.ts';
@@ -37,6 +47,8 @@ export interface ForecastsAsked {
    * only the first forecast of a scope from one instant, so another would be discarded.
    */
   readonly withoutStored?: boolean;
+  /** An evaluation of anomalies that the books do not have yet. */
+  readonly newAnomalies?: NewEvaluation | undefined;
   /** Changes to add to forecasts of workspaces: by default those of the budget file. A budget has its own. */
   readonly changes?: readonly PlannedChange[];
 }
@@ -56,9 +68,10 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     ? await keysStored(connection, [...ofBudgets, ...ofAccounts])
     : new Set();
   const spent = await spentOf(connection, ofBudgets);
+  const anomalies = await readAnomaliesKnown(connection, asked.now - historyDays[24] * dayMs, asked.newAnomalies);
   const histories: ScopeHistory[] = [];
   for (const cut of cutsOf([...ofBudgets, ...ofAccounts])) {
-    histories.push(...(await readHistories(connection, cut, ofBudgets, ofAccounts)));
+    histories.push(...(await readHistories(connection, cut, ofBudgets, ofAccounts, { anomalies, holidays })));
   }
 
   /** Lets signals be handled between two forecasts. */
@@ -72,30 +85,29 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
   }
   async function made(
     input: PeriodAsked,
+    unusual: readonly KnownAnomaly[],
     partsAt: (completeThrough: Instant) => Promise<readonly ChangePart[]>,
     unit?: string,
   ): Promise<ScopeForecast['forecast']> {
     const { period, completeThrough, spent: own } = input;
     const forecast = await forecastPeriod({ timeZone: 'UTC', holidays, ...input }, forecaster);
     if (forecast.kind === 'none') return forecast;
-    return withChanges(forecast, await partsAt(completeThrough), {
-      spent: own,
-      completeThrough,
-      end: period.end,
-      unit,
-    });
+    const { end } = period;
+    const planned = withChanges(forecast, await partsAt(completeThrough), { spent: own, completeThrough, end, unit });
+    return withGoingOn(planned, unusual, { completeThrough, end });
   }
   const forecasts: ScopeForecast[] = [];
   for (const { budget, reason = 'no hour of it is complete yet', period, completeThrough } of ofBudgets) {
     const scope = { kind: 'budget', budget } as const;
     if (!isForecastAsked(budget) && isKnown(scope, budget.period, period, completeThrough)) continue;
     const own = spent.get(budget);
-    const steps = histories.find(({ scope }) => scope.kind === 'budget' && scope.budget === budget)?.steps;
+    const history = histories.find(({ scope }) => scope.kind === 'budget' && scope.budget === budget);
     const forecast: ScopeForecast['forecast'] =
-      completeThrough === undefined || own === undefined || steps === undefined
+      completeThrough === undefined || own === undefined || history === undefined
         ? { kind: 'none', reason }
         : await made(
-            { period, completeThrough, spent: own, steps, timeZone: budget.timeZone },
+            { period, completeThrough, spent: own, steps: history.steps, timeZone: budget.timeZone },
+            history.anomalies,
             (through) => changeParts(connection, budget, budget.changes ?? [], through),
             budget.scope.unit,
           );
@@ -108,11 +120,11 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
       spent: own,
       amount,
       forecast,
-      recent: steps && { stepHours: steps.stepHours, values: steps.values.slice(-recentSteps) },
+      recent: history && { stepHours: history.steps.stepHours, values: history.values.slice(-recentSteps) },
     });
     await pause();
   }
-  for (const { scope, steps, spentFrom } of histories) {
+  for (const { scope, steps, anomalies: unusual, spentFrom } of histories) {
     if (scope.kind === 'budget') continue;
     if (workspaces.length > 0 && (scope.workspace === null || !workspaces.includes(scope.workspace))) continue;
     const window = ofAccounts.find(({ account }) => account === scope.account);
@@ -120,7 +132,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     const { period, completeThrough } = window;
     if (isKnown(scope, 'monthly', period, completeThrough)) continue;
     const own = spentFrom(period.start);
-    const forecast = await made({ period, completeThrough, spent: own, steps }, (through) =>
+    const forecast = await made({ period, completeThrough, spent: own, steps }, unusual, (through) =>
       changePartsOf(connection, scope, changes, through),
     );
     const known = { period, completeThrough, spent: own, amount: undefined, forecast };

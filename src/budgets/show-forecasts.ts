@@ -6,6 +6,7 @@ import { formatInstant } from '../time.ts';
 import { shownAmount, usdUnit } from '../unit-format.ts';
 import { unitOf } from './budget.ts';
 import { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts';
+import { anomalyJson, describeAnomalies } from './going-on.ts';
 import { forecastLevel } from './period-forecast.ts';
 import { changeJson, describeChanges } from './planned-change.ts';
 import type { CompleteThrough } from './show-now.ts';
@@ -56,6 +57,7 @@ export function forecastsToJson(
         backtest: made?.backtest ?? null,
         notes: made?.notes ?? [],
         ...(made?.changes === undefined ? {} : { changes: made.changes.map(changeJson) }),
+        ...(made?.anomalies === undefined ? {} : { anomalies: made.anomalies.map(anomalyJson) }),
       };
     }),
   };
@@ -146,11 +148,13 @@ export function describeForecasts(forecasts: readonly ScopeForecast[], layout: T
     if (one.forecast.kind === 'forecast') continue;
     reasons.set(one.forecast.reason, [...(reasons.get(one.forecast.reason) ?? []), nameOf(one)]);
   }
+  const named = dearestFirst(forecasts).map((one) => ({ name: nameOf(one), forecast: one.forecast }));
   return [
     table,
     ...[
       `${spentColumn}: in complete hours. forecast: ${isUsd ? 'USD ' : ''}of the whole period. low, high: ${forecastLevel} of 100 periods should end between them. Each line has its own forecast, so lines do not add up.`,
-      ...describeChanges(dearestFirst(forecasts).map((one) => ({ name: nameOf(one), forecast: one.forecast }))),
+      ...describeChanges(named),
+      ...describeAnomalies(named),
       ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
     ].map((words) => wrapped(words, layout)),
   ].join('\n');

@@ -1,0 +1,141 @@
+import { decimalOfWhole } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
+import { dayMs, formatInstant, type Instant } from '../time.ts';
+import { wholeInUnit } from '../unit-format.ts';
+import type { KnownAnomaly } from './known-anomalies.ts';
+import type { PeriodForecast } from './period-forecast.ts';
+
+/** An anomaly that a forecast did not learn from. Amounts are trillionths of a USD. */
+export interface ForecastAnomaly {
+  readonly key: string;
+  readonly workspace: string | null;
+  readonly resourceType: string | null;
+  readonly driver: string | undefined;
+  /** `2026-11-15`, like the next field. */
+  readonly firstDay: string;
+  readonly lastDay: string;
+  /** What it differed from the usual so far, negative if it cost less. */
+  readonly impact: bigint;
+  /** What it adds to a day from now on; undefined if it has ended. */
+  readonly daily: bigint | undefined;
+  /** What it adds to the rest of the period. */
+  readonly added: bigint;
+}
+
+/**
+ * A forecast that did not learn from anomalies, with the daily rate of those that go on added to every day to come. The lower end
+ * of the interval stays: an anomaly may stop at any time. Pure.
+ */
+export function withGoingOn(
+  forecast: PeriodForecast,
+  anomalies: readonly KnownAnomaly[],
+  { completeThrough, end: periodEnd }: { readonly completeThrough: Instant; readonly end: Instant },
+): PeriodForecast {
+  const ours = anomalies.filter(
+    ({ firstDay, impacts, goingOn }) =>
+      goingOn !== undefined || (firstDay + impacts.length) * dayMs > forecast.history.start,
+  );
+  if (ours.length === 0) return forecast;
+  const path = forecast.path.map(({ spent }) => spent);
+  let all = 0n;
+  const shown = ours.map((anomaly): ForecastAnomaly => {
+    const { goingOn, impacts } = anomaly;
+    const daily = goingOn === undefined ? 0n : trillionths(goingOn.daily);
+    const from = Math.max(completeThrough, goingOn?.from ?? 0);
+    const until = goingOn?.until ?? periodEnd;
+    const addedBy = (at: Instant) => (daily * BigInt(Math.max(0, Math.min(at, until) - from))) / BigInt(dayMs);
+    for (const [index] of path.entries()) {
+      path[index] = (path[index] ?? 0n) + addedBy(forecast.path[index + 1]?.start ?? periodEnd);
+    }
+    const added = addedBy(periodEnd);
+    all += added;
+    const { key, workspace, resourceType, driver } = anomaly;
+    return {
+      ...{
+        key,
+        workspace,
+        resourceType,
+        driver,
+        firstDay: dayName(anomaly.firstDay),
+        lastDay: dayName(anomaly.lastDay),
+      },
+      impact: trillionths(impacts.reduce((sum, impact) => sum + impact, 0)),
+      daily: goingOn === undefined ? undefined : daily,
+      added,
+    };
+  });
+  return {
+    ...forecast,
+    mean: forecast.mean + all,
+    high: forecast.high + all,
+    path: forecast.path.map((step, index) => ({ ...step, spent: path[index] ?? step.spent })),
+    anomalies: shown,
+  };
+}
+
+/** Sentences name so many anomalies of one forecast. */
+const mostNamed = 3;
+
+/** What anomalies change in forecasts: a sentence for each forecast that leaves some out, and for each that they go on in. */
+export function describeAnomalies(
+  lines: readonly {
+    readonly name: string;
+    readonly forecast: Pick<PeriodForecast, 'kind' | 'anomalies'> | { readonly kind: 'none' };
+  }[],
+): string[] {
+  return lines.flatMap(({ name, forecast }) => {
+    const anomalies = forecast.kind === 'forecast' ? bySubject(forecast.anomalies ?? []) : [];
+    if (anomalies.length === 0) return [];
+    const named = anomalies.slice(0, mostNamed).map(({ subject, span, impact }) => {
+      const size = impact < 0n ? `${wholeInUnit(-impact)} less than usual` : wholeInUnit(impact);
+      return `${subject} (${size} ${span})`;
+    });
+    const more = anomalies.length - named.length;
+    const others = more === 0 ? [] : [`${more} more`];
+    const goingOn = anomalies
+      .filter(({ added }) => added > 0n)
+      .map(({ subject, daily, added }) => `${subject} ${wholeInUnit(daily)} a day, ${wholeInUnit(added)} in all`);
+    return [
+      `${name}: the forecast does not learn from unusual costs: ${[...named, ...others].join('; ')}`,
+      ...(goingOn.length === 0 ? [] : [`${name}: the forecast adds what goes on: ${goingOn.join('; ')}`]),
+    ];
+  });
+}
+
+/** Anomalies as people read them: one line for each cause, the largest first. */
+function bySubject(anomalies: readonly ForecastAnomaly[]) {
+  const groups = new Map<string, { subject: string; span: string; impact: bigint; daily: bigint; added: bigint }>();
+  for (const { workspace, resourceType, driver, firstDay, lastDay, impact, daily = 0n, added } of anomalies) {
+    const subject = driver ?? `${resourceType ?? 'costs without a type'} in ${workspace ?? 'no workspace'}`;
+    const span =
+      daily > 0n ? `since ${firstDay}` : firstDay === lastDay ? `on ${firstDay}` : `from ${firstDay} to ${lastDay}`;
+    const key = JSON.stringify([subject, span]);
+    const own = groups.get(key) ?? { subject, span, impact: 0n, daily: 0n, added: 0n };
+    groups.set(key, { ...own, impact: own.impact + impact, daily: own.daily + daily, added: own.added + added });
+  }
+  const size = ({ impact }: { readonly impact: bigint }) => (impact < 0n ? -impact : impact);
+  return [...groups.values()].toSorted((a, b) => Number(size(b) - size(a)));
+}
+
+/** An anomaly of a forecast as data, USD as decimal text. */
+export function anomalyJson(anomaly: ForecastAnomaly): Record<string, unknown> {
+  const { key, firstDay, lastDay, impact, daily, added } = anomaly;
+  return {
+    ...{ key, firstDay, lastDay },
+    impact: decimalOfWhole(impact, usdDecimals),
+    goesOn: daily !== undefined,
+    daily: daily === undefined ? null : decimalOfWhole(daily, usdDecimals),
+    added: decimalOfWhole(added, usdDecimals),
+  };
+}
+
+function dayName(day: number): string {
+  return formatInstant(day * dayMs).slice(0, 10);
+}
+
+/** Decimals of USD in an estimate. */
+const estimateDecimals = 6;
+
+function trillionths(usd: number): bigint {
+  return BigInt(Math.round(usd * 10 ** estimateDecimals)) * 10n ** BigInt(usdDecimals - estimateDecimals);
+}
