@@ -168,7 +168,19 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly unusual?: readonly UnusualCost[] | undefined;
   /** Where its period ends; undefined if that is unknown, or if it is over. Missing in facts of older versions. */
   readonly end?: BudgetEnd | undefined;
+  /** The period before, if this one has just begun. */
+  readonly previous?: PreviousPeriod | undefined;
 };
+
+/** What the period before a forecast cost. Amounts are in the budget's unit, decimal text. */
+export interface PreviousPeriod {
+  readonly period: string;
+  readonly value: string;
+  /** What of it was unusual, USD; null if nothing is known to be. */
+  readonly unusual: string | null;
+  /** Its most expensive resources, in descending order. */
+  readonly drivers: readonly Driver[];
+}
 
 /** Where a period of a budget ends: an estimate. Amounts are in the budget's unit, decimal text. */
 export interface BudgetEnd {

@@ -58,7 +58,7 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
  * Where the period ends if anomalies that go on do so, and if they stop now: a sentence without its full stop. Undefined if
  * none goes on.
  */
-function endWords({ period, amount, unit, unusual = [], end }: Outlook): string | undefined {
+function endWords({ period, value, amount, unit, unusual = [], end }: Outlook): string | undefined {
   if (end === undefined || end.stopped === null) return undefined;
   const [first, ...others] = unusual.filter(({ daily }) => daily !== null);
   const isOne = first !== undefined && others.length === 0;
@@ -68,7 +68,7 @@ function endWords({ period, amount, unit, unusual = [], end }: Outlook): string 
   const [expected, stopped] = [whole(end.expected), whole(end.stopped)];
   return (
     `If ${goesOn}, ${period} ends at about ${about(expected, unit)}; ` +
-    `if ${stops}, at about ${about(stopped, unit)}${eitherWay(expected, stopped, whole(amount))}`
+    `if ${stops}, at about ${about(stopped, unit)}${whole(value) >= whole(amount) ? '' : eitherWay(expected, stopped, whole(amount))}`
   );
 }
 

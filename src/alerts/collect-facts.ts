@@ -205,7 +205,7 @@ async function readBudgetFacts(
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
   onProgress?.('budgets');
   const budgets = await withCarried(connection, given, { now, freshnessHours, configured });
-  const spends = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
+  const spent = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
   onProgress?.('forecasts');
   let forecasts: readonly ScopeForecast[] = [];
   let bug: unknown;
@@ -227,7 +227,8 @@ async function readBudgetFacts(
     bug = error;
   }
   const held = new Set(open.map(({ key }) => key));
-  const facts = withWithdrawn(evaluateBudgets(budgets, withForecasts(spends, forecasts), held), known, (fact) =>
+  const spends = withForecasts(spent, forecasts);
+  const facts = withWithdrawn(evaluateBudgets(budgets, spends, held), known, (fact) =>
     budgets.some((budget) => isAskedBy(budget, fact)),
   );
   const unknown = spends.filter(({ spent }) => spent === undefined);

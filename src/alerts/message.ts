@@ -6,7 +6,7 @@ import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { fullDiskWords } from '../errors.ts';
 import { withoutStep } from '../failure.ts';
-import { percentOf, roughly, usd } from '../money.ts';
+import { percentOf, roughly, usd, usdDecimals } from '../money.ts';
 import { nextWords, parseNextStep } from '../next-step.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import { describeSpan } from '../time.ts';
@@ -684,6 +684,7 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
         : budgetOutlook(fact).sentences),
       ...unusualWords(fact),
       ...(forecast.changes === undefined ? [] : [`It includes planned changes: ${forecast.changes.join('; ')}.`]),
+      ...previousWords(fact),
       `${spentWords(fact)}. The forecast uses the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
     ],
     fields: [
@@ -698,6 +699,13 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   };
 }
 
+/** What the period before cost, and what of it is not expected to come again. */
+function previousWords({ previous, unit }: BudgetWords): string[] {
+  if (previous === undefined) return [];
+  const unusual = previous.unusual === null ? '' : `, of which ${usd(previous.unusual)} were unusual and have ended`;
+  return [`${previous.period} cost ${inUnit(previous.value, unit)}${unusual}.`];
+}
+
 /** The anomalies in the spend, or behind its forecast. */
 function unusualWords({ unusual = [] }: BudgetWords): string[] {
   if (unusual.length === 0) return [];
@@ -709,10 +717,14 @@ function unusualWords({ unusual = [] }: BudgetWords): string[] {
 }
 
 /** What to do if a budget is reached, or is forecast to be. */
-function budgetStepOf({ unit, unusual = [] }: BudgetWords): string {
+function budgetStepOf(fact: BudgetWords): string {
+  const { unit, period, unusual = [] } = fact;
   const running = unusual.find(({ isOver }) => !isOver);
   if (running !== undefined) {
     return `Act: check ${running.subject} first. If its cost is intended, raise the budget in jobs/budgets.yaml.`;
+  }
+  if (isByEnded(fact)) {
+    return `Act: raise the budget for ${period} in jobs/budgets.yaml, or accept the excess: it is what ended, so nothing needs to be stopped.`;
   }
   const what =
     unit === undefined || isRatio(unit) ? 'check the largest costs. If they are' : 'check what is used most. If it is';
@@ -721,6 +733,16 @@ function budgetStepOf({ unit, unusual = [] }: BudgetWords): string {
 
 function shareOf(fact: BudgetWords): SpentShare {
   return { percent: percentOf(fact.value, fact.amount), word: usedWord(fact).trim() };
+}
+
+/** Whether the period would end within the budget without the anomalies that have ended. */
+function isByEnded({ amount, value, forecast, end, unusual = [] }: BudgetWords): boolean {
+  const expected = wholeOfDecimal(end?.expected ?? forecast?.value ?? value, usdDecimals);
+  const ended = unusual
+    .filter(({ isOver }) => isOver)
+    .reduce((sum, { impact }) => sum + wholeOfDecimal(impact, usdDecimals), 0n);
+  const planned = wholeOfDecimal(amount, usdDecimals);
+  return ended > 0n && expected > planned && expected - ended <= planned;
 }
 
 /** What an amount of a budget is, with a space behind it; nothing for a cost per unit. */
@@ -793,14 +815,16 @@ function partWords(parts: NonNullable<BudgetWords['parts']>, unit: string | unde
 }
 
 /** The largest resources of a budget. */
-function driversOf({ drivers, unit }: BudgetWords): Card['list'] {
+function driversOf({ previous, unit, ...fact }: BudgetWords): Card['list'] {
+  const drivers = previous?.drivers ?? fact.drivers;
+  const of = previous === undefined ? '' : ` in ${previous.period}`;
   if (unit === undefined || isRatio(unit)) {
     // Fractions of a cent say nothing beside larger costs.
     const shown = drivers.filter(({ cost }) => Number(cost) >= 0.005);
-    return driverList('Largest costs', shown.length === 0 ? drivers : shown);
+    return driverList(`Largest costs${of}`, shown.length === 0 ? drivers : shown);
   }
   if (drivers.length === 0) return undefined;
-  return { label: 'Used most', items: drivers.map((driver) => `${nameOf(driver)}: ${inUnit(driver.cost, unit)}`) };
+  return { label: `Used most${of}`, items: drivers.map((driver) => `${nameOf(driver)}: ${inUnit(driver.cost, unit)}`) };
 }
 
 function driverList(label: string, drivers: readonly Driver[], isSigned = false): Card['list'] {

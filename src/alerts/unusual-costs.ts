@@ -102,8 +102,33 @@ export function withUnusualCosts(
         ? {}
         : { end: { expected: end.expected, stopped: isRunning ? end.stopped : null, spentOn: end.spentOn } }),
       ...(isOnCourse(budget, fact, end) ? { severity: 'info' as const } : {}),
+      ...(fact.of === 'forecast' ? previousOf(budget, spend, spends, anomalies) : {}),
     };
   });
+}
+
+/** A period that has just begun: this percentage of it. Its own costs say little yet. */
+const begunPercent = 5;
+
+/** The period before a forecast that has just begun; empty if it is not known. */
+function previousOf(
+  budget: Budget,
+  { period, completeThrough = period.start }: SpendNow,
+  spends: readonly SpendNow[],
+  anomalies: readonly AnomalyFact[],
+): Pick<BudgetAlertFact, 'previous'> {
+  const previous = spends.find((spend) => spend.budget === budget.name && spend.period.end === period.start);
+  const isBegun = (completeThrough - period.start) * 100 > (period.end - period.start) * begunPercent;
+  if (isBegun || previous?.spent === undefined) return {};
+  const unusual = costsIn(budget, anomalies, previous.period)
+    .filter(({ isOver, lastDay }) => isOver && Date.parse(lastDay) < period.start)
+    .reduce((sum, { impact }) => sum + wholeOfDecimal(impact, usdDecimals), 0n);
+  return {
+    previous: {
+      ...{ period: previous.period.name, value: usd(previous.spent), unusual: unusual > 0n ? usd(unusual) : null },
+      drivers: previous.drivers,
+    },
+  };
 }
 
 /** The unusual costs that matter beside an amount in trillionths, with what is still to come of them. */

@@ -260,19 +260,19 @@ function placeOfWorkspace({ workspace, parts }: AnomalyFact): string {
 function nextWords(fact: AnomalyFact): string {
   const { anomaly, isUp, billingDimension } = fact;
   if (anomaly === 'price') {
-    return 'Compare the price with your contract. "costbook report price_volume" lists it by resource.';
+    return 'Act: compare the price with your contract. "costbook report price_volume" lists it by resource.';
   }
   const main = mainDriver(fact);
   if (main === undefined) {
-    return `No single resource drives it. Check what the ${fact.parts === undefined ? 'resources' : 'parts'} below have in common.`;
+    return `Act: check what the ${fact.parts === undefined ? 'resources' : 'parts'} below have in common. No single resource drives it.`;
   }
   const name = nameOf(main);
-  if (isCredit(fact)) return `Check what the credit of ${name} is for.`;
-  if (anomaly === 'missing') return `Check whether ${name} has run.`;
-  if (!isUp) return `Check whether ${name} was meant to ${anomaly === 'drop' ? 'stop' : 'cost less'}.`;
-  if (billingDimension?.includes('_storage_') === true) return `Check what ${name} stores.`;
-  if (anomaly === 'new') return `Check who runs ${name}, and whether it is meant to run.`;
-  return `Check what ${name} runs, and its schedule; stop what should not run.`;
+  if (isCredit(fact)) return `Act: check what the credit of ${name} is for.`;
+  if (anomaly === 'missing') return `Act: check whether ${name} has run.`;
+  if (!isUp) return `Act: check whether ${name} was meant to ${anomaly === 'drop' ? 'stop' : 'cost less'}.`;
+  if (billingDimension?.includes('_storage_') === true) return `Act: check what ${name} stores.`;
+  if (anomaly === 'new') return `Act: check who runs ${name}, and whether it is meant to run.`;
+  return `Act: check what ${name} runs, and its schedule; stop what should not run.`;
 }
 
 /** How to raise the bar. Lower costs have none: they are reported once. */

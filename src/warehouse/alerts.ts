@@ -13,7 +13,7 @@ export interface KnownAlert {
   /** Whether it ended without a notification because its period or its cause was over. */
   readonly hasLapsed?: boolean;
   readonly raisedAt: Instant;
-  /** False if its key was acknowledged when it was raised, so that nobody was notified. */
+  /** False if nobody was notified: its key was acknowledged when it was raised, or the alert of an anomaly says the same. */
   readonly isNotified: boolean;
   readonly fact: string;
   /** Names of the sinks that were notified. */

@@ -76,7 +76,7 @@ describe('a runaway agent, as seen in Slack and mail', () => {
       /🔴 12\.19 USD more than usual for demo-analyst on 15 Nov, about 1,4\d\d USD by the end of November if it goes on$/,
     );
     expect(mail?.text).toMatch(/It started in the last 3 hours of the day: a whole day of it is about 9\d USD\./);
-    expect(mail?.text).toContain('Check what demo-analyst runs, and its schedule; stop');
+    expect(mail?.text).toContain('Act: check what demo-analyst runs, and its schedule; stop');
     expect(mail?.text).toContain('complete through 2026-11-16T00:00:00Z');
   });
 

@@ -123,7 +123,7 @@ describe('the hourly watch', () => {
       '9.70 USD more than usual for box in 2 hours, about 2,381 USD by the end of September if it goes on',
     );
     expect(words.sentences).toContain('That is 25 times its usual cost. A whole day of it is about 115 USD.');
-    expect(words.next).toMatch(/^Check what box runs, and its schedule;/);
+    expect(words.next).toMatch(/^Act: check what box runs, and its schedule;/);
   });
 
   test('reports nothing below the times that the rules name, and nothing if they turn it off', async () => {

@@ -185,7 +185,7 @@ describe('the text of an anomaly', () => {
   test('says that a credit is a credit, not that spending stopped', () => {
     const words = wordsOf({ ...example, anomaly: 'drop', isUp: false, cost: '-50.000000000000', moved: null });
     expect(words).toContain('was credited 50.00 USD more than it cost');
-    expect(words).toContain('Check what the credit of demo-analyst is for');
+    expect(words).toContain('Act: check what the credit of demo-analyst is for');
     expect(words).not.toContain('cost nothing');
     expect(words).not.toContain('meant to stop');
   });
