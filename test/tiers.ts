@@ -41,6 +41,8 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/feedback.test.ts':
     'Nine nights in processes; unit/feedback and sql/anomalies hold the rules in the first tier.',
   'test/e2e/focus-rules.test.ts': 'Runs the rules of the FOCUS specification over large exports.',
+  'test/e2e/forecast-after-runaway.test.ts':
+    'Ingests months of two emulated accounts; sql/forecasts-without-anomalies holds the rules.',
   'test/e2e/forecasts.test.ts': 'Stores forecasts over months of nights; sql/forecasts holds the rules.',
   'test/e2e/forty-nights.test.ts': 'Forty nights of one project against a golden transcript.',
   'test/e2e/forty-scheduled-nights.test.ts':

@@ -76,7 +76,7 @@ export function forecastRow({
     history_start: made === undefined ? null : formatInstant(made.history.start),
     history_end: made === undefined ? null : formatInstant(made.history.end),
     observations: made?.observations ?? null,
-    model: made === undefined ? null : isPlanned(made) ? `${made.model}${plannedEnd}` : made.model,
+    model: made === undefined ? null : modelName(made),
     transform: made?.transform ?? null,
     seasons: made === undefined ? null : JSON.stringify(made.seasons),
     spent: decimalOfWhole(spent, usdDecimals),
@@ -95,6 +95,14 @@ export function forecastRow({
 
 /** What follows the name of the model of a stored forecast that includes planned changes. */
 export const plannedEnd = ', with planned changes';
+
+/** What follows the name of the model of a stored forecast that includes anomalies that go on. */
+export const goingOnEnd = ', with what goes on';
+
+function modelName(made: PeriodForecast): string {
+  const goesOn = made.anomalies?.some(({ added }) => added !== 0n) === true;
+  return `${made.model}${goesOn ? goingOnEnd : ''}${isPlanned(made) ? plannedEnd : ''}`;
+}
 
 /** Whether a planned change has moved a forecast. */
 export function isPlanned({ changes = [] }: PeriodForecast): boolean {

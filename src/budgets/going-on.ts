@@ -2,25 +2,9 @@ import { decimalOfWhole } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { wholeInUnit } from '../unit-format.ts';
+import type { ForecastAnomaly } from './budget.ts';
 import type { KnownAnomaly } from './known-anomalies.ts';
 import type { PeriodForecast } from './period-forecast.ts';
-
-/** An anomaly that a forecast did not learn from. Amounts are trillionths of a USD. */
-export interface ForecastAnomaly {
-  readonly key: string;
-  readonly workspace: string | null;
-  readonly resourceType: string | null;
-  readonly driver: string | undefined;
-  /** `2026-11-15`, like the next field. */
-  readonly firstDay: string;
-  readonly lastDay: string;
-  /** What it differed from the usual so far, negative if it cost less. */
-  readonly impact: bigint;
-  /** What it adds to a day from now on; undefined if it has ended. */
-  readonly daily: bigint | undefined;
-  /** What it adds to the rest of the period. */
-  readonly added: bigint;
-}
 
 /**
  * A forecast that did not learn from anomalies, with the daily rate of those that go on added to every day to come. The lower end

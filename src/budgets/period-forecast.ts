@@ -8,8 +8,7 @@ import {
 import { usdDecimals } from '../money.ts';
 import type { Holidays } from '../month-days.ts';
 import { type CalendarPeriod, formatInstant, hourMs, type Instant, type PeriodKind, type Window } from '../time.ts';
-import type { AddedChange } from './budget.ts';
-import type { ForecastAnomaly } from './going-on.ts';
+import type { AddedChange, ForecastAnomaly } from './budget.ts';
 
 /** The percentage of outcomes that should fall into the interval. */
 export const forecastLevel = 80;

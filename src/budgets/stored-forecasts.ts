@@ -4,7 +4,7 @@ import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant } 
 import { type Connection, readSql } from '../warehouse/index.ts';
 import { amountIn, type Budget, budgetCalendar, noForecastOf, unitOf } from './budget.ts';
 import { withCarried } from './carried.ts';
-import { plannedEnd } from './forecast-rows.ts';
+import { goingOnEnd, plannedEnd } from './forecast-rows.ts';
 import { costsOf, readSpends, type SpendNow, type SpendsAsked, scopeForSql } from './spend.ts';
 import { type BudgetState, stateOf } from './thresholds.ts';
 
@@ -20,6 +20,8 @@ export interface StoredForecast {
   readonly exceedsOn: string | undefined;
   /** Whether it includes planned changes. */
   readonly isPlanned: boolean;
+  /** Whether it includes anomalies that go on. */
+  readonly isGoingOn: boolean;
 }
 
 /** A budget in its present period, with the newest stored forecast: reading it takes no calculation. */
@@ -77,6 +79,7 @@ function forecastOf(
     completeThrough: Number(row['complete_through']),
     exceedsOn: isOfAmount && row['exceeds_on'] !== null ? String(row['exceeds_on']) : undefined,
     isPlanned: String(row['model'] ?? '').endsWith(plannedEnd),
+    isGoingOn: String(row['model'] ?? '').includes(goingOnEnd),
   };
 }
 

@@ -123,6 +123,8 @@ export interface ForecastFact {
   readonly model: string;
   /** The planned changes that it includes, as sentences; present if there are any. */
   readonly changes?: readonly string[];
+  /** What anomalies that go on add to a day and to the rest of the period, which it includes; missing if none does. */
+  readonly goingOn?: { readonly daily: string; readonly added: string };
   /** The history it used: this many steps. */
   readonly step: 'hour' | 'day';
   readonly historyStart: string;
@@ -196,9 +198,11 @@ function forecastState(
 
 /**
  * Whether the middle of the interval reaches a limit too, on a logarithmic scale. The mean alone can be far above what is
- * likely: with an interval of 21 to 6,308 USD, 1,444 USD are no reason to act.
+ * likely: with an interval of 21 to 6,308 USD, 1,444 USD are no reason to act. The lower end is
+ * without the anomalies that go on; here they do.
  */
-function isLikely({ low, high }: PeriodForecast, limit: bigint): boolean {
+function isLikely({ low: without, high, anomalies = [] }: PeriodForecast, limit: bigint): boolean {
+  const low = anomalies.reduce((sum, { added }) => sum + added, without);
   return limit <= 0n || (low > 0n && low * high >= limit * limit);
 }
 
@@ -214,11 +218,20 @@ function forecastFact(budget: Budget, threshold: Threshold, { period, forecast }
     exceedsOn: exceedsAt === undefined ? null : dayOf(budget, exceedsAt),
     model: forecast.model,
     ...plannedWords(forecast),
+    ...goingOnOf(forecast),
     step: forecast.stepHours === 1 ? 'hour' : 'day',
     historyStart: formatInstant(forecast.history.start),
     historyEnd: formatInstant(forecast.history.end),
     observations: forecast.observations,
   };
+}
+
+function goingOnOf({ anomalies = [] }: PeriodForecast): Pick<ForecastFact, 'goingOn'> {
+  const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
+  const added = sum(anomalies.map((one) => one.added));
+  return added === 0n
+    ? {}
+    : { goingOn: { daily: usd(sum(anomalies.map(({ daily = 0n }) => daily))), added: usd(added) } };
 }
 
 function plannedWords({ changes = [] }: PeriodForecast): { readonly changes?: readonly string[] } {

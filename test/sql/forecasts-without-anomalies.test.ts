@@ -286,7 +286,7 @@ describe('an anomaly', () => {
 });
 
 describe('a back-test of forecasts', () => {
-  const text = '  - { name: everything, period: monthly, amount: 64 USD, thresholds: [{ at: 100%, of: forecast }] }';
+  const text = '  - { name: everything, period: monthly, amount: 66 USD, thresholds: [{ at: 100%, of: forecast }] }';
 
   async function events(anomalies: Rows) {
     const through = '2026-10-05';
@@ -328,7 +328,7 @@ describe('a back-test of forecasts', () => {
     const recorded = (at: string) => [anomaly(nineDays, { ...over, first_day: '2026-09-22', recorded_at: at })];
     expect(await events(recorded('2026-10-01 02:00:00'))).toEqual([]);
     const unknown = await events([]);
-    expect(unknown).toEqual(['2026-10-02 raised']);
-    expect(await events(recorded('2026-10-03 02:00:00'))).toEqual(['2026-10-02 raised', '2026-10-04 resolved']);
+    expect(unknown).toEqual(['2026-10-03 raised']);
+    expect(await events(recorded('2026-10-03 02:00:00'))).toEqual(['2026-10-03 raised', '2026-10-04 resolved']);
   });
 });

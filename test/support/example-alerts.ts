@@ -339,6 +339,18 @@ export const exampleShared: AlertFact & { readonly kind: 'budget' } = {
     : {}),
 };
 
+/** A forecast of a period that has just begun. */
+export const exampleBegun: AlertFact & { readonly kind: 'budget' } = {
+  ...exampleForecast,
+  key: 'budget/acc_main/research/2026-11/forecast:100%',
+  ...{ period: '2026-11', periodStart: '2026-11-01T00:00:00Z', periodEnd: '2026-12-01T00:00:00Z' },
+  ...{ value: '12.345678000000', completeThrough: '2026-11-01T02:00:00Z', unusual: undefined, end: undefined },
+  previous: {
+    ...{ period: '2026-10', value: '5923.450000000000', unusual: '715.630000000000' },
+    drivers: [driver('sandbox', 'training-lab', 'research', '1203.330000000000')],
+  },
+};
+
 /** A threshold of a budget in a unit of usage, and one of its forecast. */
 export const exampleUsage: AlertFact & { readonly kind: 'budget' } = {
   ...(exampleFacts['budget'] as AlertFact & { readonly kind: 'budget' }),

@@ -9,6 +9,7 @@ import { maxWebhookBytes, webhookBody } from '../../src/alerts/sinks/webhook.ts'
 import { blockKitFaults } from '../support/block-kit.ts';
 import {
   entryOf,
+  exampleBegun,
   exampleCalled,
   exampleFacts,
   exampleForecast,
@@ -68,6 +69,7 @@ const examples: Readonly<Record<string, OutgoingMessage>> = {
   anomaly_usual: messageOf(entryOf({ ...exampleRunaway, isOver: true, isUsual: true }, 'resolved', 3)),
   forecast: messageOf(entryOf(exampleForecast)),
   forecast_shared: messageOf(entryOf(exampleShared)),
+  forecast_begun: messageOf(entryOf(exampleBegun)),
   forecast_resolved: messageOf(entryOf({ ...exampleForecast, state: 'resolved' }, 'resolved')),
   forecast_ended: messageOf(entryOf({ ...exampleForecast, state: 'resolved', forecast: null }, 'resolved')),
   budget_of_usage: messageOf(entryOf(exampleUsage)),

@@ -133,6 +133,29 @@ describe('a budget', () => {
   });
 });
 
+describe('the forecast of a budget', () => {
+  const { unusual: _, end: _end, ...fact } = exampleFacts['budget'] as BudgetAlertFact;
+  const whole = budget('research', '5000');
+  const november = { name: '2026-11', start: Date.UTC(2026, 10), end: Date.UTC(2026, 11) };
+  const ended = { ...runaway, isOver: true, dailyImpact: null, lastDay: '2026-10-28' };
+  const previous = (completeThrough: number, of: BudgetAlertFact['of'] = 'forecast') => {
+    const spends = [spend('research', '5923'), { ...spend('research', '6', november), completeThrough }];
+    return withUnusualCosts([{ ...fact, of, period: '2026-11' } as BudgetAlertFact], [whole], spends, [ended])[0]
+      ?.previous;
+  };
+
+  test('of a period that has just begun says what the period before cost, and what of it was unusual', () => {
+    expect(previous(Date.UTC(2026, 10, 2))).toMatchObject({
+      ...{ period: '2026-10', value: '5923.000000000000', unusual: runaway.impact },
+    });
+  });
+
+  test('does not say that of a period that has cost enough to tell, and neither does a threshold of spend', () => {
+    expect(previous(Date.UTC(2026, 10, 3))).toBeUndefined();
+    expect(previous(Date.UTC(2026, 10, 2), undefined)).toBeUndefined();
+  });
+});
+
 describe('an anomaly that has ended', () => {
   const row = (state: string, impact: string) =>
     ({ anomaly_key: runaway.key, state, impact, last_day: '2026-10-28' }) as AnomalyRow;
