@@ -7,8 +7,7 @@ import { givenBooks } from '../support/given-books.ts';
 const allocation = `
 rules:
   - {name: demos, when: {resource_name: 'demo-*'}, owner: {team: Demos, product: Sales}}
-  - {name: shared, when: {resource_name: 'gateway'}, split: {proportional: cost}}
-default: {}
+  - {name: shared, when: {resource_name: 'gateway'}, split: {by: cost}}
 `;
 
 function anomalyOf(uuid: string | null, more: Partial<AnomalyFact> = {}): AnomalyFact {

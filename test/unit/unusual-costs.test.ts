@@ -138,10 +138,9 @@ describe('the forecast of a budget', () => {
   const whole = budget('research', '5000');
   const november = { name: '2026-11', start: Date.UTC(2026, 10), end: Date.UTC(2026, 11) };
   const ended = { ...runaway, isOver: true, dailyImpact: null, lastDay: '2026-10-28' };
-  const previous = (completeThrough: number, of: BudgetAlertFact['of'] = 'forecast') => {
+  const previous = (completeThrough: number, of: object = { of: 'forecast' }) => {
     const spends = [spend('research', '5923'), { ...spend('research', '6', november), completeThrough }];
-    return withUnusualCosts([{ ...fact, of, period: '2026-11' } as BudgetAlertFact], [whole], spends, [ended])[0]
-      ?.previous;
+    return withUnusualCosts([{ ...fact, ...of, period: '2026-11' }], [whole], spends, [ended])[0]?.previous;
   };
 
   test('of a period that has just begun says what the period before cost, and what of it was unusual', () => {
@@ -152,7 +151,7 @@ describe('the forecast of a budget', () => {
 
   test('does not say that of a period that has cost enough to tell, and neither does a threshold of spend', () => {
     expect(previous(Date.UTC(2026, 10, 3))).toBeUndefined();
-    expect(previous(Date.UTC(2026, 10, 2), undefined)).toBeUndefined();
+    expect(previous(Date.UTC(2026, 10, 2), {})).toBeUndefined();
   });
 });
 
