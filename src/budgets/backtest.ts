@@ -14,6 +14,7 @@ import { scopesForSql, unanswerableOf } from './spend.ts';
 import { type BudgetFact, evaluateBudgets, isForecastAsked, type Spend } from './thresholds.ts';
 import { fromBooks } from './usage-unit.ts';
 import {
+  atNewLevels,
   type DayShares,
   isInBudget,
   leftOutOf,
@@ -259,7 +260,8 @@ async function backtestForecasts(
         const unusual = unusualAt({ at, align, completeThrough });
         const values: number[] = [];
         for (let step = start; step < end; step += stepMs) {
-          values.push(without(steps.costOf(step), unusual.bySteps.get(step)?.cost ?? 0));
+          const cost = without(steps.costOf(step), unusual.bySteps.get(step)?.cost ?? 0);
+          values.push(atNewLevels(cost, step, stepHours, unusual.anomalies));
         }
         const spent = spentIn(period);
         progress?.(`forecast of ${formatInstant(at).slice(0, 10)}`);

@@ -94,6 +94,8 @@ export interface ForecastAnomaly {
   readonly impact: bigint;
   /** What it adds to a day from now on; undefined if it has ended. */
   readonly daily: bigint | undefined;
+  /** Whether it became the usual level lately: the history before it is raised to that level. */
+  readonly isNewLevel: boolean;
   /** What it adds to the rest of the period. */
   readonly added: bigint;
 }

@@ -19,6 +19,7 @@ import { historyDays, type Steps, stepHoursOf } from './period-forecast.ts';
 import { earliest, scopesForSql } from './spend.ts';
 import { fromBooks } from './usage-unit.ts';
 import {
+  atNewLevels,
   isInForecast,
   type LeftOut,
   leftOutOf,
@@ -203,7 +204,8 @@ function historyFrom(
     }
     return values;
   }
-  const usual = withoutUnusual(own, leftOut);
+  const levels = leftOut.flatMap(({ anomalies }) => anomalies.filter(({ newLevel }) => newLevel !== undefined));
+  const usual = atLevels(withoutUnusual(own, leftOut), levels, { hours, stepHours });
   const [values, usualValues] = [valuesOf(own), valuesOf(usual)];
   // If all of it is unusual, nothing else says what it will cost.
   const isUsual = leftOut.length > 0 && usualValues.some((value) => value !== 0);
@@ -234,6 +236,23 @@ function withoutUnusual(own: readonly StepCost[], leftOut: readonly LeftOut[]): 
       firstCost: firstCost === 0 ? step.firstCost : wholeWithout(step.firstCost, firstCost),
     };
   });
+}
+
+/** Costs by step as if new usual levels had always been there. */
+function atLevels(
+  own: readonly StepCost[],
+  levels: readonly KnownAnomaly[],
+  { hours, stepHours }: { readonly hours: number; readonly stepHours: number },
+): readonly StepCost[] {
+  if (levels.length === 0) return own;
+  const unit = 10 ** usdDecimals;
+  const raised = (cost: bigint, start: Instant, length: number) =>
+    BigInt(Math.round(atNewLevels(Number(cost) / unit, start, length, levels) * unit));
+  return own.map(({ start, cost, firstCost }) => ({
+    start,
+    cost: raised(cost, start, stepHours),
+    firstCost: raised(firstCost, start, hours),
+  }));
 }
 
 function wholeWithout(cost: bigint, unusual: number): bigint {

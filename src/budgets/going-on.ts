@@ -45,6 +45,7 @@ export function withGoingOn(
       },
       impact: trillionths(impacts.reduce((sum, impact) => sum + impact, 0)),
       daily: goingOn === undefined ? undefined : daily,
+      isNewLevel: anomaly.newLevel !== undefined,
       added,
     };
   });
@@ -68,8 +69,11 @@ export function describeAnomalies(
   }[],
 ): string[] {
   return lines.flatMap(({ name, forecast }) => {
-    const anomalies = forecast.kind === 'forecast' ? bySubject(forecast.anomalies ?? []) : [];
-    if (anomalies.length === 0) return [];
+    const all = forecast.kind === 'forecast' ? (forecast.anomalies ?? []) : [];
+    const anomalies = bySubject(all.filter(({ isNewLevel }) => !isNewLevel));
+    const levels = bySubject(all.filter(({ isNewLevel }) => isNewLevel)).map(
+      ({ subject, from }) => `${subject} since ${from}`,
+    );
     const named = anomalies.slice(0, mostNamed).map(({ subject, span, impact }) => {
       const size = impact < 0n ? `${wholeInUnit(-impact)} less than usual` : wholeInUnit(impact);
       return `${subject} (${size} ${span})`;
@@ -80,7 +84,10 @@ export function describeAnomalies(
       .filter(({ added }) => added > 0n)
       .map(({ subject, daily, added }) => `${subject} ${wholeInUnit(daily)} a day, ${wholeInUnit(added)} in all`);
     return [
-      `${name}: the forecast does not learn from unusual costs: ${[...named, ...others].join('; ')}`,
+      ...(named.length === 0
+        ? []
+        : [`${name}: the forecast does not learn from unusual costs: ${[...named, ...others].join('; ')}`]),
+      ...(levels.length === 0 ? [] : [`${name}: the forecast is at new usual levels: ${levels.join('; ')}`]),
       ...(goingOn.length === 0 ? [] : [`${name}: the forecast adds what goes on: ${goingOn.join('; ')}`]),
     ];
   });
@@ -88,13 +95,16 @@ export function describeAnomalies(
 
 /** Anomalies as people read them: one line for each cause, the largest first. */
 function bySubject(anomalies: readonly ForecastAnomaly[]) {
-  const groups = new Map<string, { subject: string; span: string; impact: bigint; daily: bigint; added: bigint }>();
+  const groups = new Map<
+    string,
+    { subject: string; span: string; from: string; impact: bigint; daily: bigint; added: bigint }
+  >();
   for (const { workspace, resourceType, driver, firstDay, lastDay, impact, daily = 0n, added } of anomalies) {
     const subject = driver ?? `${resourceType ?? 'costs without a type'} in ${workspace ?? 'no workspace'}`;
     const span =
       daily > 0n ? `since ${firstDay}` : firstDay === lastDay ? `on ${firstDay}` : `from ${firstDay} to ${lastDay}`;
     const key = JSON.stringify([subject, span]);
-    const own = groups.get(key) ?? { subject, span, impact: 0n, daily: 0n, added: 0n };
+    const own = groups.get(key) ?? { subject, span, from: firstDay, impact: 0n, daily: 0n, added: 0n };
     groups.set(key, { ...own, impact: own.impact + impact, daily: own.daily + daily, added: own.added + added });
   }
   const size = ({ impact }: { readonly impact: bigint }) => (impact < 0n ? -impact : impact);
@@ -103,11 +113,12 @@ function bySubject(anomalies: readonly ForecastAnomaly[]) {
 
 /** An anomaly of a forecast as data, USD as decimal text. */
 export function anomalyJson(anomaly: ForecastAnomaly): Record<string, unknown> {
-  const { key, firstDay, lastDay, impact, daily, added } = anomaly;
+  const { key, firstDay, lastDay, impact, daily, isNewLevel, added } = anomaly;
   return {
     ...{ key, firstDay, lastDay },
     impact: decimalOfWhole(impact, usdDecimals),
     goesOn: daily !== undefined,
+    isNewLevel,
     daily: daily === undefined ? null : decimalOfWhole(daily, usdDecimals),
     added: decimalOfWhole(added, usdDecimals),
   };

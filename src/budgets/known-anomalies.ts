@@ -15,6 +15,8 @@ export interface KnownAnomaly extends AnomalyPlace {
   readonly impacts: readonly number[];
   /** What it costs more if it goes on; undefined if it has ended. */
   readonly goingOn: GoingOn | undefined;
+  /** USD a day that a higher level costs more, if it became the usual one lately; its days stay in the history. */
+  readonly newLevel?: number | undefined;
 }
 
 /** The costs that an anomaly is in; null where the platform reports none. */
@@ -66,6 +68,8 @@ const mainPart = 50;
 /** An anomaly of at most so many days that comes again within so many days is a habit. */
 const habitDays = 3;
 const habitApart = 35;
+/** A new usual level is new for so many days since its first one: then its own days show it. */
+const newLevelDays = 28;
 /** If the evaluation is this much older than the costs, nobody knows what goes on. */
 const freshDays = 7;
 
@@ -81,7 +85,8 @@ export function anomaliesLeftOut(
   const called = new Map(feedback.map((one) => [one.key, one]));
   return rows.flatMap((row): KnownAnomaly[] => {
     const { anomaly_key: key, is_notified, is_up: isUp, state, kind } = row;
-    const isLasting = state === 'open' || state === 'over';
+    const isNewLevel = isNewUsual(row, rows, completeThrough);
+    const isLasting = state === 'open' || state === 'over' || isNewLevel;
     const words = called.get(key);
     const isIntended = words?.feedback === 'expected' || words?.feedback === 'false';
     // That a batch did not come once does not say that it comes again.
@@ -92,9 +97,18 @@ export function anomaliesLeftOut(
     const firstDay = dayNamed(row.first_day);
     const lastDay = Math.max(dayNamed(row.last_day), firstDay + impacts.findLastIndex((impact) => impact !== 0));
     const place = { account: row.account, workspace: row.workspace, resourceType: row.resource_type };
-    return [
-      { ...place, billingDimension: row.billing_dimension, key, driver, isUp, firstDay, lastDay, impacts, goingOn },
-    ];
+    const known = {
+      ...place,
+      billingDimension: row.billing_dimension,
+      key,
+      driver,
+      isUp,
+      firstDay,
+      lastDay,
+      impacts,
+      goingOn,
+    };
+    return [isNewLevel ? { ...known, newLevel: dailyRate(impacts) } : known];
   });
 }
 
@@ -124,6 +138,16 @@ function courseOf(
   const end = Math.floor(Math.min(completeThrough, until ?? completeThrough) / dayMs) - firstDay;
   const since = hours === undefined ? new Array<number>(Math.max(0, end - known)).fill(daily) : [];
   return { impacts: [...days, ...since], goingOn: { daily, from, until }, driver };
+}
+
+/** Whether a higher level became the usual one lately, and nothing was unusual in its costs since. */
+function isNewUsual(row: AnomalyRow, rows: readonly AnomalyRow[], completeThrough: Instant): boolean {
+  const until = (dayNamed(row.first_day) + newLevelDays) * dayMs;
+  if (row.state !== 'usual' || !row.is_up || row.kind === 'price' || completeThrough >= until) return false;
+  return !rows.some(
+    (other) =>
+      other.first_day > row.first_day && other.state !== 'restated' && isSamePlace(placeOfRow(row), placeOfRow(other)),
+  );
 }
 
 /** Whether a short increase came again soon, so that the repeat was not reported. */

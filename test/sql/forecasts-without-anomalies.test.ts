@@ -109,7 +109,14 @@ describe('a forecast', () => {
     expect(made?.anomalies).toEqual([
       {
         ...{ key: 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-07', firstDay: '2026-09-15' },
-        ...{ lastDay: '2026-09-23', impact: '76.000000000000', goesOn: false, daily: null, added: '0.000000000000' },
+        ...{
+          lastDay: '2026-09-23',
+          impact: '76.000000000000',
+          goesOn: false,
+          isNewLevel: false,
+          daily: null,
+          added: '0.000000000000',
+        },
       },
     ]);
   });
@@ -190,6 +197,26 @@ describe('a forecast', () => {
   });
 });
 
+describe('a new usual level', () => {
+  // From the 15th of September on 9 USD a day more.
+  const level = new Array<number>(16).fill(9);
+  const usual = { state: 'usual', ended_day: '2026-09-29' };
+  const given = books('2026-10-01', level);
+
+  test('is that of the whole forecast at once', async () => {
+    const [made] = await forecasts('2026-10-01', { ...given, anomalies: [anomaly(level.slice(0, 14), usual)] });
+    expect(made?.cents).toEqual([0, 34100, 34100, 34100]);
+    expect(made?.anomalies).toMatchObject([{ isNewLevel: true, goesOn: false, added: '0.000000000000' }]);
+    expect((await centsOf('2026-10-01', given))[1]).toBeLessThan(34000);
+  });
+
+  test('is left to its own days as soon as something else is unusual in its costs', async () => {
+    const later = { first_day: '2026-09-30', is_up: false, kind: 'dip', is_notified: false, anomaly_key: 'b' };
+    const anomalies = [anomaly(level.slice(0, 14), usual), anomaly([-9], later)];
+    expect(await forecasts('2026-10-01', { ...given, anomalies })).toEqual(await forecasts('2026-10-01', given));
+  });
+});
+
 describe('a forecast learns from', () => {
   const given = books('2026-10-01', nineDays);
   const learned = () => forecasts('2026-10-01', given);
@@ -204,7 +231,10 @@ describe('a forecast learns from', () => {
   const anomalyKey = 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-07';
 
   test.each<[string, Rows, Rows?]>([
-    ['a new usual level', [anomaly(nineDays, { state: 'usual', ended_day: '2026-09-29' })]],
+    [
+      'a usual level that is four weeks old',
+      [anomaly(nineDays, { state: 'usual', first_day: '2026-09-03', ended_day: '2026-09-17' })],
+    ],
     ['what was not reported', [anomaly(nineDays, { ...over, is_notified: false })]],
     ['what was corrected away', [anomaly(nineDays, { ...over, state: 'restated' })]],
     ['what somebody called expected', [anomaly(nineDays, over)], feedback('expected')],
