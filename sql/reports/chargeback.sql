@@ -10,15 +10,30 @@
 -- or split across several, so the cost column adds up to the month's total. correction_cost has the corrections of earlier
 -- closed months that the month bills, for the owners of the corrected hours. invoice_difference is what an invoice bills
 -- beyond both: a row of its own without an owner. billed_cost adds up to what the month bills.
-with charged as (
-  select
-    account, owner, team, product, environment, billing_dimension, unit, is_shared, false as is_correction,
-    sum(cost) as cost, sum(usage) as usage
-  from costs_allocated
+with added_up as (
+  select series_id, owner, is_shared, sum(cost) as cost, sum(usage) as usage
+  from ledger.hours_allocated
   where bucket_start >= cast($month as timestamp)
     and bucket_start < cast($month as timestamp) + interval 1 month
-    and ($account is null or account = $account)
-  group by account, owner, team, product, environment, billing_dimension, unit, is_shared
+  group by series_id, owner, is_shared
+),
+charged as (
+  select
+    series.account,
+    added_up.owner,
+    json_extract_string(added_up.owner, '/team') as team,
+    json_extract_string(added_up.owner, '/product') as product,
+    json_extract_string(added_up.owner, '/environment') as environment,
+    series.billing_dimension,
+    series.unit,
+    added_up.is_shared,
+    false as is_correction,
+    sum(added_up.cost) as cost,
+    sum(added_up.usage) as usage
+  from added_up
+  join series using (series_id)
+  where ($account is null or series.account = $account)
+  group by series.account, added_up.owner, series.billing_dimension, series.unit, added_up.is_shared
   union all
   select
     account, owner, team, product, environment, billing_dimension, unit, null, true,

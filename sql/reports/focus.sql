@@ -23,3 +23,5 @@ with hours as (
 ),
 resource_states as not materialized (select * from ledger.resources_of_series),
 --! include: focus_charges
+charges_in_order as not materialized (select * from charges),
+--! include: focus_columns

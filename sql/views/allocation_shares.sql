@@ -7,44 +7,6 @@
 create or replace view ledger.allocation_shares as
 with
 --! include: few_owners
---! include: rules_and_mount_splits
-pools as materialized (
-  select
-    owners.rule_number,
-    series.account,
-    cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
-    cast(sum(hourly_costs.cost) as decimal(38, 12)) as cost,
-    cast(cast(sum(abs(hourly_costs.cost)) as decimal(38, 12)) * 1000000000000 as hugeint) as size
-  from ledger.hourly_costs as hourly_costs
-  join owners on owners.series_id = hourly_costs.series_id
-  join ledger.series as series on series.series_id = hourly_costs.series_id
-  where owners.is_split
-    and hourly_costs.bucket_start >= owners.from_time
-    and hourly_costs.bucket_start < owners.to_time
-  group by owners.rule_number, series.account, usage_month
-),
--- Only accounts with shared cost are summed.
-direct_series as (
-  select owners.series_id, owners.from_time, owners.to_time, owners.owner, series.account, series.billing_dimension
-  from owners
-  join ledger.series as series using (series_id)
-  where not owners.is_split and series.account in (select account from pools)
-),
-direct_numbers as (
-  select
-    direct_series.series_id,
-    direct_series.from_time,
-    cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
-    sum(hourly_costs.cost) as cost,
-    sum(hourly_costs.usage) as usage
-  from ledger.hourly_costs as hourly_costs
-  join direct_series on direct_series.series_id = hourly_costs.series_id
-  where hourly_costs.bucket_start >= direct_series.from_time
-    and hourly_costs.bucket_start < direct_series.to_time
-    and hourly_costs.bucket_start >= (select min(usage_month) from pools)
-    and hourly_costs.bucket_start < (select max(usage_month) + interval 1 month from pools)
-  group by direct_series.series_id, direct_series.from_time, usage_month
-),
---! include: shares_of_pools
+--! include: shares_of_owners
 ;
 comment on view ledger.allocation_shares is 'How the shared cost of each account, month and rule is split over owners';

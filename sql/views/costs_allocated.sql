@@ -3,7 +3,10 @@
 create or replace view costs_allocated as
 with
 --! include: few_owners
-shares as materialized (select * from ledger.allocation_shares),
+shares as materialized (
+  with
+  --! include: shares_of_owners
+),
 unsplit_hours as not materialized (select series_id, bucket_start, cost, usage from ledger.hourly_costs),
 --! include: split_costs
 -- Each part has its names before the parts are put together: DuckDB guesses that the whole has few rows, and would keep

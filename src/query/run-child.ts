@@ -154,6 +154,12 @@ interface Child extends ChildProcess {
   readonly data: Readable;
 }
 
+/**
+ * The whole environment of a child: DuckDB's allocator gives the addresses of freed memory back. The kernel's limit counts
+ * them too, so a child that wrote many files reached it with half of it in use.
+ */
+const environment = { DUCKDB_JE_MALLOC_CONF: 'retain:false' };
+
 function startChild({ program: file, folder = '/' }: ChildTask, memoryMb: number, hasKernelLimit: boolean): Child {
   const node = [process.execPath, `--max-old-space-size=${maxScriptHeapMb}`, file];
   // Limits the data segment and not the address space, of which V8 reserves far more than it uses. If no limit can be
@@ -161,7 +167,11 @@ function startChild({ program: file, folder = '/' }: ChildTask, memoryMb: number
   const script = '(ulimit -d "$1") 2>/dev/null && ulimit -d "$1"; ulimit -c 0; shift; exec "$@"';
   const [program = '', ...args] =
     hasKernelLimit && existsSync(shell) ? [shell, '-c', script, 'sh', String(memoryMb * 1024), ...node] : node;
-  const child = spawn(program, args, { env: {}, cwd: folder, stdio: ['pipe', 'ignore', 'pipe', 'pipe', 'pipe'] });
+  const child = spawn(program, args, {
+    env: environment,
+    cwd: folder,
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe', 'pipe'],
+  });
   const [, , , words, data] = child.stdio;
   return Object.assign(child, { words, data }) as Child;
 }

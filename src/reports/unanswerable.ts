@@ -67,7 +67,7 @@ export function refusalWords(refusals: readonly Refusal[]): string[] {
 
 /** Whether a report reads the owners of costs. */
 export function isOfOwners({ file }: Pick<Report, 'file'>): boolean {
-  return /\b(costs_allocated|costs_by_owner)\b/i.test(file.text);
+  return /\b(costs_allocated|costs_by_owner|hours_allocated)\b/i.test(file.text);
 }
 
 /** The end of the last hour in the books of these accounts, complete or not; undefined if there is none. */

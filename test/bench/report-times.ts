@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 interface Asked {
   readonly report: string;
+  readonly writes?: string;
   readonly given: Readonly<Record<string, string>>;
   readonly byHand: string;
 }
@@ -54,7 +55,7 @@ async function timed(work: (path: string) => Promise<unknown>): Promise<Took> {
 }
 
 const answers = [];
-for (const { report: name, given, byHand } of asked) {
+for (const { report: name, writes, given, byHand } of asked) {
   const report = known.find((candidate: { name: string }) => candidate.name === name);
   const texts = Object.entries(given).map(([parameter, text]) => ({ name: parameter, text, what: parameter }));
   const attempt = { now: Date.UTC(2026, 10, 1), dir, problem: (words: string) => process.stderr.write(`${words}\n`) };
@@ -70,7 +71,7 @@ for (const { report: name, given, byHand } of asked) {
     );
     ours.push(await timed((path) => writeAnswer(question, { ...options, path })));
   }
-  answers.push({ report: name, ours, theirs });
+  answers.push({ report: name, ...(writes !== undefined && { writes }), ours, theirs });
 }
 close();
 await rm(folder, { recursive: true });

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Bench, type Figure, median, short } from '../figures.ts';
+import { focusByHand } from '../focus-by-hand.ts';
 import { beside, cli, newFolder, run } from '../processes.ts';
 
 const resource = 'account, workspace, resource_type, resource_name, resource_uuid';
@@ -8,6 +9,8 @@ const resource = 'account, workspace, resource_type, resource_name, resource_uui
 /** A report with its parameters, and the same aggregate as somebody would write it by hand over one flat table. */
 export interface Asked {
   readonly report: string;
+  /** What its aggregate by hand writes, if there are several. */
+  readonly writes?: string;
   readonly given: Readonly<Record<string, string>>;
   readonly byHand: string;
 }
@@ -107,8 +110,15 @@ export function othersOf(name: string): readonly Asked[] {
     },
     {
       report: 'focus',
+      writes: '10 columns',
       given: { month: name, grain: 'daily' },
       byHand: `select ${resource}, billing_dimension, unit, cast(bucket_start as date) as day, sum(cost), sum(usage) from flat where ${month} group by all order by all`,
+    },
+    {
+      report: 'focus',
+      writes: 'every column',
+      given: { month: name, grain: 'daily' },
+      byHand: focusByHand(month),
     },
   ];
 }
@@ -116,6 +126,7 @@ export function othersOf(name: string): readonly Asked[] {
 /** What a report and its aggregate by hand took, each time. */
 export interface ReportTimes {
   readonly report: string;
+  readonly writes?: string;
   readonly ours: readonly Took[];
   readonly theirs: readonly Took[];
 }
@@ -131,9 +142,9 @@ export function ratioOf({ ours, theirs }: ReportTimes, of: keyof Took): number {
 }
 
 /** Both in words. */
-export function timesInWords({ report, ours, theirs }: ReportTimes, of: keyof Took): string {
+export function timesInWords({ report, writes, ours, theirs }: ReportTimes, of: keyof Took): string {
   const [hand, own] = [theirs, ours].map((all) => median(all.map((took) => took[of])).toFixed(3));
-  return `${report}: by hand ${hand} s, report ${own} s`;
+  return `${report}${writes === undefined ? '' : `, by hand ${writes}`}: by hand ${hand} s, report ${own} s`;
 }
 
 const hours = `--! about: Every hour of a month.

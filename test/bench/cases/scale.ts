@@ -197,7 +197,8 @@ async function reportsAgainstHand(of: Made, { repeats, tell }: BenchInput): Prom
   const answers: readonly ReportTimes[] = JSON.parse(stdout);
   return answers.map((answer) => {
     tell(`${of.name}, ${timesInWords(answer, 'cpuSeconds')} of CPU`);
-    const what = `${answer.report} of a month against the same by hand over one flat sorted table, in seconds of CPU`;
+    const writes = answer.writes === undefined ? '' : ` (${answer.writes})`;
+    const what = `${answer.report} of a month against the same by hand${writes} over one flat sorted table, in seconds of CPU`;
     return figuresAbout(of.name)(what, ratioOf(answer, 'cpuSeconds'), 'x', { target: 1.2 });
   });
 }
