@@ -100,7 +100,7 @@ async function fill(connection: Connection, table: string, rows: readonly Readon
 
 /**
  * Hours of books that are not as allocated, pools that are not as split, owners' hours that are not their share, and
- * owners whose hours cost something else without the resources of shared cost.
+ * owners whose hours cost something else without the resources of shared cost, or without names.
  */
 const offenders = `
   with allocated as materialized (
@@ -137,7 +137,15 @@ const offenders = `
   full join (
     select account, bucket_start, rule, owner, is_shared, sum(cost) as cost from allocated group by all
   ) as hours using (account, bucket_start, rule, owner, is_shared)
-  where by_owner.cost is distinct from hours.cost`;
+  where by_owner.cost is distinct from hours.cost
+  union all
+  select 'a row without names', concat_ws(' ', series_id, bucket_start, owner, team, is_shared, cost, usage)
+  from (
+    select series_id, bucket_start, owner, json_extract_string(owner, '/team') as team, is_shared, cost, usage
+    from ledger.hours_allocated
+    except all
+    select series_id, bucket_start, owner, team, is_shared, cost, usage from costs_allocated
+  )`;
 
 test('allocated = total, exactly, for any rules and any data', async () => {
   let shared = 0;
