@@ -55,7 +55,7 @@ test('the demo shows months, reconciliation and a chargeback that charges each c
   const [, spent = 0, mean = 0, low = 0, high = 0] = (forecast ?? []).map(Number);
   expect(spent < low && low < mean && mean < high, stdout).toBe(true);
   expect(stdout).toMatch(
-    /Budget everything: \d+\.\d\d USD expected in 2026-11 \(\d+\.?\d* % of 5000\.00 USD, threshold 100%\)/,
+    /Budget everything: \d+\.\d\d USD expected in 2026-11 \(\d+\.?\d* % of 5000\.00 USD\)/,
   );
 
   const project = join(dir, 'costbook-demo');
