@@ -293,7 +293,7 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
     { label: 'Cost', value: `${usd(total)}, ${days}` },
     {
       label: 'Usual',
-      value: `${usual}${firstDay === lastDay && fact.anomaly !== 'new' ? ` (reported ${rangeWords(fact)})` : ''}`,
+      value: `${usual}${firstDay === lastDay && fact.anomaly !== 'new' && fact.hours === undefined ? ` (reported ${rangeWords(fact)})` : ''}`,
     },
     {
       label: 'Total difference',

@@ -240,7 +240,9 @@ describe('email', () => {
     expect(mail?.data.split('\r\n').every((line) => line.length <= 78 && !/[^\t\x20-\x7e]/.test(line))).toBe(true);
     const { text, html, subject } = await PostalMime.parse(mail?.data ?? '');
     for (const body of [text, html]) {
-      expect(body).toContain('Budget research: 4123.46 of 5000.00 USD spent in 2026-10 (82.5 %), about 1,012 USD over by its end');
+      expect(body).toContain(
+        'Budget research: 4123.46 of 5000.00 USD spent in 2026-10 (82.5 %), about 1,012 USD over by its end',
+      );
     }
     expect(subject).toContain('[acme] ');
   });

@@ -72,13 +72,13 @@ describe('an agent that runs away at 21:00, in a project that runs hourly_watch'
     );
     expect(text).toMatch(/That is \d+ times its usual cost\. A whole day of it is about 10\d USD\./);
     expect(text).toContain('since about 15 Nov, 21:00 UTC');
-    expect(text).toContain('Check what demo-analyst runs, and its schedule; stop');
+    expect(text).toContain('Act: check what demo-analyst runs, and its schedule; stop');
     // Its hours are younger than what counts as complete.
     expect(text).toContain('complete through 2026-11-15T21:00:00Z');
   });
 
   test('is listed and explained at once', () => {
-    expect(listed).toMatch(/open, critical {2}8\.\d\d USD more than usual in 2 hours/);
+    expect(listed).toMatch(/open, critical {2}8\.\d\d USD more than usual for demo-analyst in 2 hours/);
     expect(listed).toContain(key);
     expect(explained).toContain('That is ');
     expect(explained).toContain('before 23:00 UTC');
