@@ -57,7 +57,7 @@ export function trimmedDecimal(text: string): string {
   return short === '-0' ? '0' : short;
 }
 
-/** The larger of two whole numbers. */
+/** The larger of two whole numbers, which Math.max does not take. */
 export function largerOf(one: bigint, other: bigint): bigint {
   return [one, other].reduce((a, b) => (b > a ? b : a));
 }

@@ -10,6 +10,7 @@ pools as materialized (
   from pool_hours
   group by rule_number, account, usage_month
 ),
+-- Only accounts with shared cost are summed.
 direct_series as (
   select owners.series_id, owners.from_time, owners.to_time, owners.owner, series.account, series.billing_dimension
   from owners

@@ -1,28 +1,21 @@
 --! about: The end of a query: how shared cost is split over owners, as the view allocation_shares. From the CTE owners (as
 --! about: the view allocation_owners), so that a query that needs both computes owners once.
 --! include: rules_and_mount_splits
-pools as materialized (
+pool_hours as (
   select
     owners.rule_number,
     series.account,
     cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
-    cast(sum(hourly_costs.cost) as decimal(38, 12)) as cost,
-    cast(cast(sum(abs(hourly_costs.cost)) as decimal(38, 12)) * 1000000000000 as hugeint) as size
+    hourly_costs.cost,
+    abs(hourly_costs.cost) as size
   from ledger.hourly_costs as hourly_costs
   join owners on owners.series_id = hourly_costs.series_id
   join ledger.series as series on series.series_id = hourly_costs.series_id
   where owners.is_split
     and hourly_costs.bucket_start >= owners.from_time
     and hourly_costs.bucket_start < owners.to_time
-  group by owners.rule_number, series.account, usage_month
 ),
--- Only accounts with shared cost are summed.
-direct_series as (
-  select owners.series_id, owners.from_time, owners.to_time, owners.owner, series.account, series.billing_dimension
-  from owners
-  join ledger.series as series using (series_id)
-  where not owners.is_split and series.account in (select account from pools)
-),
+--! include: pools_by_month
 direct_numbers as (
   select
     direct_series.series_id,

@@ -4,13 +4,13 @@ create or replace temp table lake_shares as
 with
 owners as (select * from lake_owners),
 --! include: rules_and_mount_splits
-pools as materialized (
+pool_hours as (
   select
     owners.rule_number,
     series.account,
     cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
-    cast(sum(hourly_costs.cost) as decimal(38, 12)) as cost,
-    cast(cast(sum(abs(hourly_costs.cost)) as decimal(38, 12)) * 1000000000000 as hugeint) as size
+    hourly_costs.cost,
+    abs(hourly_costs.cost) as size
   from ledger.hourly_costs as hourly_costs
   join owners on owners.series_id = hourly_costs.series_id
   join ledger.series as series on series.series_id = hourly_costs.series_id
@@ -19,14 +19,8 @@ pools as materialized (
     and hourly_costs.bucket_start < owners.to_time
     and hourly_costs.bucket_start >= cast($from as timestamp)
     and hourly_costs.bucket_start < cast($to as timestamp)
-  group by owners.rule_number, series.account, usage_month
 ),
-direct_series as (
-  select owners.series_id, owners.from_time, owners.to_time, owners.owner, series.account, series.billing_dimension
-  from owners
-  join ledger.series as series using (series_id)
-  where not owners.is_split and series.account in (select account from pools)
-),
+--! include: pools_by_month
 direct_numbers as (
   select
     direct_series.series_id,

@@ -1,7 +1,7 @@
-import { amountIn, type Budget, reachedOn, type SpendNow } from '../budgets/index.ts';
+import { amountIn, type Budget, dayIn, reachedOn, type SpendNow } from '../budgets/index.ts';
 import { decimalOfWhole, largerOf, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
-import { calendarOf, dayMs, type Instant } from '../time.ts';
+import { dayMs, type Instant } from '../time.ts';
 import type { BudgetEnd, UnusualCost } from './alert-fact.ts';
 
 /** A cost beyond the usual, in the spend of a budget. */
@@ -68,7 +68,7 @@ function spentOn(
   const reached = forecast?.kind === 'forecast' ? reachedOn(forecast, amount) : undefined;
   const share = Number(((amount - spent) * 1_000_000n) / (expected - spent)) / 1_000_000;
   const instant = reached ?? Math.min(period.end - 1, through + share * (period.end - through));
-  return calendarOf('daily', budget.timeZone).periodAt(instant).name;
+  return dayIn(budget, instant);
 }
 
 function text(whole: bigint): string {

@@ -82,9 +82,9 @@ function spentOnWords({ end, unit, periodStart, periodEnd }: Outlook): string {
 /** `53.3 % of the period is over. ` */
 function passedWords({ periodStart, periodEnd, completeThrough }: Outlook): string {
   if (completeThrough === null) return '';
-  const [start, end, through] = [periodStart, periodEnd, completeThrough].map((each) => Date.parse(each));
-  if (start === undefined || end === undefined || through === undefined) return '';
-  return `${percentOf(String(through - start), String(end - start))} % of the period is over. `;
+  const start = Date.parse(periodStart);
+  const passed = percentOf(String(Date.parse(completeThrough) - start), String(Date.parse(periodEnd) - start));
+  return `${passed} % of the period is over. `;
 }
 
 function about(amount: bigint, unit: string | undefined): string {

@@ -264,15 +264,12 @@ function leftOut(left: readonly AlertEntry[]): LeftOut {
 }
 
 function impactOf(entries: readonly AlertEntry[]): string {
-  const wholes = entries.map(({ fact }) => (fact.kind === 'anomaly' ? wholeOfDecimal(fact.impact, sumDecimals) : 0n));
+  const wholes = entries.map(({ fact }) => (fact.kind === 'anomaly' ? wholeOfDecimal(fact.impact, usdDecimals) : 0n));
   return decimalOfWhole(
     wholes.reduce((sum, whole) => sum + whole, 0n),
-    sumDecimals,
+    usdDecimals,
   );
 }
-
-/** Decimals of sums in the books. */
-const sumDecimals = 12;
 
 /** The line that counts the alerts that a message does not show; undefined if it shows all. */
 export function moreWords(message: OutgoingMessage, shown: number): string | undefined {
@@ -471,8 +468,8 @@ function changedBy(fact: ClosedMonthFact): string {
   const { billed = [], cost } = fact;
   const sumOf = (parts: typeof billed) =>
     decimalOfWhole(
-      parts.reduce((sum, part) => sum + wholeOfDecimal(part.cost, sumDecimals), 0n),
-      sumDecimals,
+      parts.reduce((sum, part) => sum + wholeOfDecimal(part.cost, usdDecimals), 0n),
+      usdDecimals,
     );
   const before = billed.filter(({ month }) => isBilled(fact, month));
   const later = billed.filter(({ month }) => !isBilled(fact, month));

@@ -1,4 +1,5 @@
-import { type AnomalyFact, mainDriverOf } from '../anomalies/index.ts';
+import type { AnomalyFact } from '../anomalies/index.ts';
+import { mainDriverOf } from '../main-driver.ts';
 import type { Connection } from '../warehouse/index.ts';
 import { alertRows } from './rows.ts';
 

@@ -110,16 +110,17 @@ export function withUnusualCosts(
 /** A period that has just begun: this percentage of it. Its own costs say little yet. */
 const begunPercent = 5;
 
-/** The period before a forecast that has just begun; empty if it is not known. */
+/** The period before a forecast that has just begun; empty if it is not known, or not complete. */
 function previousOf(
   budget: Budget,
-  { period, completeThrough = period.start }: SpendNow,
+  { period, completeThrough = Number.NEGATIVE_INFINITY }: SpendNow,
   spends: readonly SpendNow[],
   anomalies: readonly AnomalyFact[],
 ): Pick<BudgetAlertFact, 'previous'> {
   const previous = spends.find((spend) => spend.budget === budget.name && spend.period.end === period.start);
-  const isBegun = (completeThrough - period.start) * 100 > (period.end - period.start) * begunPercent;
-  if (isBegun || previous?.spent === undefined) return {};
+  const known = completeThrough - period.start;
+  const isYoung = known >= 0 && known * 100 <= (period.end - period.start) * begunPercent;
+  if (!isYoung || previous?.spent === undefined) return {};
   const unusual = costsIn(budget, anomalies, previous.period)
     .filter(({ isOver, lastDay }) => isOver && Date.parse(lastDay) < period.start)
     .reduce((sum, { impact }) => sum + wholeOfDecimal(impact, usdDecimals), 0n);
@@ -198,7 +199,6 @@ function isOfInterest({ isUp, state, impact, isRestated, isUsual }: AnomalyFact)
 
 /** Whether every cost of an anomaly is in the scope of a budget. Names, owners and labels of resources cannot be known. */
 function covers(budget: Budget, { account, ...fact }: AnomalyFact): boolean {
-  // What is left of a budget in another unit says nothing about costs.
   return (fact.parts ?? [fact]).every((part) => isInBudget(budget, { ...part, account }));
 }
 

@@ -1,8 +1,8 @@
 import { type KnownCoverage, reachedAt, readKnown } from '../budgets/index.ts';
+import { dayName, dayNumber } from '../days.ts';
 import type { Severity } from '../severity.ts';
 import { dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
 import { type Connection, completeness, readSql } from '../warehouse/index.ts';
-import { dayName, dayNumber } from './days.ts';
 import { type AnomalyKind, quietDays } from './detect.ts';
 import { anomalyKey } from './evaluate-books.ts';
 import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate-scope.ts';

@@ -1,4 +1,5 @@
 import { oneOf } from '../choices.ts';
+import { dayName, dayNamed, dayNumber } from '../days.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
@@ -11,7 +12,6 @@ import {
   type FeedbackGiven,
   readSql,
 } from '../warehouse/index.ts';
-import { dayName, dayNamed, dayNumber } from './days.ts';
 import { readAccess, readKnownAnomalies } from './evaluate-books.ts';
 import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from './fact.ts';
 import { feedbackKinds, feedbackOn } from './feedback.ts';

@@ -1,3 +1,4 @@
+import { dayName, dayNamed, dayNumber } from '../days.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
 import {
   type AnomalyEvaluation,
@@ -9,7 +10,6 @@ import {
   type SqlRow,
 } from '../warehouse/index.ts';
 import type { DailyCosts } from './baseline.ts';
-import { dayName, dayNamed, dayNumber } from './days.ts';
 import type { AnomalyDetail, Explanation } from './detail.ts';
 import { type Episode, quietDays } from './detect.ts';
 import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate-scope.ts';

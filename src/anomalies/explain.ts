@@ -1,7 +1,7 @@
+import { dayName } from '../days.ts';
 import { textOrNull } from '../optional-text.ts';
 import { formatInstant, hourMs } from '../time.ts';
 import { type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
-import { dayName } from './days.ts';
 import { deploymentsBefore } from './deployments.ts';
 import type { AnomalyDetail, Explanation } from './detail.ts';
 import type { Episode } from './detect.ts';

@@ -1,8 +1,8 @@
+import { dayName, dayNamed } from '../days.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import type { Severity } from '../severity.ts';
 import { dayMs } from '../time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
-import { dayName, dayNamed } from './days.ts';
 import type { AnomalyNotice, Explanation, RunawayHours } from './detail.ts';
 import type { AnomalyKind, DetectionRules, Episode } from './detect.ts';
 import { type AnomalyFeedback, feedbackOn, type StoredFeedback } from './feedback.ts';

@@ -1,6 +1,6 @@
+import { dayNamed } from '../days.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import type { AnomalyCalled, FeedbackGiven } from '../warehouse/index.ts';
-import { dayNamed } from './days.ts';
 import { type Scope, scopeKey } from './scope.ts';
 
 /** What a person can say that an anomaly was. */

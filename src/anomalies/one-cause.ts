@@ -1,13 +1,12 @@
+import { dayNamed } from '../days.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { mainDriverOf } from '../main-driver.ts';
 import { hourMs } from '../time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
-import { dayNamed } from './days.ts';
 import type { DeploymentBefore } from './deployments.ts';
 import type { AnomalyDetail, AnomalyDriver, Explanation } from './detail.ts';
 import type { AnomalyKind } from './detect.ts';
 
-/** A resource with at least this percentage of a difference is its main driver. */
-export const mainPart = 50;
 /** What starts within so many hours of each other, after a deployment in its workspace, has that one cause. */
 const togetherHours = 6;
 /** Prices that changed by the same factor, to this part of it, changed for one reason. */
@@ -111,11 +110,6 @@ function isAfterDeployment({ detail }: Caused, { detail: other }: Caused): boole
       Date.parse(by) < Math.min(first, second) + hourMs &&
       (settings.length > 0 || event?.status?.toUpperCase() === 'DEPLOYED'),
   );
-}
-
-/** The resource that is most of a difference; undefined if none is. */
-export function mainDriverOf(drivers: readonly AnomalyDriver[]): AnomalyDriver | undefined {
-  return drivers.find(({ part }) => part >= mainPart);
 }
 
 /** A part of an alert. */

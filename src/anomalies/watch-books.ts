@@ -1,6 +1,6 @@
+import { dayName, dayNamed, dayNumber } from '../days.ts';
 import { dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
 import { type AnomalyRow, type Completeness, type Connection, readSql } from '../warehouse/index.ts';
-import { dayName, dayNamed, dayNumber } from './days.ts';
 import type { AnomalyDetail, RunawayHours } from './detail.ts';
 import type { Episode } from './detect.ts';
 import { type Explained, explain } from './explain.ts';

@@ -1,14 +1,15 @@
 import { counted } from '../counted.ts';
+import { dayNamed } from '../days.ts';
 import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
+import { mainDriverOf } from '../main-driver.ts';
 import { cents, roughly, usd } from '../money.ts';
 import { hourMs } from '../time.ts';
 import { dayWords, monthName } from './day-words.ts';
-import { dayNamed } from './days.ts';
 import { deploymentSentences } from './deployment-words.ts';
 import type { AnomalyDriver, RunawayHours } from './detail.ts';
 import type { AnomalyFact } from './fact.ts';
 import { feedbackSentences } from './feedback-words.ts';
-import { type AnomalyPart, mainDriverOf } from './one-cause.ts';
+import type { AnomalyPart } from './one-cause.ts';
 import { pressedSentences } from './pressed-budgets.ts';
 
 /** The text of an alert about an anomaly. */

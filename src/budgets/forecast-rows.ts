@@ -5,7 +5,7 @@ import type { ForecastRow, ForecastScopeRow } from '../warehouse/index.ts';
 import type { Budget } from './budget.ts';
 import { type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
 import { scopeForSql } from './spend.ts';
-import { accountOf, dayOf } from './thresholds.ts';
+import { accountOf, dayIn } from './thresholds.ts';
 
 /** The costs that a forecast covers: a budget, or one resource type in one workspace of an account. */
 export type ForecastScope =
@@ -119,5 +119,5 @@ export function exceedsOnOf({
   if (scope.kind !== 'budget' || forecast.kind !== 'forecast') return undefined;
   if (spent === undefined || amount === undefined || spent >= amount) return undefined;
   const at = reachedOn(forecast, amount);
-  return at === undefined ? undefined : dayOf(scope.budget, at);
+  return at === undefined ? undefined : dayIn(scope.budget, at);
 }

@@ -1,10 +1,11 @@
+import { dayName } from '../days.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
-import { dayMs, formatInstant, type Instant } from '../time.ts';
+import { dayMs, type Instant } from '../time.ts';
 import { wholeInUnit } from '../unit-format.ts';
 import type { ForecastAnomaly } from './budget.ts';
 import type { KnownAnomaly } from './known-anomalies.ts';
-import type { PeriodForecast } from './period-forecast.ts';
+import { type PeriodForecast, toTrillionths } from './period-forecast.ts';
 
 /**
  * A forecast that did not learn from anomalies, with the daily rate of those that go on added to every day to come. The lower end
@@ -24,7 +25,7 @@ export function withGoingOn(
   let all = 0n;
   const shown = ours.map((anomaly): ForecastAnomaly => {
     const { goingOn, impacts } = anomaly;
-    const daily = goingOn === undefined ? 0n : trillionths(goingOn.daily);
+    const daily = goingOn === undefined ? 0n : toTrillionths(goingOn.daily);
     const from = Math.max(completeThrough, goingOn?.from ?? 0);
     const until = goingOn?.until ?? periodEnd;
     const addedBy = (at: Instant) => (daily * BigInt(Math.max(0, Math.min(at, until) - from))) / BigInt(dayMs);
@@ -43,7 +44,7 @@ export function withGoingOn(
         firstDay: dayName(anomaly.firstDay),
         lastDay: dayName(anomaly.lastDay),
       },
-      impact: trillionths(impacts.reduce((sum, impact) => sum + impact, 0)),
+      impact: toTrillionths(impacts.reduce((sum, impact) => sum + impact, 0)),
       daily: goingOn === undefined ? undefined : daily,
       isNewLevel: anomaly.newLevel !== undefined,
       added,
@@ -122,15 +123,4 @@ export function anomalyJson(anomaly: ForecastAnomaly): Record<string, unknown> {
     daily: daily === undefined ? null : decimalOfWhole(daily, usdDecimals),
     added: decimalOfWhole(added, usdDecimals),
   };
-}
-
-function dayName(day: number): string {
-  return formatInstant(day * dayMs).slice(0, 10);
-}
-
-/** Decimals of USD in an estimate. */
-const estimateDecimals = 6;
-
-function trillionths(usd: number): bigint {
-  return BigInt(Math.round(usd * 10 ** estimateDecimals)) * 10n ** BigInt(usdDecimals - estimateDecimals);
 }

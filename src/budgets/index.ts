@@ -45,6 +45,7 @@ export {
   type BudgetFact,
   type BudgetState,
   type Driver,
+  dayIn,
   evaluateBudgets,
   isAskedBy,
   isForecastAsked,

@@ -1,4 +1,6 @@
 import { dailyRate } from '../daily-rate.ts';
+import { dayNamed } from '../days.ts';
+import { mainDriverOf } from '../main-driver.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { type AnomalyEvaluation, type AnomalyRow, type Connection, readSql } from '../warehouse/index.ts';
 
@@ -63,8 +65,6 @@ interface Detail {
   readonly drivers?: readonly { readonly resourceName: string | null; readonly part: number }[];
 }
 
-/** A resource with at least this percentage of a difference is its main driver. */
-const mainPart = 50;
 /** An anomaly of at most so many days that comes again within so many days is a habit. */
 const habitDays = 3;
 const habitApart = 35;
@@ -122,7 +122,7 @@ function courseOf(
   }: { readonly evaluated: Instant; readonly completeThrough: Instant; readonly words: FeedbackKnown | undefined },
 ): Pick<KnownAnomaly, 'impacts' | 'goingOn' | 'driver'> {
   const { impacts, hours, pace, drivers = [] } = JSON.parse(row.detail) as Detail;
-  const driver = drivers.find(({ part }) => part >= mainPart)?.resourceName ?? undefined;
+  const driver = mainDriverOf(drivers)?.resourceName ?? undefined;
   const ended = { impacts, goingOn: undefined, driver };
   if (row.state !== 'open' || evaluated < completeThrough - freshDays * dayMs) return ended;
   const [firstDay, lastDay] = [dayNamed(row.first_day), dayNamed(row.last_day)];
@@ -257,9 +257,4 @@ export function daysOf(
     firstDay: dayNamed(row.first_day),
     lastDay: dayNamed(row.last_day) + freshDays,
   }));
-}
-
-/** The number of `2026-10-03`. */
-function dayNamed(text: string): number {
-  return Math.round(Date.parse(`${text}T00:00:00Z`) / dayMs);
 }

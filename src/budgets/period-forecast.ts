@@ -153,6 +153,7 @@ export function reachedOn({ path }: PeriodForecast, limit: bigint): Instant | un
 /** Decimals of USD in a forecast: more would be false precision. */
 const forecastDecimals = 6;
 
-function toTrillionths(usd: number): bigint {
+/** An estimate of USD, or of a unit of usage, in trillionths. */
+export function toTrillionths(usd: number): bigint {
   return BigInt(Math.round(usd * 10 ** forecastDecimals)) * 10n ** BigInt(usdDecimals - forecastDecimals);
 }

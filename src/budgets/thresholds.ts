@@ -215,7 +215,7 @@ function forecastFact(budget: Budget, threshold: Threshold, { period, forecast }
     high: usd(forecast.high),
     level: forecastLevel,
     exceedsAt: exceedsAt === undefined ? null : formatInstant(exceedsAt),
-    exceedsOn: exceedsAt === undefined ? null : dayOf(budget, exceedsAt),
+    exceedsOn: exceedsAt === undefined ? null : dayIn(budget, exceedsAt),
     model: forecast.model,
     ...plannedWords(forecast),
     ...goingOnOf(forecast),
@@ -240,7 +240,7 @@ function plannedWords({ changes = [] }: PeriodForecast): { readonly changes?: re
 }
 
 /** The day of an instant in a budget's time zone: `2026-10-23`. */
-export function dayOf({ timeZone }: Budget, instant: Instant): string {
+export function dayIn({ timeZone }: Budget, instant: Instant): string {
   return calendarOf('daily', timeZone).periodAt(instant).name;
 }
 

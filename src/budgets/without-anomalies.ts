@@ -1,3 +1,4 @@
+import { dayName } from '../days.ts';
 import type { Holidays } from '../month-days.ts';
 import { dayMs, hourMs, type Instant } from '../time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
@@ -41,7 +42,6 @@ export async function readDayShares(
 ): Promise<DayShares> {
   if (anomalies.length === 0) return [];
   const places = byPlace(anomalies);
-  const name = (day: number) => new Date(day * dayMs).toISOString().slice(0, 10);
   const rows = await connection.rows(await readSql('forecasts', 'steps_of_days'), {
     ...{ align, step_hours: stepHours, first_hours: firstHours },
     days: JSON.stringify(
@@ -51,8 +51,8 @@ export async function readDayShares(
         workspace: place.workspace,
         resource_type: place.resourceType,
         billing_dimension: place.billingDimension,
-        first_day: name(Math.min(...members.map(({ firstDay }) => firstDay))),
-        last_day: name(Math.max(...members.map(({ lastDay }) => lastDay))),
+        first_day: dayName(Math.min(...members.map(({ firstDay }) => firstDay))),
+        last_day: dayName(Math.max(...members.map(({ lastDay }) => lastDay))),
       })),
     ),
   });
@@ -175,7 +175,7 @@ export function isInForecast(scope: ForecastScope, place: AnomalyPlace): boolean
   return isInBudget(scope.budget, place);
 }
 
-/** Whether all costs of a place are certainly in the scope of a budget. Pure. */
+/** Whether all costs of a place are certainly in the scope of a budget: usage says nothing about costs. Pure. */
 export function isInBudget({ scope, per }: Pick<Budget, 'scope' | 'per'>, place: AnomalyPlace): boolean {
   const { account, workspace, resource_type, billing_dimension, ...others } = scope;
   if (per !== undefined || Object.keys(others).length > 0) return false;

@@ -1,4 +1,4 @@
-import { dayMs, formatInstant } from '../time.ts';
+import { dayName } from '../days.ts';
 import { amount } from '../usd-format.ts';
 import type { ExactNumbers } from './exact-numbers.ts';
 import type { ExpectedBand } from './expected-band.ts';
@@ -49,10 +49,6 @@ export function anomalyDays(anomaly: AnomalyDays): DrawnRows<ExpectedBand> {
       unusual: Array.from({ length: lastDay - firstDay + 1 }, (_, index) => firstDay - from + index),
     },
   };
-}
-
-function dayName(day: number): string {
-  return formatInstant(day * dayMs).slice(0, 10);
 }
 
 /** What `anomalyDays` draws, exactly. `costs` are USD as decimal text, one for each day. Pure. */

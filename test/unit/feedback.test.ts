@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { dayName, dayNamed } from '../../src/anomalies/days.ts';
 import { type Episode, episodesBefore, follow } from '../../src/anomalies/detect.ts';
 import {
   barOf,
@@ -12,6 +11,7 @@ import {
 import { feedbackSentences } from '../../src/anomalies/feedback-words.ts';
 import { noticesOf } from '../../src/anomalies/notices.ts';
 import { usualRules } from '../../src/anomalies/rules.ts';
+import { dayName, dayNamed } from '../../src/days.ts';
 
 const scope = { account: 'acc_one', workspace: 'north', resourceType: 'agent', billingDimension: 'agent_requests' };
 const firstDay = dayNamed('2026-06-01');

@@ -149,6 +149,11 @@ describe('the forecast of a budget', () => {
     });
   });
 
+  test('does not say what the period before cost while its last hours are missing', () => {
+    expect(previous(Date.UTC(2026, 9, 31, 12))).toBeUndefined();
+    expect(previous(Date.UTC(2026, 10, 1))).toBeDefined();
+  });
+
   test('does not say that of a period that has cost enough to tell, and neither does a threshold of spend', () => {
     expect(previous(Date.UTC(2026, 10, 3))).toBeUndefined();
     expect(previous(Date.UTC(2026, 10, 2), {})).toBeUndefined();

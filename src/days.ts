@@ -1,4 +1,4 @@
-import { dayMs, floorDay, type Instant } from '../time.ts';
+import { dayMs, floorDay, type Instant } from './time.ts';
 
 /** The number of a UTC day since 1970-01-01. */
 export function dayNumber(instant: Instant): number {
