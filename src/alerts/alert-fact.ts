@@ -178,6 +178,10 @@ export interface PreviousPeriod {
   readonly value: string;
   /** What of it was unusual, USD; null if nothing is known to be. */
   readonly unusual: string | null;
+  /** Its length in days. Missing in facts of older versions. */
+  readonly days?: number;
+  /** The resources of its unusual costs, which have ended. Missing in facts of older versions. */
+  readonly ended?: readonly string[];
   /** Its most expensive resources, in descending order. */
   readonly drivers: readonly Driver[];
 }

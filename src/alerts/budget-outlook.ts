@@ -1,4 +1,3 @@
-import { eitherWay } from '../anomalies/index.ts';
 import { aboutDay } from '../budgets/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { percentOf, roughly, usdDecimals } from '../money.ts';
@@ -7,7 +6,7 @@ import type { BudgetAlertFact } from './alert-fact.ts';
 
 /** What a reached threshold means for its period. */
 export interface BudgetOutlook {
-  /** The end of a title: `about 828 USD over by its end`. Undefined if nothing is known. */
+  /** The end of a title: `about 828 USD over by the end of the month`. Undefined if nothing is known. */
   readonly short: string | undefined;
   readonly sentences: readonly string[];
   /** Undefined if there is something to do. */
@@ -42,16 +41,24 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
   const expected = whole(end.expected);
   const ends = endWords(fact) ?? `It is expected to end ${fact.period} at about ${about(expected, unit)}`;
   if (expected > planned || spent >= planned) {
-    const over = expected > planned ? `about ${about(expected - planned, unit)} over by its end` : undefined;
+    const over = expected > planned ? overAtEndWords(fact, expected - planned) : undefined;
     return { short: over, sentences: [...overWords, `${ends}.${spentOnWords(fact)}`], next: undefined };
   }
   const isClose = expected * 100n > planned * closePercent;
   const verdict = end.stopped === null ? `, ${isClose ? 'close to' : 'within'} its budget` : '';
   return {
-    short: isClose ? 'close to its budget by its end' : 'on course',
+    short: isClose ? `expected to end close to the budget (about ${about(expected, unit)})` : 'on course',
     sentences: [`${passedWords(fact)}${ends}${verdict}.`],
     next: `No action is needed yet${isClose ? ', but little is left' : ''}.`,
   };
+}
+
+/** `about 828 USD over by the end of the month`, and how much of it is left if what is unusual stops now. */
+function overAtEndWords({ period, amount, unit, end }: Outlook, over: bigint): string {
+  const head = `about ${about(over, unit)} over by the end of the ${/^\d{4}-\d\d$/.test(period) ? 'month' : 'period'}`;
+  if (end === undefined || end.stopped === null) return head;
+  const rest = whole(end.stopped) - whole(amount);
+  return `${head}, ${rest > 0n ? about(rest, unit) : 'nothing'} if it stops now`;
 }
 
 /**
@@ -61,22 +68,23 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
 function endWords({ period, value, amount, unit, unusual = [], end }: Outlook): string | undefined {
   if (end === undefined || end.stopped === null) return undefined;
   const [first, ...others] = unusual.filter(({ daily }) => daily !== null);
-  const isOne = first !== undefined && others.length === 0;
-  const [goesOn, stops] = isOne
-    ? [`${first.subject} goes on like this`, 'it stops now']
-    : ['all that is unusual goes on like this', 'it stops now'];
-  const [expected, stopped] = [whole(end.expected), whole(end.stopped)];
-  return (
-    `If ${goesOn}, ${period} ends at about ${about(expected, unit)}; ` +
-    `if ${stops}, at about ${about(stopped, unit)}${whole(value) >= whole(amount) ? '' : eitherWay(expected, stopped, whole(amount))}`
-  );
+  const goesOn = first !== undefined && others.length === 0 ? first.subject : 'all that is unusual';
+  const [expected, stopped, planned] = [whole(end.expected), whole(end.stopped), whole(amount)];
+  const ends = `at about ${about(expected, unit)} if ${goesOn} goes on like this, at about ${about(stopped, unit)} if it stops now`;
+  if (stopped > planned) {
+    return `${period} ends over its budget${whole(value) > planned ? '' : ' in any case'}: ${ends}`;
+  }
+  return expected > planned
+    ? `${period} ends over its budget only if ${goesOn} goes on: ${ends}`
+    : `${period} ends within its budget in any case: ${ends}`;
 }
 
-/** ` The budget is spent around the 26th.` */
+/** ` The budget is spent around the 26th.`; the day is that of the case that all goes on. */
 function spentOnWords({ end, unit, periodStart, periodEnd }: Outlook): string {
   if (end === undefined || end.spentOn === null) return '';
   const length = Date.parse(periodEnd) - Date.parse(periodStart);
-  return ` The budget is ${unit === undefined ? 'spent' : 'used up'} ${aboutDay(end.spentOn, length)}.`;
+  const head = end.stopped === null ? 'The' : 'If it goes on, the';
+  return ` ${head} budget is ${unit === undefined ? 'spent' : 'used up'} ${aboutDay(end.spentOn, length)}.`;
 }
 
 /** `53.3 % of the period is over. ` */

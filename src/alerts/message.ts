@@ -1,21 +1,19 @@
 import { createHash } from 'node:crypto';
-import { anomalyOverWords, anomalySpan, anomalyWords } from '../anomalies/index.ts';
-import { aboutDay, type BudgetFact, type Driver, ordinal } from '../budgets/index.ts';
+import { anomalyOverWords, anomalyWords } from '../anomalies/index.ts';
+import { ordinal } from '../budgets/index.ts';
 import type { Picture } from '../charts/index.ts';
 import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { fullDiskWords } from '../errors.ts';
 import { withoutStep } from '../failure.ts';
-import { percentOf, roughly, usd, usdDecimals } from '../money.ts';
+import { usd, usdDecimals } from '../money.ts';
 import { nextWords, parseNextStep } from '../next-step.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import { describeSpan } from '../time.ts';
-import { inUnit, isRatio } from '../unit-format.ts';
 import type { NewMessage, StoredAnswer } from '../warehouse/index.ts';
 import type {
   AlertFact,
   BooksFact,
-  BudgetAlertFact,
   CheckFact,
   ClosedMonthFact,
   DataFact,
@@ -25,7 +23,17 @@ import type {
   RunFact,
   UnprovenFact,
 } from './alert-fact.ts';
-import { type BudgetOutlook, budgetOutlook } from './budget-outlook.ts';
+import {
+  type BudgetWords,
+  budgetFields,
+  driverList,
+  forecastOverWords,
+  forecastWords,
+  shareOf,
+  spentBudgetWords,
+  spentWords,
+} from './budget-words.ts';
+import type { Card, SinkAnswer, SpentShare, Words } from './card.ts';
 import { dashboardLink } from './dashboard-link.ts';
 import { alertKey, diskKey, isBilled, nextStepOf } from './next-step.ts';
 import type { CostSummary } from './summary.ts';
@@ -85,40 +93,6 @@ export interface OutgoingMessage extends Message {
   readonly mayBeRepeat: boolean;
   /** Sent only to test the sink: nothing happened. */
   readonly isTest: boolean;
-}
-
-/** What an agent answered about an alert or a summary. */
-export interface SinkAnswer {
-  /** The name of the agent's sink. */
-  readonly sink: string;
-  /** Untrusted text of bounded length, in lines. */
-  readonly text: string;
-}
-
-/** The used part of a budget. */
-export interface SpentShare {
-  readonly percent: number;
-  /** `spent`, or `used`; empty for a cost per unit. */
-  readonly word: string;
-}
-
-/** One alert as text for people. Each sink lays it out in its own way. */
-export interface Card {
-  readonly icon: string;
-  /** One line. */
-  readonly title: string;
-  /** Undefined for alerts without a budget. */
-  readonly share: SpentShare | undefined;
-  readonly sentences: readonly string[];
-  /** `Wait: the next run fetches what is missing.` Undefined if there is no next step. */
-  readonly next: string | undefined;
-  readonly fields: readonly { readonly label: string; readonly value: string }[];
-  readonly list: { readonly label: string; readonly items: readonly string[] } | undefined;
-  /** Why the numbers may be wrong: missing hours. */
-  readonly warnings: readonly string[];
-  /** Complete through, and the key. */
-  readonly notes: readonly string[];
-  readonly answers: readonly SinkAnswer[];
 }
 
 /** A message with what agents answered to it, and the paragraph of a model. Pure. */
@@ -310,7 +284,7 @@ export function cardOf({ key, occurrence, transition, since, fact: unsafe, answe
     title: `${isUsual ? '' : prefixOf(transition, since)}${words.title}`,
     share: words.share,
     sentences: words.sentences,
-    next: words.next ?? (isOver || !isOfData(fact) ? undefined : nextWords(nextStepOf(fact))),
+    next: words.next ?? (isOver ? 'No action is needed.' : isOfData(fact) ? nextWords(nextStepOf(fact)) : undefined),
     fields: words.fields ?? [],
     list: isOver ? undefined : list,
     warnings: fact.kind === 'budget' ? fact.gaps.map((sentence) => `Not complete: ${sentence}`) : [],
@@ -360,16 +334,6 @@ function joinedLines(error: string): string {
 /** `complete through 2026-10-01T00:00:00Z`. */
 export function throughWords(completeThrough: string | null): string {
   return completeThrough === null ? 'no complete hour yet' : `complete through ${completeThrough}`;
-}
-
-interface Words {
-  readonly title: string;
-  readonly share?: SpentShare | undefined;
-  readonly sentences: readonly string[];
-  /** Undefined if the next step follows from the kind of the fact. */
-  readonly next?: string | undefined;
-  readonly fields?: Card['fields'];
-  readonly list?: Card['list'];
 }
 
 function heldWords(fact: AlertFact): Words {
@@ -432,7 +396,7 @@ function heldWords(fact: AlertFact): Words {
           ...outOfDateWords(fact),
           ...((fact.outOfDate ?? []).length === 0
             ? []
-            : ['Costs after that are missing, not zero. The next run that succeeds fetches them.']),
+            : ['Costs after that are missing, not zero. Nothing is lost: the next run that succeeds fetches them.']),
         ],
       };
     case 'books':
@@ -505,7 +469,7 @@ function closedMonthWords({ differs, ...fact }: ClosedMonthFact): Words {
     sentences: [
       `${counted(fact.corrections, 'correction')}, ${billedIn(fact)}. The exports of ${fact.month} do not change.`,
     ],
-    list: driverList('Largest changes', fact.drivers, true),
+    list: driverList('Largest changes', fact.drivers, { isSigned: true }),
   };
 }
 
@@ -641,199 +605,6 @@ function outOfDateWords({ outOfDate = [] }: { readonly outOfDate?: OutOfDate }):
   );
 }
 
-type BudgetWords = Omit<BudgetAlertFact, 'state'>;
-type Forecast = NonNullable<BudgetFact['forecast']>;
-
-function spentBudgetWords(fact: BudgetWords): Words {
-  const outlook = fact.per === undefined ? budgetOutlook(fact) : perOutlook(fact.per);
-  return {
-    title: `Budget ${fact.budget}: ${spentWords(fact)}${outlook.short === undefined ? '' : `, ${outlook.short}`}`,
-    share: shareOf(fact),
-    sentences: [...outlook.sentences, ...unusualWords(fact)],
-    next: outlook.next ?? budgetStepOf(fact),
-    fields: budgetFields(fact),
-    list: driversOf(fact),
-  };
-}
-
-/** What a cost per unit is made of: it does not add up over its period. */
-function perOutlook({ name, count, cost, through }: NonNullable<BudgetWords['per']>): BudgetOutlook {
-  const last = `the last ${through.length === 7 ? 'month' : 'day'} with counts`;
-  const sentences = [`It is ${usd(cost)} for ${count} × ${name}, through ${through}, ${last}.`];
-  return { short: undefined, sentences, next: undefined };
-}
-
-function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
-  const { step, observations, historyEnd, exceedsOn } = forecast;
-  return {
-    title: `Budget ${fact.budget}: ${forecastOf(fact, forecast)}`,
-    share: shareOf(fact),
-    next: budgetStepOf(fact),
-    sentences: [
-      // Where costs are unusual now, a range that is learned from usual days says little.
-      ...(fact.end?.stopped == null
-        ? [
-            forecastSentence(fact, forecast),
-            ...(exceedsOn === null
-              ? []
-              : [`It is expected to exceed ${inUnit(fact.limit, fact.unit)} ${aboutWhen(fact, forecast)}.`]),
-          ]
-        : budgetOutlook(fact).sentences),
-      ...unusualWords(fact),
-      ...(forecast.changes === undefined ? [] : [`It includes planned changes: ${forecast.changes.join('; ')}.`]),
-      ...previousWords(fact),
-      `${spentWords(fact)}. The forecast uses the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
-    ],
-    fields: [
-      { label: 'Forecast', value: inUnit(forecast.value, fact.unit) },
-      {
-        label: `${forecast.level} % interval`,
-        value: `${inUnit(forecast.low, fact.unit)} to ${inUnit(forecast.high, fact.unit)}`,
-      },
-      ...budgetFields(fact),
-    ],
-    list: driversOf(fact),
-  };
-}
-
-/** What the period before cost, and what of it is not expected to come again. */
-function previousWords({ previous, unit }: BudgetWords): string[] {
-  if (previous === undefined) return [];
-  const unusual = previous.unusual === null ? '' : `, of which ${usd(previous.unusual)} were unusual and have ended`;
-  return [`${previous.period} cost ${inUnit(previous.value, unit)}${unusual}.`];
-}
-
-/** The anomalies in the spend, or behind its forecast. */
-function unusualWords({ unusual = [] }: BudgetWords): string[] {
-  if (unusual.length === 0) return [];
-  const parts = unusual.map((one) => {
-    const goesOn = one.daily === null ? '' : `, still about ${roughly(one.daily)} a day`;
-    return `${usd(one.impact)} for ${one.subject} ${anomalySpan(one)}${one.isOver ? ', ended' : goesOn}`;
-  });
-  return [`Unusual costs: ${parts.join('; ')}.`];
-}
-
-/** What to do if a budget is reached, or is forecast to be. */
-function budgetStepOf(fact: BudgetWords): string {
-  const { unit, period, unusual = [] } = fact;
-  const running = unusual.find(({ isOver }) => !isOver);
-  if (running !== undefined) {
-    return `Act: check ${running.subject} first. If its cost is intended, raise the budget in jobs/budgets.yaml.`;
-  }
-  if (isByEnded(fact)) {
-    return `Act: raise the budget for ${period} in jobs/budgets.yaml, or accept the excess: it is what ended, so nothing needs to be stopped.`;
-  }
-  const what =
-    unit === undefined || isRatio(unit) ? 'check the largest costs. If they are' : 'check what is used most. If it is';
-  return `Act: ${what} intended, raise the budget in jobs/budgets.yaml.`;
-}
-
-function shareOf(fact: BudgetWords): SpentShare {
-  return { percent: percentOf(fact.value, fact.amount), word: usedWord(fact).trim() };
-}
-
-/** Whether the period would end within the budget without the anomalies that have ended. */
-function isByEnded({ amount, value, forecast, end, unusual = [] }: BudgetWords): boolean {
-  const expected = wholeOfDecimal(end?.expected ?? forecast?.value ?? value, usdDecimals);
-  const ended = unusual
-    .filter(({ isOver }) => isOver)
-    .reduce((sum, { impact }) => sum + wholeOfDecimal(impact, usdDecimals), 0n);
-  const planned = wholeOfDecimal(amount, usdDecimals);
-  return ended > 0n && expected > planned && expected - ended <= planned;
-}
-
-/** What an amount of a budget is, with a space behind it; nothing for a cost per unit. */
-function usedWord({ unit }: BudgetWords): string {
-  return unit === undefined ? 'spent ' : isRatio(unit) ? '' : 'used ';
-}
-
-/** `1234.56 of 1000.00 USD spent in 2026-10 (123.5 %)`. */
-function spentWords(fact: BudgetWords): string {
-  return `${ofAmount(fact, fact.value)} ${usedWord(fact)}in ${fact.period} (${percentOf(fact.value, fact.amount)} %)`;
-}
-
-/** `1234.56 USD expected in 2026-10 (123.5 % of 1000.00 USD)`. */
-function forecastOf(fact: BudgetWords, { value }: Forecast): string {
-  const share = `${percentOf(value, fact.amount)} % of ${inUnit(fact.amount, fact.unit)}`;
-  return `${inUnit(value, fact.unit)} expected in ${fact.period} (${share})`;
-}
-
-function ofAmount({ amount, unit }: BudgetWords, value: string): string {
-  return `${inUnit(value, unit).replace(` ${unit ?? 'USD'}`, '')} of ${inUnit(amount, unit)}`;
-}
-
-function forecastSentence({ unit }: BudgetWords, { low, high, level }: Forecast): string {
-  return `With ${level} % probability, the period ends between ${inUnit(low, unit)} and ${inUnit(high, unit)}.`;
-}
-
-/** `around the 23rd`; in hourly forecasts, `around 2026-10-23T17:00:00Z`. */
-function aboutWhen({ periodStart, periodEnd }: BudgetWords, { step, exceedsAt, exceedsOn }: Forecast): string {
-  if (step === 'hour' || exceedsOn === null) return `around ${exceedsAt}`;
-  return aboutDay(exceedsOn, Date.parse(periodEnd) - Date.parse(periodStart));
-}
-
-function forecastOverWords(fact: BudgetWords): Words {
-  const { forecast } = fact;
-  const head = { share: shareOf(fact), fields: budgetFields(fact) };
-  if (!forecast) {
-    return {
-      ...head,
-      title: `budget ${fact.budget} stayed below ${fact.threshold}, unlike its forecast: ${spentWords(fact)}`,
-      sentences: [],
-    };
-  }
-  return {
-    ...head,
-    title: `budget ${fact.budget} is no longer forecast to reach ${fact.threshold}: ${forecastOf(fact, forecast)}`,
-    sentences: [forecastSentence(fact, forecast), `${spentWords(fact)}.`],
-  };
-}
-
-function budgetFields(fact: BudgetWords): Card['fields'] {
-  return [
-    {
-      label: fact.per !== undefined ? 'Cost' : fact.unit === undefined ? 'Spent' : 'Used',
-      value: inUnit(fact.value, fact.unit),
-    },
-    { label: 'Budget', value: budgetAmount(fact) },
-    ...(fact.parts === undefined ? [] : [{ label: 'Parts', value: partWords(fact.parts, fact.unit) }]),
-    { label: 'Threshold', value: `${fact.threshold} (${inUnit(fact.limit, fact.unit)})` },
-    { label: 'Period', value: `${fact.periodStart}/${fact.periodEnd}` },
-  ];
-}
-
-function budgetAmount({ amount, carried, unit }: BudgetWords): string {
-  const whole = inUnit(amount, unit);
-  return carried === undefined ? whole : `${whole}, of which ${inUnit(carried, unit)} are left from earlier periods`;
-}
-
-function partWords(parts: NonNullable<BudgetWords['parts']>, unit: string | undefined): string {
-  return parts.map(({ name, value }) => `${name} ${value === null ? 'not known' : inUnit(value, unit)}`).join(', ');
-}
-
-/** The largest resources of a budget. */
-function driversOf({ previous, unit, ...fact }: BudgetWords): Card['list'] {
-  const drivers = previous?.drivers ?? fact.drivers;
-  const of = previous === undefined ? '' : ` in ${previous.period}`;
-  if (unit === undefined || isRatio(unit)) {
-    // Fractions of a cent say nothing beside larger costs.
-    const shown = drivers.filter(({ cost }) => Number(cost) >= 0.005);
-    return driverList(`Largest costs${of}`, shown.length === 0 ? drivers : shown);
-  }
-  if (drivers.length === 0) return undefined;
-  return { label: `Used most${of}`, items: drivers.map((driver) => `${nameOf(driver)}: ${inUnit(driver.cost, unit)}`) };
-}
-
-function driverList(label: string, drivers: readonly Driver[], isSigned = false): Card['list'] {
-  if (drivers.length === 0) return undefined;
-  return { label, items: drivers.map((driver) => `${nameOf(driver)}: ${usd(driver.cost, isSigned)}`) };
-}
-
-function nameOf({ workspace, resourceType, resourceName }: Driver): string {
-  const name = `${resourceType ?? '(no type)'} ${resourceName ?? '(no name)'}`;
-  return workspace === null ? name : `${name} in ${workspace}`;
-}
-
 const barLength = 20;
 
 /** `████████████████░░░░ 82.4 % spent`; it is full only from 100 % on. */
@@ -855,13 +626,16 @@ export function subjectOf(message: OutgoingMessage): string {
   }
   const { icon, title } = cardOf(first);
   // A long title must leave room for the count.
-  return `${prefix}${icon} ${oneLine(title, maxTitleBesideCount)}, and ${countWords(message, 1)}`;
+  return `${prefix}${icon} ${oneLine(title, maxTitleBesideCount)}, and ${countWords(message, 1, first.transition === 'resolved')}`;
 }
 
 const maxTitleBesideCount = 120;
 
-/** `5 more alerts, 2 resolved`: counts all alerts of a message after the first `without`, including those not shown. */
-function countWords({ entries, left }: OutgoingMessage, without: number): string {
+/**
+ * `5 more alerts, 2 resolved`: counts all alerts of a message after the first `without`, including those not shown.
+ * `isAfterResolved`: the words before it are of a resolved alert.
+ */
+function countWords({ entries, left }: OutgoingMessage, without: number, isAfterResolved = false): string {
   const isOver = (entry: AlertEntry) => entry.transition === 'resolved';
   const rest = entries.slice(without);
   const over = rest.filter(isOver).length + (left?.resolved ?? 0);
@@ -869,7 +643,7 @@ function countWords({ entries, left }: OutgoingMessage, without: number): string
   const more = without === 0 ? '' : ' more';
   return [
     ...(held === 0 ? [] : [`${held}${more} ${held === 1 ? 'alert' : 'alerts'}`]),
-    ...(over === 0 ? [] : [`${over}${held === 0 ? more : ''} resolved`]),
+    ...(over === 0 ? [] : [`${over}${held === 0 && isAfterResolved ? more : ''} resolved`]),
   ].join(', ');
 }
 

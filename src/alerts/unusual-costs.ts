@@ -121,12 +121,15 @@ function previousOf(
   const known = completeThrough - period.start;
   const isYoung = known >= 0 && known * 100 <= (period.end - period.start) * begunPercent;
   if (!isYoung || previous?.spent === undefined) return {};
-  const unusual = costsIn(budget, anomalies, previous.period)
-    .filter(({ isOver, lastDay }) => isOver && Date.parse(lastDay) < period.start)
-    .reduce((sum, { impact }) => sum + wholeOfDecimal(impact, usdDecimals), 0n);
+  const ended = costsIn(budget, anomalies, previous.period).filter(
+    ({ isOver, lastDay }) => isOver && Date.parse(lastDay) < period.start,
+  );
+  const unusual = ended.reduce((sum, { impact }) => sum + wholeOfDecimal(impact, usdDecimals), 0n);
   return {
     previous: {
       ...{ period: previous.period.name, value: usd(previous.spent), unusual: unusual > 0n ? usd(unusual) : null },
+      days: Math.round((previous.period.end - previous.period.start) / dayMs),
+      ended: ended.map(({ subject }) => subject),
       drivers: previous.drivers,
     },
   };

@@ -12,7 +12,7 @@ export { readFeedback } from './feedback-of-books.ts';
 export { feedbackSentences } from './feedback-words.ts';
 export { noticesOf } from './notices.ts';
 export type { AnomalyPart } from './one-cause.ts';
-export { eitherWay, type PressedBudget } from './pressed-budgets.ts';
+export type { PressedBudget } from './pressed-budgets.ts';
 export { type AnomalyRule, explanationLines, ruleOf } from './rule-words.ts';
 export { type AnomalyRules, loadAnomalyRules, usualRules } from './rules.ts';
 export { anomaliesToJson, describeAnomalies } from './show-backtest.ts';

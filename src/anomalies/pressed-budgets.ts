@@ -29,23 +29,19 @@ function sentenceOf({ name, period, ...texts }: PressedBudget): string {
   const [amount, spent, expected] = [whole(texts.amount), whole(texts.spent), whole(texts.expected)];
   const about = (sum: bigint) => `about ${roughly(decimalOfWhole(sum, usdDecimals))}`;
   const isOver = spent > amount;
+  const over = usd(decimalOfWhole(spent - amount, usdDecimals));
   const head = isOver
-    ? `Budget ${name} is ${usd(decimalOfWhole(spent - amount, usdDecimals))} over its ${usd(texts.amount)} for ${period}. It`
+    ? `Budget ${name} is ${over} over its ${usd(texts.amount)} for ${period}. It is expected to end at`
     : `Budget ${name} (${usd(texts.amount)})`;
-  const at = isOver ? 'at' : `${period} at`;
   if (texts.stopped === null) {
-    const verdict = isOver ? '' : expected > amount ? ', over the budget' : ', within the budget';
-    return `${head} is expected to end ${at} ${about(expected)}${verdict}.`;
+    if (isOver) return `${head} ${about(expected)}.`;
+    return `${head} is expected to end ${period} at ${about(expected)}, ${expected > amount ? 'over' : 'within'} the budget.`;
   }
   const stopped = whole(texts.stopped);
-  const verdict = isOver ? '' : eitherWay(expected, stopped, amount);
-  return `${head} ends ${at} ${about(expected)} if this goes on; if it stops now, at ${about(stopped)}${verdict}.`;
-}
-
-/** Whether a budget keeps to its amount if what is unusual stops, and if not. Pure. */
-export function eitherWay(expected: bigint, stopped: bigint, amount: bigint): string {
-  if (stopped > amount) return ', over the budget either way';
-  return expected > amount ? ', within the budget' : ', within the budget either way';
+  const ends = `${about(expected)} if this goes on, ${about(stopped)} if it stops now.`;
+  if (isOver) return `${head} ${ends}`;
+  if (stopped > amount) return `${head} is exceeded in ${period} in any case: ${ends}`;
+  return `${head} is ${expected > amount ? 'exceeded' : 'not exceeded'} in ${period}${expected > amount ? ' only if this goes on' : ' in any case'}: ${ends}`;
 }
 
 function whole(text: string): bigint {

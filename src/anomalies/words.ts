@@ -280,7 +280,8 @@ function nextWords(fact: AnomalyFact): string {
 function silenceWords({ isUp, isOver, feedback = [] }: AnomalyFact): string[] {
   if (!isUp || isOver || feedback.some(({ as }) => as !== 'fixed')) return [];
   return [
-    'If it is intended, run "costbook alerts ack KEY --as expected" with the key below: then only more than this is reported.',
+    'If it is intended, run "costbook alerts ack KEY --as expected" with the key below. ' +
+      'Costbook then reports it only if it costs more than now.',
   ];
 }
 
@@ -292,10 +293,10 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
   const usual = fact.anomaly === 'new' ? 'nothing' : exactly(costSoFar ? minus(total, impact) : fact.expected);
   return [
     { label: 'Cost', value: `${usd(total)}, ${days}` },
-    {
-      label: 'Usual',
-      value: `${usual}${firstDay === lastDay && fact.anomaly !== 'new' && fact.hours === undefined ? ` (reported ${rangeWords(fact)})` : ''}`,
-    },
+    { label: 'Usual', value: usual },
+    ...(firstDay === lastDay && fact.anomaly !== 'new' && fact.hours === undefined
+      ? [{ label: 'Alert limit', value: `${limitWords(fact)} a day` }]
+      : []),
     {
       label: 'Total difference',
       value: `${usd(impact, true)}${dailyImpact ? `, about ${roughly(dailyImpact)} on a whole day` : ''}`,
@@ -311,8 +312,8 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
   ];
 }
 
-/** From which costs on a day is unusual. */
-function rangeWords({ expectedLow, expectedHigh, isUp }: AnomalyFact): string {
+/** From which cost on a day is unusual. */
+function limitWords({ expectedLow, expectedHigh, isUp }: AnomalyFact): string {
   return isUp ? `above ${usd(expectedHigh)}` : `below ${usd(expectedLow)}`;
 }
 

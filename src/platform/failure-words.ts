@@ -104,7 +104,9 @@ function stepAfter(error: PlatformError, { operation, host, tokenSetting }: Fail
 function stepAfterNoAnswer({ code }: PlatformError, host: string): NextStep {
   switch (code) {
     case 'unreachable':
-      return act('check the URL, the network and the proxy settings.');
+      return act(
+        'check whether the platform is up. If it is, check url (COSTBOOK_URL), the network and the proxy settings.',
+      );
     case 'certificate':
       return act(
         `check the URL. If it is right, set NODE_EXTRA_CA_CERTS to the file of the authority that signs for ${host}, or have its certificate renewed.`,

@@ -144,7 +144,8 @@ describe('the screen', () => {
     expect(doctor?.stdout).toMatch(/WARN {2}books: the last run \(run nightly\) failed: ingest: .*ECONNREFUSED/);
     expect(doctor?.stdout.match(/ECONNREFUSED/g)).toHaveLength(1);
     expect(doctor?.stdout).not.toContain('Check the URL');
-    const step = 'Act: check the URL, the network and the proxy settings. Then run "costbook run nightly" again.';
+    const step =
+      'Act: check whether the platform is up. If it is, check url (COSTBOOK_URL), the network and the proxy settings. Then run "costbook run nightly" again.';
     for (const answer of [screen, alerts, doctor]) expect(answer?.stdout).toContain(step);
   });
 

@@ -1,17 +1,9 @@
 import { html, Markup } from '../../markup.ts';
 import { forMail, oneLine } from '../../safe-text.ts';
 import { amount, signed } from '../../usd-format.ts';
+import type { Card, SinkAnswer, SpentShare } from '../card.ts';
 import { dashboardLink } from '../dashboard-link.ts';
-import {
-  type Card,
-  cardOf,
-  footOf,
-  moreWords,
-  type OutgoingMessage,
-  type SinkAnswer,
-  type SpentShare,
-  subjectOf,
-} from '../message.ts';
+import { cardOf, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
 import { type CostSummary, difference } from '../summary.ts';
 import type { DrawnPicture } from './drawn-pictures.ts';
 

@@ -1,6 +1,7 @@
 import { forSlack, forTerminal } from '../../safe-text.ts';
+import type { Card } from '../card.ts';
 import { dashboardLink } from '../dashboard-link.ts';
-import { answerLines, bar, type Card, cardOf, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
+import { answerLines, bar, cardOf, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
 
 /** Slack's published limits: blocks per message, and characters per text. */
 export const slackLimits = {

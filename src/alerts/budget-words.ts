@@ -1,0 +1,272 @@
+import { anomalySpan } from '../anomalies/index.ts';
+import { aboutDay, type BudgetFact, type Driver } from '../budgets/index.ts';
+import { counted } from '../counted.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { percentOf, roughly, usd, usdDecimals } from '../money.ts';
+import { dayMs } from '../time.ts';
+import { inUnit, isRatio } from '../unit-format.ts';
+import type { BudgetAlertFact } from './alert-fact.ts';
+import { type BudgetOutlook, budgetOutlook } from './budget-outlook.ts';
+import type { Card, SpentShare, Words } from './card.ts';
+
+/** A threshold as its message needs it. */
+export type BudgetWords = Omit<BudgetAlertFact, 'state'>;
+type Forecast = NonNullable<BudgetFact['forecast']>;
+
+/** A reached threshold of spend as text: what is spent, where the period ends, and what to do. Pure. */
+export function spentBudgetWords(fact: BudgetWords): Words {
+  const outlook = fact.per === undefined ? budgetOutlook(fact) : perOutlook(fact.per);
+  return {
+    title: `Budget ${fact.budget}: ${spentWords(fact)}${outlook.short === undefined ? '' : `, ${outlook.short}`}`,
+    share: shareOf(fact),
+    sentences: [...outlook.sentences, ...unusualWords(fact)],
+    next: outlook.next ?? budgetStepOf(fact),
+    fields: budgetFields(fact),
+    list: driversOf(fact),
+  };
+}
+
+/** What a cost per unit is made of: it does not add up over its period. */
+function perOutlook({ name, count, cost, through }: NonNullable<BudgetWords['per']>): BudgetOutlook {
+  const last = `the last ${through.length === 7 ? 'month' : 'day'} with counts`;
+  const sentences = [`It is ${usd(cost)} for ${count} × ${name}, through ${through}, ${last}.`];
+  return { short: undefined, sentences, next: undefined };
+}
+
+/** A forecast above a threshold as text. Pure. */
+export function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
+  const { step, observations, historyEnd, exceedsOn } = forecast;
+  const outlook = budgetOutlook(fact);
+  return {
+    title: `Budget ${fact.budget}: ${forecastTitle(fact, forecast)}`,
+    share: shareOf(fact),
+    next: outlook.next ?? budgetStepOf(fact),
+    sentences: [
+      // Where costs are unusual now, a range that is learned from usual days says little.
+      ...(fact.end?.stopped == null
+        ? [
+            forecastSentence(fact, forecast),
+            ...(exceedsOn === null
+              ? []
+              : [`It is expected to exceed ${inUnit(fact.limit, fact.unit)} ${aboutWhen(fact, forecast)}.`]),
+          ]
+        : outlook.sentences),
+      ...unusualWords(fact),
+      ...(forecast.changes === undefined ? [] : [`It includes planned changes: ${forecast.changes.join('; ')}.`]),
+      ...previousWords(fact, forecast),
+      `${hasBegun(fact) ? `${spentWords(fact)}. ` : ''}The forecast uses the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
+    ],
+    fields: [
+      { label: 'Forecast', value: inUnit(forecast.value, fact.unit) },
+      {
+        label: `${forecast.level} % interval`,
+        value: `${inUnit(forecast.low, fact.unit)} to ${inUnit(forecast.high, fact.unit)}`,
+      },
+      ...budgetFields(fact),
+    ],
+    list: driversOf(fact),
+  };
+}
+
+/** Whether an hour of the period is complete. */
+function hasBegun({ completeThrough, periodStart }: BudgetWords): boolean {
+  return completeThrough !== null && Date.parse(completeThrough) > Date.parse(periodStart);
+}
+
+/** What the period before cost, what of it is not expected to come again, and how a day of it compares with the forecast. */
+function previousWords(fact: BudgetWords, { value }: Forecast): string[] {
+  const { previous, unit, period, periodStart, periodEnd } = fact;
+  if (previous === undefined) return [];
+  const { unusual, days } = previous;
+  const cost = `${previous.period} cost ${inUnit(previous.value, unit)}`;
+  const whole = unusual === null ? `${cost}.` : `${cost}, of which ${usd(unusual)} were unusual and have ended.`;
+  if (days === undefined || unit !== undefined) return [whole];
+  const before = wholeOfDecimal(previous.value, usdDecimals) - wholeOfDecimal(unusual ?? '0', usdDecimals);
+  const daily = decimalOfWhole(before / BigInt(days), usdDecimals);
+  const length = BigInt(Math.round((Date.parse(periodEnd) - Date.parse(periodStart)) / dayMs));
+  const next = decimalOfWhole(wholeOfDecimal(value, usdDecimals) / length, usdDecimals);
+  const rest = unusual === null ? 'That is' : 'The rest is';
+  return [whole, `${rest} ${usd(daily)} a day; the forecast for ${period} is ${usd(next)} a day.`];
+}
+
+/** The anomalies in the spend, or behind its forecast. */
+function unusualWords({ unusual = [] }: BudgetWords): string[] {
+  if (unusual.length === 0) return [];
+  const parts = unusual.map((one) => {
+    const goesOn = one.daily === null ? '' : `, still about ${roughly(one.daily)} a day`;
+    return `${usd(one.impact)} for ${one.subject} ${anomalySpan(one)}${one.isOver ? ', ended' : goesOn}`;
+  });
+  return [`Unusual costs: ${parts.join('; ')}.`];
+}
+
+/** What to do if a budget is reached, or is forecast to be: stop, save, raise or accept, each with its amount. */
+function budgetStepOf(fact: BudgetWords): string {
+  const { unit, period, unusual = [] } = fact;
+  const [expected, planned] = [expectedEnd(fact), wholeOfDecimal(fact.amount, usdDecimals)];
+  const about = (whole: bigint) => `about ${roughly(decimalOfWhole(whole, usdDecimals), unit)}`;
+  const raise =
+    expected > planned
+      ? `raise the budget for ${period} to at least ${about(expected)} in jobs/budgets.yaml`
+      : 'raise the budget in jobs/budgets.yaml';
+  const running = unusual.find(({ isOver }) => !isOver);
+  if (running !== undefined) {
+    return `Act: check ${running.subject} first, and stop it if it should not run. If its cost is intended, ${raise}.`;
+  }
+  if (isByEnded(fact)) {
+    const [first, ...others] = unusual.filter(({ isOver }) => isOver);
+    const causes =
+      others.length > 0 || first === undefined ? 'costs that have ended' : `${first.subject}, which has ended`;
+    return `Act: accept the excess, or ${raise}. It comes from ${causes}: nothing needs to be stopped.`;
+  }
+  const isOfUse = unit !== undefined && !isRatio(unit);
+  const largest = isOfUse ? 'what is used most' : 'the largest costs';
+  if (expected > planned && fact.per === undefined && fact.completeThrough !== null && !isPast(fact)) {
+    const less = about(expected - planned);
+    const save = isOfUse ? `use ${less} less` : `save ${less}`;
+    return `Act: ${save} in ${period}, or ${raise}. Check ${largest} first.`;
+  }
+  return `Act: check ${largest}. If ${isOfUse ? 'it is' : 'they are'} intended, ${raise}.`;
+}
+
+/** Whether all hours of the period are complete. */
+function isPast({ completeThrough, periodEnd }: BudgetWords): boolean {
+  return completeThrough !== null && Date.parse(completeThrough) >= Date.parse(periodEnd);
+}
+
+/** Where the period ends, as far as it is known: an estimate, or what is spent. In trillionths. */
+function expectedEnd({ value, forecast, end }: BudgetWords): bigint {
+  return wholeOfDecimal(end?.expected ?? forecast?.value ?? value, usdDecimals);
+}
+
+export function shareOf(fact: BudgetWords): SpentShare {
+  return { percent: percentOf(fact.value, fact.amount), word: usedWord(fact).trim() };
+}
+
+/** Whether the period would end within the budget without the anomalies that have ended. */
+function isByEnded({ unusual = [], ...fact }: BudgetWords): boolean {
+  const expected = expectedEnd(fact);
+  const ended = unusual
+    .filter(({ isOver }) => isOver)
+    .reduce((sum, { impact }) => sum + wholeOfDecimal(impact, usdDecimals), 0n);
+  const planned = wholeOfDecimal(fact.amount, usdDecimals);
+  return ended > 0n && expected > planned && expected - ended <= planned;
+}
+
+/** What an amount of a budget is, with a space behind it; nothing for a cost per unit. */
+function usedWord({ unit }: BudgetWords): string {
+  return unit === undefined ? 'spent ' : isRatio(unit) ? '' : 'used ';
+}
+
+/** `1234.56 of 1000.00 USD spent in 2026-10 (123.5 %)`. */
+export function spentWords(fact: BudgetWords): string {
+  return `${ofAmount(fact, fact.value)} ${usedWord(fact)}in ${fact.period} (${percentOf(fact.value, fact.amount)} %)`;
+}
+
+/** `1234.56 USD expected in 2026-10 (123.5 % of 1000.00 USD)`. */
+function forecastOf(fact: BudgetWords, { value }: Forecast): string {
+  const share = `${percentOf(value, fact.amount)} % of ${inUnit(fact.amount, fact.unit)}`;
+  return `${inUnit(value, fact.unit)} expected in ${fact.period} (${share})`;
+}
+
+/** `5718.34 USD expected in 2026-12, about 218 USD over its 5500.00 USD`, or its share of the amount if it is not above it. */
+function forecastTitle(fact: BudgetWords, forecast: Forecast): string {
+  const { amount, unit, period } = fact;
+  const over = wholeOfDecimal(forecast.value, usdDecimals) - wholeOfDecimal(amount, usdDecimals);
+  if (over <= 0n) return forecastOf(fact, forecast);
+  const excess = `about ${roughly(decimalOfWhole(over, usdDecimals), unit)} over its ${inUnit(amount, unit)}`;
+  return `${inUnit(forecast.value, unit)} expected in ${period}, ${excess}`;
+}
+
+function ofAmount({ amount, unit }: BudgetWords, value: string): string {
+  return `${inUnit(value, unit).replace(` ${unit ?? 'USD'}`, '')} of ${inUnit(amount, unit)}`;
+}
+
+function forecastSentence({ unit, amount }: BudgetWords, { low, high, value, level }: Forecast): string {
+  const [least, expected, planned] = [low, value, amount].map((text) => wholeOfDecimal(text, usdDecimals)) as [
+    bigint,
+    bigint,
+    bigint,
+  ];
+  const mayKeep = expected > planned && least <= planned ? ': it may still stay within the budget' : '';
+  return `With ${level} % probability, the period ends between ${inUnit(low, unit)} and ${inUnit(high, unit)}${mayKeep}.`;
+}
+
+/** `around the 23rd`; in hourly forecasts, `around 2026-10-23T17:00:00Z`. */
+function aboutWhen({ periodStart, periodEnd }: BudgetWords, { step, exceedsAt, exceedsOn }: Forecast): string {
+  if (step === 'hour' || exceedsOn === null) return `around ${exceedsAt}`;
+  return aboutDay(exceedsOn, Date.parse(periodEnd) - Date.parse(periodStart));
+}
+
+/** The end of an alert about a forecast as text. Pure. */
+export function forecastOverWords(fact: BudgetWords): Words {
+  const { forecast } = fact;
+  const head = { share: shareOf(fact), fields: budgetFields(fact) };
+  if (!forecast) {
+    return {
+      ...head,
+      title: `budget ${fact.budget} stayed below ${fact.threshold}, unlike its forecast: ${spentWords(fact)}`,
+      sentences: [],
+    };
+  }
+  return {
+    ...head,
+    title: `budget ${fact.budget} is no longer forecast to reach ${fact.threshold}: ${forecastOf(fact, forecast)}`,
+    sentences: [forecastSentence(fact, forecast), `${spentWords(fact)}.`],
+  };
+}
+
+export function budgetFields(fact: BudgetWords): Card['fields'] {
+  return [
+    {
+      label: fact.per !== undefined ? 'Cost' : fact.unit === undefined ? 'Spent' : 'Used',
+      value: inUnit(fact.value, fact.unit),
+    },
+    { label: 'Budget', value: budgetAmount(fact) },
+    ...(fact.parts === undefined ? [] : [{ label: 'Parts', value: partWords(fact.parts, fact.unit) }]),
+    { label: 'Threshold', value: `${fact.threshold} (${inUnit(fact.limit, fact.unit)})` },
+    { label: 'Period', value: `${fact.periodStart}/${fact.periodEnd}` },
+  ];
+}
+
+function budgetAmount({ amount, carried, unit }: BudgetWords): string {
+  const whole = inUnit(amount, unit);
+  return carried === undefined ? whole : `${whole}, of which ${inUnit(carried, unit)} are left from earlier periods`;
+}
+
+function partWords(parts: NonNullable<BudgetWords['parts']>, unit: string | undefined): string {
+  return parts.map(({ name, value }) => `${name} ${value === null ? 'not known' : inUnit(value, unit)}`).join(', ');
+}
+
+/** The largest resources of a budget. */
+function driversOf({ previous, unit, ...fact }: BudgetWords): Card['list'] {
+  const drivers = previous?.drivers ?? fact.drivers;
+  const of = previous === undefined ? '' : ` in ${previous.period}`;
+  if (unit === undefined || isRatio(unit)) {
+    // Fractions of a cent say nothing beside larger costs.
+    const shown = drivers.filter(({ cost }) => Number(cost) >= 0.005);
+    return driverList(`Largest costs${of}`, shown.length === 0 ? drivers : shown, { ended: previous?.ended });
+  }
+  if (drivers.length === 0) return undefined;
+  return { label: `Used most${of}`, items: drivers.map((driver) => `${nameOf(driver)}: ${inUnit(driver.cost, unit)}`) };
+}
+
+/** The costs of resources; `ended` names those whose unusual cost has ended. */
+export function driverList(
+  label: string,
+  drivers: readonly Driver[],
+  { isSigned = false, ended = [] }: { isSigned?: boolean; ended?: readonly string[] | undefined } = {},
+): Card['list'] {
+  if (drivers.length === 0) return undefined;
+  return {
+    label,
+    items: drivers.map((driver) => {
+      const note = driver.resourceName !== null && ended.includes(driver.resourceName) ? ' (unusual, has ended)' : '';
+      return `${nameOf(driver)}: ${usd(driver.cost, isSigned)}${note}`;
+    }),
+  };
+}
+
+function nameOf({ workspace, resourceType, resourceName }: Driver): string {
+  const name = `${resourceType ?? '(no type)'} ${resourceName ?? '(no name)'}`;
+  return workspace === null ? name : `${name} in ${workspace}`;
+}
