@@ -6,7 +6,7 @@ import type { BudgetAlertFact } from './alert-fact.ts';
 
 /** What a reached threshold means for its period. */
 export interface BudgetOutlook {
-  /** The end of a title: `about 828 USD over by the end of the month`. Undefined if nothing is known. */
+  /** The end of a title: `about 828 USD over at the end`. Undefined if nothing is known. */
   readonly short: string | undefined;
   readonly sentences: readonly string[];
   /** Undefined if there is something to do. */
@@ -53,12 +53,12 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
   };
 }
 
-/** `about 828 USD over by the end of the month`, and how much of it is left if what is unusual stops now. */
-function overAtEndWords({ period, amount, unit, end }: Outlook, over: bigint): string {
-  const head = `about ${about(over, unit)} over by the end of the ${/^\d{4}-\d\d$/.test(period) ? 'month' : 'period'}`;
+/** `about 828 USD over at the end`, and how much of it is left if what is unusual stops now. */
+function overAtEndWords({ amount, unit, end }: Outlook, over: bigint): string {
+  const head = `about ${about(over, unit)} over at the end`;
   if (end === undefined || end.stopped === null) return head;
   const rest = whole(end.stopped) - whole(amount);
-  return `${head}, ${rest > 0n ? about(rest, unit) : 'nothing'} if it stops now`;
+  return `${head}, ${rest > 0n ? about(rest, unit) : 'nothing'} if stopped now`;
 }
 
 /**
@@ -75,7 +75,8 @@ function endWords({ period, value, amount, unit, unusual = [], end }: Outlook): 
     return `${period} ends over its budget${whole(value) > planned ? '' : ' in any case'}: ${ends}`;
   }
   return expected > planned
-    ? `${period} ends over its budget only if ${goesOn} goes on: ${ends}`
+    ? `${period} ends over its budget if ${goesOn} goes on like this, at about ${about(expected, unit)}, ` +
+        `and within it if it stops now, at about ${about(stopped, unit)}`
     : `${period} ends within its budget in any case: ${ends}`;
 }
 

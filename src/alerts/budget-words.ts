@@ -85,8 +85,10 @@ function previousWords(fact: BudgetWords, { value }: Forecast): string[] {
   const daily = decimalOfWhole(before / BigInt(days), usdDecimals);
   const length = BigInt(Math.round((Date.parse(periodEnd) - Date.parse(periodStart)) / dayMs));
   const next = decimalOfWhole(wholeOfDecimal(value, usdDecimals) / length, usdDecimals);
+  const percent = percentOf(next, daily) - 100;
+  const change = `${percent >= 0 ? '+' : ''}${percent.toFixed(1)} %`;
   const rest = unusual === null ? 'That is' : 'The rest is';
-  return [whole, `${rest} ${usd(daily)} a day; the forecast for ${period} is ${usd(next)} a day.`];
+  return [whole, `${rest} ${usd(daily)} a day; the forecast for ${period} is ${usd(next)} a day (${change}).`];
 }
 
 /** The anomalies in the spend, or behind its forecast. */
@@ -105,7 +107,7 @@ function budgetStepOf(fact: BudgetWords): string {
   const [expected, planned] = [expectedEnd(fact), wholeOfDecimal(fact.amount, usdDecimals)];
   const about = (whole: bigint) => `about ${roughly(decimalOfWhole(whole, usdDecimals), unit)}`;
   const raise =
-    expected > planned
+    expected > planned && fact.per === undefined
       ? `raise the budget for ${period} to at least ${about(expected)} in jobs/budgets.yaml`
       : 'raise the budget in jobs/budgets.yaml';
   const running = unusual.find(({ isOver }) => !isOver);

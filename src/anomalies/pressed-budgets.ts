@@ -38,10 +38,14 @@ function sentenceOf({ name, period, ...texts }: PressedBudget): string {
     return `${head} is expected to end ${period} at ${about(expected)}, ${expected > amount ? 'over' : 'within'} the budget.`;
   }
   const stopped = whole(texts.stopped);
-  const ends = `${about(expected)} if this goes on, ${about(stopped)} if it stops now.`;
-  if (isOver) return `${head} ${ends}`;
-  if (stopped > amount) return `${head} is exceeded in ${period} in any case: ${ends}`;
-  return `${head} is ${expected > amount ? 'exceeded' : 'not exceeded'} in ${period}${expected > amount ? ' only if this goes on' : ' in any case'}: ${ends}`;
+  const stops = `at ${about(stopped)} if it stops now`;
+  if (isOver) return `${head} ${about(expected)} if this goes on, ${stops}.`;
+  if (stopped > amount) {
+    return `${head} is exceeded in ${period} in any case: it ends at ${about(expected)} if this goes on, ${stops}.`;
+  }
+  return expected > amount
+    ? `${head} is exceeded in ${period} if this goes on: it ends at ${about(expected)}, but ${stops}.`
+    : `${head} is not exceeded in ${period}: it ends at ${about(expected)} if this goes on, ${stops}.`;
 }
 
 function whole(text: string): bigint {

@@ -295,7 +295,7 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
     { label: 'Cost', value: `${usd(total)}, ${days}` },
     { label: 'Usual', value: usual },
     ...(firstDay === lastDay && fact.anomaly !== 'new' && fact.hours === undefined
-      ? [{ label: 'Alert limit', value: `${limitWords(fact)} a day` }]
+      ? [{ label: 'Alert limit', value: limitWords(fact) }]
       : []),
     {
       label: 'Total difference',
@@ -314,7 +314,7 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
 
 /** From which cost on a day is unusual. */
 function limitWords({ expectedLow, expectedHigh, isUp }: AnomalyFact): string {
-  return isUp ? `above ${usd(expectedHigh)}` : `below ${usd(expectedLow)}`;
+  return isUp ? `${usd(expectedHigh)} a day` : `below ${usd(expectedLow)} a day`;
 }
 
 /** The parts of several anomalies of one cause, largest first; otherwise the drivers. */

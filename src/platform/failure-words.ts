@@ -105,7 +105,7 @@ function stepAfterNoAnswer({ code }: PlatformError, host: string): NextStep {
   switch (code) {
     case 'unreachable':
       return act(
-        'check whether the platform is up. If it is, check url (COSTBOOK_URL), the network and the proxy settings.',
+        'check whether the platform is up. If it is, check its address (url in costbook.yaml, or COSTBOOK_URL), the network and the proxy settings.',
       );
     case 'certificate':
       return act(

@@ -145,7 +145,7 @@ describe('the screen', () => {
     expect(doctor?.stdout.match(/ECONNREFUSED/g)).toHaveLength(1);
     expect(doctor?.stdout).not.toContain('Check the URL');
     const step =
-      'Act: check whether the platform is up. If it is, check url (COSTBOOK_URL), the network and the proxy settings. Then run "costbook run nightly" again.';
+      'Act: check whether the platform is up. If it is, check its address (url in costbook.yaml, or COSTBOOK_URL), the network and the proxy settings. Then run "costbook run nightly" again.';
     for (const answer of [screen, alerts, doctor]) expect(answer?.stdout).toContain(step);
   });
 

@@ -198,7 +198,7 @@ describe('the text of an anomaly', () => {
     expect(lines[0]).toBe('A whole day costs about 89 USD more.');
     expect(lines[1]).toContain('It goes on, now on day 7. The last message reported 191.57 USD through 22 Oct.');
     expect(lines[2]).toContain('Budget customer-demos is 4.26 USD over');
-    expect(lines[3]).toContain('Budget everything (5000.00 USD) ends 2026-10 at about 5,393 USD');
+    expect(lines[3]).toContain('Budget everything (5000.00 USD) is exceeded in 2026-10');
     expect(lines[4]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
     expect(lines[5]).toContain('In the 48 hours before: 2026-10-20 04:02 UTC deployed');
     expect(lines[6]).toBe('And 4 more before it.');

@@ -37,13 +37,13 @@ describe('a budget whose threshold is reached', () => {
 
   test('and that is expected to end above its amount says by how much, and when it is spent', () => {
     const { short, sentences, next } = outlook({ value: '1500', end: endsAt('5625', null, '2026-11-17') });
-    expect([short, next]).toEqual(['about 2,625 USD over by its end', undefined]);
+    expect([short, next]).toEqual(['about 2,625 USD over at the end', undefined]);
     expect(sentences.join(' ')).toMatch(/about 5,625 USD\. The budget is spent around the 17th\.$/);
   });
 
   test('and is exceeded says by how much, exactly', () => {
     const { short, sentences, next } = outlook({ value: '3000.01', end: endsAt('4500') });
-    expect([short, next]).toEqual(['about 1,500 USD over by its end', undefined]);
+    expect([short, next]).toEqual(['about 1,500 USD over at the end', undefined]);
     expect(sentences[0]).toMatch(/^It is 0\.01 USD over/);
     const over = outlook({ value: '3000.01', completeThrough: '2026-12-01T00:00:00Z' });
     expect(over.sentences).toEqual(['It is 0.01 USD over its budget.', 'The period is over.']);
@@ -63,7 +63,7 @@ describe('a budget whose threshold is reached', () => {
 
   test('is told in its own unit', () => {
     const { short } = outlook({ value: '1500', unit: 'GB-hours', end: endsAt('5625') });
-    expect(short).toBe('about 2,625 GB-hours over by its end');
+    expect(short).toBe('about 2,625 GB-hours over at the end');
   });
 });
 
@@ -75,14 +75,21 @@ describe('a budget with an anomaly that goes on', () => {
   const sentence = (amount: string, end: BudgetEnd) =>
     outlook({ value: '604', amount, unusual: [runaway], end }).sentences.at(-1);
 
+  test('says in its title what stopping it now saves', () => {
+    const short = (amount: string) =>
+      outlook({ value: '604', amount, unusual: [runaway], end: endsAt('1440', '630') }).short;
+    expect(short('600')).toMatch(/^about 840 USD over at .*, about 30 USD if stopped now$/);
+    expect(short('1000')).toMatch(/^about 440 USD over at .*, nothing if stopped now$/);
+  });
+
   test('says where it ends if it goes on, and if it stops now', () => {
     expect(sentence('600', endsAt('1440', '630'))).toMatch(
-      /^If demo-analyst goes on .* about 1,440 USD; .* about 630 USD\.$/,
+      /^2026-11 ends over its budget: at about 1,440 USD if demo-analyst goes on .*, at about 630 USD if it stops now\.$/,
     );
-    expect(sentence('620', endsAt('1440', '630'))).toMatch(/, over the budget either way\.$/);
+    expect(sentence('620', endsAt('1440', '630'))).toMatch(/over its budget in any case: /);
     expect(sentence('1000', endsAt('1440', '630', '2026-11-26'))).toMatch(
-      /about 630 USD, within the budget\. The budget is spent around the 26th\.$/,
+      /within it if it stops now, at about 630 USD\. If it goes on, the budget is spent around the 26th\.$/,
     );
-    expect(sentence('2000', endsAt('1440', '630'))).toMatch(/, within the budget either way\.$/);
+    expect(sentence('2000', endsAt('1440', '630'))).toMatch(/within its budget in any case: /);
   });
 });

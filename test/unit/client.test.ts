@@ -418,7 +418,7 @@ describe('temporary failures are retried', () => {
     const effects = testEffects({ random: () => 1 });
     const error = await rejection(ask(testClient(server.url, { effects })));
     expect(error).toMatchObject({
-      message: `account acc_one: no answer from ${new URL(server.url).host}: connection refused (ECONNREFUSED), after 4 attempts. Check the URL, the network and the proxy settings.`,
+      message: `account acc_one: no answer from ${new URL(server.url).host}: connection refused (ECONNREFUSED), after 4 attempts. Check whether the platform is up. If it is, check its address (url in costbook.yaml, or COSTBOOK_URL), the network and the proxy settings.`,
     });
     expect(error).toMatchObject({ status: undefined, code: 'unreachable' });
     expect(effects.slept).toEqual([500, 1000, 2000]);

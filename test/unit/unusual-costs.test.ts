@@ -56,11 +56,13 @@ describe('an anomaly', () => {
         withPressedBudgets([runaway], [budget('demos', amount)], [spend('demos', spent)])[0] ?? runaway,
       ).sentences.find((words) => words.startsWith('Budget demos'));
     expect(sentence('1000', '900')).toMatch(
-      /^Budget demos \(1000\.00 USD\) ends 2026-10 at about 1,412 USD if .*; .* about 968 USD, within the budget\.$/,
+      /^Budget demos \(1000\.00 USD\) is exceeded in 2026-10 if this goes on: .* about 1,412 USD, but at about 968 USD if it stops now\.$/,
     );
-    expect(sentence('950', '900')).toMatch(/, over the budget either way\.$/);
-    expect(sentence('9000', '900')).toMatch(/, within the budget either way\.$/);
-    expect(sentence('800', '900')).toMatch(/^Budget demos is 100\.00 USD over its 800\.00 USD for 2026-10\. It ends/);
+    expect(sentence('950', '900')).toMatch(/ is exceeded in 2026-10 in any case: /);
+    expect(sentence('9000', '900')).toMatch(/ is not exceeded in 2026-10: /);
+    expect(sentence('800', '900')).toMatch(
+      /^Budget demos is 100\.00 USD over its 800\.00 USD for 2026-10\. It is expected to end at/,
+    );
   });
 
   test.each<[string, Budget, SpendNow]>([
