@@ -78,7 +78,7 @@ describe('a budget with an anomaly that goes on', () => {
   test('says in its title what stopping it now saves', () => {
     const short = (amount: string) =>
       outlook({ value: '604', amount, unusual: [runaway], end: endsAt('1440', '630') }).short;
-    expect(short('600')).toMatch(/^about 840 USD over at .*, about 30 USD if stopped now$/);
+    expect(short('600')).toMatch(/^about 840 USD over at the end, 30 USD if stopped now$/);
     expect(short('1000')).toMatch(/^about 440 USD over at .*, nothing if stopped now$/);
   });
 

@@ -38,7 +38,7 @@ describe('the forecast of a period that has just begun', () => {
     const { sentences } = forecastWords({ ...begun, previous }, forecast);
     const text = sentences.join(' ');
     expect(text).toContain('of which 600.00 USD were unusual and have ended');
-    expect(text).toMatch(/The rest is 180\.00 USD a day; the forecast for 2026-10 is 193\.95 USD a day \(\+7\.8 %\)/);
+    expect(text).toMatch(/The rest is 180\.00 USD a day; the forecast for 2026-10 is 193\.95 USD a day \(\+7\.7 %\)/);
     expect(text).not.toContain('6.95');
   });
 
