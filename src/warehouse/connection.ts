@@ -66,6 +66,11 @@ export interface Connection {
   seal(): Promise<void>;
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` so that a query that sorts before it joins gives its rows in that order: joins as written, on one thread.
+   * DuckDB promises no order of joins; on several threads, ranges of rows were found in another order on each run.
+   */
+  inOrder<T>(work: () => Promise<T>): Promise<T>;
   /** Writes the log into the attached file; uses all cores, because nothing else runs meanwhile. */
   checkpoint(): Promise<void>;
   /** Appends rows of integers, text and nulls to a temporary table; text is cast to the column's type. */

@@ -71,7 +71,7 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
     preserve_insertion_order: 'true',
   }).catch(fail);
   const connections = new Set<Session>();
-  const threads = { alone: threadsFor(true), usual: threadsFor(false) };
+  const threads = { alone: threadsFor(true), usual: threadsFor(readOnly) };
   function keep(connection: DuckDBConnection, signal?: AbortSignal): Connection {
     const kept = new Session(connection, { fail, signal, onClose: () => connections.delete(kept), threads });
     connections.add(kept);

@@ -133,8 +133,6 @@ export {
   fromSource,
   inOrder,
   instantCell,
-  joinAsChosen,
-  joinInOrder,
   makeEngineAnswer,
   monthsOf,
   noRowsOf,

@@ -17,6 +17,8 @@ import {
   beginTransaction,
   checkpointWarehouse,
   commitTransaction,
+  joinAsChosen,
+  joinInOrder,
   rollbackTransaction,
   setThreads,
 } from './statements.ts';
@@ -141,6 +143,17 @@ export class Session implements Connection {
       await this.run(checkpointWarehouse);
     } finally {
       await this.run(setThreads(usual));
+    }
+  }
+
+  async inOrder<T>(work: () => Promise<T>): Promise<T> {
+    await this.run(joinInOrder);
+    await this.run(setThreads(1));
+    try {
+      return await work();
+    } finally {
+      await this.run(setThreads(this.#options.threads.usual));
+      await this.run(joinAsChosen);
     }
   }
 

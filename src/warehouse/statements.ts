@@ -261,7 +261,7 @@ export function copyOfLake(query: string): string {
 
 /**
  * Joins as a query writes them: the left side is read in its order, the right side is looked up. So a query can sort few
- * columns, join the others afterwards, and keep the order.
+ * columns, join the others afterwards, and keep the order, on one thread.
  */
 export const joinInOrder = `set disabled_optimizers = 'join_order,build_side_probe_side'`;
 /** Joins as DuckDB chooses. */

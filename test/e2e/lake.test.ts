@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { startEmulator } from '../../src/emulator/index.ts';
 import type { Manifest } from '../../src/reports/manifest.ts';
 import { askSnapshot, type Ended, newProject, runCli } from '../support/project.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
@@ -233,3 +234,46 @@ async function tablesByDuckDb(folder: string): Promise<Record<string, TableRead>
     instance.closeSync();
   }
 }
+
+describe('a month of the lake with several row groups', () => {
+  test('has its rows in order, whatever the number of threads', async () => {
+    const dir = await newProject();
+    const now = '2026-10-01T02:00:00Z';
+    const platform = await startEmulator({ now: () => Date.parse(now), resources: 600 });
+    const ingested = await runCli(['ingest', '--dir', dir, '--now', now], {
+      COSTBOOK_URL: platform.url,
+      COSTBOOK_TOKEN: platform.tokens.admin,
+      COSTBOOK_ACCOUNT: platform.account,
+      COSTBOOK_SINCE: '2026-09-01',
+      COSTBOOK_INVENTORY: 'false',
+    });
+    await platform.close();
+    expect(ingested.exitCode, ingested.stderr).toBe(0);
+    expect(await lake(dir, '--now', now)).toMatchObject({ exitCode: 0 });
+    const instance = await DuckDBInstance.create(':memory:');
+    const connection = await instance.connect();
+    for (const table of ['costs', 'costs_allocated']) {
+      const files = join(dir, 'exports', 'lake', table, '*', 'month=2026-09', '*.parquet');
+      const reader = await connection.runAndReadAll(
+        `with placed as (
+          select *, lag(series_id) over (order by file_row_number) as series_before,
+            lag(bucket_start) over (order by file_row_number) as start_before
+          from read_parquet($files, file_row_number = true)
+        )
+        select count(*) > 3 * 122880 as is_large, count(distinct series_id) as series,
+          count(*) filter (series_id is distinct from series_before) as runs_of_series,
+          count(*) filter (series_id = series_before and bucket_start < start_before) as back_in_time
+        from placed`,
+        { files },
+      );
+      const [found] = reader.getRowObjectsJson();
+      expect({ table, ...found }).toMatchObject({
+        is_large: true,
+        runs_of_series: found?.['series'],
+        back_in_time: '0',
+      });
+    }
+    connection.closeSync();
+    instance.closeSync();
+  });
+});

@@ -1,5 +1,5 @@
 import { UnprovenError } from '../../errors.ts';
-import { type Connection, copyOfLake, joinAsChosen, joinInOrder, type SqlParameters } from '../../warehouse/index.ts';
+import { type Connection, copyOfLake, type SqlParameters } from '../../warehouse/index.ts';
 import { type Figures, figuresOfFile, figuresOfQuery } from '../figures.ts';
 import type { ManifestFile } from '../manifest.ts';
 import type { ExpectedFigures } from './figures.ts';
@@ -45,9 +45,8 @@ export async function stage(lake: LakePlace, connection: Connection, file: FileO
 
 /** Writes the draft. Returns the number of rows that were written. */
 async function copy(connection: Connection, { table, form, parameters }: FileOfTable, draft: string): Promise<number> {
-  if (table.joinsInOrder) await connection.run(joinInOrder);
-  const [counted] = await connection.rows(copyOfLake(form.query), { ...parameters, _path: draft });
-  if (table.joinsInOrder) await connection.run(joinAsChosen);
+  const write = () => connection.rows(copyOfLake(form.query), { ...parameters, _path: draft });
+  const [counted] = await (table.joinsInOrder ? connection.inOrder(write) : write());
   return Number(counted?.['Count']);
 }
 
