@@ -202,7 +202,7 @@ describe.concurrent('exit 3', () => {
     );
     expect(performance.now() - begun).toBeLessThan(15_000);
     expect(ended.exitCode).toBe(3);
-    expect(ended.account.errors).toEqual([expect.stringMatching(/ECONNREFUSED.*Check the URL/)]);
+    expect(ended.account.errors).toEqual([expect.stringMatching(/ECONNREFUSED.*Check whether the platform is up/)]);
     expect(await lastRun(dir)).toEqual({
       command: 'ingest',
       outcome: 'failed',
