@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { CostbookError, exitCodes, MachineError } from '../errors.ts';
-import { memoryLimitMb } from '../memory.ts';
+import { allocatorSettings, allocatorVariable, memoryLimitMb } from '../memory.ts';
 import type { Failure } from './question.ts';
 
 const shell = '/bin/sh';
@@ -154,11 +154,8 @@ interface Child extends ChildProcess {
   readonly data: Readable;
 }
 
-/**
- * The whole environment of a child: DuckDB's allocator gives the addresses of freed memory back. The kernel's limit counts
- * them too, so a child that wrote many files reached it with half of it in use.
- */
-const environment = { DUCKDB_JE_MALLOC_CONF: 'retain:false' };
+/** The whole environment of a child. */
+const environment = { [allocatorVariable]: allocatorSettings };
 
 function startChild({ program: file, folder = '/' }: ChildTask, memoryMb: number, hasKernelLimit: boolean): Child {
   const node = [process.execPath, `--max-old-space-size=${maxScriptHeapMb}`, file];

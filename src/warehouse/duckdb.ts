@@ -1,4 +1,8 @@
 import { createRequire } from 'node:module';
+import { allocatorSettings, allocatorVariable } from '../memory.ts';
+
+// Read once, when DuckDB is loaded below. Whoever starts the program may set it.
+process.env[allocatorVariable] ??= allocatorSettings;
 
 // DuckDB's client is required, not imported: Node parses each file of an imported CommonJS package twice to find its
 // exports, which costs a tenth of a second at every start.
