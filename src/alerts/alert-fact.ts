@@ -170,6 +170,8 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly end?: BudgetEnd | undefined;
   /** The period before, if this one has just begun. */
   readonly previous?: PreviousPeriod | undefined;
+  /** Budgets that are a part of this one and are expected to be exceeded too: what is saved there is saved here. */
+  readonly contains?: readonly string[] | undefined;
 };
 
 /** What the period before a forecast cost. Amounts are in the budget's unit, decimal text. */

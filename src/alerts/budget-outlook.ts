@@ -28,7 +28,14 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
   const overWords = spent > planned ? [`It is ${wholeInUnit(spent - planned, unit)} over its budget.`] : [];
   if (fact.completeThrough !== null && Date.parse(fact.completeThrough) >= Date.parse(fact.periodEnd)) {
     return spent > planned
-      ? { short: undefined, sentences: [...overWords, 'The period is over.'], next: undefined }
+      ? {
+          short: undefined,
+          sentences: [
+            ...overWords,
+            `The period is over. Its ${unit === undefined ? 'spend' : 'usage'} may still change until it is settled.`,
+          ],
+          next: undefined,
+        }
       : {
           short: undefined,
           sentences: [

@@ -68,6 +68,10 @@ export function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   };
 }
 
+function isNothing({ value }: BudgetWords): boolean {
+  return wholeOfDecimal(value, usdDecimals) === 0n;
+}
+
 /** Whether an hour of the period is complete. */
 function hasBegun({ completeThrough, periodStart }: BudgetWords): boolean {
   return completeThrough !== null && Date.parse(completeThrough) > Date.parse(periodStart);
@@ -103,16 +107,30 @@ function unusualWords({ unusual = [] }: BudgetWords): string[] {
 
 /** What to do if a budget is reached, or is forecast to be: stop, save, raise or accept, each with its amount. */
 function budgetStepOf(fact: BudgetWords): string {
-  const { unit, period, unusual = [] } = fact;
+  const { unit, period, unusual = [], end } = fact;
   const [expected, planned] = [expectedEnd(fact), wholeOfDecimal(fact.amount, usdDecimals)];
   const about = (whole: bigint) => `about ${roughly(decimalOfWhole(whole, usdDecimals), unit)}`;
-  const raise =
-    expected > planned && fact.per === undefined
-      ? `raise the budget for ${period} to at least ${about(expected)} in jobs/budgets.yaml`
+  const isOfSum = fact.per === undefined;
+  const raiseTo = (whole: bigint) =>
+    whole > planned && isOfSum
+      ? `raise the budget for ${period} to at least ${about(whole)} in jobs/budgets.yaml`
       : 'raise the budget in jobs/budgets.yaml';
+  const raise = raiseTo(expected);
+  const isOfUse = unit !== undefined && !isRatio(unit);
+  const saving = isOfUse ? 'use less' : 'save it';
   const running = unusual.find(({ isOver }) => !isOver);
   if (running !== undefined) {
-    return `Act: check ${running.subject} first, and stop it if it should not run. If its cost is intended, ${raise}.`;
+    const stopped = end?.stopped == null ? planned : wholeOfDecimal(end.stopped, usdDecimals);
+    const rest =
+      stopped > planned && isOfSum
+        ? ` Even then, ${about(stopped - planned)} are over: ${saving} elsewhere, or ${raiseTo(stopped)}.`
+        : '';
+    return `Act: check ${running.subject} first, and stop it if it should not run.${rest} If its cost is intended, ${raise}.`;
+  }
+  const largest = isOfUse ? 'what is used most' : 'the largest costs';
+  const areThey = isOfUse ? 'it is' : 'they are';
+  if (isOfSum && isPast(fact)) {
+    return `Act: check ${largest}. If ${areThey} intended, raise the budget for later periods in jobs/budgets.yaml: ${period} is over.`;
   }
   if (isByEnded(fact)) {
     const [first, ...others] = unusual.filter(({ isOver }) => isOver);
@@ -120,14 +138,26 @@ function budgetStepOf(fact: BudgetWords): string {
       others.length > 0 || first === undefined ? 'costs that have ended' : `${first.subject}, which has ended`;
     return `Act: accept the excess, or ${raise}. It comes from ${causes}: nothing needs to be stopped.`;
   }
-  const isOfUse = unit !== undefined && !isRatio(unit);
-  const largest = isOfUse ? 'what is used most' : 'the largest costs';
-  if (expected > planned && fact.per === undefined && fact.completeThrough !== null && !isPast(fact)) {
+  const spent = wholeOfDecimal(fact.value, usdDecimals);
+  if (expected > planned && isOfSum && fact.completeThrough !== null) {
+    const parts = containedWords(fact);
+    if (spent > planned) {
+      const verb = isOfUse ? 'avoided' : 'saved';
+      return `Act: check ${largest}: up to ${about(expected - spent)} can still be ${verb} in ${period}, but the budget is exceeded already. If ${areThey} intended, ${raise}.${parts}`;
+    }
     const less = about(expected - planned);
     const save = isOfUse ? `use ${less} less` : `save ${less}`;
-    return `Act: ${save} in ${period}, or ${raise}. Check ${largest} first.`;
+    return `Act: ${save} in ${period}, or ${raise}. Check ${largest} first.${parts}`;
   }
-  return `Act: check ${largest}. If ${isOfUse ? 'it is' : 'they are'} intended, ${raise}.`;
+  return `Act: check ${largest}. If ${areThey} intended, ${raise}.`;
+}
+
+/** ` Budget production is a part of this one: what is saved there counts here too.` */
+function containedWords({ contains = [], unit }: BudgetWords): string {
+  if (contains.length === 0) return '';
+  const [be, a] = contains.length === 1 ? ['Budget', 'is a part'] : ['Budgets', 'are parts'];
+  const saved = unit === undefined || isRatio(unit) ? 'saved' : 'used less';
+  return ` ${be} ${contains.join(', ')} ${a} of this one: what is ${saved} there counts here too.`;
 }
 
 /** Whether all hours of the period are complete. */
@@ -221,7 +251,8 @@ export function budgetFields(fact: BudgetWords): Card['fields'] {
   return [
     {
       label: fact.per !== undefined ? 'Cost' : fact.unit === undefined ? 'Spent' : 'Used',
-      value: inUnit(fact.value, fact.unit),
+      // Of a period that has just begun, only hours that may still grow are known.
+      value: `${inUnit(fact.value, fact.unit)}${hasBegun(fact) || isNothing(fact) ? '' : ', first hours, not complete'}`,
     },
     { label: 'Budget', value: budgetAmount(fact) },
     ...(fact.parts === undefined ? [] : [{ label: 'Parts', value: partWords(fact.parts, fact.unit) }]),
@@ -246,23 +277,31 @@ function driversOf({ previous, unit, ...fact }: BudgetWords): Card['list'] {
   if (unit === undefined || isRatio(unit)) {
     // Fractions of a cent say nothing beside larger costs.
     const shown = drivers.filter(({ cost }) => Number(cost) >= 0.005);
-    return driverList(`Largest costs${of}`, shown.length === 0 ? drivers : shown, { ended: previous?.ended });
+    return driverList(`Largest costs${of}`, shown.length === 0 ? drivers : shown, {
+      ended: previous?.ended,
+      unusual: previous?.unusual,
+    });
   }
   if (drivers.length === 0) return undefined;
   return { label: `Used most${of}`, items: drivers.map((driver) => `${nameOf(driver)}: ${inUnit(driver.cost, unit)}`) };
 }
 
-/** The costs of resources; `ended` names those whose unusual cost has ended. */
+/** The costs of resources; `ended` names those whose unusual cost has ended, and `unusual` is what they cost together. */
 export function driverList(
   label: string,
   drivers: readonly Driver[],
-  { isSigned = false, ended = [] }: { isSigned?: boolean; ended?: readonly string[] | undefined } = {},
+  {
+    isSigned = false,
+    ended = [],
+    unusual = null,
+  }: { isSigned?: boolean; ended?: readonly string[] | undefined; unusual?: string | null | undefined } = {},
 ): Card['list'] {
   if (drivers.length === 0) return undefined;
+  const part = ended.length === 1 && unusual !== null ? `of which ${usd(unusual)} unusual` : 'unusual';
   return {
     label,
     items: drivers.map((driver) => {
-      const note = driver.resourceName !== null && ended.includes(driver.resourceName) ? ' (unusual, has ended)' : '';
+      const note = driver.resourceName !== null && ended.includes(driver.resourceName) ? ` (${part}, has ended)` : '';
       return `${nameOf(driver)}: ${usd(driver.cost, isSigned)}${note}`;
     }),
   };

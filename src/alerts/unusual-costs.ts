@@ -1,5 +1,5 @@
 import { type AnomalyFact, anomalySubject, type PressedBudget } from '../anomalies/index.ts';
-import { amountIn, type Budget, isInBudget, type SpendNow } from '../budgets/index.ts';
+import { amountIn, type Budget, isInBudget, isPartOf, type SpendNow } from '../budgets/index.ts';
 import { decimalOfWhole, largerOf, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { dayMs } from '../time.ts';
@@ -103,8 +103,28 @@ export function withUnusualCosts(
         : { end: { expected: end.expected, stopped: isRunning ? end.stopped : null, spentOn: end.spentOn } }),
       ...(isOnCourse(budget, fact, end) ? { severity: 'info' as const } : {}),
       ...(fact.of === 'forecast' ? previousOf(budget, spend, spends, anomalies) : {}),
+      ...containedIn(budget, fact.period, facts, budgets),
     };
   });
+}
+
+/** The budgets with a reached threshold of the same period that are a part of a budget, by name; empty if there are none. */
+function containedIn(
+  budget: Budget,
+  period: string,
+  facts: readonly BudgetAlertFact[],
+  budgets: readonly Budget[],
+): Pick<BudgetAlertFact, 'contains'> {
+  const reached = facts.filter((fact) => fact.state === 'raised' && fact.period === period && isOverExpected(fact));
+  const names = new Set(reached.map((fact) => fact.budget));
+  const contains = budgets.filter((one) => names.has(one.name) && isPartOf(one, budget)).map(({ name }) => name);
+  return contains.length === 0 ? {} : { contains };
+}
+
+/** Whether a budget is exceeded, or forecast to be. */
+function isOverExpected({ value, forecast, amount }: BudgetAlertFact): boolean {
+  const planned = wholeOfDecimal(amount, usdDecimals);
+  return [value, forecast?.value ?? value].some((text) => wholeOfDecimal(text, usdDecimals) > planned);
 }
 
 /** A period that has just begun: this percentage of it. Its own costs say little yet. */

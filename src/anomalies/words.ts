@@ -25,6 +25,8 @@ export interface AnomalyWords {
 const decimals = 12;
 const grouped = new Intl.NumberFormat('en-US');
 const driversShown = 3;
+/** USD: less would be shown as nothing. */
+const smallestRest = 0.005;
 const partsShown = 5;
 
 /** An anomaly as text: what it cost, what it will cost, what drives it, and what to do next. Pure. */
@@ -281,7 +283,7 @@ function silenceWords({ isUp, isOver, feedback = [] }: AnomalyFact): string[] {
   if (!isUp || isOver || feedback.some(({ as }) => as !== 'fixed')) return [];
   return [
     'If it is intended, run "costbook alerts ack KEY --as expected" with the key below. ' +
-      'Costbook then reports it only if it costs more than now.',
+      'Costbook then reports it again only if a day of it costs more than 1.2 times its largest day so far.',
   ];
 }
 
@@ -295,7 +297,7 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
     { label: 'Cost', value: `${usd(total)}, ${days}` },
     { label: 'Usual', value: usual },
     ...(firstDay === lastDay && fact.anomaly !== 'new' && fact.hours === undefined
-      ? [{ label: 'Alert limit', value: limitWords(fact) }]
+      ? [{ label: fact.isUp ? 'Unusual above' : 'Unusual below', value: limitWords(fact) }]
       : []),
     {
       label: 'Total difference',
@@ -314,11 +316,11 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
 
 /** From which cost on a day is unusual. */
 function limitWords({ expectedLow, expectedHigh, isUp }: AnomalyFact): string {
-  return isUp ? `${usd(expectedHigh)} a day` : `below ${usd(expectedLow)} a day`;
+  return `${usd(isUp ? expectedHigh : expectedLow)} a day`;
 }
 
 /** The parts of several anomalies of one cause, largest first; otherwise the drivers. */
-function listOf({ parts, drivers }: AnomalyFact): AnomalyWords['list'] {
+function listOf({ parts, drivers, impact }: AnomalyFact): AnomalyWords['list'] {
   if (parts !== undefined) {
     const ordered = parts.toSorted((a, b) => Math.abs(Number(b.impact)) - Math.abs(Number(a.impact)));
     const items = ordered.slice(0, partsShown).map((part) => {
@@ -329,24 +331,19 @@ function listOf({ parts, drivers }: AnomalyFact): AnomalyWords['list'] {
     const hidden = ordered.length - partsShown;
     return { label: 'Parts', items: hidden > 0 ? [...items, `and ${hidden} more`] : items };
   }
-  return drivers.length === 0 ? undefined : { label: 'Driven by', items: driverItems(drivers) };
+  return drivers.length === 0 ? undefined : { label: 'Driven by', items: driverItems(drivers, impact) };
 }
 
-function driverItems(drivers: readonly AnomalyDriver[]): string[] {
-  return drivers
-    .filter(({ part }) => Math.abs(part) >= 1)
-    .slice(0, driversShown)
-    .map(({ resourceName, cost, expected, part }) => {
-      const usual = isNothing(expected) ? 'nothing expected' : `${usd(expected)} expected`;
-      return `${resourceName ?? '(no name)'}: ${usd(cost)}, ${usual} (${partWords(part)})`;
-    });
-}
-
-/** `80 % of the difference`. Above 100 %, other resources offset the rest. */
-function partWords(part: number): string {
-  const percent = Math.round(part);
-  if (percent > 100) return 'more than the whole difference; other resources offset it';
-  return percent < 0 ? 'offsets the difference' : `${percent} % of the difference`;
+/** The largest drivers with their differences, and the difference of all others, so that they add up to the whole. */
+function driverItems(drivers: readonly AnomalyDriver[], impact: string): string[] {
+  const shown = drivers.filter(({ part }) => Math.abs(part) >= 1).slice(0, driversShown);
+  const items = shown.map(({ resourceName, cost, expected }) => {
+    const usual = isNothing(expected) ? 'nothing expected' : `${usd(expected)} expected`;
+    return `${resourceName ?? '(no name)'}: ${usd(cost)}, ${usual} (${usd(minus(cost, expected), true)})`;
+  });
+  const rest = shown.reduce((left, { cost, expected }) => minus(left, minus(cost, expected)), impact);
+  const isSmall = Math.abs(Number(rest)) < smallestRest;
+  return shown.length === 0 || isSmall ? items : [...items, `all others: ${usd(rest, true)}`];
 }
 
 /** Whether credits exceeded costs on the first day. */

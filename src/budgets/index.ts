@@ -57,4 +57,4 @@ export {
   stateOf,
   thresholdKey,
 } from './thresholds.ts';
-export { isInBudget } from './without-anomalies.ts';
+export { isInBudget, isPartOf } from './without-anomalies.ts';

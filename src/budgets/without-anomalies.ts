@@ -188,3 +188,24 @@ export function isInBudget({ scope, per }: Pick<Budget, 'scope' | 'per'>, place:
     has(billing_dimension, place.billingDimension)
   );
 }
+
+/**
+ * Whether all costs of a budget are certainly costs of another one too, with the same periods and unit. Scopes by name, owner or
+ * label are compared with an unlimited one only. Pure.
+ */
+export function isPartOf(inner: Budget, outer: Budget): boolean {
+  if (inner.name === outer.name || inner.per !== undefined || outer.per !== undefined) return false;
+  if (inner.period !== outer.period || inner.timeZone !== outer.timeZone || inner.scope.unit !== outer.scope.unit) {
+    return false;
+  }
+  const { account, workspace, resource_type, billing_dimension, unit: _, ...others } = outer.scope;
+  if (Object.keys(others).length > 0) return false;
+  const within = (values: readonly string[] | undefined, all: readonly string[] | undefined) =>
+    all === undefined || (values?.every((value) => all.includes(value)) ?? false);
+  return (
+    within(inner.scope.account, account) &&
+    within(inner.scope.workspace, workspace) &&
+    within(inner.scope.resource_type, resource_type) &&
+    within(inner.scope.billing_dimension, billing_dimension)
+  );
+}

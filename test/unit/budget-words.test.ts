@@ -26,6 +26,37 @@ describe('what to do about a budget that is expected to be exceeded', () => {
     expect(next).toMatch(/^Act: accept the excess, or raise .* about 6,012 USD .* training-lab, which has ended/);
   });
 
+  test('names what can still be saved, and not more than that, once the budget is exceeded', () => {
+    const spent = { ...exampleForecast, value: '5500', unusual: undefined };
+    expect(spentBudgetWords(spent).next).toMatch(
+      /^Act: check the largest costs: up to about 512 USD can still be saved in 2026-10.* at least about 6,012 USD/,
+    );
+    expect(spentBudgetWords(spent).next).not.toContain('1,012');
+  });
+
+  test('raises the budget of later periods, once the period is over', () => {
+    const over = { ...exampleForecast, value: '5500', unusual: undefined, completeThrough: exampleForecast.periodEnd };
+    expect(spentBudgetWords(over).next).toMatch(/raise the budget for later periods .*2026-10 is over/);
+  });
+
+  test('says that savings in a budget that is a part of it count', () => {
+    const { next } = forecastWords({ ...exampleForecast, unusual: undefined, contains: ['production'] }, forecast);
+    expect(next).toMatch(/Budget production is a part of this one: what is saved there counts here too\.$/);
+  });
+
+  test('says what to do about the part that stays over when what runs away is stopped', () => {
+    const running = {
+      ...{ key: 'a', subject: 'training-lab', firstDay: '2026-10-12', lastDay: '2026-10-14', isOver: false },
+      ...{ impact: '500', daily: '90' },
+    };
+    const end = { expected: '6012', stopped: '5300', spentOn: null };
+    const { next } = spentBudgetWords({ ...exampleForecast, unusual: [running], end });
+    expect(next).toMatch(/stop it .* about 300 USD are over: save it elsewhere, or raise .* at least about 5,300 USD/);
+    expect(next).toMatch(/If its cost is intended, raise .* at least about 6,012 USD/);
+    const kept = spentBudgetWords({ ...exampleForecast, unusual: [running], end: { ...end, stopped: '4900' } });
+    expect(kept.next).not.toContain('Even then');
+  });
+
   test('has no amount to raise to for a cost per unit, which has no end', () => {
     const per = { name: 'order', count: '100', cost: '5000', through: '2026-10-20' };
     const { next } = spentBudgetWords({ ...exampleForecast, unusual: undefined, per, unit: 'USD per order' });
@@ -46,7 +77,13 @@ describe('the forecast of a period that has just begun', () => {
     const driver = { account: 'a', workspace: 'w', resourceType: 'agent', resourceUuid: null, cost: '700' };
     const drivers = ['demo-analyst', 'other'].map((resourceName) => ({ ...driver, resourceName }));
     const { list } = forecastWords({ ...begun, previous: { ...previous, drivers } }, forecast);
-    expect(list?.items.map((item) => item.includes('has ended'))).toEqual([true, false]);
+    expect(list?.items.map((item) => item.includes('of which 600.00 USD unusual, has ended'))).toEqual([true, false]);
+  });
+
+  test('says that its first hours are not complete', () => {
+    const spent = (fact: typeof begun) => forecastWords(fact, forecast).fields?.find(({ label }) => label === 'Spent');
+    expect(spent(begun)?.value).toBe('6.95 USD, first hours, not complete');
+    expect(spent({ ...begun, value: '0' })?.value).toBe('0.00 USD');
   });
 
   test('says that the amount may still be kept if the interval begins below it', () => {

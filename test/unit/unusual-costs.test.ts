@@ -120,6 +120,21 @@ describe('a budget', () => {
     expect(withUnusualCosts([fact], [elsewhere], [spent], [runaway])[0]).not.toHaveProperty('unusual');
   });
 
+  test('names the budgets that are a part of it and are expected to be exceeded', () => {
+    const parts = (scope: Budget['scope'], value: string, outer: Budget['scope'] = {}) =>
+      withUnusualCosts(
+        [fact, { ...fact, budget: 'demos', value, amount: '900' }],
+        [{ ...whole, scope: outer }, budget('demos', '900', scope)],
+        [spent, spend('demos', value)],
+        [],
+      ).map(({ contains }) => contains);
+    expect(parts(ofDemos, '950')).toEqual([['demos'], undefined]);
+    expect(parts(ofDemos, '850')).toEqual([undefined, undefined]);
+    expect(parts(ofDemos, '950', { workspace: ['customer-demos', 'labs'] })).toEqual([['demos'], undefined]);
+    expect(parts(ofDemos, '950', { workspace: ['labs'] })).toEqual([undefined, undefined]);
+    expect(parts(ofDemos, '950', { owner: { team: ['demos'] } })).toEqual([undefined, undefined]);
+  });
+
   test('is information while it keeps to its amount, unless its threshold sets a severity', () => {
     const threshold = { of: 'spent', code: '80%', at: { percent: 800_000n }, severity: 'warning', notify: [] } as const;
     const severity = (amount: string, usual: object) =>
