@@ -117,13 +117,13 @@ function budgetStepOf(fact: BudgetWords): string {
       : 'raise the budget in jobs/budgets.yaml';
   const raise = raiseTo(expected);
   const isOfUse = unit !== undefined && !isRatio(unit);
-  const saving = isOfUse ? 'use less' : 'save it';
+  const save = isOfUse ? 'use less' : 'save that';
   const running = unusual.find(({ isOver }) => !isOver);
   if (running !== undefined) {
     const stopped = end?.stopped == null ? planned : wholeOfDecimal(end.stopped, usdDecimals);
     const rest =
       stopped > planned && isOfSum
-        ? ` Even then, ${about(stopped - planned)} are over: ${saving} elsewhere, or ${raiseTo(stopped)}.`
+        ? ` Even then, ${period} ends ${about(stopped - planned)} over: ${save} elsewhere, or ${raiseTo(stopped)}.`
         : '';
     return `Act: check ${running.subject} first, and stop it if it should not run.${rest} If its cost is intended, ${raise}.`;
   }
@@ -146,8 +146,7 @@ function budgetStepOf(fact: BudgetWords): string {
       return `Act: check ${largest}: up to ${about(expected - spent)} can still be ${verb} in ${period}, but the budget is exceeded already. If ${areThey} intended, ${raise}.${parts}`;
     }
     const less = about(expected - planned);
-    const save = isOfUse ? `use ${less} less` : `save ${less}`;
-    return `Act: ${save} in ${period}, or ${raise}. Check ${largest} first.${parts}`;
+    return `Act: ${isOfUse ? `use ${less} less` : `save ${less}`} in ${period}, or ${raise}. Check ${largest} first.${parts}`;
   }
   return `Act: check ${largest}. If ${areThey} intended, ${raise}.`;
 }

@@ -82,7 +82,7 @@ describe('an agent that runs away at 21:00, in a project that runs hourly_watch'
     expect(listed).toContain(key);
     expect(explained).toContain('That is ');
     expect(explained).toContain('before 23:00 UTC');
-    expect(explained).toMatch(/demo-analyst: 8\.\d\d USD, nothing expected \(100 % of the difference\)/);
+    expect(explained).toMatch(/demo-analyst: 8\.\d\d USD, nothing expected \(\+8\.\d\d USD\)/);
   });
 
   test('sends no second message when its day is complete: the same alert goes on, and says so on the third day', () => {

@@ -51,7 +51,9 @@ describe('what to do about a budget that is expected to be exceeded', () => {
     };
     const end = { expected: '6012', stopped: '5300', spentOn: null };
     const { next } = spentBudgetWords({ ...exampleForecast, unusual: [running], end });
-    expect(next).toMatch(/stop it .* about 300 USD are over: save it elsewhere, or raise .* at least about 5,300 USD/);
+    expect(next).toMatch(
+      /stop it .* ends about 300 USD over: save that elsewhere, or raise .* at least about 5,300 USD/,
+    );
     expect(next).toMatch(/If its cost is intended, raise .* at least about 6,012 USD/);
     const kept = spentBudgetWords({ ...exampleForecast, unusual: [running], end: { ...end, stopped: '4900' } });
     expect(kept.next).not.toContain('Even then');
