@@ -170,6 +170,8 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly end?: BudgetEnd | undefined;
   /** The period before, if this one has just begun. */
   readonly previous?: PreviousPeriod | undefined;
+  /** The part of `value` in hours that are not complete yet, which may grow; missing if there is none. Decimal text. */
+  readonly incomplete?: string | undefined;
   /** Budgets that are a part of this one and are expected to be exceeded too: what is saved there is saved here. */
   readonly contains?: readonly string[] | undefined;
 };

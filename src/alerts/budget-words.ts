@@ -68,10 +68,6 @@ export function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   };
 }
 
-function isNothing({ value }: BudgetWords): boolean {
-  return wholeOfDecimal(value, usdDecimals) === 0n;
-}
-
 /** Whether an hour of the period is complete. */
 function hasBegun({ completeThrough, periodStart }: BudgetWords): boolean {
   return completeThrough !== null && Date.parse(completeThrough) > Date.parse(periodStart);
@@ -117,13 +113,13 @@ function budgetStepOf(fact: BudgetWords): string {
       : 'raise the budget in jobs/budgets.yaml';
   const raise = raiseTo(expected);
   const isOfUse = unit !== undefined && !isRatio(unit);
-  const save = isOfUse ? 'use less' : 'save that';
+  const save = isOfUse ? 'lower other usage' : 'save that elsewhere';
   const running = unusual.find(({ isOver }) => !isOver);
   if (running !== undefined) {
     const stopped = end?.stopped == null ? planned : wholeOfDecimal(end.stopped, usdDecimals);
     const rest =
       stopped > planned && isOfSum
-        ? ` Even then, ${period} ends ${about(stopped - planned)} over: ${save} elsewhere, or ${raiseTo(stopped)}.`
+        ? ` Even then, ${period} ends ${about(stopped - planned)} over: ${save}, or ${raiseTo(stopped)}.`
         : '';
     return `Act: check ${running.subject} first, and stop it if it should not run.${rest} If its cost is intended, ${raise}.`;
   }
@@ -250,14 +246,20 @@ export function budgetFields(fact: BudgetWords): Card['fields'] {
   return [
     {
       label: fact.per !== undefined ? 'Cost' : fact.unit === undefined ? 'Spent' : 'Used',
-      // Of a period that has just begun, only hours that may still grow are known.
-      value: `${inUnit(fact.value, fact.unit)}${hasBegun(fact) || isNothing(fact) ? '' : ', first hours, not complete'}`,
+      value: `${inUnit(fact.value, fact.unit)}${incompleteWords(fact)}`,
     },
     { label: 'Budget', value: budgetAmount(fact) },
     ...(fact.parts === undefined ? [] : [{ label: 'Parts', value: partWords(fact.parts, fact.unit) }]),
     { label: 'Threshold', value: `${fact.threshold} (${inUnit(fact.limit, fact.unit)})` },
     { label: 'Period', value: `${fact.periodStart}/${fact.periodEnd}` },
   ];
+}
+
+/** `, of which 7.28 USD in hours that are not complete yet`. The largest costs have these hours too. */
+function incompleteWords({ incomplete, value, unit }: BudgetWords): string {
+  if (incomplete === undefined) return '';
+  const isAll = wholeOfDecimal(incomplete, usdDecimals) === wholeOfDecimal(value, usdDecimals);
+  return `, ${isAll ? 'all' : `of which ${inUnit(incomplete, unit)}`} in hours that are not complete yet`;
 }
 
 function budgetAmount({ amount, carried, unit }: BudgetWords): string {

@@ -78,7 +78,7 @@ function unusualCost(fact: AnomalyFact): UnusualCost {
 }
 
 /**
- * Facts of budgets, each with where its period ends, and with the reported anomalies of its period that explain it, the largest
+ * Facts of budgets, each with where its period ends, what of its spend is not complete yet, and with the reported anomalies of its period that explain it, the largest
  * first. Pure.
  */
 export function withUnusualCosts(
@@ -104,6 +104,7 @@ export function withUnusualCosts(
       ...(isOnCourse(budget, fact, end) ? { severity: 'info' as const } : {}),
       ...(fact.of === 'forecast' ? previousOf(budget, spend, spends, anomalies) : {}),
       ...containedIn(budget, fact.period, facts, budgets),
+      ...((spend.spentSince ?? 0n) > 0n ? { incomplete: usd(spend.spentSince ?? 0n) } : {}),
     };
   });
 }

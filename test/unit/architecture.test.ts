@@ -281,7 +281,9 @@ describe('the process', () => {
       .filter(
         (place) =>
           !/^src\/warehouse\/copy-script\.ts: process\.(argv|stdin|stdout|stderr|on|ppid|kill|exit)$/.test(place),
-      );
+      )
+      // DuckDB's allocator reads its settings there when DuckDB is loaded, whoever loads it.
+      .filter((place) => place !== 'src/warehouse/duckdb.ts: process.env');
     expect(touched).toEqual([]);
   });
 

@@ -82,10 +82,12 @@ describe('the forecast of a period that has just begun', () => {
     expect(list?.items.map((item) => item.includes('of which 600.00 USD unusual, has ended'))).toEqual([true, false]);
   });
 
-  test('says that its first hours are not complete', () => {
-    const spent = (fact: typeof begun) => forecastWords(fact, forecast).fields?.find(({ label }) => label === 'Spent');
-    expect(spent(begun)?.value).toBe('6.95 USD, first hours, not complete');
-    expect(spent({ ...begun, value: '0' })?.value).toBe('0.00 USD');
+  test('says what of its spend is in hours that are not complete', () => {
+    const spent = (more: object) =>
+      forecastWords({ ...begun, ...more }, forecast).fields?.find(({ label }) => label === 'Spent')?.value;
+    expect(spent({})).toBe('6.95 USD');
+    expect(spent({ incomplete: '6.95' })).toBe('6.95 USD, all in hours that are not complete yet');
+    expect(spent({ incomplete: '1.5' })).toBe('6.95 USD, of which 1.50 USD in hours that are not complete yet');
   });
 
   test('says that the amount may still be kept if the interval begins below it', () => {

@@ -120,6 +120,12 @@ describe('a budget', () => {
     expect(withUnusualCosts([fact], [elsewhere], [spent], [runaway])[0]).not.toHaveProperty('unusual');
   });
 
+  test('has the part of its spend in hours that are not complete yet', () => {
+    const since = (spentSince: bigint | undefined) =>
+      withUnusualCosts([fact], [whole], [{ ...spent, spentSince }], [])[0]?.incomplete;
+    expect([since(usd('7.28')), since(0n), since(undefined)]).toEqual(['7.280000000000', undefined, undefined]);
+  });
+
   test('names the budgets that are a part of it and are expected to be exceeded', () => {
     const parts = (scope: Budget['scope'], value: string, outer: Budget['scope'] = {}) =>
       withUnusualCosts(
