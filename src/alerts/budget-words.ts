@@ -132,7 +132,7 @@ function budgetStepOf(fact: BudgetWords): string {
     const [first, ...others] = unusual.filter(({ isOver }) => isOver);
     const causes =
       others.length > 0 || first === undefined ? 'costs that have ended' : `${first.subject}, which has ended`;
-    return `Act: accept the excess, or ${raise}. It comes from ${causes}: nothing needs to be stopped.`;
+    return `Act: accept the excess, or ${raise}. It comes from ${causes}: nothing needs to be stopped for this budget.${containedWords(fact)}`;
   }
   const spent = wholeOfDecimal(fact.value, usdDecimals);
   if (expected > planned && isOfSum && fact.completeThrough !== null) {

@@ -12,12 +12,12 @@ import {
   type FeedbackGiven,
   readSql,
 } from '../warehouse/index.ts';
+import type { AnomalyDetail } from './detail.ts';
 import { readAccess, readKnownAnomalies } from './evaluate-books.ts';
 import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from './fact.ts';
 import { feedbackKinds, feedbackOn } from './feedback.ts';
 import { readFeedback } from './feedback-of-books.ts';
 import { scopeOf } from './scope.ts';
-import { watchedHoursOf } from './watch-books.ts';
 
 /** An alert about an anomaly, as it was last raised. */
 export type AnomalyAlert = KnownAnomaly & { readonly fact: AnomalyFact };
@@ -64,11 +64,15 @@ export async function readCalled(
   });
 }
 
-/** The cost of the largest day, or of a whole day at the pace of an anomaly whose first day is not complete. */
+/**
+ * The cost of the largest day, or of a whole day at the pace of an anomaly that has not had one: its first day is not complete,
+ * or it began in the last hours of its only day.
+ */
 function wholeDay(row: AnomalyRow, largest: string): string {
-  const hours = watchedHoursOf(row);
-  if (hours === undefined) return largest;
-  const atPace = wholeOfDecimal(row.expected, usdDecimals) + wholeOfDecimal(hours.pace, usdDecimals);
+  const { hours, pace } = JSON.parse(row.detail) as Pick<AnomalyDetail, 'hours' | 'pace'>;
+  const daily = hours?.pace ?? (row.first_day === row.last_day ? pace : undefined);
+  if (daily === undefined || daily === null) return largest;
+  const atPace = wholeOfDecimal(row.expected, usdDecimals) + wholeOfDecimal(daily, usdDecimals);
   return atPace > wholeOfDecimal(largest, usdDecimals) ? decimalOfWhole(atPace, usdDecimals) : largest;
 }
 

@@ -47,7 +47,12 @@ export type Bar = (day: number) => number | undefined;
 export function barOf({ feedback, isUp, largestCost }: Pick<StoredFeedback, 'feedback' | 'isUp' | 'largestCost'>) {
   const largest = wholeOfDecimal(largestCost, decimals);
   if (!isUp || largest <= 0n || (feedback !== 'expected' && feedback !== 'false')) return null;
-  return decimalOfWhole((largest * barTenths + 9n) / 10n, decimals);
+  return barAbove(largestCost);
+}
+
+/** The bar above a day of this cost, USD as decimal text. Pure. */
+export function barAbove(largestCost: string): string {
+  return decimalOfWhole((wholeOfDecimal(largestCost, decimals) * barTenths + 9n) / 10n, decimals);
 }
 
 /** The feedback of each anomaly that applies on a day: the last one given, `none` included. `all` is oldest first. Pure. */

@@ -286,6 +286,23 @@ describe('an evaluation', () => {
         books.close();
       }
     });
+
+    test('takes a whole day at its pace if it began in the last hours of its only day', async () => {
+      const key = `anomaly/acc_one/${scope}/2026-09-07`;
+      const now = Date.parse('2026-09-08T09:00:00Z');
+      const detail = JSON.stringify({ impacts: [20], pace: '97.000000000000' });
+      const largestOf = async (more: object) => {
+        const books = await givenBooks({ ...given, anomalies: [{ expected: '10', detail, ...more }] });
+        try {
+          const [called] = await readCalled(books.connection, { key, feedback: 'expected', now }, new Map());
+          return Number(called?.largest_cost);
+        } finally {
+          books.close();
+        }
+      };
+      expect(await largestOf({ last_day: '2026-09-07' })).toBe(107);
+      expect(await largestOf({ last_day: '2026-09-08' })).toBe(30);
+    });
   });
 
   describe('of an account whose token changed from admin to member on 10 September', () => {
