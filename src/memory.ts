@@ -18,6 +18,11 @@ export function memoryLimitMb(readOnly: boolean): number {
   return readOnly ? Math.max(256, Math.min(512, third())) : Math.max(192, Math.min(384, third()));
 }
 
+/** The limit in MB of a reader beside a writer in the same process: what the writer holds meanwhile comes on top. */
+export function memoryBesideWriterMb(): number {
+  return Math.max(192, memoryLimitMb(true) - 80);
+}
+
 /** The limit of each snapshot of a dashboard, in MB: it reads the same blocks again and again. Two are open while it prepares a newer one. */
 export function dashboardMemoryMb(): number {
   return Math.max(192, Math.min(1024, Math.floor(third() / 2)));

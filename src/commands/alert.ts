@@ -40,6 +40,7 @@ import {
   type Warehouse,
 } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
+import { openPublished } from './open-published.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, writingRun } from './writing-run.ts';
@@ -67,12 +68,10 @@ export const alertCommand: Command = {
         const waiting = await unstoredAlerts(context, config.alerts.notify);
         // The run may have set the clock back, and a step before this one may have run the checks.
         const asked = { ...before, ...checksOfRun(context), now: context.effects.now() };
-        // Facts come from the snapshot: checks are SQL of users and must not reach the writer's file.
-        await warehouse.publish();
         const stored = await warehouse.knownAlerts();
         const unstored = waiting.flatMap((alert) => notStored(alert, stored) ?? []);
         const known = withUnstored(stored, unstored);
-        const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+        const books = await openPublished(warehouse, context);
         let transitions: Transitions;
         let messages: NewMessage[];
         let completeness: string;

@@ -20,6 +20,7 @@ import { completenessOf } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
 import { type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
+import { openPublished } from './open-published.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
@@ -77,8 +78,7 @@ export const summarizeCommand: Command = {
       const notified = await warehouse.sinksOfSummary(name);
       const left = sinks.filter((sink) => !notified.includes(sink));
       if (left.length > 0) {
-        await warehouse.publish();
-        const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+        const books = await openPublished(warehouse, context);
         try {
           const made = await message(books.connection);
           const at = await warehouse.seenAt(context.effects.now());

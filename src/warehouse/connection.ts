@@ -105,6 +105,8 @@ export interface Database {
   connect(signal?: AbortSignal): Promise<Connection>;
   /** From here on, refuses every file but these, the network and every setting, on all connections. Call it once. */
   lockDown(reachable?: Reachable): Promise<void>;
+  /** Gives back the memory of blocks that were read. Nothing else may run on it meanwhile. */
+  dropBlocks(): Promise<void>;
   close(): void;
 }
 

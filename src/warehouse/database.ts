@@ -17,7 +17,10 @@ import {
   spillRoom,
   writersSpillName,
 } from './spill.ts';
-import { attach, lockDownStatements, useUtc, useWarehouse } from './statements.ts';
+import { attach, lockDownStatements, setMemoryLimit, useUtc, useWarehouse } from './statements.ts';
+
+/** What a database that nobody queries keeps at most, in MB. */
+const leastMemoryMb = 32;
 
 // One owner per file and process: two instances in one process attach the same file without an error and lose rows.
 const openFiles = new Set<string>();
@@ -56,6 +59,7 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
   const { readOnly } = options;
   const folder = dirname(file);
   const state = { isOpening: true, path: file };
+  const memoryMb = options.memoryMb ?? memoryLimitMb(readOnly);
   const fail = asOurError(file, options, state);
   await removeOldSpill(folder);
   const spill = readOnly
@@ -64,7 +68,7 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
   const instance = await DuckDBInstance.create(':memory:', {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
-    memory_limit: `${options.memoryMb ?? memoryLimitMb(readOnly)}MB`,
+    memory_limit: `${memoryMb}MB`,
     threads: String(threadsFor(readOnly)),
     temp_directory: spill,
     max_temp_directory_size: `${await maxSpillMb(dirname(spill))}MB`,
@@ -117,6 +121,16 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
       const connection = await instance.connect();
       try {
         await lockDown(connection, reachable).catch(fail);
+      } finally {
+        connection.closeSync();
+      }
+    },
+    async dropBlocks() {
+      const connection = await instance.connect();
+      try {
+        // DuckDB refuses a limit that it cannot keep to, and has dropped what it could.
+        await connection.run(setMemoryLimit(Math.min(memoryMb, leastMemoryMb))).catch(() => undefined);
+        await connection.run(setMemoryLimit(memoryMb)).catch(fail);
       } finally {
         connection.closeSync();
       }

@@ -47,6 +47,11 @@ export function setThreads(threads: number): string {
   return `set global threads = ${threads}`;
 }
 
+/** How much memory DuckDB may use, in MB; less than it has makes it drop blocks that it has only read. */
+export function setMemoryLimit(mb: number): string {
+  return `set global memory_limit = '${mb}MB'`;
+}
+
 /** Attaches a file for reading, for writing, or for writing without a log. */
 export function attach(path: string, catalog: string, mode: 'read' | 'write' | 'write without log'): string {
   const options = { read: ' (read_only)', write: '', 'write without log': ' (recovery_mode no_wal_writes)' };

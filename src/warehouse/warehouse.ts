@@ -41,6 +41,8 @@ export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, Mont
   readonly exclusively: Exclusively;
   /** Publishes the snapshot; returns the removed logs of other programs. */
   publish(): Promise<readonly string[]>;
+  /** Gives back the memory of blocks that were read, before the snapshot is read beside it. Nothing else may run meanwhile. */
+  dropBlocks(): Promise<void>;
   /** Resolves when all views are there: of a new warehouse, some may be created while it is in use. */
   readonly views: Promise<void>;
   /** Reads every row of every table. Throws DamagedFileError if the disk fails to return one. */
@@ -127,6 +129,7 @@ export async function openWarehouse(
       ...clockRecords(connection, recorder, clock),
       exclusively,
       publish,
+      dropBlocks: () => database.dropBlocks(),
       views,
       readAll: () => readAllTables(connection, 'wh'),
       restoreJournal: () => restoreJournal(connection, recorder, journalFolder(dir)),

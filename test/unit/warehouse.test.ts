@@ -48,6 +48,22 @@ describe('a connection', () => {
     expect(await connection.rows('select $text as text', { text })).toEqual([{ text }]);
   });
 
+  test('of a database that dropped its blocks reads them again, within the same limit', async () => {
+    const { database, connection } = await newDatabase();
+    const [used, limit] = ['sum(memory_usage_bytes)::bigint', "current_setting('memory_limit')"];
+    const state = async () => (await connection.rows(`select ${used} as used, ${limit} as mb from duckdb_memory()`))[0];
+    const sum = () => connection.rows('select sum(a) as sum from t');
+    await connection.run(
+      'create table t as select hash(range) % 1_000_000_007 as a from range(12_000_000); checkpoint',
+    );
+    const [total, before] = [await sum(), await state()];
+    await database.dropBlocks();
+    const after = await state();
+    expect(Number(before?.['used'])).toBeGreaterThan(40_000_000);
+    expect(Number(after?.['used'])).toBeLessThan(33_000_000);
+    expect([await sum(), after?.['mb']]).toEqual([total, before?.['mb']]);
+  });
+
   test('rolls a transaction back when its work throws, and can be used again', async () => {
     const { connection } = await newDatabase();
     await connection.run('create table t (a integer)');
