@@ -9,7 +9,7 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/crash/kill.test.ts':
     'Kills or interrupts an ingest at sixteen chosen moments; crash/rounds kills at drawn ones in the first tier.',
   'test/crash/many-rounds.test.ts':
-    'Thirty-five rounds of killed runs; four are in crash/rounds. One ingest waits for a minute.',
+    'Twenty-four rounds of killed runs; four are in crash/rounds. One ingest waits for a minute.',
   'test/crash/rebuild.test.ts': 'Kills rebuilds at several moments, each with a whole rebuild after it.',
   'test/e2e/acting-sinks.test.ts':
     'Kills runs and waits for time limits; contract/acting-sinks calls agents, jobs and models in the first tier.',
@@ -54,7 +54,7 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/lake.test.ts': 'Writes a lake and reads it with several readers; e2e/one-month exports in the first tier.',
   'test/e2e/loading.test.ts':
     'Splits, repeats and restates ingests; crash/rounds and e2e/one-month restate in the first tier.',
-  'test/e2e/many-faults-by-chance.test.ts': 'A hundred and twenty mixes of faults; eight are in e2e/faults-by-chance.',
+  'test/e2e/many-faults-by-chance.test.ts': 'Eighty mixes of faults; eight are in e2e/faults-by-chance.',
   'test/e2e/many-accounts.test.ts':
     'Ingests a dozen accounts side by side, one of which crawls; unit/fair-limiter holds the rule.',
   'test/e2e/mcp-conformance.test.ts':

@@ -8,7 +8,7 @@ import { costsIn, ingestCommandLine, newProject, runCli, startCli } from '../sup
 import { expectedCosts, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 // By hand any number of rounds from any seed: COSTBOOK_CRASH_ROUNDS=1000 COSTBOOK_TEST_SEED=7 npx vitest run test/crash
-const rounds = Number(process.env['COSTBOOK_CRASH_ROUNDS'] ?? 35);
+const rounds = Number(process.env['COSTBOOK_CRASH_ROUNDS'] ?? 24);
 const seeds = Array.from({ length: rounds }, (_, round) => inject('seed') + round);
 
 describe.concurrent('runs killed at random times', () => {

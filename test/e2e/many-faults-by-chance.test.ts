@@ -2,7 +2,7 @@ import { expect, inject, test } from 'vitest';
 import { ingestThroughFaults, mixedFaults } from '../support/fault-rounds.ts';
 
 // By hand any number of rounds from any seed: COSTBOOK_FAULT_ROUNDS=2000 COSTBOOK_TEST_SEED=500 npx vitest run many-faults
-const rounds = Number(process.env['COSTBOOK_FAULT_ROUNDS'] ?? 120);
+const rounds = Number(process.env['COSTBOOK_FAULT_ROUNDS'] ?? 80);
 const seeds = Array.from({ length: rounds }, (_, round) => inject('seed') + round);
 
 test(
