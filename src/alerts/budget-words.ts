@@ -138,8 +138,8 @@ function budgetStepOf(fact: BudgetWords): string {
   if (expected > planned && isOfSum && fact.completeThrough !== null) {
     const parts = containedWords(fact);
     if (spent > planned) {
-      const verb = isOfUse ? 'avoided' : 'saved';
-      return `Act: check ${largest}: up to ${about(expected - spent)} can still be ${verb} in ${period}, but the budget is exceeded already. If ${areThey} intended, ${raise}.${parts}`;
+      const more = about(expected - spent);
+      return `Act: check ${largest}. What is ${isOfUse ? 'used' : 'spent'} cannot be undone: only ${more} that are still expected in ${period} can be lowered. If ${areThey} intended, ${raise}.${parts}`;
     }
     const less = about(expected - planned);
     return `Act: ${isOfUse ? `use ${less} less` : `save ${less}`} in ${period}, or ${raise}. Check ${largest} first.${parts}`;

@@ -26,10 +26,10 @@ describe('what to do about a budget that is expected to be exceeded', () => {
     expect(next).toMatch(/^Act: accept the excess, or raise .* about 6,012 USD .* training-lab, which has ended/);
   });
 
-  test('names what can still be saved, and not more than that, once the budget is exceeded', () => {
+  test('names what can still be lowered, and not more than that, once the budget is exceeded', () => {
     const spent = { ...exampleForecast, value: '5500', unusual: undefined };
     expect(spentBudgetWords(spent).next).toMatch(
-      /^Act: check the largest costs: up to about 512 USD can still be saved in 2026-10.* at least about 6,012 USD/,
+      /^Act: check the largest costs\. .* only about 512 USD .* in 2026-10 can be lowered\. .* at least about 6,012 USD/,
     );
     expect(spentBudgetWords(spent).next).not.toContain('1,012');
   });
