@@ -78,8 +78,8 @@ function unusualCost(fact: AnomalyFact): UnusualCost {
 }
 
 /**
- * Facts of budgets, each with where its period ends, what of its spend is not complete yet, and with the reported anomalies of its period that explain it, the largest
- * first. Pure.
+ * Facts of budgets, each with where its period ends, what of its spend is not complete yet, the budgets that are a part of it, and
+ * the reported anomalies of its period that explain it, the largest first. Pure.
  */
 export function withUnusualCosts(
   facts: readonly BudgetAlertFact[],

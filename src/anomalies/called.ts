@@ -1,9 +1,7 @@
 import { oneOf } from '../choices.ts';
 import { dayName, dayNamed, dayNumber } from '../days.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
-import { usdDecimals } from '../money.ts';
 import type { Instant } from '../time.ts';
 import {
   type AnomalyCalled,
@@ -15,7 +13,7 @@ import {
 import type { AnomalyDetail } from './detail.ts';
 import { readAccess, readKnownAnomalies } from './evaluate-books.ts';
 import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from './fact.ts';
-import { feedbackKinds, feedbackOn } from './feedback.ts';
+import { feedbackKinds, feedbackOn, wholeDay } from './feedback.ts';
 import { readFeedback } from './feedback-of-books.ts';
 import { scopeOf } from './scope.ts';
 
@@ -58,22 +56,16 @@ export async function readCalled(
       is_up: row.is_up,
       first_day: row.first_day,
       last_day: row.last_day,
-      largest_cost: wholeDay(row, largest.get(row.anomaly_key) ?? '0'),
+      largest_cost: wholeDay(largest.get(row.anomaly_key) ?? '0', row.expected, paceOf(row)),
       applies_from: dayName(from),
     };
   });
 }
 
-/**
- * The cost of the largest day, or of a whole day at the pace of an anomaly that has not had one: its first day is not complete,
- * or it began in the last hours of its only day.
- */
-function wholeDay(row: AnomalyRow, largest: string): string {
+/** The pace of an anomaly that has not had a whole day: its first one is not complete, or it began in the last hours of its only one. */
+function paceOf(row: AnomalyRow): string | null | undefined {
   const { hours, pace } = JSON.parse(row.detail) as Pick<AnomalyDetail, 'hours' | 'pace'>;
-  const daily = hours?.pace ?? (row.first_day === row.last_day ? pace : undefined);
-  if (daily === undefined || daily === null) return largest;
-  const atPace = wholeOfDecimal(row.expected, usdDecimals) + wholeOfDecimal(daily, usdDecimals);
-  return atPace > wholeOfDecimal(largest, usdDecimals) ? decimalOfWhole(atPace, usdDecimals) : largest;
+  return hours?.pace ?? (row.first_day === row.last_day ? pace : undefined);
 }
 
 /** The anomalies that a key stands for: of an alert, all its parts. */

@@ -50,6 +50,16 @@ export function barOf({ feedback, isUp, largestCost }: Pick<StoredFeedback, 'fee
   return barAbove(largestCost);
 }
 
+/**
+ * The cost of an anomaly's largest day, or of a whole day at its pace if that is more; `pace` is undefined or null if it has had a
+ * whole day. USD, decimal text. Pure.
+ */
+export function wholeDay(largestCost: string, expected: string, pace: string | null | undefined): string {
+  if (pace === undefined || pace === null) return largestCost;
+  const atPace = wholeOfDecimal(expected, decimals) + wholeOfDecimal(pace, decimals);
+  return atPace > wholeOfDecimal(largestCost, decimals) ? decimalOfWhole(atPace, decimals) : largestCost;
+}
+
 /** The bar above a day of this cost, USD as decimal text. Pure. */
 export function barAbove(largestCost: string): string {
   return decimalOfWhole((wholeOfDecimal(largestCost, decimals) * barTenths + 9n) / 10n, decimals);

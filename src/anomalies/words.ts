@@ -8,7 +8,7 @@ import { dayWords, monthName } from './day-words.ts';
 import { deploymentSentences } from './deployment-words.ts';
 import type { AnomalyDriver, RunawayHours } from './detail.ts';
 import type { AnomalyFact } from './fact.ts';
-import { barAbove } from './feedback.ts';
+import { barAbove, wholeDay } from './feedback.ts';
 import { feedbackSentences } from './feedback-words.ts';
 import type { AnomalyPart } from './one-cause.ts';
 import { pressedSentences } from './pressed-budgets.ts';
@@ -281,25 +281,16 @@ function nextWords(fact: AnomalyFact): string {
 
 /** How to raise the bar, and to what. Lower costs have none: they are reported once. */
 function silenceWords(fact: AnomalyFact): string[] {
-  const { isUp, isOver, feedback = [], firstDay, lastDay } = fact;
+  const { isUp, isOver, feedback = [], firstDay, lastDay, cost, expected } = fact;
   if (!isUp || isOver || feedback.some(({ as }) => as !== 'fixed')) return [];
   const bar =
     firstDay === lastDay
-      ? `above about ${roughly(barAbove(wholeDayOf(fact)))} a day`
+      ? `above about ${roughly(barAbove(wholeDay(cost, expected, fact.hours?.pace ?? fact.pace)))} a day`
       : 'if a day of it costs more than 1.2 times its largest day so far';
   return [
     'If it is intended, run "costbook alerts ack KEY --as expected" with the key below. ' +
       `Costbook then reports it again only ${bar}.`,
   ];
-}
-
-/** The cost of the only day, or of a whole day at its pace if that is more: USD, decimal text. */
-function wholeDayOf({ cost, expected, pace, hours }: AnomalyFact): string {
-  const atPace = decimalOfWhole(
-    wholeOfDecimal(expected, decimals) + wholeOfDecimal(hours?.pace ?? pace ?? '0', decimals),
-    decimals,
-  );
-  return Number(atPace) > Number(cost) ? atPace : cost;
 }
 
 function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
