@@ -24,6 +24,8 @@ export default defineConfig(({ mode }) => {
       hookTimeout: 240_000,
       globalSetup: 'test/support/build.ts',
       provide: { seed },
+      // The compiled program is loaded as it is, not read again by Vite.
+      server: { deps: { external: [/\/dist\//] } },
     },
   };
 });

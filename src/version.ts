@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { versions } from 'node:process';
+import { shipped } from './places.ts';
 
-const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const manifest = JSON.parse(readFileSync(shipped('package.json'), 'utf8')) as { version: string };
 
 /** Costbook's own version, from its package. */
 export const version = manifest.version;

@@ -57,7 +57,7 @@ export async function preview(
 ): Promise<number> {
   const config = loadAlertingConfig(context);
   const sink = sinkOf(name, config);
-  const path = out === undefined ? undefined : await checkOut(resolve(out), context.dir);
+  const path = out === undefined ? undefined : await checkOut(resolve(context.folder, out), context.dir);
   const { message, about } = await readMessage(sink, config, context, (connection, asked) => {
     if (period !== undefined) return summaryMessage(connection, period, asked);
     return alertMessage(connection, key, name, asked);

@@ -5,17 +5,17 @@ import { UsageError } from '../errors.ts';
 import type { CommandContext } from './command.ts';
 import type { ChildContext } from './run-in-child.ts';
 
-export function fileAsked(given: string | undefined, { dir }: Pick<CommandContext, 'dir'>): string {
-  return given === undefined ? budgetsFile(dir) : resolve(given);
+export function fileAsked(given: string | undefined, { dir, folder }: Pick<CommandContext, 'dir' | 'folder'>): string {
+  return given === undefined ? budgetsFile(dir) : resolve(folder, given);
 }
 
 /** The budgets of the requested file. Throws UsageError if there are none. */
 export function budgetsAsked(
   given: string | undefined,
   { sinks }: LocalConfig,
-  { dir, effects }: Pick<ChildContext, 'dir' | 'effects'>,
+  { dir, folder, effects }: Pick<ChildContext, 'dir' | 'folder' | 'effects'>,
 ): readonly Budget[] {
-  const file = fileAsked(given, { dir });
+  const file = fileAsked(given, { dir, folder });
   const budgets = loadBudgets(file, { now: effects.now(), sinks: alertSinksOf(sinks) });
   if (budgets !== undefined && budgets.length > 0) return budgets;
   throw new UsageError(

@@ -34,6 +34,8 @@ export interface CommandContext {
   readonly effects: Effects;
   /** The project folder (`--dir`), absolute. */
   readonly dir: string;
+  /** The folder that relative paths on the command line start from, absolute. */
+  readonly folder: string;
   /** `--json`: stdout carries one JSON value and nothing else. */
   readonly json: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;

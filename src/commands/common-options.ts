@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseChoice, parseTrueOrFalse } from '../choices.ts';
 import { messageOf, UsageError } from '../errors.ts';
+import type { ProgramEffects } from '../program-effects.ts';
 import { type Instant, parseInstant } from '../time.ts';
 import type { CommandInput } from './command.ts';
 
@@ -38,8 +39,12 @@ export interface CommonOptions {
 /** Reads the common options: an option overrides its environment variable. Throws UsageError that lists every mistake. */
 export function readCommonOptions(
   options: CommandInput['options'],
-  env: NodeJS.ProcessEnv,
-  isTerminal: boolean,
+  {
+    env,
+    folder,
+    clock,
+    isTerminal,
+  }: Pick<ProgramEffects, 'env' | 'folder' | 'clock'> & { readonly isTerminal: boolean },
 ): CommonOptions {
   const problems: string[] = [];
   const fixedNow = text(options['now']) ?? env['COSTBOOK_NOW'];
@@ -52,7 +57,7 @@ export function readCommonOptions(
     }
   }
   const nowSource = options['now'] === undefined ? 'COSTBOOK_NOW' : '--now';
-  const instant = fixedNow ? attempt(() => parseInstant(fixedNow, nowSource, Date.now())) : undefined;
+  const instant = fixedNow ? attempt(() => parseInstant(fixedNow, nowSource, clock())) : undefined;
   const askedFormat = text(options['logFormat']) ?? env['COSTBOOK_LOG_FORMAT'];
   const logFormat = attempt(
     () => parseChoice(askedFormat || (isTerminal ? 'human' : 'json'), ['human', 'json']),
@@ -62,8 +67,8 @@ export function readCommonOptions(
   const json = attempt(() => parseTrueOrFalse(jsonWords.get(askedJson) ?? askedJson), 'COSTBOOK_JSON: ');
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
   return {
-    dir: resolve(text(options['dir']) ?? (env['COSTBOOK_DIR'] || '.')),
-    now: instant === undefined ? Date.now : () => instant,
+    dir: resolve(folder, text(options['dir']) ?? (env['COSTBOOK_DIR'] || '.')),
+    now: instant === undefined ? clock : () => instant,
     logFormat: logFormat === 'json' ? 'json' : 'human',
     isFormatAsked: Boolean(askedFormat),
     json: options['json'] === true || json === true,

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { budgetsFile, forecastRow, loadBudgets, readForecasts } from '../budgets/index.ts';
 import { demoReports, describeStory, prepareFolder, readStory, startInventedPlatform } from '../demo/index.ts';
 import { UsageError } from '../errors.ts';
+import { programs } from '../places.ts';
 import { formatInstant } from '../time.ts';
 import { openBooks, type SqlRow } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
@@ -10,8 +10,6 @@ import type { Command, CommandContext, CommandInput } from './command.ts';
 import { ingestCommand } from './ingest.ts';
 import { reportCommand } from './report.ts';
 import { serveCommand } from './serve.ts';
-
-const cli = fileURLToPath(new URL('../cli.js', import.meta.url));
 
 export const demoCommand: Command = {
   name: 'demo',
@@ -29,7 +27,7 @@ export const demoCommand: Command = {
     const seed = seedOption(input.options['seed']);
     await prepareFolder(folder);
     const now = formatInstant(context.effects.now());
-    const platform = await startInventedPlatform([cli, 'emulator', '--now', now, ...seed], context.signal);
+    const platform = await startInventedPlatform([programs.cli, 'emulator', '--now', now, ...seed], context.signal);
     try {
       const { url, account, tokens } = platform;
       context.tell(
@@ -72,7 +70,9 @@ export const demoCommand: Command = {
           forecasts,
           alerts,
         };
-        await context.write(context.json ? `${JSON.stringify(story)}\n` : await describeStory(story, cli));
+        await context.write(
+          context.json ? `${JSON.stringify(story)}\n` : await describeStory(story, programs.cli, context.folder),
+        );
       } finally {
         books.close();
       }

@@ -88,10 +88,10 @@ async function forecastOfFile(input: CommandInput, context: CommandContext): Pro
   const level = shareIn(options.text('level'), options);
   const seasons = seasonsIn(options.text('season'), options);
   const zone = zoneIn(options.text('timeZone'), options);
-  const holidays = holidaysIn(options.text('calendar'), options);
+  const holidays = holidaysIn(options.text('calendar'), options, context.folder);
   options.check();
 
-  const file = resolve(options.text('input') ?? '');
+  const file = resolve(context.folder, options.text('input') ?? '');
   const given = await readSeriesFile(file, context.signal);
   const asked = { horizon: horizon ?? 1, level, seasons, zone, holidays };
   if (context.json) await context.write(`{"horizon":${asked.horizon},"level":${level},"series":[`);
@@ -150,9 +150,9 @@ function zoneIn(text = 'UTC', options: ReturnType<typeof optionReader>): Zone {
   }
 }
 
-function holidaysIn(text: string | undefined, options: ReturnType<typeof optionReader>): Holidays {
+function holidaysIn(text: string | undefined, options: ReturnType<typeof optionReader>, folder: string): Holidays {
   try {
-    return text === undefined ? new Set() : holidaysOf(parseCalendar(text), resolve('.'));
+    return text === undefined ? new Set() : holidaysOf(parseCalendar(text), folder);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     for (const line of error.message.split('\n')) options.problem(`--calendar: ${line}`);

@@ -1,14 +1,11 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseConfig } from '../config/index.ts';
 import { CostbookError, messageOf, UsageError } from '../errors.ts';
+import { shipped } from '../places.ts';
 import { formatInstant, formatMonth } from '../time.ts';
 import type { Ask, Command, CommandContext, CommandInput } from './command.ts';
 import { askPlatform, type PlatformSeen } from './platform-access.ts';
-
-/** The commented examples that come with Costbook: next to `src` in a checkout, next to `dist` in a package. */
-const examples = fileURLToPath(new URL('../..', import.meta.url));
 
 export const initCommand: Command = {
   name: 'init',
@@ -75,7 +72,7 @@ async function settle(input: CommandInput, folder: string, context: CommandConte
   const ask = input.options['yes'] === true ? undefined : context.ask;
   const isUnchecked = input.options['unchecked'] === true;
   let url = text(input, 'url') ?? env['COSTBOOK_URL'];
-  let token = tokenOf(input, folder, env);
+  let token = tokenOf(input, folder, context);
   let account = text(input, 'account') ?? env['COSTBOOK_ACCOUNT'];
   if (!url && ask === undefined) {
     if (token !== undefined || account !== undefined) {
@@ -114,7 +111,7 @@ async function settle(input: CommandInput, folder: string, context: CommandConte
       tell(`costbook: ${messageOf(error)}`);
       [url, token, account] = [
         undefined,
-        tokenOf(input, folder, env),
+        tokenOf(input, folder, context),
         text(input, 'account') ?? env['COSTBOOK_ACCOUNT'],
       ];
     }
@@ -122,10 +119,11 @@ async function settle(input: CommandInput, folder: string, context: CommandConte
 }
 
 /** The token's source from flags or the environment; undefined if neither names one. */
-function tokenOf(input: CommandInput, folder: string, env: CommandContext['env']): TokenSetting | undefined {
+function tokenOf(input: CommandInput, folder: string, context: CommandContext): TokenSetting | undefined {
+  const { env } = context;
   const given: TokenSetting[] = [];
   const [file, command, variable] = [text(input, 'tokenFile'), text(input, 'tokenCommand'), text(input, 'tokenEnv')];
-  if (file !== undefined) given.push({ key: 'tokenFile', value: pathFrom(folder, file) });
+  if (file !== undefined) given.push({ key: 'tokenFile', value: pathFrom(context.folder, file, folder) });
   if (command !== undefined) given.push({ key: 'tokenCommand', value: literally(command) });
   if (variable !== undefined) given.push({ key: 'token', value: reference(variable) });
   if (given.length > 1) {
@@ -139,14 +137,18 @@ function tokenOf(input: CommandInput, folder: string, env: CommandContext['env']
   return env['COSTBOOK_TOKEN'] ? { key: 'token', value: reference('COSTBOOK_TOKEN') } : undefined;
 }
 
-async function askToken(ask: Ask, folder: string, { env, tell, keepSecret }: CommandContext): Promise<TokenSetting> {
+async function askToken(
+  ask: Ask,
+  folder: string,
+  { env, folder: from, tell, keepSecret }: CommandContext,
+): Promise<TokenSetting> {
   for (;;) {
     const said = await ask(
       'Where is the token? A file (secrets/token), a variable ($COSTBOOK_TOKEN) or a command (!pass show platform).\n' +
         `Or paste the token: Costbook stores it in ${ownTokenFile}. Your input is not shown: `,
       { isHidden: true },
     );
-    if (await isToken(said)) {
+    if (await isToken(said, from)) {
       keepSecret(said);
       if ((await stat(join(folder, ownTokenFile)).catch(() => undefined)) === undefined) {
         return { key: 'tokenFile', value: ownTokenFile, pasted: said };
@@ -158,14 +160,14 @@ async function askToken(ask: Ask, folder: string, { env, tell, keepSecret }: Com
     if (/^\$\w+$/.test(said) && env[said.slice(1)]) return { key: 'token', value: reference(said.slice(1)) };
     if (said.startsWith('$'))
       await ask(`${said} is not set. Set it and run init again, or press Enter to choose another source: `);
-    else if (said !== '') return { key: 'tokenFile', value: pathFrom(folder, said) };
+    else if (said !== '') return { key: 'tokenFile', value: pathFrom(from, said, folder) };
   }
 }
 
 /** Whether an answer is a token rather than a file name: long, without a folder, and no such file exists. */
-async function isToken(said: string): Promise<boolean> {
+async function isToken(said: string, from: string): Promise<boolean> {
   const looksSo = /^[\w.+=~-]{16,}$/.test(said) || (/^[\x21-\x7e]{40,}$/.test(said) && !/^[./~$!]/.test(said));
-  return looksSo && (await stat(said).catch(() => undefined)) === undefined;
+  return looksSo && (await stat(resolve(from, said)).catch(() => undefined)) === undefined;
 }
 
 function reference(variable: string): string {
@@ -174,8 +176,8 @@ function reference(variable: string): string {
 }
 
 /** A path typed by a user, as costbook.yaml has it: relative if it is inside the project folder. */
-function pathFrom(folder: string, typed: string): string {
-  const path = resolve(typed);
+function pathFrom(from: string, typed: string, folder: string): string {
+  const path = resolve(from, typed);
   return literally(path.startsWith(`${folder}/`) ? relative(folder, path) : path);
 }
 
@@ -248,7 +250,7 @@ async function warnAboutToken({ token }: Settings, folder: string, { env, tell }
 /** The project's files by path. */
 async function filesOf(settings: Settings): Promise<Record<string, string>> {
   const [budgets, allocation] = await Promise.all(
-    ['budgets.example.yaml', 'allocation.example.yaml'].map((name) => readFile(join(examples, name), 'utf8')),
+    ['budgets.example.yaml', 'allocation.example.yaml'].map((name) => readFile(shipped(name), 'utf8')),
   );
   const { token } = settings;
   return {
@@ -263,7 +265,7 @@ async function filesOf(settings: Settings): Promise<Record<string, string>> {
 
 /** A line that points editors to the schema of this installed Costbook. */
 function schemaLine(name: string): string {
-  return `# yaml-language-server: $schema=${join(examples, 'docs', 'schema', `${name}.schema.json`)}\n`;
+  return `# yaml-language-server: $schema=${shipped(`docs/schema/${name}.schema.json`)}\n`;
 }
 
 /** An example with every line commented out. */
@@ -362,7 +364,7 @@ async function answer(
 ): Promise<void> {
   const { folder, written, kept, settings } = begun;
   const { seen, account } = settings;
-  const where = relative('.', folder);
+  const where = relative(context.folder, folder);
   const dir = where === '' ? '' : ` --dir ${/^[\w./-]+$/.test(where) ? where : quote(where)}`;
   const next = [`costbook doctor${dir}`, `costbook ingest${dir}`, `costbook status${dir}`];
   const historyStart = seen?.historyStart === undefined ? null : formatInstant(seen.historyStart);

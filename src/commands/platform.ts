@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { quoted } from '../choices.ts';
 import { type AccountConfig, type Config, clientFor, loadConfig, withWorkspaceToken } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
@@ -217,7 +218,8 @@ async function bodyOf(
     throw new UsageError(`${name} needs a body, ${body.rule}: pass it with --file, or on stdin`);
   }
   if (method === 'GET' || method === 'HEAD') throw new UsageError(`--file: ${method} has no body; remove one of them`);
-  const text = file === undefined || file === '-' ? await context.readInput() : await readBody(file);
+  const text =
+    file === undefined || file === '-' ? await context.readInput() : await readBody(resolve(context.folder, file));
   const from = file === undefined || file === '-' ? 'stdin' : file;
   if (Buffer.byteLength(text) > maxBodyBytes) throw new UsageError(`${from}: the body is longer than 64 MiB`);
   let value: unknown;

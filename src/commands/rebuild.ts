@@ -32,7 +32,7 @@ export const rebuildCommand: Command = {
     const waitMs = options.duration('wait') ?? 0;
     options.check();
     expectProject(context);
-    const file = resolve(into ?? '');
+    const file = resolve(context.folder, into ?? '');
     await refuseExisting(file);
     if (file === snapshotFile(context.dir)) {
       throw new UsageError('--into names the snapshot; run "costbook repair" to recreate that');

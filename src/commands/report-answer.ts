@@ -196,7 +196,7 @@ export async function openQuestion(
 /** Parses the command line. Throws UsageError that lists every mistake. Reads nothing from the books. */
 export async function readQuestion(
   input: CommandInput,
-  context: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
+  context: Pick<ChildContext, 'dir' | 'folder' | 'env' | 'effects'>,
   reports: readonly Report[],
 ) {
   const now = context.effects.now();
@@ -233,7 +233,7 @@ export async function readQuestion(
     } else given.push({ name: parameter, text: value, what: `--param ${parameter}` });
   }
   // Relative dates count from the time of the command.
-  const folders = options.texts('allowFiles').map((folder) => resolve(folder));
+  const folders = options.texts('allowFiles').map((folder) => resolve(context.folder, folder));
   const reading = { now: instantOf(asked) ?? now, dir: context.dir, folders, problem: options.problem };
   const read = report === undefined ? [] : await readParameters(report, given, reading);
   checkFocus(read, options.problem);
@@ -258,7 +258,7 @@ function checkFocus(read: ReadParameters, problem: (text: string) => void): void
 /** Throws UsageError for mistakes on the command line, before reading the books. */
 export async function checkQuestion(
   input: CommandInput,
-  context: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
+  context: Pick<ChildContext, 'dir' | 'folder' | 'env' | 'effects'>,
 ): Promise<void> {
   const options = optionReader(input, context.effects.now());
   options.choice('focusVersion', focusVersions);
@@ -302,7 +302,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
     const focus = focusAsked(values);
     refuseOneNameForSeveral(values, accounts);
     const isUsual = (await resolveAsOf(connection, undefined, periods)) === asOf;
-    const root = resolve(options.text('out') ?? join(context.dir, 'exports'));
+    const root = resolve(context.folder, options.text('out') ?? join(context.dir, 'exports'));
     const place = placeOf({ report, values, asOf, isUsual, root });
     const rowsFile = input.options['engineRows'];
     const rows = typeof rowsFile === 'string' ? [rowsFile] : [];
@@ -364,7 +364,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
 
 /** The names that the lake's table focus shows. With several accounts, each has the name in the books. */
 function lakeNames(
-  { dir, env, effects }: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
+  { dir, env, effects }: Pick<ChildContext, 'dir' | 'folder' | 'env' | 'effects'>,
   accounts: readonly unknown[],
 ): { provider: string; accountName: string | null } {
   const { provider, accountName } = loadConfig({ dir, env, now: effects.now(), requireAccounts: false }).focus;
@@ -386,7 +386,7 @@ async function answeredByCluster(
 /** A report with the project's defaults: the FOCUS names, and the budgets to compare with. */
 function withConfiguredNames(
   report: Report,
-  { dir, env, effects }: Pick<ChildContext, 'dir' | 'env' | 'effects'>,
+  { dir, env, effects }: Pick<ChildContext, 'dir' | 'folder' | 'env' | 'effects'>,
 ): Report {
   const now = effects.now();
   if (report.parameters.some(({ name }) => name === 'focus_version')) {

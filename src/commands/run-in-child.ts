@@ -1,5 +1,3 @@
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { exitCodes } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { type ChildLimits, runChild } from '../query/index.ts';
@@ -7,8 +5,6 @@ import type { Instant } from '../time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import type { PublishedPlace } from './exports-in-store.ts';
 import { optionReader, timeoutOf } from './options.ts';
-
-const program = fileURLToPath(new URL('run-in-child-main.js', import.meta.url));
 
 /** What runs in a child process, because it runs the project's SQL or calculates for long. */
 export type ChildName =
@@ -24,7 +20,7 @@ export type ChildName =
 /** The context of such a command: no secrets, and from the environment only Costbook's settings. */
 export type ChildContext = Pick<
   CommandContext,
-  'dir' | 'env' | 'json' | 'isTerminal' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'count'
+  'dir' | 'folder' | 'env' | 'json' | 'isTerminal' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'count'
 > & {
   readonly effects: { now(): Instant };
   /** Marks the process as a reader of the books. */
@@ -38,11 +34,12 @@ export type ChildContext = Pick<
 /** What a command over the books needs; a child process has all of it. */
 export type BooksContext = Pick<
   ChildContext,
-  'dir' | 'env' | 'json' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'effects'
+  'dir' | 'folder' | 'env' | 'json' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'effects'
 >;
 
 /** What the child receives: the command, and the parts of its context that are data. */
-export interface ChildRequest extends Pick<ChildContext, 'dir' | 'env' | 'json' | 'isTerminal' | 'layout' | 'isStep'> {
+export interface ChildCommandRequest
+  extends Pick<ChildContext, 'dir' | 'folder' | 'env' | 'json' | 'isTerminal' | 'layout' | 'isStep'> {
   readonly name: ChildName;
   readonly input: CommandInput;
   readonly now: Instant;
@@ -104,11 +101,12 @@ export function runInChild(
   context: CommandContext,
   { subject, onPublished, ...limits }: ChildLimits & { readonly subject: string; onPublished?: OnPublished },
 ): Promise<number> {
-  const { dir, env, json, isTerminal, layout, effects } = context;
-  const request: ChildRequest = {
+  const { dir, folder, env, json, isTerminal, layout, effects } = context;
+  const request: ChildCommandRequest = {
     name,
     input,
     dir,
+    folder,
     env: settingsOf(env),
     json,
     isTerminal,
@@ -123,9 +121,8 @@ export function runInChild(
     else if ('published' in said) onPublished?.(said.published);
     else context.count?.(said.count);
   }
-  // Paths on the command line are relative to this folder.
-  const task = { program, request, dir, subject, folder: resolve('.'), onEvent };
-  return runChild<number>(task, limits);
+  const task = { service: 'command', input: request, dir, subject, folder, onEvent } as const;
+  return runChild(task, limits) as Promise<number>;
 }
 
 /** Costbook's settings without secrets: SQL that breaks out in the child finds none. */

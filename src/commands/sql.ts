@@ -117,7 +117,7 @@ async function answerTo(
   const { signal } = context;
   const { format } = question;
   if (out !== undefined) {
-    const path = await checkOut(resolve(out), context.dir);
+    const path = await checkOut(resolve(context.folder, out), context.dir);
     const answered = await askToFile(question, path, { timeoutMs, signal });
     const { rows, bytes, isTruncated, state } = answered;
     await context.write(
@@ -163,17 +163,19 @@ function formatOf(
 
 async function readQuery(input: CommandInput, file: string | undefined, context: CommandContext): Promise<string> {
   const [typed = ''] = input.arguments;
-  const sql = file === undefined ? (typed === '-' ? await context.readInput() : typed) : await readQueryFile(file);
+  const sql =
+    file === undefined ? (typed === '-' ? await context.readInput() : typed) : await readQueryFile(file, context);
   if (Buffer.byteLength(sql) > maxQueryBytes) throw new UsageError('the query is longer than 1 MiB');
   if (sql.trim() === '') throw new UsageError('the query is empty; expected one SELECT');
   return sql;
 }
 
-async function readQueryFile(file: string): Promise<string> {
-  const found = await stat(file).catch(() => undefined);
+async function readQueryFile(file: string, { folder }: CommandContext): Promise<string> {
+  const path = resolve(folder, file);
+  const found = await stat(path).catch(() => undefined);
   if (!found) throw new UsageError(`--file: ${file} does not exist; expected a file with one SELECT`);
   if (found.isDirectory()) throw new UsageError(`--file: ${file} is a folder; expected a file with one SELECT`);
-  return (await readFile(file, 'utf8')).replace(/^\uFEFF/, '');
+  return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
 }
 
 /** Prints the command that opens the snapshot in another program, read-only. */

@@ -99,7 +99,7 @@ interface Asked {
 /** Throws UsageError that lists everything wrong with a command line. */
 async function readAsked(
   input: CommandInput,
-  { dir, effects }: Pick<CommandContext, 'dir' | 'effects'>,
+  { dir, folder, effects }: Pick<CommandContext, 'dir' | 'folder' | 'effects'>,
 ): Promise<Asked> {
   const now = effects.now();
   const options = optionReader(input, now);
@@ -118,7 +118,7 @@ async function readAsked(
     isEach: each !== undefined,
     ...{ owner, formats, month, whole, ofOwner, read },
     dimension: options.text('by') ?? 'team',
-    root: resolve(options.text('out') ?? join(dir, 'exports')),
+    root: resolve(folder, options.text('out') ?? join(dir, 'exports')),
     isRequired: options.flag('requireComplete'),
   };
 }

@@ -19,7 +19,7 @@ import type { ChildContext } from './run-in-child.ts';
 
 /** Verifies exports, in a child process: it runs reports again, and their SQL may be the user's. */
 export async function answerVerify(input: CommandInput, context: ChildContext): Promise<number> {
-  const root = resolve(input.arguments[0] ?? join(context.dir, 'exports'));
+  const root = resolve(context.folder, input.arguments[0] ?? join(context.dir, 'exports'));
   const isFolder = await stat(root).then(
     (found) => found.isDirectory(),
     (error: NodeJS.ErrnoException) => {

@@ -1,12 +1,12 @@
 import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
+import { shipped } from '../places.ts';
 
 /** Marks a folder that the demo created, so that the next demo may empty it. */
 const marker = '.costbook-demo';
 /** Allocation rules and budgets of the demo; next to `dist` in a package. */
-const demoJobs = fileURLToPath(new URL('../../jobs/demo', import.meta.url));
+const demoJobs = shipped('jobs/demo');
 const jobs = ['allocation.yaml', 'budgets.yaml'] as const;
 
 /** Creates or empties the demo folder. Throws UsageError for a folder that no demo created. */

@@ -66,7 +66,7 @@ function usd(amount: unknown): string | undefined {
 }
 
 /** The story in words. `cli` is the path of the program, for the commands to try next. */
-export function describeStory(story: Story, cli: string): string {
+export function describeStory(story: Story, cli: string, from: string): string {
   const { proven, biggestMover: mover } = story;
   const workspaces = [...new Set(story.months.flatMap((row) => Object.keys(row)))].filter(
     (name) => !['account', 'month', 'is_complete', 'total'].includes(name),
@@ -96,7 +96,7 @@ export function describeStory(story: Story, cli: string): string {
       exceedsOn ?? (Number(spent) >= Number(amount) ? 'exceeded' : ''),
     ]),
   );
-  const program = cli.includes('node_modules') ? 'npx costbook' : `node ${relative('.', cli)}`;
+  const program = cli.includes('node_modules') ? 'npx costbook' : `node ${relative(from, cli)}`;
   return `
 ${table}
 ${describeCompleteness(story.state)}
@@ -120,15 +120,15 @@ Budget forecasts: the cost of complete hours plus a forecast of the rest. 80 of 
 ${forecasts}
 
 Files:
-${story.files.map((file) => `  ${relative('.', file)}`).join('\n')}
+${story.files.map((file) => `  ${relative(from, file)}`).join('\n')}
 
 Ask the books anything:
-  ${program} sql --dir ${relative('.', story.folder) || '.'} "select resource_type, sum(cost) as cost from costs group by all order by cost desc"
+  ${program} sql --dir ${relative(from, story.folder) || '.'} "select resource_type, sum(cost) as cost from costs group by all order by cost desc"
 
-The budgets are in ${join(relative('.', story.folder), 'jobs', 'budgets.yaml')}:
-  ${program} budgets --dir ${relative('.', story.folder) || '.'}
-  ${program} budgets backtest everything --dir ${relative('.', story.folder) || '.'}
-  ${program} forecast --dir ${relative('.', story.folder) || '.'}
+The budgets are in ${join(relative(from, story.folder), 'jobs', 'budgets.yaml')}:
+  ${program} budgets --dir ${relative(from, story.folder) || '.'}
+  ${program} budgets backtest everything --dir ${relative(from, story.folder) || '.'}
+  ${program} forecast --dir ${relative(from, story.folder) || '.'}
 
 Point it at a real account:
   export COSTBOOK_URL=https://api.example.com COSTBOOK_ACCOUNT=your-account
@@ -138,6 +138,6 @@ Point it at a real account:
 With a Slack sink in costbook.yaml, "costbook alert" would now send:
 ${story.alerts.replace(/^to .*:\n/gm, '')}
 See it all in the browser:
-  ${program} serve --dir ${relative('.', story.folder) || '.'}
+  ${program} serve --dir ${relative(from, story.folder) || '.'}
 `;
 }

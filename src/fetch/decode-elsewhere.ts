@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { isCompiled, programs } from '../places.ts';
 import { type RawBody, unpackingOf } from '../platform/index.ts';
 import type { DecodedPage, Expected } from './decode.ts';
 
@@ -21,9 +22,6 @@ type Decoder = (body: RawBody, expected: Expected) => Promise<DecodedPage | unde
 /** Smaller bodies are decoded faster than a worker starts. */
 const smallBody = 32 * 1024;
 
-/** Only compiled code can start this worker thread. */
-const isCompiled = import.meta.url.endsWith('.js');
-
 let decoder: Decoder | undefined;
 
 /** Starts the worker thread early, for callers that expect large pages: the first page need not wait for it. */
@@ -44,7 +42,7 @@ export async function decodeElsewhere(body: RawBody, expected: Expected): Promis
 
 /** Starts the worker. It ends with the process, and does not keep an idle process alive. */
 function beginDecoder(): Decoder {
-  const worker = new Worker(new URL('./decode-worker.js', import.meta.url), {
+  const worker = new Worker(programs.decodeWorker, {
     execArgv: [],
     // A scanned page takes a tenth of this. Beyond it the worker ends, and this thread decodes the page.
     resourceLimits: { maxOldGenerationSizeMb: 192 },

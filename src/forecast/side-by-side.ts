@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { isCompiled, programs } from '../places.ts';
 import { type CostHistory, type Forecast, type ForecastOptions, forecastSeries } from './forecast.ts';
 
 /** The arguments of one `forecastSeries`. */
@@ -16,8 +17,6 @@ const leastOfThread = 10;
 const mostThreads = 8;
 /** How many forecasts of each thread may wait until earlier ones are read. */
 const aheadOfThread = 8;
-/** Only compiled code can start the worker threads. */
-const isCompiled = import.meta.url.endsWith('.js');
 
 /**
  * Makes many forecasts as `forecastSeries` does, on all cores, and gives them in the order of the requests. Aborting
@@ -57,7 +56,7 @@ function leastBusy(threads: readonly Thread[]): Thread | undefined {
 }
 
 function startThread(): Thread {
-  const worker = new Worker(new URL('./forecast-worker.js', import.meta.url), { execArgv: [] });
+  const worker = new Worker(programs.forecastWorker, { execArgv: [] });
   let isThere = true;
   const waiting: ((forecast: Forecast | undefined) => void)[] = []; // it answers in the order of the requests
   function stop(): void {

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { oneOf, quoted } from '../choices.ts';
 import { readYamlFile } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
+import { shipped } from '../places.ts';
 import type { Job } from './definition.ts';
 import { type JobInput, type JobReading, readJob } from './parse.ts';
 
@@ -12,7 +12,7 @@ import { type JobInput, type JobReading, readJob } from './parse.ts';
 export const reservedNames = ['allocation', 'budgets'] as const;
 
 /** The built-in jobs: next to `src` in a checkout, next to `dist` in a package. */
-const builtIn = fileURLToPath(new URL('../../jobs', import.meta.url));
+const builtIn = shipped('jobs');
 
 /** The inputs for reading a project's jobs. */
 export type JobsPlace = Omit<JobInput, 'text' | 'file' | 'isBuiltIn'> & {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { schedule as scheduleCron, setLogger } from 'node-cron';
 import type { Log } from '../effects.ts';
 import { exitCodes } from '../errors.ts';
+import { programs } from '../places.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { JobHistory } from '../warehouse/index.ts';
 import type { Job } from './definition.ts';
@@ -173,14 +173,12 @@ export function everyMinute(tick: () => void): { stop(): void } {
   return { stop: () => void task.destroy() };
 }
 
-const cliFile = fileURLToPath(new URL('../cli.js', import.meta.url));
-
 /** Starts `costbook run` in a child process that shares our output, except stdout if `isQuiet`. */
 export function startRun(
   args: readonly string[],
   { env, isQuiet }: { readonly env: Readonly<Record<string, string | undefined>>; readonly isQuiet: boolean },
 ): StartedRun {
-  const child = spawn(process.execPath, [cliFile, 'run', ...args], {
+  const child = spawn(process.execPath, [programs.cli, 'run', ...args], {
     env: { ...env },
     stdio: ['ignore', isQuiet ? 'ignore' : 'inherit', 'inherit'],
   });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server';
 import { CostbookError } from '../errors.ts';
 import type { LimitedBooks } from '../limited-books.ts';
+import { shipped } from '../places.ts';
 import { limitedTools } from './limited-tools.ts';
 import { answerSchema, month, objectOf, text } from './schemas.ts';
 import { type BooksReader, type Tool, tools } from './tools.ts';
@@ -90,7 +91,7 @@ function registerPage(server: McpServer, name: string, title: string): void {
       {
         uri,
         mimeType: 'text/markdown',
-        text: await readFile(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8'),
+        text: await readFile(shipped(`docs/${name}.md`), 'utf8'),
       },
     ],
   }));

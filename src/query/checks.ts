@@ -1,11 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { MachineError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import type { Check, CheckResult } from '../warehouse/index.ts';
 import type { CheckReported } from './run-checks.ts';
 import { runChild, toError } from './run-child.ts';
-
-const program = fileURLToPath(new URL('child-main.js', import.meta.url));
 
 /** The default time limit of one check. */
 const usualCheckMs = 10 * 60_000;
@@ -57,7 +54,7 @@ export async function runChecks(
     }
     try {
       await runChild(
-        { program, request: { checks: asked }, dir, subject: 'it', onEvent },
+        { service: 'checks', input: asked, dir, subject: 'it', onEvent },
         { timeoutMs, isTimedByEvent: true, signal, write: () => Promise.resolve() },
       );
     } catch (error) {

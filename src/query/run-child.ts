@@ -9,7 +9,9 @@ import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { CostbookError, exitCodes, MachineError } from '../errors.ts';
 import { allocatorSettings, allocatorVariable, memoryLimitMb } from '../memory.ts';
+import { programs } from '../places.ts';
 import type { Failure } from './question.ts';
+import type { ServiceAnswer, ServiceInput, ServiceName } from './services.ts';
 
 const shell = '/bin/sh';
 
@@ -20,11 +22,10 @@ const maxScriptHeapMb = 512;
 const maxWords = 16_384;
 
 /** One job for a child process. */
-export interface ChildTask {
-  /** Its program, which calls `serveParent`. */
-  readonly program: string;
-  /** The request, sent as one line of JSON. */
-  readonly request: unknown;
+export interface ChildTask<S extends ServiceName = ServiceName> {
+  readonly service: S;
+  /** What the service gets, sent as one line of JSON. */
+  readonly input: ServiceInput<S>;
   /** The project folder: a killed child's spill files there are removed. */
   readonly dir: string;
   /** Name of the job in messages: `the query`. */
@@ -54,7 +55,10 @@ export interface ChildLimits {
  * \n Throws the child's failure, MachineError if it took too long or too much memory, and what `write` or the signal
  * throws; parts of the answer may have been written by then.
  */
-export async function runChild<T>(task: ChildTask, limits: ChildLimits): Promise<T> {
+export async function runChild<S extends ServiceName>(
+  task: ChildTask<S>,
+  limits: ChildLimits,
+): Promise<ServiceAnswer<S>> {
   const { timeoutMs, write, signal, memoryMb = childMemoryMb(), hasKernelLimit = true } = limits;
   const { subject } = task;
   signal.throwIfAborted();
@@ -85,9 +89,11 @@ export async function runChild<T>(task: ChildTask, limits: ChildLimits): Promise
   }
 
   try {
-    child.stdin.on('error', () => undefined).write(`${JSON.stringify({ reader, request: task.request })}\n`); // it may have ended already
+    child.stdin
+      .on('error', () => undefined)
+      .write(`${JSON.stringify({ reader, service: task.service, input: task.input })}\n`); // it may have ended already
     const [end, printed] = await Promise.all([
-      readWords<T>(child.words, onEvent),
+      readWords<ServiceAnswer<S>>(child.words, onEvent),
       beginningOf(child.stderr),
       (async () => {
         for await (const chunk of child.data) {
@@ -157,8 +163,8 @@ interface Child extends ChildProcess {
 /** The whole environment of a child. */
 const environment = { [allocatorVariable]: allocatorSettings };
 
-function startChild({ program: file, folder = '/' }: ChildTask, memoryMb: number, hasKernelLimit: boolean): Child {
-  const node = [process.execPath, `--max-old-space-size=${maxScriptHeapMb}`, file];
+function startChild({ folder = '/' }: ChildTask, memoryMb: number, hasKernelLimit: boolean): Child {
+  const node = [process.execPath, `--max-old-space-size=${maxScriptHeapMb}`, programs.child];
   // Limits the data segment and not the address space, of which V8 reserves far more than it uses. If no limit can be
   // set (macOS has none), the child starts without. No core file: it would contain the books, and several gigabytes.
   const script = '(ulimit -d "$1") 2>/dev/null && ulimit -d "$1"; ulimit -c 0; shift; exec "$@"';

@@ -1,9 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import type { SparkStatement } from '../engine/index.ts';
 import type { Answered, Question, StatementAsked } from './question.ts';
 import { type ChildLimits, runChild } from './run-child.ts';
-
-const program = fileURLToPath(new URL('child-main.js', import.meta.url));
 
 export type AskOptions = Omit<ChildLimits, 'isTimedByEvent'>;
 
@@ -12,11 +9,11 @@ export type AskOptions = Omit<ChildLimits, 'isTimedByEvent'>;
  * has limited time and memory. Nothing that a user's SQL does there remains. Throws as `runChild` does.
  */
 export function ask(question: Question, options: AskOptions): Promise<Answered> {
-  return runChild({ program, request: { question }, dir: question.dir, subject: 'the query' }, options);
+  return runChild({ service: 'query', input: question, dir: question.dir, subject: 'the query' }, options);
 }
 
 /** Writes a query for a cluster, in a child process as `ask`. */
 export function askStatement(asked: StatementAsked, options: Omit<AskOptions, 'write'>): Promise<SparkStatement> {
-  const task = { program, request: { statement: asked }, dir: asked.dir, subject: 'the query' };
+  const task = { service: 'statement', input: asked, dir: asked.dir, subject: 'the query' } as const;
   return runChild(task, { ...options, write: () => Promise.resolve() });
 }

@@ -4,6 +4,7 @@ import { kill } from 'node:process';
 import { createInterface } from 'node:readline';
 import { adviceOf, CostbookError, exitCodeOf, isSystemError, messageOf, systemWords } from '../errors.ts';
 import type { Failure } from './question.ts';
+import type { ServiceName, Services } from './services.ts';
 
 /** How long an interrupted job may take to end in order. */
 const graceMs = 3000;
@@ -24,11 +25,11 @@ export interface Parent {
 }
 
 /**
- * Runs the job that the parent sends with `runChild`, then ends this process. Its stdin delivers the request and stays
+ * Runs the service that the parent asks for with `runChild`, then ends this process. Its stdin delivers the request and stays
  * open: when it ends, the parent no longer wants an answer, or is dead. SQL can make DuckDB print to stdout, so that
  * leads nowhere, and answers use descriptors of their own.
  */
-export async function serveParent<Request, T>(work: (request: Request, parent: Parent) => Promise<T>): Promise<void> {
+export async function serveParent(services: Services): Promise<void> {
   const abort = new AbortController();
   const words = new Socket({ fd: 3 });
   const data = new Socket({ fd: 4 });
@@ -42,7 +43,7 @@ export async function serveParent<Request, T>(work: (request: Request, parent: P
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
   const [line] = await once(lines, 'line');
-  const { reader, request } = JSON.parse(line) as { reader: string; request: Request };
+  const { reader, service, input } = JSON.parse(line) as { reader: string; service: ServiceName; input: never };
   const parent: Parent = {
     signal: abort.signal,
     reader,
@@ -54,8 +55,8 @@ export async function serveParent<Request, T>(work: (request: Request, parent: P
       words.write(`${JSON.stringify({ event })}\n`);
     },
   };
-  const end = await work(request, parent).then(
-    (done) => ({ done }),
+  const end = await services[service](input, parent).then(
+    (done: unknown) => ({ done }),
     (error: unknown) => ({ failure: asFailure(error) }),
   );
   data.end();

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { shipped } from '../places.ts';
 
 /** The addresses of the files that pages load; each contains the hash of its content. */
 export interface AssetUrls {
@@ -26,8 +26,7 @@ export type Encoding = 'br' | 'gzip' | 'identity';
 /** Half a second for the largest file; more saves little. */
 const brotliQuality = 6;
 
-/** The files next to `src` in a checkout, next to `dist` in a package. */
-const folder = fileURLToPath(new URL('../../web', import.meta.url));
+const folder = shipped('web');
 const charts = createRequire(import.meta.url).resolve('echarts/dist/echarts.common.min.js');
 
 const files = {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
+import { shipped } from '../places.ts';
 import { hasInclude, includeFragments, toLines } from './sql-fragments.ts';
 import { parseHeader } from './sql-header.ts';
 
@@ -54,8 +54,8 @@ export interface SqlFile {
   readonly problems?: readonly string[];
 }
 
-/** The folder of the built-in SQL files: next to `src` in a checkout, next to `dist` in a package. */
-export const builtInSql = fileURLToPath(new URL('../../sql', import.meta.url));
+/** The folder of the built-in SQL files. */
+export const builtInSql = shipped('sql');
 const fragments = join(builtInSql, 'fragments');
 
 /** Whether a file is part of the program, not of a user's own `sql` folder. */

@@ -93,6 +93,7 @@ async function ingestFrom({ story, days, as, faults, faultSeed, concurrency }: R
     },
     signal: AbortSignal.timeout(roundLimitMs),
     write: async (data) => void said.push(String(data)),
+    folder: '/',
     isTerminal: false,
     layout: {},
     waitingFor: () => undefined,

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll } from 'vitest';
+import type { ProgramEffects, usualEffects } from '../../src/program-effects.ts';
 import type { ScriptedPlatform } from './scripted-platform.ts';
 
 /** The program as a user starts it; another build can be named, so that two can be tested next to each other. */
@@ -25,7 +27,7 @@ export async function newProject(): Promise<string> {
   return dir;
 }
 
-/** What a process said and how it ended. */
+/** What a command said and how it ended. */
 export interface Ended {
   /** 128 + n where signal n ended it. */
   readonly exitCode: number;
@@ -41,7 +43,10 @@ export interface Started {
 
 const stillAtWork = /^\{"at":"[^"]*","level":"info",.*"event":"work.continues",.*\}\n/gm;
 
-/** Starts the program with nothing of this process' environment but the path. */
+/**
+ * Starts the program as a process, with nothing of this process' environment but the path. Only where the process is the
+ * point: its signals, its death, its locks, its terminal, a second command beside it. Everything else is `runCli`.
+ */
 export function startCli(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -70,8 +75,115 @@ export function startCli(
   return { process: child, ended };
 }
 
-export function runCli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  return startCli(args, env).ended;
+/** A command line that runs in this process. */
+export interface Running {
+  readonly ended: Promise<Ended>;
+  /** The first line of stdout, once it is there. */
+  readonly firstLine: Promise<string>;
+  /** What it has said so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Sends it a signal, as a scheduler or a person at a terminal would. */
+  signal(name: 'SIGINT' | 'SIGTERM'): void;
+}
+
+interface Program {
+  main(argv: readonly string[], effects: ProgramEffects): Promise<number>;
+  usualEffects: typeof usualEffects;
+}
+
+/** The compiled program, which is loaded once: what a user runs is what is tested. */
+let program: Promise<Program> | undefined;
+const running = new Set<Running>();
+afterAll(async () => {
+  for (const one of running) one.signal('SIGTERM');
+  await Promise.all([...running].map(({ ended }) => ended));
+});
+
+/** Runs a command line in this process, with streams of its own and nothing of this process' environment but the path. */
+export function startMain(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  { cwd = process.cwd(), stdin = '' }: { readonly cwd?: string; readonly stdin?: string } = {},
+): Running {
+  const out = capture();
+  const err = capture();
+  let take: ((signal: 'SIGINT' | 'SIGTERM') => void) | undefined;
+  let early: 'SIGINT' | 'SIGTERM' | undefined;
+  const mask = process.umask();
+  async function run(): Promise<Ended> {
+    program ??= import(new URL('../../dist/main.js', import.meta.url).href) as Promise<Program>;
+    const { main, usualEffects: usual } = await program;
+    const environment = { PATH: process.env['PATH'] ?? '', ...env };
+    try {
+      const exitCode = await main(args, {
+        ...usual(environment),
+        ...{ stdin: Readable.from(stdin === '' ? [] : [stdin]), stdout: out.stream, stderr: err.stream },
+        ...{ env: environment, folder: cwd },
+        setUmask: (wanted) => void process.umask(wanted),
+        onSignal(taker) {
+          take = taker;
+          if (early !== undefined) taker(early);
+        },
+        onUnhandledRejection: () => undefined, // the test runner reports them
+        endBySignal(signal) {
+          throw new Error(`the command did not end after ${signal}`);
+        },
+        interrupt: () => undefined,
+      });
+      return { exitCode, stdout: out.text(), stderr: err.text().replace(stillAtWork, '') };
+    } finally {
+      process.umask(mask);
+      out.end();
+      running.delete(started);
+    }
+  }
+  const started: Running = {
+    ended: run(),
+    firstLine: out.firstLine,
+    stdout: out.text,
+    stderr: err.text,
+    signal(name) {
+      if (take === undefined) early = name;
+      else take(name);
+    },
+  };
+  running.add(started);
+  return started;
+}
+
+/** A stream whose text is kept. */
+function capture() {
+  const chunks: Buffer[] = [];
+  const text = () => Buffer.concat(chunks).toString();
+  const { promise: firstLine, resolve, reject } = deferred<string>();
+  firstLine.catch(() => undefined); // most tests do not read it
+  const stream = new Writable({
+    write(chunk: Buffer, _, done) {
+      chunks.push(Buffer.from(chunk));
+      const end = text().indexOf('\n');
+      if (end >= 0) resolve(text().slice(0, end));
+      done();
+    },
+  });
+  return { stream, text, firstLine, end: () => reject(new Error(`no line on stdout: ${text()}`)) };
+}
+
+function deferred<T>(): { promise: Promise<T>; resolve(value: T): void; reject(error: Error): void } {
+  let [resolve, reject]: [(value: T) => void, (error: Error) => void] = [() => undefined, () => undefined];
+  const promise = new Promise<T>((done, fail) => {
+    [resolve, reject] = [done, fail];
+  });
+  return { promise, resolve, reject };
+}
+
+/** Runs a command line in this process to its end. */
+export function runCli(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  options: { readonly cwd?: string; readonly stdin?: string } = {},
+): Promise<Ended> {
+  return startMain(args, env, options).ended;
 }
 
 /** One account in the JSON answer of an ingest. */

@@ -25,7 +25,8 @@ describe('a choice', () => {
 });
 
 describe('COSTBOOK_JSON', () => {
-  const json = (value: string) => readCommonOptions({}, { COSTBOOK_JSON: value }, false).json;
+  const json = (value: string) =>
+    readCommonOptions({}, { env: { COSTBOOK_JSON: value }, folder: '/', clock: () => 0, isTerminal: false }).json;
 
   test('is true, false, 1, 0 or empty', () => {
     expect(['true', '1', 'false', '0', ''].map(json)).toEqual([true, true, false, false, false]);

@@ -43,6 +43,7 @@ describe('costbook emulator', () => {
       env: {},
       signal,
       write,
+      folder: '/',
       isTerminal: false,
       layout: {},
       waitingFor: () => undefined,

@@ -4,20 +4,13 @@ import { columnsOf, completenessOf } from '../reports/index.ts';
 import { type Connection, fromSource, openBooks, pivotedTable, SqlError } from '../warehouse/index.ts';
 import { answer } from './answer.ts';
 import type { Answered, Question, StatementAsked } from './question.ts';
-import { type ChecksAsked, runInBooks } from './run-checks.ts';
-import { type Parent, serveParent } from './serve-parent.ts';
+import type { Parent } from './serve-parent.ts';
 
-// The process that runs users' SQL; only run-query.ts and checks.ts start it.
-
-type Request = { question: Question } | { checks: ChecksAsked } | { statement: StatementAsked };
-
-await serveParent(async (request: Request, parent): Promise<Answered | SparkStatement | null> => {
-  if ('statement' in request) return statementInBooks(request.statement, parent);
-  return 'question' in request ? answerInBooks(request.question, parent) : runInBooks(request.checks, parent);
-});
-
-/** Writes a query for the cluster, after DuckDB has read and bound it. */
-async function statementInBooks({ dir, sql }: StatementAsked, { reader, signal }: Parent): Promise<SparkStatement> {
+/** Writes a query for the cluster, after DuckDB has read and bound it. Runs in the child. */
+export async function statementInBooks(
+  { dir, sql }: StatementAsked,
+  { reader, signal }: Parent,
+): Promise<SparkStatement> {
   const books = await openBooks(dir, { lockedDown: true, reader, signal });
   try {
     const { connection } = books;
@@ -40,7 +33,8 @@ async function plainSelect(connection: Connection, sql: string): Promise<string>
   return sql.trimEnd().replace(/;$/, '');
 }
 
-async function answerInBooks(question: Question, { reader, signal, write }: Parent): Promise<Answered> {
+/** Answers what a person typed. Runs in the child. */
+export async function answerInBooks(question: Question, { reader, signal, write }: Parent): Promise<Answered> {
   const { dir, asOf: asOfOrNull, file, rowsFile } = question;
   const asOf = asOfOrNull ?? undefined;
   const lockedDown = rowsFile === undefined;

@@ -1,0 +1,112 @@
+import { type Argument, Command as Commander, Option } from 'commander';
+import { type Command, type CommandInput, commonOptions } from '../commands/index.ts';
+import { nearest } from '../did-you-mean.ts';
+import { UsageError } from '../errors.ts';
+import { version } from '../version.ts';
+
+/** A command that a person asked for. */
+export interface ChosenCommand {
+  readonly command: Command;
+  readonly input: CommandInput;
+}
+
+/** Where help and mistakes are written. */
+export interface HelpPlace {
+  writeOut(text: string): void;
+  writeErr(text: string): void;
+  readonly width: number;
+}
+
+/**
+ * Reads a command line with these commands. Throws CommanderError after it wrote help or a mistake, and UsageError for
+ * help about an unknown command. Undefined if nothing was asked for.
+ */
+export async function parseCommandLine(
+  argv: readonly string[],
+  commands: readonly Command[],
+  place: HelpPlace,
+): Promise<ChosenCommand | undefined> {
+  checkHelp(argv, commands);
+  let chosen: ChosenCommand | undefined;
+  const program = describeProgram(commands, place, (command, input) => {
+    chosen = { command, input };
+  });
+  await program.parseAsync(argv, { from: 'user' });
+  return chosen;
+}
+
+/** Throws UsageError for help about an unknown command; commander would print the whole help. */
+function checkHelp([first, name]: readonly string[], commands: readonly Command[]): void {
+  if (first !== 'help' || name === undefined || name.startsWith('-')) return;
+  const names = [...commands.map((command) => command.name), 'help'];
+  if (names.includes(name)) return;
+  const guess = nearest(name, names);
+  throw new UsageError(
+    `there is no command "${name}"${guess === undefined ? '' : ` (did you mean "${guess}"?)`}: "costbook --help" lists all of them`,
+  );
+}
+
+/** The words below the list of commands. */
+const firstSteps = `
+To try it:                  costbook demo
+To start a project:         costbook init books
+If something is wrong:      costbook status, costbook doctor, costbook alerts --open
+A command and its options:  costbook help <command>`;
+
+function argumentTerm(argument: Argument): string {
+  return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
+}
+
+/** Commander's message about a mistake on the command line, in one line, with the next step. */
+function mistakeOnLine(text: string, step: string): string {
+  const words = text.replace(/^error: /, '').trim();
+  const [, fault = words, guess] = /^(.*)\n\(Did you mean (.*)\?\)$/s.exec(words) ?? [];
+  return `costbook: ${fault.replace(/\.$/, '')}${guess === undefined ? '' : ` (did you mean ${guess}?)`}: ${step}\n`;
+}
+
+/** Builds commander's program from the command table. */
+function describeProgram(
+  commands: readonly Command[],
+  { writeOut, writeErr, width }: HelpPlace,
+  choose: (command: Command, input: CommandInput) => void,
+): Commander {
+  const output = { writeOut, writeErr, getOutHelpWidth: () => width, getErrHelpWidth: () => width };
+  const program = new Commander('costbook')
+    .description('Fetches, reconciles, reports and watches the costs of a cloud workload platform.')
+    .version(version, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', "Show a command's options and examples.")
+    // Without "[options]", summaries have enough room to wrap at 80 columns.
+    .configureHelp({ subcommandTerm: (sub) => [sub.name(), ...sub.registeredArguments.map(argumentTerm)].join(' ') })
+    .addHelpText('after', firstSteps)
+    .exitOverride()
+    .configureOutput({
+      ...output,
+      outputError: (text, write) => write(mistakeOnLine(text, '"costbook --help" lists the commands')),
+    });
+  for (const option of commonOptions) program.addOption(new Option(option.flags, option.summary));
+  for (const command of commands) {
+    const sub = program
+      .command(command.name)
+      .description(command.summary)
+      .addHelpOption(new Option('-h, --help', 'show this help').helpGroup('Common options:'))
+      .exitOverride()
+      .configureOutput({
+        ...output,
+        outputError: (text, write) => write(mistakeOnLine(text, `"costbook help ${command.name}" lists the options`)),
+      });
+    for (const argument of command.arguments ?? []) sub.argument(argument.name, argument.summary);
+    for (const { flags, summary, isRepeatable } of command.options) {
+      const option = new Option(flags, summary);
+      if (isRepeatable) option.argParser((value, before: readonly string[] = []) => [...before, value]);
+      sub.addOption(option);
+    }
+    for (const option of commonOptions)
+      sub.addOption(new Option(option.flags, option.summary).helpGroup('Common options:'));
+    sub.addHelpText('after', `\nExamples:\n${command.examples.map((example) => `  ${example}`).join('\n')}`);
+    sub.action(() => {
+      choose(command, { arguments: sub.args, options: sub.optsWithGlobals<CommandInput['options']>() });
+    });
+  }
+  return program;
+}

@@ -1,0 +1,262 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CommanderError } from 'commander';
+import { type Console, openConsole, openSharedHttp, parseCommandLine, type SharedHttp } from './command-line/index.ts';
+import {
+  type Command,
+  type CommandContext,
+  type CommandInput,
+  type CommonOptions,
+  commandsFor,
+  readCommonOptions,
+} from './commands/index.ts';
+import { readFileMode, umaskOf } from './config/file-mode.ts';
+import { correctClock, type Log, openClock } from './effects.ts';
+import { ClosedPipeError, exitCodeOf, exitCodes, InterruptedError, UsageError, wordsOf } from './errors.ts';
+import { humanLog, jsonLog } from './log.ts';
+import { causeInMisplaced, describeMisplaced } from './misplaced.ts';
+import type { EndSignal, ProgramEffects } from './program-effects.ts';
+import { noProjectWords } from './project-folder.ts';
+import { openProgress, type Progress } from './terminal/progress.ts';
+import { usualWidth } from './terminal/text-width.ts';
+import { version } from './version.ts';
+
+export { usualEffects } from './program-effects.ts';
+
+/** How long a run may take to end gracefully after a signal before it is killed. */
+const graceMs = 25_000;
+/** A second signal this soon repeats the first: `npm run` forwards a Ctrl-C that its child already received. */
+const echoMs = 250;
+/** The progress line mentions a request that waits longer than this. */
+const longWaitMs = 5000;
+
+/** What one command line does, from its start to its end. */
+interface Invocation {
+  readonly effects: ProgramEffects;
+  readonly console: Console;
+  readonly http: SharedHttp;
+  /** Aborted by a signal with InterruptedError, and by an unhandled rejection with what was rejected. */
+  readonly signal: AbortSignal;
+  /** The project folder of the command, once it is known; undefined if the command needs none. */
+  project: string | undefined;
+  /** The number of the run, once there is one. */
+  runNumber: number | undefined;
+}
+
+/**
+ * Runs one command line, the words behind `costbook`, and returns the exit code of its process. Everything that it takes
+ * from the process comes with `effects`; nothing of it is left running, and nothing is kept for the next command line.
+ * Throws nothing: it reports every failure on stderr.
+ */
+export async function main(argv: readonly string[], effects: ProgramEffects): Promise<number> {
+  const interruption = new AbortController();
+  const { signal } = interruption;
+  const invocation: Invocation = {
+    effects,
+    signal,
+    console: openConsole(effects, signal),
+    http: openSharedHttp(effects, signal),
+    project: undefined,
+    runNumber: undefined,
+  };
+  endGracefully(interruption, effects);
+  // An unhandled rejection must not kill a run halfway: the run ends gracefully, then reports it.
+  let forgotten: { readonly error: unknown } | undefined;
+  effects.onUnhandledRejection((error) => {
+    forgotten ??= { error };
+    interruption.abort(error);
+  });
+  try {
+    const exitCode = await runCommandLine(argv, invocation);
+    return forgotten === undefined ? exitCode : report(forgotten.error, invocation);
+  } catch (error) {
+    const exitCode = report(error, invocation);
+    if (exitCode !== exitCodes.done) return exitCode;
+    await nextTurn(); // commander does not wait until its help is written
+    const failure = invocation.console.outputFailure();
+    return failure === undefined ? exitCode : report(failure, invocation);
+  } finally {
+    invocation.console.close();
+    await invocation.http.close();
+  }
+}
+
+/** The first signal asks the command to end; a second one, or too long a wait, ends it at once. */
+function endGracefully(interruption: AbortController, { onSignal, elapsed, later, endBySignal }: ProgramEffects): void {
+  let interruptedAt = 0;
+  onSignal((signal: EndSignal) => {
+    if (interruption.signal.aborted) {
+      if (elapsed() - interruptedAt > echoMs) endBySignal(signal);
+      return;
+    }
+    interruptedAt = elapsed();
+    interruption.abort(new InterruptedError(signal));
+    later(graceMs, () => endBySignal(signal));
+  });
+}
+
+async function runCommandLine(argv: readonly string[], invocation: Invocation): Promise<number> {
+  const { effects, console } = invocation;
+  const chosen = await parseCommandLine(argv, await commandsFor(argv), {
+    writeOut: console.writeHelp,
+    writeErr: (text) => void effects.stderr.write(text),
+    width: effects.stdout.isTTY ? effects.stdout.columns || usualWidth : usualWidth,
+  });
+  if (chosen === undefined) return exitCodes.done;
+  const { command, input } = chosen;
+  const { context, progress } = contextFrom(command, input.options, invocation);
+  try {
+    effects.setUmask(umaskOf(readFileMode(context.dir, context.env)));
+    checkFolder(context.dir, command);
+    if (command.needsProject?.(input) ?? true) invocation.project = context.dir;
+    await workByPlatformTime(command, context, invocation);
+    return await command.run(input, context);
+  } finally {
+    progress?.end();
+  }
+}
+
+/**
+ * Corrects the clock before a command reads anything, if the project's books know that it is ahead of the platform's.
+ * Servers are left out: the clock may be repaired while they run, and the commands that they start correct their own.
+ */
+async function workByPlatformTime(command: Command, { dir, effects }: CommandContext, of: Invocation): Promise<void> {
+  if (of.project === undefined || command.staysUp) return;
+  const { publishedClock } = await import('./warehouse/snapshot-file.ts');
+  correctClock(effects, await publishedClock(dir), { isReported: command.name === 'doctor' });
+}
+
+/** Throws UsageError if the project folder is missing or is a file. */
+function checkFolder(dir: string, command: Command): void {
+  const found = statSync(dir, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return;
+  if (found) throw new UsageError(`${dir} is a file: --dir (COSTBOOK_DIR) must name the project folder`);
+  if (command.makesFolder === undefined) {
+    throw new UsageError(
+      `the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook init" creates a new one`,
+    );
+  }
+  if (statSync(dirname(dir), { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new UsageError(
+    `neither the project folder ${dir} nor its parent folder exists: check --dir (COSTBOOK_DIR), or create it first`,
+  );
+}
+
+/** The only place that turns a failure into a message and an exit code. */
+function report(error: unknown, invocation: Invocation): number {
+  const { console } = invocation;
+  if (error instanceof CommanderError) {
+    // Commander has already written its message (help, or a mistake on the command line).
+    return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+  }
+  const misplaced = invocation.project === undefined ? [] : causeInMisplaced(error, invocation.project);
+  const exitCode = misplaced.length > 0 ? exitCodes.unproven : exitCodeOf(error);
+  if (exitCode === exitCodes.bug) {
+    console.tell(
+      `costbook: this is a bug in Costbook ${version}; please report it with these lines:\n${error instanceof Error ? error.stack : String(error)}`,
+    );
+  } else if (misplaced.length > 0) {
+    for (const each of misplaced) {
+      console.tell(`costbook: ${describeMisplaced(each)}: run "costbook repair", which moves it aside`);
+    }
+  } else if (!(error instanceof ClosedPipeError)) {
+    for (const line of withoutProject(error, wordsOf(error), invocation)) console.tell(line);
+  }
+  return exitCode;
+}
+
+/** The message of an error; if the folder is not a project, only that, because it must be corrected first. */
+function withoutProject(error: unknown, words: readonly string[], { project, effects }: Invocation): readonly string[] {
+  if (!(error instanceof UsageError) || project === undefined) return words;
+  const noProject = noProjectWords(project, effects.env);
+  // An error that already points to init needs no second sentence.
+  if (noProject === undefined || words.some((line) => line.includes('"costbook init"'))) return words;
+  return [`costbook: ${noProject}`];
+}
+
+/** The context of a command, and its progress display, unless the command is a server. */
+function contextFrom(
+  command: Command,
+  options: CommandInput['options'],
+  invocation: Invocation,
+): { readonly context: CommandContext; readonly progress: Progress | undefined } {
+  const { effects, console, http, signal } = invocation;
+  const { env, folder, stdin, stdout, stderr } = effects;
+  if (env['COSTBOOK_TOKEN']) console.secrets.keep(env['COSTBOOK_TOKEN']);
+  const isTerminal = stderr.isTTY === true;
+  const settings = readCommonOptions(options, { env, folder, clock: effects.clock, isTerminal });
+  const { log, hasLiveLine } = openLog(command, settings, invocation);
+  const progress =
+    command.staysUp === undefined ? openCommandProgress(command, log, hasLiveLine, invocation) : undefined;
+  const quietly = <T>(work: () => Promise<T>) => (progress === undefined ? work() : progress.quiet(work));
+  const context: CommandContext = {
+    effects: { ...openClock(settings.now), log, random: effects.random, sleep: effects.sleep },
+    dir: settings.dir,
+    folder,
+    json: settings.json,
+    env,
+    signal,
+    write: console.write,
+    isTerminal: stdout.isTTY === true,
+    layout: { width: stdout.isTTY ? stdout.columns || usualWidth : undefined, isExact: settings.isExact },
+    readInput: () => quietly(console.readInput),
+    tell: (words) => console.tell(words),
+    progress: (words) => progress?.show(words),
+    nameRun: (number) => {
+      invocation.runNumber = number;
+    },
+    ask:
+      stdin.isTTY && isTerminal
+        ? (question, { isHidden } = { isHidden: false }) => quietly(() => console.ask(question, isHidden))
+        : undefined,
+    keepSecret: (secret) => console.secrets.keep(secret),
+    redact: (words) => console.secrets.redact(words),
+    httpAnswers: http.answers,
+    waitingFor: () => http.waiting.longest(),
+    openHttp: http.open,
+  };
+  return { context, progress };
+}
+
+/** The log, and whether a live line shows progress. */
+function openLog(
+  command: Command,
+  { logFormat, isFormatAsked, json: isJson }: CommonOptions,
+  invocation: Invocation,
+): { readonly log: Log; readonly hasLiveLine: boolean } {
+  const { console, effects } = invocation;
+  const isTerminal = effects.stderr.isTTY === true;
+  // A dumb terminal cannot erase a line.
+  const hasLiveLine =
+    isTerminal && effects.env['TERM'] !== 'dumb' && logFormat === 'human' && command.staysUp === undefined;
+  const place = { say: console.say, now: effects.clock, runNumber: () => invocation.runNumber };
+  if (logFormat === 'json') {
+    const json = jsonLog(place);
+    // If the user asked for JSON, messages are JSON too; if it is only the default, messages stay text.
+    if (isFormatAsked) console.tellBy(json.tell);
+    return { log: json, hasLiveLine };
+  }
+  const human = humanLog(place, {
+    isSeen: isTerminal,
+    isAnswered: isTerminal && effects.stdout.isTTY === true && !isJson && command.staysUp === undefined,
+  });
+  // Only warnings interrupt a live line.
+  return { log: hasLiveLine ? { ...human, info: () => undefined } : human, hasLiveLine };
+}
+
+function openCommandProgress(
+  command: Command,
+  log: Log,
+  hasLiveLine: boolean,
+  { console, http, effects }: Invocation,
+): Progress {
+  return openProgress({
+    command: command.name,
+    draw: hasLiveLine ? (line) => console.liveLine.show(line) : undefined,
+    log,
+    waitingFor: () => http.waiting.longest(longWaitMs),
+    lastWroteAt: console.lastWroteAt,
+    elapsed: effects.elapsed,
+  });
+}

@@ -1,0 +1,24 @@
+import type { SparkStatement } from '../engine/index.ts';
+import type { Answered, Question, StatementAsked } from './question.ts';
+import type { ChecksAsked } from './run-checks.ts';
+import type { Parent } from './serve-parent.ts';
+
+/** What a child process can be asked for: the service's name, its input and its answer, each as JSON. */
+interface Protocol {
+  /** One SELECT that a person typed. */
+  readonly query: { readonly input: Question; readonly answer: Answered };
+  /** A query written for a cluster. */
+  readonly statement: { readonly input: StatementAsked; readonly answer: SparkStatement };
+  readonly checks: { readonly input: ChecksAsked; readonly answer: null };
+  /** A command over the books; `run-in-child.ts` knows its input and its answer. */
+  readonly command: { readonly input: object; readonly answer: unknown };
+}
+
+export type ServiceName = keyof Protocol;
+export type ServiceInput<S extends ServiceName> = Protocol[S]['input'];
+export type ServiceAnswer<S extends ServiceName> = Protocol[S]['answer'];
+
+/** The services of the child process. */
+export type Services = {
+  readonly [S in ServiceName]: (input: ServiceInput<S>, parent: Parent) => Promise<ServiceAnswer<S>>;
+};
