@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import { main } from './main.ts';
-import { usualEffects } from './program-effects.ts';
+import { main, usualEffects } from './main.ts';
 
 // The SDK of object stores would print that its later versions need a newer Node.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';

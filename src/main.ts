@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CommanderError } from 'commander';
-import { type Console, openConsole, openSharedHttp, parseCommandLine, type SharedHttp } from './command-line/index.ts';
+import { openSharedHttp, openStreams, parseCommandLine, type SharedHttp, type Streams } from './command-line/index.ts';
 import {
   type Command,
   type CommandContext,
@@ -22,7 +22,7 @@ import { openProgress, type Progress } from './terminal/progress.ts';
 import { usualWidth } from './terminal/text-width.ts';
 import { version } from './version.ts';
 
-export { usualEffects } from './program-effects.ts';
+export { usualEffects } from './command-line/index.ts';
 
 /** How long a run may take to end gracefully after a signal before it is killed. */
 const graceMs = 25_000;
@@ -34,7 +34,7 @@ const longWaitMs = 5000;
 /** What one command line does, from its start to its end. */
 interface Invocation {
   readonly effects: ProgramEffects;
-  readonly console: Console;
+  readonly streams: Streams;
   readonly http: SharedHttp;
   /** Aborted by a signal with InterruptedError, and by an unhandled rejection with what was rejected. */
   readonly signal: AbortSignal;
@@ -55,7 +55,7 @@ export async function main(argv: readonly string[], effects: ProgramEffects): Pr
   const invocation: Invocation = {
     effects,
     signal,
-    console: openConsole(effects, signal),
+    streams: openStreams(effects, signal),
     http: openSharedHttp(effects, signal),
     project: undefined,
     runNumber: undefined,
@@ -74,10 +74,10 @@ export async function main(argv: readonly string[], effects: ProgramEffects): Pr
     const exitCode = report(error, invocation);
     if (exitCode !== exitCodes.done) return exitCode;
     await nextTurn(); // commander does not wait until its help is written
-    const failure = invocation.console.outputFailure();
+    const failure = invocation.streams.outputFailure();
     return failure === undefined ? exitCode : report(failure, invocation);
   } finally {
-    invocation.console.close();
+    invocation.streams.close();
     await invocation.http.close();
   }
 }
@@ -97,9 +97,9 @@ function endGracefully(interruption: AbortController, { onSignal, elapsed, later
 }
 
 async function runCommandLine(argv: readonly string[], invocation: Invocation): Promise<number> {
-  const { effects, console } = invocation;
+  const { effects, streams } = invocation;
   const chosen = await parseCommandLine(argv, await commandsFor(argv), {
-    writeOut: console.writeHelp,
+    writeOut: streams.writeHelp,
     writeErr: (text) => void effects.stderr.write(text),
     width: effects.stdout.isTTY ? effects.stdout.columns || usualWidth : usualWidth,
   });
@@ -145,7 +145,7 @@ function checkFolder(dir: string, command: Command): void {
 
 /** The only place that turns a failure into a message and an exit code. */
 function report(error: unknown, invocation: Invocation): number {
-  const { console } = invocation;
+  const { streams } = invocation;
   if (error instanceof CommanderError) {
     // Commander has already written its message (help, or a mistake on the command line).
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
@@ -153,15 +153,15 @@ function report(error: unknown, invocation: Invocation): number {
   const misplaced = invocation.project === undefined ? [] : causeInMisplaced(error, invocation.project);
   const exitCode = misplaced.length > 0 ? exitCodes.unproven : exitCodeOf(error);
   if (exitCode === exitCodes.bug) {
-    console.tell(
+    streams.tell(
       `costbook: this is a bug in Costbook ${version}; please report it with these lines:\n${error instanceof Error ? error.stack : String(error)}`,
     );
   } else if (misplaced.length > 0) {
     for (const each of misplaced) {
-      console.tell(`costbook: ${describeMisplaced(each)}: run "costbook repair", which moves it aside`);
+      streams.tell(`costbook: ${describeMisplaced(each)}: run "costbook repair", which moves it aside`);
     }
   } else if (!(error instanceof ClosedPipeError)) {
-    for (const line of withoutProject(error, wordsOf(error), invocation)) console.tell(line);
+    for (const line of withoutProject(error, wordsOf(error), invocation)) streams.tell(line);
   }
   return exitCode;
 }
@@ -181,9 +181,9 @@ function contextFrom(
   options: CommandInput['options'],
   invocation: Invocation,
 ): { readonly context: CommandContext; readonly progress: Progress | undefined } {
-  const { effects, console, http, signal } = invocation;
+  const { effects, streams, http, signal } = invocation;
   const { env, folder, stdin, stdout, stderr } = effects;
-  if (env['COSTBOOK_TOKEN']) console.secrets.keep(env['COSTBOOK_TOKEN']);
+  if (env['COSTBOOK_TOKEN']) streams.secrets.keep(env['COSTBOOK_TOKEN']);
   const isTerminal = stderr.isTTY === true;
   const settings = readCommonOptions(options, { env, folder, clock: effects.clock, isTerminal });
   const { log, hasLiveLine } = openLog(command, settings, invocation);
@@ -197,21 +197,21 @@ function contextFrom(
     json: settings.json,
     env,
     signal,
-    write: console.write,
+    write: streams.write,
     isTerminal: stdout.isTTY === true,
     layout: { width: stdout.isTTY ? stdout.columns || usualWidth : undefined, isExact: settings.isExact },
-    readInput: () => quietly(console.readInput),
-    tell: (words) => console.tell(words),
+    readInput: () => quietly(streams.readInput),
+    tell: (words) => streams.tell(words),
     progress: (words) => progress?.show(words),
     nameRun: (number) => {
       invocation.runNumber = number;
     },
     ask:
       stdin.isTTY && isTerminal
-        ? (question, { isHidden } = { isHidden: false }) => quietly(() => console.ask(question, isHidden))
+        ? (question, { isHidden } = { isHidden: false }) => quietly(() => streams.ask(question, isHidden))
         : undefined,
-    keepSecret: (secret) => console.secrets.keep(secret),
-    redact: (words) => console.secrets.redact(words),
+    keepSecret: (secret) => streams.secrets.keep(secret),
+    redact: (words) => streams.secrets.redact(words),
     httpAnswers: http.answers,
     waitingFor: () => http.waiting.longest(),
     openHttp: http.open,
@@ -225,16 +225,16 @@ function openLog(
   { logFormat, isFormatAsked, json: isJson }: CommonOptions,
   invocation: Invocation,
 ): { readonly log: Log; readonly hasLiveLine: boolean } {
-  const { console, effects } = invocation;
+  const { streams, effects } = invocation;
   const isTerminal = effects.stderr.isTTY === true;
   // A dumb terminal cannot erase a line.
   const hasLiveLine =
     isTerminal && effects.env['TERM'] !== 'dumb' && logFormat === 'human' && command.staysUp === undefined;
-  const place = { say: console.say, now: effects.clock, runNumber: () => invocation.runNumber };
+  const place = { say: streams.say, now: effects.clock, runNumber: () => invocation.runNumber };
   if (logFormat === 'json') {
     const json = jsonLog(place);
     // If the user asked for JSON, messages are JSON too; if it is only the default, messages stay text.
-    if (isFormatAsked) console.tellBy(json.tell);
+    if (isFormatAsked) streams.tellBy(json.tell);
     return { log: json, hasLiveLine };
   }
   const human = humanLog(place, {
@@ -249,14 +249,14 @@ function openCommandProgress(
   command: Command,
   log: Log,
   hasLiveLine: boolean,
-  { console, http, effects }: Invocation,
+  { streams, http, effects }: Invocation,
 ): Progress {
   return openProgress({
     command: command.name,
-    draw: hasLiveLine ? (line) => console.liveLine.show(line) : undefined,
+    draw: hasLiveLine ? (line) => streams.liveLine.show(line) : undefined,
     log,
     waitingFor: () => http.waiting.longest(longWaitMs),
-    lastWroteAt: console.lastWroteAt,
+    lastWroteAt: streams.lastWroteAt,
     elapsed: effects.elapsed,
   });
 }

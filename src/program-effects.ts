@@ -1,5 +1,4 @@
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { HttpSend } from './effects.ts';
 import type { Instant } from './time.ts';
 
@@ -39,22 +38,4 @@ export interface ProgramEffects {
   /** Calls `action` after this time, unless the program has ended by then. */
   later(ms: number, action: () => void): void;
   openHttp(connections: number): Promise<HttpClient>;
-}
-
-/** The effects that do not depend on whose process it is: time, chance and the network. */
-export function usualEffects(
-  env: Environment,
-): Pick<ProgramEffects, 'clock' | 'elapsed' | 'random' | 'sleep' | 'later' | 'openHttp'> {
-  return {
-    clock: Date.now,
-    elapsed: () => performance.now(),
-    random: Math.random,
-    sleep: (ms, signal) =>
-      sleepFor(ms, undefined, { signal }).catch(() => {
-        throw signal.reason;
-      }),
-    later: (ms, action) => void setTimeout(action, ms).unref(),
-    // Loaded with the first request: most commands make none.
-    openHttp: async (connections) => (await import('./platform/index.ts')).openHttp({ connections, env }),
-  };
 }

@@ -1,3 +1,4 @@
-export { type Console, openConsole } from './console.ts';
 export { parseCommandLine } from './parse.ts';
 export { openSharedHttp, type SharedHttp } from './shared-http.ts';
+export { openStreams, type Streams } from './streams.ts';
+export { usualEffects } from './usual-effects.ts';

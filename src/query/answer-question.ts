@@ -3,8 +3,8 @@ import { UsageError } from '../errors.ts';
 import { columnsOf, completenessOf } from '../reports/index.ts';
 import { type Connection, fromSource, openBooks, pivotedTable, SqlError } from '../warehouse/index.ts';
 import { answer } from './answer.ts';
+import type { Parent } from './protocol.ts';
 import type { Answered, Question, StatementAsked } from './question.ts';
-import type { Parent } from './serve-parent.ts';
 
 /** Writes a query for the cluster, after DuckDB has read and bound it. Runs in the child. */
 export async function statementInBooks(

@@ -1,6 +1,7 @@
 import type { CompletenessState } from '../reports/index.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { Instant } from '../time.ts';
+import type { Check } from '../warehouse/index.ts';
 
 /** The formats of an answer. */
 export const answerFormats = ['table', 'csv', 'json', 'ndjson', 'parquet', 'arrow'] as const;
@@ -30,6 +31,20 @@ export interface Question {
 export interface StatementAsked {
   readonly dir: string;
   readonly sql: string;
+}
+
+/** Checks to run over the snapshot of a project folder. */
+export interface ChecksAsked {
+  readonly dir: string;
+  readonly checks: readonly Check[];
+  /** Only test whether DuckDB accepts their SQL: it is bound and not run, and may have parameters. */
+  readonly isDry: boolean;
+  /** Checks of hours by month see the hours from here on; null for all. */
+  readonly hoursFrom: Instant | null;
+  /** The names of the checks that see all hours nevertheless. */
+  readonly whole: readonly string[];
+  /** Checks of hours by month read about so many rows at once. */
+  readonly rowsAtOnce: number;
 }
 
 /** What accompanies a complete answer. */

@@ -13,23 +13,10 @@ import {
   openBooks,
   runCheck,
 } from '../warehouse/index.ts';
-import type { Failure } from './question.ts';
-import { asFailure, type Parent } from './serve-parent.ts';
+import type { Parent } from './protocol.ts';
+import type { ChecksAsked, Failure } from './question.ts';
+import { asFailure } from './serve-parent.ts';
 import { spansOf } from './spans.ts';
-
-/** Checks to run over the snapshot of a project folder. */
-export interface ChecksAsked {
-  readonly dir: string;
-  readonly checks: readonly Check[];
-  /** Only test whether DuckDB accepts their SQL: it is bound and not run, and may have parameters. */
-  readonly isDry: boolean;
-  /** Checks of hours by month see the hours from here on; null for all. */
-  readonly hoursFrom: Instant | null;
-  /** The names of the checks that see all hours nevertheless. */
-  readonly whole: readonly string[];
-  /** Checks of hours by month read about so many rows at once. */
-  readonly rowsAtOnce: number;
-}
 
 /** A child's report of one check: its result without the check, and its error as text. */
 export interface CheckReported extends Omit<CheckResult, 'check' | 'error'> {

@@ -10,8 +10,8 @@ import { promisify } from 'node:util';
 import { CostbookError, exitCodes, MachineError } from '../errors.ts';
 import { allocatorSettings, allocatorVariable, memoryLimitMb } from '../memory.ts';
 import { programs } from '../places.ts';
+import type { ServiceAnswer, ServiceInput, ServiceName } from './protocol.ts';
 import type { Failure } from './question.ts';
-import type { ServiceAnswer, ServiceInput, ServiceName } from './services.ts';
 
 const shell = '/bin/sh';
 

@@ -3,26 +3,14 @@ import { Socket } from 'node:net';
 import { kill } from 'node:process';
 import { createInterface } from 'node:readline';
 import { adviceOf, CostbookError, exitCodeOf, isSystemError, messageOf, systemWords } from '../errors.ts';
+import type { Parent, ServiceName, Services } from './protocol.ts';
 import type { Failure } from './question.ts';
-import type { ServiceName, Services } from './services.ts';
 
 /** How long an interrupted job may take to end in order. */
 const graceMs = 3000;
 
 /** Node's messages for a text longer than a JavaScript string can be. */
 const tooLong = /Cannot create a string longer than|Invalid string length/;
-
-/** The process that started this one. */
-export interface Parent {
-  /** Aborted when the parent no longer wants an answer, or is dead. */
-  readonly signal: AbortSignal;
-  /** This process's name as a reader of the books: if it is killed, the parent removes its spill files. */
-  readonly reader: string;
-  /** Writes data of the answer; resolves when the parent has room for more. */
-  write(chunk: string | Uint8Array): Promise<void>;
-  /** Sends an event to the parent. */
-  report(event: unknown): void;
-}
 
 /**
  * Runs the service that the parent asks for with `runChild`, then ends this process. Its stdin delivers the request and stays

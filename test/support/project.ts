@@ -7,7 +7,7 @@ import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll } from 'vitest';
-import type { ProgramEffects, usualEffects } from '../../src/program-effects.ts';
+import type { main, usualEffects } from '../../src/main.ts';
 import type { ScriptedPlatform } from './scripted-platform.ts';
 
 /** The program as a user starts it; another build can be named, so that two can be tested next to each other. */
@@ -88,8 +88,8 @@ export interface Running {
 }
 
 interface Program {
-  main(argv: readonly string[], effects: ProgramEffects): Promise<number>;
-  usualEffects: typeof usualEffects;
+  readonly main: typeof main;
+  readonly usualEffects: typeof usualEffects;
 }
 
 /** The compiled program, which is loaded once: what a user runs is what is tested. */
@@ -113,10 +113,10 @@ export function startMain(
   const mask = process.umask();
   async function run(): Promise<Ended> {
     program ??= import(new URL('../../dist/main.js', import.meta.url).href) as Promise<Program>;
-    const { main, usualEffects: usual } = await program;
+    const { main: runProgram, usualEffects: usual } = await program;
     const environment = { PATH: process.env['PATH'] ?? '', ...env };
     try {
-      const exitCode = await main(args, {
+      const exitCode = await runProgram(args, {
         ...usual(environment),
         ...{ stdin: Readable.from(stdin === '' ? [] : [stdin]), stdout: out.stream, stderr: err.stream },
         ...{ env: environment, folder: cwd },

@@ -9,7 +9,7 @@ import { type LiveLine, openLiveLine } from '../terminal/live-line.ts';
 import { usualWidth } from '../terminal/text-width.ts';
 
 /** What a command reads from and writes to the three streams of its process. */
-export interface Console {
+export interface Streams {
   readonly secrets: Redactor;
   readonly liveLine: LiveLine;
   /** Writes a log line to stderr, with secrets hidden. */
@@ -32,10 +32,10 @@ export interface Console {
   close(): void;
 }
 
-export function openConsole(
+export function openStreams(
   { stdin, stdout, stderr, elapsed, interrupt }: ProgramEffects,
   signal: AbortSignal,
-): Console {
+): Streams {
   const secrets = redactor();
   const liveLine = openLiveLine(stderr, (line) => secrets.redact(line));
   let lastWroteAt = 0;
@@ -103,7 +103,7 @@ function openTyping(
   { stdin, stderr, interrupt }: Pick<ProgramEffects, 'stdin' | 'stderr' | 'interrupt'>,
   liveLine: LiveLine,
   signal: AbortSignal,
-): Pick<Console, 'ask' | 'close'> {
+): Pick<Streams, 'ask' | 'close'> {
   let isEchoHidden = false;
   /** Echoes typed input to the terminal. */
   const echo = new Writable({

@@ -1,7 +1,17 @@
 import type { SparkStatement } from '../engine/index.ts';
-import type { Answered, Question, StatementAsked } from './question.ts';
-import type { ChecksAsked } from './run-checks.ts';
-import type { Parent } from './serve-parent.ts';
+import type { Answered, ChecksAsked, Question, StatementAsked } from './question.ts';
+
+/** The process that started this one. */
+export interface Parent {
+  /** Aborted when the parent no longer wants an answer, or is dead. */
+  readonly signal: AbortSignal;
+  /** This process's name as a reader of the books: if it is killed, the parent removes its spill files. */
+  readonly reader: string;
+  /** Writes data of the answer; resolves when the parent has room for more. */
+  write(chunk: string | Uint8Array): Promise<void>;
+  /** Sends an event to the parent. */
+  report(event: unknown): void;
+}
 
 /** What a child process can be asked for: the service's name, its input and its answer, each as JSON. */
 interface Protocol {
