@@ -1,8 +1,14 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CommanderError } from 'commander';
-import { openSharedHttp, openStreams, parseCommandLine, type SharedHttp, type Streams } from './command-line/index.ts';
+import {
+  exitCodeOfWritten,
+  openSharedHttp,
+  openStreams,
+  parseCommandLine,
+  type SharedHttp,
+  type Streams,
+} from './command-line/index.ts';
 import {
   type Command,
   type CommandContext,
@@ -146,10 +152,8 @@ function checkFolder(dir: string, command: Command): void {
 /** The only place that turns a failure into a message and an exit code. */
 function report(error: unknown, invocation: Invocation): number {
   const { streams } = invocation;
-  if (error instanceof CommanderError) {
-    // Commander has already written its message (help, or a mistake on the command line).
-    return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
-  }
+  const written = exitCodeOfWritten(error);
+  if (written !== undefined) return written;
   const misplaced = invocation.project === undefined ? [] : causeInMisplaced(error, invocation.project);
   const exitCode = misplaced.length > 0 ? exitCodes.unproven : exitCodeOf(error);
   if (exitCode === exitCodes.bug) {

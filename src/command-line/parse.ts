@@ -1,7 +1,7 @@
-import { type Argument, Command as Commander, Option } from 'commander';
+import { type Argument, Command as Commander, CommanderError, Option } from 'commander';
 import { type Command, type CommandInput, commonOptions } from '../commands/index.ts';
 import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { version } from '../version.ts';
 
 /** A command that a person asked for. */
@@ -33,6 +33,12 @@ export async function parseCommandLine(
   });
   await program.parseAsync(argv, { from: 'user' });
   return chosen;
+}
+
+/** The exit code after help or a mistake on the command line, about which nothing is left to say; otherwise undefined. */
+export function exitCodeOfWritten(error: unknown): number | undefined {
+  if (!(error instanceof CommanderError)) return undefined;
+  return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
 }
 
 /** Throws UsageError for help about an unknown command; commander would print the whole help. */

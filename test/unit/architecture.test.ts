@@ -18,7 +18,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   'ical.js': /^src\/config\/calendar-settings\.ts$/,
   'date-fns': /^src\/time\.ts$/,
   '@date-fns/utc': /^src\/time\.ts$/,
-  commander: /^src\/(command-line\/|main\.ts)/,
+  commander: /^src\/command-line\//,
   yaml: /^src\/config\/(yaml|config)\.ts$/,
   'fastest-levenshtein': /^src\/(did-you-mean|config\/config)\.ts$/,
   zod: /^src\/platform\//,
