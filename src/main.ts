@@ -15,6 +15,7 @@ import {
   type CommandInput,
   type CommonOptions,
   commandsFor,
+  printedAnswer,
   readCommonOptions,
 } from './commands/index.ts';
 import { readFileMode, umaskOf } from './config/file-mode.ts';
@@ -202,6 +203,7 @@ function contextFrom(
     env,
     signal,
     write: streams.write,
+    answer: printedAnswer({ json: settings.json, write: streams.write }),
     isTerminal: stdout.isTTY === true,
     layout: { width: stdout.isTTY ? stdout.columns || usualWidth : undefined, isExact: settings.isExact },
     readInput: () => quietly(streams.readInput),

@@ -108,14 +108,11 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
     });
     const state = await completenessOf(connection);
     const currency = await presentCurrency(config, { connection, dir: context.dir, now });
-    if (context.json) {
-      const other = currency === undefined ? {} : { currency: convertedBudgets(lines, currency) };
-      await context.write(`${JSON.stringify({ ...budgetsToJson(lines, state, now), ...other })}\n`);
-    } else {
+    const converted = currency === undefined ? {} : { currency: convertedBudgets(lines, currency) };
+    await context.answer({ ...budgetsToJson(lines, state, now), ...converted }, () => {
       const other = currency === undefined ? '' : `${describeConverted(lines, currency)}\n`;
-      const table = describeBudgets(lines, now, context.layout);
-      await context.write(`${table}\n${other}${describeCompleteness(state)}\n`);
-    }
+      return `${describeBudgets(lines, now, context.layout)}\n${other}${describeCompleteness(state)}\n`;
+    });
     for (const { of, isOne, sentence } of groupGaps(lines.map(({ spend }) => spend))) {
       context.tell(`warning: ${of} ${isOne ? 'is' : 'are'} not complete: ${sentence}`);
     }
@@ -129,13 +126,11 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
 /** A project without budgets is not an error: explains how to write the first one. */
 async function sayHowToBegin(context: BooksContext): Promise<number> {
   expectProject(context);
-  if (context.json) {
-    const nothing = { now: formatInstant(context.effects.now()), completeThrough: null, settledThrough: null };
-    await context.write(`${JSON.stringify({ ...nothing, budgets: [] })}\n`);
-    return exitCodes.done;
-  }
-  await context.write(
-    `There are no budgets yet. Write them into ${budgetsFile(context.dir)}, for example:\n\n${exampleBudget}\n\n` +
+  const nothing = { now: formatInstant(context.effects.now()), completeThrough: null, settledThrough: null };
+  await context.answer(
+    { ...nothing, budgets: [] },
+    () =>
+      `There are no budgets yet. Write them into ${budgetsFile(context.dir)}, for example:\n\n${exampleBudget}\n\n` +
       'Then "costbook budgets" shows what is spent and what is forecast, and "costbook alert" notifies you.\n',
   );
   return exitCodes.done;

@@ -26,6 +26,14 @@ export interface CommandInput {
   readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
 }
 
+/** Takes a command's answer as data, and the function that says the same in words. */
+export type Answer = (data: object, words: () => string | Promise<string>) => Promise<void>;
+
+/** Prints answers as JSON, or in words. */
+export function printedAnswer({ json, write }: Pick<CommandContext, 'json' | 'write'>): Answer {
+  return async (data, words) => write(json ? `${JSON.stringify(data)}\n` : await words());
+}
+
 /** Prompts a person for a line. Input that may be a secret is not echoed. */
 export type Ask = (question: string, how?: { readonly isHidden: boolean }) => Promise<string>;
 
@@ -43,6 +51,11 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Writes data to stdout; resolves when it has been accepted. */
   write(data: string | Uint8Array): Promise<void>;
+  /**
+   * Gives the whole answer of the command: as data, and in words for people. With `--json` the data is printed as one
+   * JSON value, otherwise the words.
+   */
+  readonly answer: Answer;
   /** Whether `write` goes to a terminal. */
   readonly isTerminal: boolean;
   /** The layout of tables: fitted to the terminal's width; plain and exact without a terminal or with `--exact`. */

@@ -3,12 +3,12 @@ import { budgetsFile, forecastRow, loadBudgets, readForecasts } from '../budgets
 import { demoReports, describeStory, prepareFolder, readStory, startInventedPlatform } from '../demo/index.ts';
 import { UsageError } from '../errors.ts';
 import { programs } from '../places.ts';
-import { formatInstant } from '../time.ts';
+import { formatInstant, hourMs } from '../time.ts';
 import { openBooks, type SqlRow } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { ingestCommand } from './ingest.ts';
-import { reportCommand } from './report.ts';
+import { answerInChild } from './run-in-child.ts';
 import { serveCommand } from './serve.ts';
 
 export const demoCommand: Command = {
@@ -50,10 +50,9 @@ export const demoCommand: Command = {
       const alerts = await evaluate(inDemo);
       const answers = new Map<string, Answered>();
       for (const report of demoReports) {
-        const texts: string[] = [];
-        const asking = { ...inDemo, json: true, write: async (data: unknown) => void texts.push(String(data)) };
-        await reportCommand.run({ arguments: [report], options: { excel: true, format: 'csv,parquet' } }, asking);
-        answers.set(report, JSON.parse(texts.join('')) as Answered);
+        const options = { excel: true, format: 'csv,parquet' } as const;
+        const limits = { subject: `the report ${report}`, timeoutMs: hourMs, signal: context.signal };
+        answers.set(report, await answerInChild<Answered>('report', { arguments: [report], options }, inDemo, limits));
       }
       const rowsOf = (report: (typeof demoReports)[number]): readonly SqlRow[] => answers.get(report)?.rows ?? [];
       const books = await openBooks(folder, { lockedDown: true });
@@ -100,7 +99,7 @@ function quiet(context: CommandContext): CommandContext {
   return { ...context, effects: { ...context.effects, log: { info: () => undefined, warn: log.warn } } };
 }
 
-/** The parts of the answer of `report --json` that the demo uses. */
+/** The part of a report's answer that the demo uses. */
 interface Answered {
   readonly rows: readonly SqlRow[];
 }

@@ -71,8 +71,10 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
     });
     for (const sentence of overSentences(forecasts, now)) context.tell(`warning: ${sentence}`);
     const state = await completenessOf(books.connection, asOf);
-    if (context.json) await context.write(`${JSON.stringify(forecastsToJson(forecasts, state))}\n`);
-    else await context.write(`${describeForecasts(forecasts, context.layout)}\n${describeCompleteness(state)}\n`);
+    await context.answer(
+      forecastsToJson(forecasts, state),
+      () => `${describeForecasts(forecasts, context.layout)}\n${describeCompleteness(state)}\n`,
+    );
     const known = forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? (scope.workspace ?? []) : []));
     for (const name of workspaces) {
       if (!known.includes(name)) {

@@ -1,7 +1,14 @@
 import type { Command } from './command.ts';
 import { commonOptions } from './common-options.ts';
 
-export type { Ask, Command, CommandContext, CommandInput, CommandOption } from './command.ts';
+export {
+  type Ask,
+  type Command,
+  type CommandContext,
+  type CommandInput,
+  type CommandOption,
+  printedAnswer,
+} from './command.ts';
 export { type CommonOptions, commonOptions, readCommonOptions } from './common-options.ts';
 
 /** Every command by name, in the order of the help. Each is loaded only when needed. */

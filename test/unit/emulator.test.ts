@@ -44,6 +44,7 @@ describe('costbook emulator', () => {
       signal,
       write,
       folder: '/',
+      answer: async () => undefined,
       isTerminal: false,
       layout: {},
       waitingFor: () => undefined,
