@@ -206,6 +206,7 @@ function contextFrom(
     answer: printedAnswer({ json: settings.json, write: streams.write }),
     isTerminal: stdout.isTTY === true,
     layout: { width: stdout.isTTY ? stdout.columns || usualWidth : undefined, isExact: settings.isExact },
+    stdio: { stdin, stdout },
     readInput: () => quietly(streams.readInput),
     tell: (words) => streams.tell(words),
     progress: (words) => progress?.show(words),

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import type { SpendNow } from '../budgets/index.ts';
 import type { Effects, HttpSend } from '../effects.ts';
 import type { Failure } from '../failure.ts';
@@ -60,6 +61,8 @@ export interface CommandContext {
   readonly isTerminal: boolean;
   /** The layout of tables: fitted to the terminal's width; plain and exact without a terminal or with `--exact`. */
   readonly layout: TableLayout;
+  /** Stdin and stdout themselves, for a protocol over both. */
+  readonly stdio: { readonly stdin: Readable; readonly stdout: Writable };
   /** Reads stdin to its end. */
   readInput(): Promise<string>;
   /** Prompts a person and returns the line, trimmed; undefined without a terminal. */

@@ -28,6 +28,7 @@ export const mcpCommand: Command = {
   async run(_, context) {
     expectProject(context);
     await serveOnStdio(() => openMcpServer(booksReader(context), { version, redact: context.redact }), {
+      ...context.stdio,
       signal: context.signal,
       onFault: (words) => context.tell(`costbook: ${words}`),
     });

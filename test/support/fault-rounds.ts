@@ -94,6 +94,7 @@ async function ingestFrom({ story, days, as, faults, faultSeed, concurrency }: R
     signal: AbortSignal.timeout(roundLimitMs),
     write: async (data) => void said.push(String(data)),
     folder: '/',
+    stdio: { stdin: process.stdin, stdout: process.stdout },
     answer: async () => undefined,
     isTerminal: false,
     layout: {},

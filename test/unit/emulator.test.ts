@@ -44,6 +44,7 @@ describe('costbook emulator', () => {
       signal,
       write,
       folder: '/',
+      stdio: { stdin: process.stdin, stdout: process.stdout },
       answer: async () => undefined,
       isTerminal: false,
       layout: {},
