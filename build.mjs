@@ -13,6 +13,7 @@ await build({
     main: 'src/main.ts',
     child: 'src/child.ts',
     'decode-worker': 'src/fetch/decode-worker.ts',
+    'emulator-worker': 'src/emulator/emulator-worker.ts',
     'forecast-worker': 'src/forecast/forecast-worker.ts',
     platform: 'src/platform/library.ts',
     emulator: 'src/emulator/index.ts',

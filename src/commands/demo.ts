@@ -3,7 +3,7 @@ import { budgetsFile, forecastRow, loadBudgets, readForecasts } from '../budgets
 import { demoReports, describeStory, prepareFolder, readStory, startInventedPlatform } from '../demo/index.ts';
 import { UsageError } from '../errors.ts';
 import { programs } from '../places.ts';
-import { formatInstant, hourMs } from '../time.ts';
+import { hourMs } from '../time.ts';
 import { openBooks, type SqlRow } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
@@ -26,8 +26,7 @@ export const demoCommand: Command = {
     const folder = join(context.dir, 'costbook-demo');
     const seed = seedOption(input.options['seed']);
     await prepareFolder(folder);
-    const now = formatInstant(context.effects.now());
-    const platform = await startInventedPlatform([programs.cli, 'emulator', '--now', now, ...seed], context.signal);
+    const platform = await startInventedPlatform({ now: context.effects.now(), seed }, context.signal);
     try {
       const { url, account, tokens } = platform;
       context.tell(
@@ -106,11 +105,11 @@ interface Answered {
 
 const maxSeed = 4_294_967_295;
 
-/** The emulator's option; empty if none is given. Throws UsageError if it is not a seed. */
-function seedOption(given: CommandInput['options'][string]): string[] {
-  if (typeof given !== 'string') return [];
+/** The seed of the invented costs; undefined if none is given. Throws UsageError if it is not a seed. */
+function seedOption(given: CommandInput['options'][string]): number | undefined {
+  if (typeof given !== 'string') return undefined;
   if (!/^\d{1,10}$/.test(given) || Number(given) > maxSeed) {
     throw new UsageError(`--seed: found "${given}", expected a whole number from 0 to ${maxSeed}`);
   }
-  return ['--seed', given];
+  return Number(given);
 }

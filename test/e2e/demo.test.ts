@@ -6,7 +6,7 @@ import { metricNames } from '../../src/metrics/metrics.ts';
 import { openTab } from '../support/browser.ts';
 import { serve } from '../support/dashboard.ts';
 import { parseExposition } from '../support/exposition.ts';
-import { askSnapshot, cli, type Ended, newProject, runCli } from '../support/project.ts';
+import { askSnapshot, type Ended, newProject, runCli } from '../support/project.ts';
 
 const storyEnd = '2026-11-12';
 let dir: string;
@@ -93,8 +93,8 @@ test('the README shows the overview of the demo’s dashboard', async () => {
 test('a nightly run on the demo writes every metric, and all that rules and panels use', async () => {
   const project = join(dir, 'costbook-demo');
   const now = '2026-11-13T02:15:00Z';
-  const args = [cli, 'emulator', '--now', now, '--story-end', storyEnd];
-  const platform = await startInventedPlatform(args, new AbortController().signal);
+  const invention = { now: Date.parse(now), storyEnd: Date.parse(storyEnd) };
+  const platform = await startInventedPlatform(invention, new AbortController().signal);
   try {
     // Port 9 of this machine takes nothing: what is sent there stays in the outbox.
     await writeFile(

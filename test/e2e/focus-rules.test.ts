@@ -16,7 +16,7 @@ import {
   runModel,
 } from '../support/focus-model.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
-import { cli, newProject, runCli } from '../support/project.ts';
+import { newProject, runCli } from '../support/project.ts';
 
 /** The versions whose rule models are there. */
 const modelled = ['1.4', '1.2'] as const;
@@ -240,7 +240,7 @@ describe.skipIf(!hasModels)(
 
       const dir = await newProject();
       const now = '2026-11-05T08:00:00Z';
-      const platform = await startInventedPlatform([cli, 'emulator', '--now', now], new AbortController().signal);
+      const platform = await startInventedPlatform({ now: Date.parse(now) }, new AbortController().signal);
       try {
         const { exitCode, stderr } = await runCli(['ingest', '--dir', dir, '--now', now], {
           COSTBOOK_URL: platform.url,
