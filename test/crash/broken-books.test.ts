@@ -1,3 +1,5 @@
+// Second tier: Repairs files that break in drawn orders, two minutes of CPU.
+
 import { beforeAll, expect, inject, test } from 'vitest';
 import { hashText, toUnit } from '../../src/emulator/random.ts';
 import { breakages, snapshotOf } from '../support/breakages.ts';

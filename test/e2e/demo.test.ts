@@ -1,3 +1,5 @@
+// Second tier: Makes the whole demo project.
+
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';

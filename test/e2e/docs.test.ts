@@ -1,3 +1,5 @@
+// Second tier: Runs every command of README and of all pages, and compares what they print.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -1,3 +1,5 @@
+// Second tier: Runs the rules of the FOCUS specification over large exports.
+
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// Second tier: Eighty mixes of faults; eight are in e2e/faults-by-chance.
+
 import { expect, inject, test } from 'vitest';
 import { ingestThroughFaults, mixedFaults } from '../support/fault-rounds.ts';
 

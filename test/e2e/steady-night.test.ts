@@ -1,3 +1,5 @@
+// Second tier: Two nights over thirteen months as both roles.
+
 import { afterAll, expect, test } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
 import { newProject, runCli } from '../support/project.ts';
