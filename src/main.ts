@@ -107,7 +107,7 @@ async function runCommandLine(argv: readonly string[], invocation: Invocation): 
   const command = await commandNamed(chosen.name);
   const { context, progress } = contextFrom(command, input.options, invocation);
   try {
-    effects.setUmask(umaskOf(readFileMode(context.dir, context.env)));
+    effects.setUmask(umaskOf(await readFileMode(context.dir, context.env)));
     checkFolder(context.dir, command);
     if (command.needsProject?.(input) ?? true) invocation.project = context.dir;
     await workByPlatformTime(command, context, invocation);
