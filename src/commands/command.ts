@@ -110,13 +110,17 @@ export interface RunUnderWay {
   checksFound(): readonly CheckResult[] | undefined;
 }
 
-/** One entry of the command table. */
-export interface Command {
+/** What help and completion say of a command. */
+export interface DescribedCommand {
   readonly name: string;
   readonly summary: string;
   readonly arguments?: readonly CommandArgument[];
   readonly options: readonly CommandOption[];
   readonly examples: readonly string[];
+}
+
+/** One entry of the command table. */
+export interface Command extends DescribedCommand {
   /** The command serves until it is stopped, so it shows no progress. */
   readonly staysUp?: true;
   /** The command creates the project folder (not its parents); other commands need an existing one. */
