@@ -100,14 +100,22 @@ afterAll(async () => {
   await Promise.all([...running].map(({ ended }) => ended));
 });
 
-/** Runs a command line in this process, with streams of its own and nothing of this process' environment but the path. */
+/**
+ * Runs a command line in this process, with streams of its own and nothing of this process' environment but the path.
+ * With `columns` both streams are one terminal as wide as that, and stdout has what it was sent.
+ */
 export function startMain(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  { cwd = process.cwd(), stdin = '' }: { readonly cwd?: string; readonly stdin?: string } = {},
+  {
+    cwd = process.cwd(),
+    stdin = '',
+    columns,
+  }: { readonly cwd?: string; readonly stdin?: string; readonly columns?: number } = {},
 ): Running {
-  const out = capture();
-  const err = capture();
+  const out = capture(columns);
+  const err = columns === undefined ? capture() : out;
+  const stderr = () => (err === out ? '' : err.text());
   let take: ((signal: 'SIGINT' | 'SIGTERM') => void) | undefined;
   let early: 'SIGINT' | 'SIGTERM' | undefined;
   const mask = process.umask();
@@ -131,7 +139,7 @@ export function startMain(
         },
         interrupt: () => undefined,
       });
-      return { exitCode, stdout: out.text(), stderr: err.text().replace(stillAtWork, '') };
+      return { exitCode, stdout: out.text(), stderr: stderr().replace(stillAtWork, '') };
     } finally {
       process.umask(mask);
       out.end();
@@ -142,7 +150,7 @@ export function startMain(
     ended: run(),
     firstLine: out.firstLine,
     stdout: out.text,
-    stderr: err.text,
+    stderr,
     signal(name) {
       if (take === undefined) early = name;
       else take(name);
@@ -153,7 +161,7 @@ export function startMain(
 }
 
 /** A stream whose text is kept. */
-function capture() {
+function capture(columns?: number) {
   const chunks: Buffer[] = [];
   const text = () => Buffer.concat(chunks).toString();
   const { promise: firstLine, resolve, reject } = deferred<string>();
@@ -161,11 +169,11 @@ function capture() {
   const stream = new Writable({
     write(chunk: Buffer, _, done) {
       chunks.push(Buffer.from(chunk));
-      const end = text().indexOf('\n');
-      if (end >= 0) resolve(text().slice(0, end));
+      if (chunk.includes('\n')) resolve(text().split('\n')[0] ?? ''); // what comes later changes nothing
       done();
     },
   });
+  if (columns !== undefined) Object.assign(stream, { isTTY: true, columns });
   return { stream, text, firstLine, end: () => reject(new Error(`no line on stdout: ${text()}`)) };
 }
 
