@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { allCommands } from '../../src/commands/index.ts';
-import { openWarehouse } from '../../src/warehouse/warehouse.ts';
+import { holdAsForeigner, warehouseOf } from '../support/breakages.ts';
 import {
   cli,
   type Ended,
@@ -317,7 +317,7 @@ describe.concurrent('no command shows the token, nor an address with a secret', 
       if (yaml !== undefined) await writeFile(join(dir, 'costbook.yaml'), yaml);
       const platform = await platformWith(change);
       platform.tokens.admin = token;
-      const holder = isHeld ? await openWarehouse(dir) : undefined;
+      const holder = isHeld ? await holdAsForeigner(warehouseOf(dir)) : undefined;
       try {
         const [, known] = ingestCommandLine(dir, platform, { now });
         const line = [name, ...(rest[name] ?? []), '--dir', dir, '--now', now, '--log-format', 'human'];
@@ -334,7 +334,7 @@ describe.concurrent('no command shows the token, nor an address with a secret', 
         expect(seen.exitCode, seen.stderr).not.toBe(1);
         expectNoSecret(seen);
       } finally {
-        holder?.close();
+        await holder?.release();
       }
     },
   );
