@@ -4,7 +4,6 @@
  */
 export const secondTier: Readonly<Record<string, string>> = {
   'test/contract/silent-sinks.test.ts': 'Waits for the time limits of ten and twenty seconds.',
-  'test/crash/broken-books.test.ts': 'Repairs files that break in drawn orders, two minutes of CPU.',
   'test/crash/exports.test.ts': 'Kills exports at many moments, each with two runs and a verification.',
   'test/crash/kill.test.ts':
     'Kills or interrupts an ingest at sixteen chosen moments; crash/rounds kills at drawn ones in the first tier.',

@@ -52,7 +52,7 @@ export function openPageShell(home: string, variables: Readonly<Record<string, s
       ...(isStopped ? { columns: columns ?? 100 } : columns === undefined ? {} : { columns }),
     });
     if (isStopped) {
-      await Promise.race([run.firstLine.catch(() => undefined), run.ended]);
+      await Promise.race([run.said('\n'), run.ended]);
       run.signal('SIGTERM');
     }
     const { exitCode, stdout, stderr } = await run.ended;

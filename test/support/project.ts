@@ -80,6 +80,8 @@ export interface Running {
   readonly ended: Promise<Ended>;
   /** The first line of stdout, once it is there. */
   readonly firstLine: Promise<string>;
+  /** Resolves as soon as it has said this on one of its streams; throws if it ends before. */
+  said(text: string): Promise<void>;
   /** What it has said so far. */
   stdout(): string;
   stderr(): string;
@@ -149,6 +151,16 @@ export function startMain(
   const started: Running = {
     ended: run(),
     firstLine: out.firstLine,
+    async said(text) {
+      let ended: Ended | undefined;
+      void started.ended.then((end) => {
+        ended = end;
+      });
+      while (!`${out.text()}\n${stderr()}`.includes(text)) {
+        if (ended !== undefined) throw new Error(`it ended with ${ended.exitCode} without "${text}": ${ended.stderr}`);
+        await Promise.race([out.written(), err.written(), started.ended]);
+      }
+    },
     stdout: out.text,
     stderr,
     signal(name) {
@@ -166,15 +178,24 @@ function capture(columns?: number) {
   const text = () => Buffer.concat(chunks).toString();
   const { promise: firstLine, resolve, reject } = deferred<string>();
   firstLine.catch(() => undefined); // most tests do not read it
+  let next = deferred<void>();
   const stream = new Writable({
     write(chunk: Buffer, _, done) {
       chunks.push(Buffer.from(chunk));
+      next.resolve();
+      next = deferred();
       if (chunk.includes('\n')) resolve(text().split('\n')[0] ?? ''); // what comes later changes nothing
       done();
     },
   });
   if (columns !== undefined) Object.assign(stream, { isTTY: true, columns });
-  return { stream, text, firstLine, end: () => reject(new Error(`no line on stdout: ${text()}`)) };
+  return {
+    stream,
+    text,
+    firstLine,
+    written: () => next.promise,
+    end: () => reject(new Error(`no line on stdout: ${text()}`)),
+  };
 }
 
 function deferred<T>(): { promise: Promise<T>; resolve(value: T): void; reject(error: Error): void } {
