@@ -156,7 +156,7 @@ export function startMain(
       void started.ended.then((end) => {
         ended = end;
       });
-      while (!`${out.text()}\n${stderr()}`.includes(text)) {
+      while (!out.text().includes(text) && !stderr().includes(text)) {
         if (ended !== undefined) throw new Error(`it ended with ${ended.exitCode} without "${text}": ${ended.stderr}`);
         await Promise.race([out.written(), err.written(), started.ended]);
       }
