@@ -208,6 +208,7 @@ function contextFrom(
   const quietly = <T>(work: () => Promise<T>) => (progress === undefined ? work() : progress.quiet(work));
   const context: CommandContext = {
     effects: { ...openClock(settings.now), log, random: effects.random, sleep: effects.sleep },
+    timers: effects,
     dir: settings.dir,
     folder,
     json: settings.json,

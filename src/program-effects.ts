@@ -37,5 +37,7 @@ export interface ProgramEffects {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Calls `action` after this time, unless the program has ended by then. */
   later(ms: number, action: () => void): void;
+  /** Calls `action` at every full minute until it is stopped. */
+  everyMinute(action: () => void): Promise<{ stop(): void }>;
   openHttp(connections: number): Promise<HttpClient>;
 }

@@ -4,7 +4,7 @@ import type { Environment, ProgramEffects } from '../program-effects.ts';
 /** The effects that do not depend on whose process it is: time, chance and the network. */
 export function usualEffects(
   env: Environment,
-): Pick<ProgramEffects, 'clock' | 'elapsed' | 'random' | 'sleep' | 'later' | 'openHttp'> {
+): Pick<ProgramEffects, 'clock' | 'elapsed' | 'random' | 'sleep' | 'later' | 'everyMinute' | 'openHttp'> {
   return {
     clock: Date.now,
     elapsed: () => performance.now(),
@@ -14,6 +14,7 @@ export function usualEffects(
         throw signal.reason;
       }),
     later: (ms, action) => void setTimeout(action, ms).unref(),
+    everyMinute: async (action) => (await import('../jobs/every-minute.ts')).everyMinute(action),
     // Loaded with the first request: most commands make none.
     openHttp: async (connections) => (await import('../platform/index.ts')).openHttp({ connections, env }),
   };

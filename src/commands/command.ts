@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { SpendNow } from '../budgets/index.ts';
 import type { Effects, HttpSend } from '../effects.ts';
 import type { Failure } from '../failure.ts';
+import type { ProgramEffects } from '../program-effects.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { CheckResult, Warehouse } from '../warehouse/index.ts';
 
@@ -41,6 +42,8 @@ export type Ask = (question: string, how?: { readonly isHidden: boolean }) => Pr
 /** What every command receives: the outside world, and the values of the common options. */
 export interface CommandContext {
   readonly effects: Effects;
+  /** Real time as it passes, also with `--now`. */
+  readonly timers: Pick<ProgramEffects, 'elapsed' | 'everyMinute'>;
   /** The project folder (`--dir`), absolute. */
   readonly dir: string;
   /** The folder that relative paths on the command line start from, absolute. */

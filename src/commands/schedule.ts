@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { CostbookError, exitCodes, messageOf, UsageError } from '../errors.ts';
 import {
   doneThroughOf,
-  everyMinute,
   type Job,
   type JobReading,
   type JobState,
@@ -46,7 +45,7 @@ export const scheduleCommand: Command = {
   ],
   staysUp: true,
   async run(input, context) {
-    const { effects, dir, env, signal } = context;
+    const { effects, timers, dir, env, signal } = context;
     const options = optionReader(input, effects.now());
     const port = options.port('healthPort');
     const host = options.text('healthHost') ?? '127.0.0.1';
@@ -111,7 +110,7 @@ export const scheduleCommand: Command = {
         next: next === undefined ? 'never' : formatInstant(next),
       });
     }
-    const minutes = everyMinute(tick);
+    const minutes = await timers.everyMinute(tick);
     try {
       tick(); // missed slots run now, not a minute later
       await aborted(signal);
@@ -131,10 +130,13 @@ function probeAnswer(problem: string | undefined): { status: number; body: strin
 }
 
 /** The current time: real time, or, with --now, time that continues from there. Runs receive it as --now. */
-function clockOf(input: CommandInput, { effects, env }: CommandContext): { now(): Instant; isShifted: boolean } {
+function clockOf(
+  input: CommandInput,
+  { effects, timers, env }: CommandContext,
+): { now(): Instant; isShifted: boolean } {
   const isShifted = typeof input.options['now'] === 'string' || Boolean(env['COSTBOOK_NOW']);
-  const [begun, at] = [performance.now(), effects.now()];
-  return { isShifted, now: isShifted ? () => at + Math.floor(performance.now() - begun) : effects.now };
+  const [begun, at] = [timers.elapsed(), effects.now()];
+  return { isShifted, now: isShifted ? () => at + Math.floor(timers.elapsed() - begun) : effects.now };
 }
 
 function runArguments(

@@ -13,6 +13,6 @@ export { serveHealth } from './health.ts';
 export { type JobsPlace, jobNames, loadJob, loadJobs, readJobs, readNamedJob, reservedNames } from './load.ts';
 export { catchUps, type JobInput, type JobReading, jobKeys, parseJob, pingKeys, readJob } from './parse.ts';
 export { outcomeOf, runSteps, type StepResult } from './run.ts';
-export { doneThroughOf, everyMinute, type JobState, openScheduler, startRun } from './scheduler.ts';
+export { doneThroughOf, type JobState, openScheduler, startRun } from './scheduler.ts';
 export { farAheadMs, lastSlots, nextSlot, slotsBetween } from './slots.ts';
 export { parseTimetable, type Timetable } from './timetable.ts';

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
-import { schedule as scheduleCron, setLogger } from 'node-cron';
 import type { Log } from '../effects.ts';
 import { exitCodes } from '../errors.ts';
 import { programs } from '../places.ts';
@@ -161,16 +160,6 @@ export function doneThroughOf(histories: ReadonlyMap<string, JobHistory>): Reado
 function hintOf(exitCode: number): { hint: string } | undefined {
   if (exitCode === exitCodes.locked) return { hint: 'another process held the warehouse the whole time' };
   return exitCode > 128 ? { hint: 'a signal ended it; the next run catches up' } : undefined;
-}
-
-/** Calls `tick` at every full minute of real time until stopped. */
-export function everyMinute(tick: () => void): { stop(): void } {
-  // The library would log to stdout; the caller logs what matters.
-  const silent = () => undefined;
-  setLogger({ info: silent, warn: silent, error: silent, debug: silent });
-  // It does not compute slots: in a zone with summer time it would leave some out.
-  const task = scheduleCron('* * * * *', tick, { timezone: 'UTC', noOverlap: true });
-  return { stop: () => void task.destroy() };
 }
 
 /** Starts `costbook run` in a child process that shares our output, except stdout if `isQuiet`. */

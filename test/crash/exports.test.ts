@@ -9,6 +9,7 @@ import { openExportVerifier } from '../../src/reports/requery.ts';
 import { findExports, type VerifiedExport, verifyExport } from '../../src/reports/verify-exports.ts';
 import { openScratch } from '../../src/warehouse/database.ts';
 import { newProject, runCli, startCli } from '../support/project.ts';
+import { seedsOfRounds } from '../support/rounds.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 
 /** A report, how it is asked, and the folder of its manifest. */
@@ -48,7 +49,7 @@ async function verified(dir: string): Promise<VerifiedExport> {
 }
 
 const seed = inject('seed');
-const rounds = Number(process.env['COSTBOOK_CRASH_EXPORTS'] ?? '4');
+const rounds = seedsOfRounds('COSTBOOK_CRASH_EXPORTS', { fixed: 2, fresh: 6 }).length;
 
 /** Runs the export of the second night over that of the first, and reports what happens in its folders. */
 async function overwrite(

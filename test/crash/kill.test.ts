@@ -9,11 +9,13 @@ import {
   askFile,
   askSnapshot,
   costsIn,
+  type IngestOptions,
   ingest,
   ingestCommandLine,
   newProject,
   type Started,
   startCli,
+  startMain,
 } from '../support/project.ts';
 import {
   expectedCosts,
@@ -102,13 +104,18 @@ async function started(): Promise<{ dir: string; platform: ScriptedPlatform }> {
   return { dir, platform: await startScriptedPlatform(facts) };
 }
 
+/** An ingest in a process of its own. */
+function begin(dir: string, platform: ScriptedPlatform, options: Partial<IngestOptions>): Started {
+  return startCli(...ingestCommandLine(dir, platform, { now, ...options }));
+}
+
 describe.concurrent('a killed ingest', () => {
   // One window after another, so that a request's number is a place in the run.
   const env = { COSTBOOK_CONCURRENCY: '1' };
 
   test.each([1, 3, 5, 7])('after request %i leaves books that the next run completes', async (k) => {
     const { dir, platform } = await started();
-    const run = startCli(...ingestCommandLine(dir, platform, { now, args: ['--refetch'], env }));
+    const run = begin(dir, platform, { args: ['--refetch'], env });
     const snapshots: unknown[] = [];
     platform.onRequest = async ({ number }) => {
       if (number > k) return;
@@ -141,7 +148,7 @@ describe.concurrent('a killed ingest', () => {
     const { dir, platform } = await started();
     const folder = join(dir, 'data', below);
     await mkdir(folder, { recursive: true });
-    const run = startCli(...ingestCommandLine(dir, platform, { now, args: ['--refetch'], env }));
+    const run = begin(dir, platform, { args: ['--refetch'], env });
     const names = watch(folder, (_event, seen) => {
       if (seen !== null && name.test(seen)) run.process.kill('SIGKILL');
     });
@@ -161,7 +168,7 @@ describe.concurrent('a killed ingest', () => {
     // Nothing is young, and the past is left alone: only what is missing is asked for.
     const quiet = { COSTBOOK_SETTLE_DAYS: '0', COSTBOOK_VERIFY_DAYS: '0', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
     // With one socket the held request would keep the newer windows waiting too, where it is asked before their last one.
-    const run = startCli(...ingestCommandLine(dir, platform, { now, env: { ...quiet, COSTBOOK_CONCURRENCY: '8' } }));
+    const run = begin(dir, platform, { env: { ...quiet, COSTBOOK_CONCURRENCY: '8' } });
     let told = '';
     run.process.stderr?.on('data', (piece) => {
       told += piece;
@@ -196,9 +203,7 @@ describe.concurrent('an interrupted ingest', () => {
     ['SIGINT', 130],
   ] as const)('by %s ends with %i, its row in runs and a snapshot', async (signal, expected) => {
     const { dir, platform } = await started();
-    const run = startCli(
-      ...ingestCommandLine(dir, platform, { now, args: ['--refetch'], env: { COSTBOOK_CONCURRENCY: '1' } }),
-    );
+    const run = begin(dir, platform, { args: ['--refetch'], env: { COSTBOOK_CONCURRENCY: '1' } });
     // The request is never answered: ending must not wait for it.
     platform.onRequest = async ({ number }) => {
       if (number < 6) return;
@@ -220,18 +225,17 @@ describe.concurrent('an interrupted ingest', () => {
   test('ends at once while it waits for the platform', async () => {
     const { dir, platform } = await started();
     platform.failures = [{ times: 1, status: 429, headers: { 'retry-after': '300' } }];
-    const run = startCli(...ingestCommandLine(dir, platform, { now }));
-    run.process.stderr?.on('data', (piece: Buffer) => {
-      if (piece.includes('request.retried')) run.process.kill('SIGTERM');
-    });
+    const run = startMain(...ingestCommandLine(dir, platform, { now }));
+    await run.said('request.retried');
+    run.signal('SIGTERM');
     expect((await run.ended).exitCode).toBe(143);
   });
 
   test('ends at once while a slow body arrives', async () => {
     const { dir, platform } = await started();
-    const run = startCli(...ingestCommandLine(dir, platform, { now, args: ['--refetch'] }));
+    const run = startMain(...ingestCommandLine(dir, platform, { now, args: ['--refetch'] }));
     platform.onHalf = async () => {
-      run.process.kill('SIGTERM');
+      run.signal('SIGTERM');
       await run.ended;
     };
     const { exitCode, stderr } = await run.ended;
@@ -244,11 +248,11 @@ describe.concurrent('an interrupted ingest', () => {
 
   test('completes the transaction of a load first', async () => {
     const { dir, platform } = await started();
-    const run = startCli(
+    const run = startMain(
       ...ingestCommandLine(dir, platform, { now, args: ['--refetch'], env: { COSTBOOK_CONCURRENCY: '1' } }),
     );
     const names = watch(join(dir, 'data', 'landing', 'acc_one'), (_event, name) => {
-      if (name === 'load-000000002') run.process.kill('SIGTERM');
+      if (name === 'load-000000002') run.signal('SIGTERM');
     });
     expect((await run.ended).exitCode).toBe(143);
     names.close();
@@ -271,7 +275,7 @@ describe.concurrent('an interrupted ingest', () => {
   async function copying(): Promise<{ dir: string; platform: ScriptedPlatform; run: Started; copy: number }> {
     const { dir, platform } = await started();
     for (let tries = 0; tries < 10; tries += 1) {
-      const run = startCli(...ingestCommandLine(dir, platform, { now, args: ['--refetch'] }));
+      const run = begin(dir, platform, { args: ['--refetch'] });
       const copy = await new Promise<number | undefined>((resolve) => {
         const names = watch(join(dir, 'data'), (_event, name) => {
           const pid = Number(/^costbook\.duckdb\.(\d+)\.part$/.exec(name ?? '')?.[1]);

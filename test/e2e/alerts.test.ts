@@ -161,7 +161,8 @@ describe('a sink that refuses a message', () => {
 describe('alert runs at once, or killed', () => {
   test('two processes that evaluate at the same time send one message', async () => {
     const given = await project();
-    const both = await Promise.all([alert(given, later, '--wait', '1m'), alert(given, later, '--wait', '1m')]);
+    const line = ['alert', '--dir', given.dir, '--now', later, '--wait', '1m'];
+    const both = await Promise.all([line, line].map((args) => startCli(args, { SINK_SECRET: secret }).ended));
     expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     expect(keysOf(given.sink)).toEqual([`raised ${key}`]);
   });

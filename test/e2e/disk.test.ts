@@ -141,7 +141,7 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
     );
     const platform = await startScriptedPlatform(facts);
     const [, env] = ingestCommandLine(dir, platform, { now });
-    const run = () => startCli(['run', 'nightly', '--dir', dir, '--now', now], env).ended;
+    const run = () => runCli(['run', 'nightly', '--dir', dir, '--now', now], env);
     const ballast = join(disk, 'ballast');
     async function fill(): Promise<void> {
       const { bavail, bsize } = await statfs(disk);

@@ -1,23 +1,21 @@
 // Second tier: Runs every command of README and of all pages, and compares what they print.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Block, notRun, type Page, readPages, root, shellLines } from '../support/doc-pages.ts';
-import { cli, newProject, startCli } from '../support/project.ts';
-import { hasTerminals, screenOf, terminalScript } from '../support/terminal.ts';
+import { openPageShell, type PageShell, type Shown } from '../support/page-shell.ts';
+import { cli, newProject, startMain } from '../support/project.ts';
+import { screenOf } from '../support/terminal.ts';
 
-// One shell runs every command of README and docs, page by page, in one project on one invented platform.
+// One reader runs every command of README and docs, page by page, in one project on one invented platform.
 
 const now = '2026-11-21T13:30:00Z';
 /** The start of the books: enough history for forecasts, and quick. */
 const since = '2026-06';
 /** When the books are old enough for an alert about that. */
 const later = '2026-11-24T13:30:00Z';
-const columns = '100';
+const columns = 100;
 
 /** The first page makes the project; the ones that begin at no project follow it, the others begin in the project. */
 const atHome = ['docs/getting-started.md', 'README.md'];
@@ -78,12 +76,7 @@ const before: readonly {
 function expectedCodes(line: string, announced: number): readonly number[] {
   if (announced !== 0) return [announced];
   if (line.includes('--exit-code')) return [0, 4, 6];
-  return isEndless(line) ? [0, 143] : [0]; // both end in order
-}
-
-/** Whether a command runs until it is stopped. */
-function isEndless(line: string): boolean {
-  return /^costbook (schedule|emulator|serve|mcp)/.test(line) && !line.includes('--list');
+  return /^costbook (schedule|emulator|serve)/.test(line) ? [0, 143] : [0]; // both end in order
 }
 
 /** Pages show fixed ports; here any free one does. */
@@ -103,130 +96,90 @@ interface Step {
   readonly output: Block | undefined;
 }
 
-interface Ran extends Step {
-  readonly exitCode: number;
-  readonly printed: string;
-}
+interface Ran extends Step, Shown {}
 
-interface Plan {
-  readonly script: string[];
-  readonly steps: Step[];
-}
+const ran: Ran[] = [];
+/** Real addresses and secrets, by those that the pages show in their place. */
+let given: readonly (readonly [string, string])[] = [];
+let shell: PageShell;
 
-/** The shell script of all pages. Real addresses and secrets stand in the place of those that are shown. */
-function planPages(shown: (text: string) => string): Plan {
-  const plan: Plan = { script: ['set -u'], steps: [] };
-  for (const page of pages) {
-    plan.script.push(atHome.includes(page.path) ? 'cd "$HOME"' : 'cd "$HOME/books"');
-    for (const [index, block] of page.blocks.entries()) {
-      if (block.kind === 'sh') planShell(page, block, page.blocks[index + 1], plan, shown);
-      else if (block.file !== undefined && block.file !== 'costbook.yaml') planFile(page, index, block.file, plan);
-      else if (block.kind === 'sql' && page.path !== 'docs/cookbook.md') planQuery(page, index, block, plan);
-    }
-  }
-  return plan;
-}
-
-function planShell(page: Page, block: Block, next: Block | undefined, plan: Plan, shown: (text: string) => string) {
-  const lines = shellLines(block);
-  for (const { typed, index, exit } of lines) {
-    if (notRun.some(({ line }) => line.test(typed))) continue;
-    let time = '';
-    for (const { page: where, line, script, at } of before) {
-      const isFirst = !plan.steps.some((step) => step.page === page && step.line.startsWith(line));
-      if (where !== page.path || !typed.startsWith(line) || !isFirst) continue;
-      plan.script.push(`{ ${script}; } > /dev/null 2>&1`);
-      if (at !== undefined) time = `COSTBOOK_NOW=${at} `;
-    }
-    const output = next?.kind === 'text' && index === lines.at(-1)?.index ? next : undefined;
-    const real = time + shown(typed);
-    // What a line exports, and where it goes, holds for those after it; so only lines with a printed answer have a
-    // process, and a terminal, of their own.
-    const run =
-      output !== undefined && hasTerminals()
-        ? `python3 "$TERMINAL" ${columns} bash -c '${real.replaceAll("'", `'\\''`)}'`
-        : isEndless(typed)
-          ? `timeout --preserve-status --signal=TERM 4 ${real}`
-          : real;
-    addStep({ page, line: typed, at: block.line + 1 + index, codes: expectedCodes(typed, exit), output }, run, plan);
-  }
-}
-
-/** A file that the reader is to write. */
-function planFile(page: Page, index: number, file: string, plan: Plan) {
-  plan.script.push(`mkdir -p "${dirname(file)}"; cp "$FILES/${blockFile(page, index)}" "${file}"`);
-}
-
-function planQuery(page: Page, index: number, block: Block, plan: Plan) {
-  const line = `costbook sql -f "$FILES/${blockFile(page, index)}"`;
-  addStep({ page, line, at: block.line, codes: [0], output: undefined }, line, plan);
-}
-
-function addStep(step: Step, run: string, { script, steps }: Plan) {
-  script.push(`{ ${run}; } > "$CODES/said-${steps.length}" 2>&1; echo "$?" > "$CODES/code-${steps.length}"`);
-  steps.push(step);
-}
-
-function blockFile({ path }: Page, index: number): string {
-  return `${path.replaceAll('/', '-')}-${index}`;
-}
-
-let ran: readonly Ran[] = [];
 beforeAll(async () => {
   const home = await newProject();
-  const [files, codes, bin] = ['files', 'codes', 'bin'].map((name) => join(home, name)) as [string, string, string];
-  for (const folder of [files, codes, bin]) await mkdir(folder);
-  for (const page of pages) {
-    for (const [index, { text }] of page.blocks.entries()) await writeFile(join(files, blockFile(page, index)), text);
-  }
+  const [files, bin] = [join(home, 'files'), join(home, 'bin')];
+  for (const folder of [files, bin]) await mkdir(folder);
   await writeSeries(files);
-  await writeFile(join(files, 'terminal.py'), terminalScript);
+  // For lines that are more than plain words, which bash runs.
   await writeFile(join(bin, 'costbook'), `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`);
   await chmod(join(bin, 'costbook'), 0o755);
 
-  const emulator = startCli(['emulator', '--now', now]);
-  const [first] = (await once(
-    createInterface({ input: emulator.process.stdout as NodeJS.ReadableStream }),
-    'line',
-  )) as [string];
-  const { url, account, tokens } = JSON.parse(first) as { url: string; account: string; tokens: { admin: string } };
-  const given = [
+  const emulator = startMain(['emulator', '--now', now]);
+  const { url, account, tokens } = JSON.parse(await emulator.firstLine) as {
+    url: string;
+    account: string;
+    tokens: { admin: string };
+  };
+  given = [
     ['https://api.example.com', url],
     ['your-api-key', tokens.admin],
     ['acc_main', account],
-  ] as const;
-  const { script, steps } = planPages((text) =>
-    [...given, ...freePorts].reduce((line, [shown, real]) => line.replaceAll(shown, real), text),
-  );
-  const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, HOME: home, TZ: 'UTC', COSTBOOK_NOW: now, TERM: 'xterm' };
-  const shell = spawn('bash', ['-c', script.join('\n')], {
-    cwd: home,
-    stdio: 'inherit',
-    env: {
-      ...env,
-      COSTBOOK_SINCE: since,
-      ROOT: root,
-      PING_URL: 'https://ping.example.com/nightly',
-      FILES: files,
-      CODES: codes,
-      TERMINAL: join(files, 'terminal.py'),
-    },
+  ];
+  shell = openPageShell(home, {
+    PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+    TERM: 'xterm',
+    COSTBOOK_NOW: now,
+    COSTBOOK_SINCE: since,
+    PING_URL: 'https://ping.example.com/nightly',
+    ROOT: root,
+    FILES: files,
   });
-  await once(shell, 'close');
-  emulator.process.kill('SIGTERM');
-
-  const read = (name: string) => readFile(join(codes, name), 'utf8');
-  ran = await Promise.all(
-    steps.map(async (step, index): Promise<Ran> => {
-      // In a table, cells after a name keep their column.
-      const printed = given.reduce(
-        (text, [shown, real]) => text.replaceAll(`${real}  `, `${shown.padEnd(real.length)}  `).replaceAll(real, shown),
-        await read(`said-${index}`),
-      );
-      return { ...step, exitCode: Number(await read(`code-${index}`)), printed: printed.replaceAll(home, '/srv') };
-    }),
-  );
+  for (const page of pages) {
+    shell.enter(atHome.includes(page.path) ? '' : 'books');
+    for (const [index, block] of page.blocks.entries()) {
+      if (block.kind === 'sh') await runBlock(page, block, page.blocks[index + 1], home);
+      else if (block.file !== undefined && block.file !== 'costbook.yaml') {
+        await mkdir(join(shell.folder, dirname(block.file)), { recursive: true });
+        await writeFile(join(shell.folder, block.file), block.text);
+      } else if (block.kind === 'sql' && page.path !== 'docs/cookbook.md') {
+        const file = join(files, `${page.path.replaceAll('/', '-')}-${index}`);
+        await writeFile(file, block.text);
+        const line = `costbook sql -f "${file}"`;
+        const step = { page, line, at: block.line, codes: [0], output: undefined };
+        ran.push({ ...step, ...(await shell.run(line)) });
+      }
+    }
+  }
+  emulator.signal('SIGTERM');
+  await emulator.ended;
 }, 2_400_000);
+
+async function runBlock(page: Page, block: Block, next: Block | undefined, home: string): Promise<void> {
+  const lines = shellLines(block);
+  for (const { typed, index, exit } of lines) {
+    if (notRun.some(({ line }) => line.test(typed))) continue;
+    let time: string | undefined;
+    for (const { page: where, line, script, at } of before) {
+      const isFirst = !ran.some((step) => step.page === page && step.line.startsWith(line));
+      if (where !== page.path || !typed.startsWith(line) || !isFirst) continue;
+      await shell.run(`{ ${script}; }`);
+      time = at ?? time;
+    }
+    const output = next?.kind === 'text' && index === lines.at(-1)?.index ? next : undefined;
+    const real = [...given, ...freePorts].reduce((text, [shown, is]) => text.replaceAll(shown, is), typed);
+    const { exitCode, printed } = await shell.run(real, {
+      ...(output === undefined ? {} : { columns }),
+      ...(time === undefined ? {} : { at: time }),
+    });
+    // In a table, cells after a name keep their column.
+    const asShown = given.reduce(
+      (text, [shown, is]) => text.replaceAll(`${is}  `, `${shown.padEnd(is.length)}  `).replaceAll(is, shown),
+      printed,
+    );
+    ran.push({
+      ...{ page, line: typed, at: block.line + 1 + index, codes: expectedCodes(typed, exit), output },
+      ...{ exitCode, printed: asShown.replaceAll(home, '/srv') },
+    });
+  }
+}
 
 /** Series to forecast: hours of a month, and the first one of each day. */
 async function writeSeries(folder: string): Promise<void> {
@@ -266,7 +219,7 @@ describe('README and the pages of docs', () => {
     expect(ran.length).toBeGreaterThan(100);
   });
 
-  test.skipIf(!hasTerminals())('show what each line prints; `npm run docs` writes it', async () => {
+  test('show what each line prints; `npm run docs` writes it', async () => {
     const update = process.env['UPDATE_README'] !== undefined;
     const stale: string[] = [];
     for (const page of pages) {

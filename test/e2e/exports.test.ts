@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Manifest } from '../../src/reports/manifest.ts';
 import type { VerifiedExport } from '../../src/reports/verify-exports.ts';
-import { type Ended, newProject, runCli } from '../support/project.ts';
+import { type Ended, newProject, runCli, startCli } from '../support/project.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 
 let nights: TwoNights;
@@ -17,18 +17,14 @@ beforeAll(async () => {
 const period = 'BILLING_PERIOD=2026-09';
 const formats = 'csv,parquet,arrow,json,xlsx';
 
+/** The command line of a report of September. */
+function reportLine(dir: string, ...args: string[]): string[] {
+  const asked = ['--month', '2026-09', '--now', '2026-10-03T00:00:00Z'];
+  return ['report', 'cost_by_workspace', '--dir', dir, ...asked, ...args];
+}
+
 function report(dir: string, ...args: string[]): Promise<Ended> {
-  return runCli([
-    'report',
-    'cost_by_workspace',
-    '--dir',
-    dir,
-    '--month',
-    '2026-09',
-    '--now',
-    '2026-10-03T00:00:00Z',
-    ...args,
-  ]);
+  return runCli(reportLine(dir, ...args));
 }
 
 async function exported(...args: string[]): Promise<{ dir: string; folder: string }> {
@@ -202,7 +198,7 @@ describe.concurrent('an export', () => {
     const { dir, folder } = await exported();
     await nights.publish(dir, 'second');
     const ended = await Promise.all(
-      ['csv', 'parquet', 'arrow', 'json'].map((format) => report(dir, '--format', format)),
+      ['csv', 'parquet', 'arrow', 'json'].map((format) => startCli(reportLine(dir, '--format', format)).ended),
     );
     expect(ended.map(({ exitCode, stderr }) => `${exitCode}${stderr}`)).toEqual(['0', '0', '0', '0']);
     expect((await manifestIn(folder)).files).toHaveLength(5);

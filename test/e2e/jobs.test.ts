@@ -45,12 +45,17 @@ function environment({ platform }: Project): Record<string, string> {
   };
 }
 
-function start(of: Project, args: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
-  return startCli([...args, '--dir', of.dir], { ...environment(of), ...env });
+/** A process, for those that are killed, and for schedulers. */
+function start(of: Project, args: readonly string[]): Started {
+  return startCli([...args, '--dir', of.dir], environment(of));
+}
+
+function end(of: Project, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return runCli([...args, '--dir', of.dir], { ...environment(of), ...env });
 }
 
 function run(of: Project, ...args: readonly string[]): Promise<Ended> {
-  return start(of, ['run', ...args, ...(args.includes('--now') ? [] : ['--now', now])]).ended;
+  return end(of, ['run', ...args, ...(args.includes('--now') ? [] : ['--now', now])]);
 }
 
 async function stepsIn(dir: string): Promise<string[]> {
@@ -131,8 +136,7 @@ describe.concurrent('costbook run', () => {
   test('skips steps that need a failed step; alert still runs', async () => {
     const of = await project('steps: [ingest, check, { report: { name: cost_by_workspace } }, summarize, alert]\n');
     of.platform.tokens.admin = 'another';
-    const { exitCode, stderr } = await start(of, ['run', 'mine', '--now', now], { COSTBOOK_TOKEN: 'wrong-token' })
-      .ended;
+    const { exitCode, stderr } = await end(of, ['run', 'mine', '--now', now], { COSTBOOK_TOKEN: 'wrong-token' });
     expect(exitCode, stderr).toBe(3);
     expect(await stepsIn(of.dir)).toEqual([
       '1 1 ingest failed 3',
@@ -149,7 +153,7 @@ describe.concurrent('costbook run', () => {
     // The next one that goes well says that it is over.
     of.sink.told.length = 0;
     of.platform.tokens.admin = 'wrong-token';
-    expect((await start(of, ['run', 'mine', '--now', now], { COSTBOOK_TOKEN: 'wrong-token' }).ended).exitCode).toBe(0);
+    expect((await end(of, ['run', 'mine', '--now', now], { COSTBOOK_TOKEN: 'wrong-token' })).exitCode).toBe(0);
     const told = of.sink.told.flatMap(({ body }) => body.alerts.map(({ key, transition }) => `${key} ${transition}`));
     expect(told).toContain('run/ingest resolved');
   });
@@ -234,7 +238,7 @@ describe.concurrent('costbook run', () => {
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
       expect(stderr).toMatch(words);
     }
-    const doctor = await start(of, ['doctor', '--json', '--now', now]).ended;
+    const doctor = await end(of, ['doctor', '--json', '--now', now]);
     expect(doctor.stdout).toMatch(/"fail".*mine\.yaml/);
     expect(await readdir(of.dir)).toEqual(['costbook.yaml', 'jobs']);
   });
@@ -327,11 +331,11 @@ describe.concurrent('costbook run', () => {
       'steps: [ingest]\nping: { start: "${HEALTH}/start", success: "${HEALTH}", fail: "${HEALTH}/fail", allowPrivateNetwork: true }\n',
     );
     const env = { HEALTH: `http://127.0.0.1:${port}/MARKED-5f2b9c77` };
-    const well = await start(of, ['run', 'mine', '--now', now], env).ended;
+    const well = await end(of, ['run', 'mine', '--now', now], env);
     expect(well.exitCode, well.stderr).toBe(0);
     expect(well.stderr).toContain('warning: the start ping of mine failed: 127.0.0.1 answered 500');
     of.platform.failures = [{ times: 99, status: 401, body: { error: 'no', code: 401 } }];
-    const badly = await start(of, ['run', 'mine', '--now', '2026-10-06T12:30:00Z'], env).ended;
+    const badly = await end(of, ['run', 'mine', '--now', '2026-10-06T12:30:00Z'], env);
     expect(badly.exitCode).toBe(3);
     server.close();
     expect(told).toEqual([
@@ -480,7 +484,7 @@ describe('costbook schedule', () => {
     [['--health-port', '1'], 7, 'cannot listen on'],
   ])('is refused with %j', async (args, code, words) => {
     if (code === 7 && process.getuid?.() === 0) args = ['--health-port', new URL(of.platform.url).port]; // root may have any
-    const { exitCode, stderr } = await start(of, ['schedule', ...args]).ended;
+    const { exitCode, stderr } = await end(of, ['schedule', ...args]);
     expect(exitCode, stderr).toBe(code);
     expect(stderr).toContain(words);
   });
@@ -490,7 +494,7 @@ describe('costbook schedule', () => {
     await writeFile(join(of.dir, 'jobs', 'other.yaml'), 'schedule: "15 2 * * *"\n');
     await writeFile(join(of.dir, 'jobs', 'third.yml'), '');
     for (const args of [['schedule', '--list'], ['schedule']]) {
-      const { exitCode, stdout, stderr } = await start(of, args).ended;
+      const { exitCode, stdout, stderr } = await end(of, args);
       expect(exitCode).toBe(2);
       expect(stdout === '').toBe(args.length === 1);
       if (args.length > 1) expect(stdout).toMatch(/^month_close .*\n.*^nightly /ms);
@@ -512,7 +516,7 @@ describe('costbook schedule', () => {
         'schedule: "15 2 * * *"\nenabled: false\nsteps: [ingest]\n',
       );
     }
-    const { exitCode, stderr } = await start(idle, ['schedule']).ended;
+    const { exitCode, stderr } = await end(idle, ['schedule']);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('no job is enabled') });
   });
 });

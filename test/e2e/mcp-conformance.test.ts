@@ -1,13 +1,11 @@
 // Second tier: Runs the official conformance suite and inspector, a process each; e2e/mcp speaks with a client of its own.
 
-import { once } from 'node:events';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { tools } from '../../src/mcp/tools.ts';
-import { cli, newProject, runCli, startCli } from '../support/project.ts';
+import { cli, newProject, runCli, startCli, startMain } from '../support/project.ts';
 
 /**
  * The server scenarios of the official suite that any server can pass. The others call tools, prompts and resources of
@@ -41,10 +39,8 @@ beforeAll(async () => {
     COSTBOOK_SINCE: '2026-11-01',
   });
   expect(ended.exitCode, ended.stderr).toBe(0);
-  const { process: server } = startCli(['serve', '--port', '0', '--json', '--dir', dir, '--now', now]);
-  closing.push(async () => void server.kill('SIGTERM'));
-  const [line] = (await once(createInterface({ input: server.stdout as NodeJS.ReadableStream }), 'line')) as [string];
-  url = `${(JSON.parse(line) as { url: string }).url}/mcp`;
+  const server = startMain(['serve', '--port', '0', '--json', '--dir', dir, '--now', now]);
+  url = `${(JSON.parse(await server.firstLine) as { url: string }).url}/mcp`;
 }, 120_000);
 
 afterAll(async () => {

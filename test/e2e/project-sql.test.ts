@@ -248,7 +248,7 @@ async function childOf(pid: number | undefined): Promise<number> {
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
     const [child] = children.trim().split(' ');
     const program = child === undefined || child === '' ? '' : await readFile(`/proc/${child}/cmdline`, 'utf8');
-    if (program.includes('child-main.js') && !program.startsWith('/bin/sh')) return Number(child);
+    if (program.includes('dist/child.js') && !program.startsWith('/bin/sh')) return Number(child);
     await new Promise((done) => setTimeout(done, 20));
   }
   throw new Error(`process ${pid} started none`);

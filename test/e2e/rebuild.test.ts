@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openWarehouse } from '../../src/warehouse/warehouse.ts';
+import { holdAsForeigner } from '../support/breakages.ts';
 import {
   askFile,
   askSnapshot,
@@ -490,12 +490,9 @@ describe.concurrent('rebuild', () => {
 
   test('does not wait for a writer, and ends with 5', async () => {
     const dir = await copyOfStory();
-    const warehouse = await openWarehouse(dir);
-    try {
-      expect((await rebuild(dir)).exitCode).toBe(5);
-    } finally {
-      warehouse.close();
-    }
+    const writer = await holdAsForeigner(join(dir, 'data', 'warehouse.duckdb'));
+    expect((await rebuild(dir)).exitCode).toBe(5);
+    await writer.release();
   });
 });
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { allCommands } from '../../src/commands/index.ts';
-import { openWarehouse } from '../../src/warehouse/warehouse.ts';
+import { holdAsForeigner, warehouseOf } from '../support/breakages.ts';
 import {
   cli,
   type Ended,
@@ -14,8 +14,8 @@ import {
   ingestCommandLine,
   newProject,
   runCli,
-  type Started,
   startCli,
+  startMain,
 } from '../support/project.ts';
 import { type ScriptedPlatform, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
@@ -46,20 +46,34 @@ async function observe(
   const shown = options.token ?? token;
   if (platform) platform.tokens.admin = shown;
   const [args, env] = ingestCommandLine(dir, platform ?? ({ url: '', tokens: {} } as ScriptedPlatform), { now });
-  return observeRun(startCli(args, { ...env, COSTBOOK_TOKEN: shown, ...options.env }), dir, args);
+  const run = startCli(args, { ...env, COSTBOOK_TOKEN: shown, ...options.env });
+  const own = [process.execPath, cli, ...args].join('\0');
+  return observeRun(run.ended, dir, { pid: run.process.pid ?? 0, parent: process.pid, own });
 }
 
-/** Looks everywhere while a process runs and afterwards. */
-async function observeRun(run: Started, dir: string, args: readonly string[]): Promise<Observed> {
+/** A process that runs a command: this one, or one of its children, with the command line that is its own. */
+interface Observer {
+  readonly pid: number;
+  readonly parent: number;
+  readonly own: string;
+}
+
+/** Looks everywhere while a command runs in a process and afterwards, and lets the caller look too. */
+async function observeRun(
+  run: Promise<Ended>,
+  dir: string,
+  { pid: observed, parent: itsParent, own }: Observer,
+  seen: () => void = () => undefined,
+): Promise<Observed> {
   const commandLines = new Set<string>();
   const childEnvironments = new Set<string>();
-  const own = [process.execPath, cli, ...args].join('\0');
   let isRunning = true;
-  const ended = run.ended.finally(() => {
+  const ended = run.finally(() => {
     isRunning = false;
   });
   while (isRunning) {
-    look(run.process.pid ?? 0, process.pid);
+    look(observed, itsParent);
+    seen();
     await sleepFor(2);
   }
 
@@ -305,22 +319,24 @@ describe.concurrent('no command shows the token, nor an address with a secret', 
       if (yaml !== undefined) await writeFile(join(dir, 'costbook.yaml'), yaml);
       const platform = await platformWith(change);
       platform.tokens.admin = token;
-      const holder = isHeld ? await openWarehouse(dir) : undefined;
+      const holder = isHeld ? await holdAsForeigner(warehouseOf(dir)) : undefined;
       try {
         const [, known] = ingestCommandLine(dir, platform, { now });
         const line = [name, ...(rest[name] ?? []), '--dir', dir, '--now', now, '--log-format', 'human'];
-        const run = startCli(line, { ...known, ...env }, { cwd: await newProject() });
-        if (endless.includes(name)) {
-          run.process.stdout?.once('data', () => run.process.kill('SIGTERM'));
-          run.process.stderr?.once('data', () => run.process.kill('SIGTERM'));
-        }
-        const seen = await observeRun(run, dir, line);
+        const run = startMain(line, { ...known, ...env }, { cwd: await newProject() });
+        let isEnded = !endless.includes(name);
+        const here = { pid: process.pid, parent: process.ppid, own: read(`/proc/${process.pid}/cmdline`) };
+        const seen = await observeRun(run.ended, dir, here, () => {
+          if (isEnded || run.stdout() + run.stderr() === '') return;
+          isEnded = true;
+          run.signal('SIGTERM');
+        });
         if (trouble === 'where nothing is wrong')
           expect(refused[name] ?? [0, 143], seen.stderr).toContain(seen.exitCode);
         expect(seen.exitCode, seen.stderr).not.toBe(1);
         expectNoSecret(seen);
       } finally {
-        holder?.close();
+        await holder?.release();
       }
     },
   );

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFile, cp, mkdir, open, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -24,6 +25,26 @@ export function writeAsForeigner(file: string, statements: readonly string[], en
     instance.closeSync();`;
   const { stderr, status, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', script]);
   if (status !== 0 && signal !== 'SIGKILL') throw new Error(stderr.toString());
+}
+
+/** Opens a file for writing in a process of its own, and holds it until it is released: two users in one process share a lock. */
+export async function holdAsForeigner(file: string): Promise<{ readonly pid: number; release(): Promise<void> }> {
+  const script = `
+    const { DuckDBInstance } = await import('${duckdb}');
+    const instance = await DuckDBInstance.create(${JSON.stringify(file)}, { threads: '1' });
+    process.stdout.write('held');
+    for await (const _ of process.stdin);
+    instance.closeSync();`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  await Promise.race([once(child.stdout, 'data'), ended]);
+  return {
+    pid: child.pid ?? 0,
+    async release() {
+      child.stdin.end();
+      await ended;
+    },
+  };
 }
 
 const deletes = ['delete from ledger.hourly_costs where load_number % 2 = 1'];

@@ -1,17 +1,12 @@
 import { cp } from 'node:fs/promises';
-import { setTimeout as sleepFor } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { expect } from 'vitest';
-import type { CommandContext } from '../../src/commands/command.ts';
-import { allCommands } from '../../src/commands/index.ts';
-import { openClock } from '../../src/effects.ts';
 import { type Fault, faultDescriptions, faultNames } from '../../src/emulator/fault-plan.ts';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { hashText, toUnit } from '../../src/emulator/random.ts';
-import { openHttp } from '../../src/platform/http.ts';
 import { dayMs } from '../../src/time.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
-import { askSnapshot, newProject } from './project.ts';
+import { askSnapshot, newProject, startMain } from './project.ts';
 
 /** Most of a round is waiting for what a fault asks to wait. */
 const atOnce = 24;
@@ -60,7 +55,6 @@ interface Result {
   readonly isWhole: boolean;
 }
 
-/** An ingest through the command itself, real but for the process around it. */
 async function ingestFrom({ story, days, as, faults, faultSeed, concurrency }: Round, dir: string): Promise<Result> {
   const emulator = await startEmulator({
     now: () => now,
@@ -70,57 +64,21 @@ async function ingestFrom({ story, days, as, faults, faultSeed, concurrency }: R
     faults,
     faultSeed,
   });
-  const http: ReturnType<typeof openHttp>[] = [];
-  const said: string[] = [];
-  const context: CommandContext = {
-    effects: {
-      ...openClock(() => now),
-      random: Math.random,
-      log: {
-        info: () => undefined,
-        warn: (_event, message, fields) => void said.push(`${message} ${JSON.stringify(fields)}`),
-      },
-      sleep: (ms, signal) => sleepFor(ms, undefined, { signal }),
-    },
-    dir,
-    json: true,
-    env: {
+  try {
+    const run = startMain(['ingest', '--dir', dir, '--now', new Date(now).toISOString(), '--json'], {
       COSTBOOK_URL: emulator.url,
       COSTBOOK_TOKEN: emulator.tokens[as],
       COSTBOOK_ACCOUNT: emulator.account,
       COSTBOOK_SINCE: new Date(now - days * dayMs).toISOString().slice(0, 10),
       COSTBOOK_CONCURRENCY: String(concurrency),
-    },
-    signal: AbortSignal.timeout(roundLimitMs),
-    write: async (data) => void said.push(String(data)),
-    folder: '/',
-    stdio: { stdin: process.stdin, stdout: process.stdout },
-    answer: async () => undefined,
-    isTerminal: false,
-    layout: {},
-    waitingFor: () => undefined,
-    readInput: async () => '',
-    ask: undefined,
-    tell: (text) => void said.push(text),
-    progress() {},
-    nameRun() {},
-    httpAnswers: () => new Map(),
-    keepSecret: () => undefined,
-    redact: (text) => text,
-    openHttp(connections) {
-      const opened = openHttp({ connections, env: {} });
-      http.push(opened);
-      return opened.send;
-    },
-  };
-  try {
-    const command = (await allCommands()).find(({ name }) => name === 'ingest');
-    const exitCode = await command?.run({ arguments: [], options: {} }, context);
-    const { accounts } = JSON.parse(said.at(-1) ?? '') as { accounts: { postponed: unknown[] }[] };
+    });
+    const limit = setTimeout(() => run.signal('SIGTERM'), roundLimitMs);
+    const { exitCode, stdout, stderr } = await run.ended;
+    clearTimeout(limit);
+    const { accounts } = JSON.parse(stdout || '{ "accounts": [] }') as { accounts: { postponed: unknown[] }[] };
     const isWhole = exitCode === 0 && accounts.every(({ postponed }) => postponed.length === 0);
-    return { exitCode: exitCode ?? -1, said: said.join('\n'), isWhole };
+    return { exitCode, said: stdout + stderr, isWhole };
   } finally {
-    for (const { close } of http) await close();
     await emulator.close();
   }
 }

@@ -80,6 +80,8 @@ export interface Running {
   readonly ended: Promise<Ended>;
   /** The first line of stdout, once it is there. */
   readonly firstLine: Promise<string>;
+  /** Resolves as soon as it has said this on one of its streams; throws if it ends before. */
+  said(text: string): Promise<void>;
   /** What it has said so far. */
   stdout(): string;
   stderr(): string;
@@ -100,14 +102,22 @@ afterAll(async () => {
   await Promise.all([...running].map(({ ended }) => ended));
 });
 
-/** Runs a command line in this process, with streams of its own and nothing of this process' environment but the path. */
+/**
+ * Runs a command line in this process, with streams of its own and nothing of this process' environment but the path.
+ * With `columns` both streams are one terminal as wide as that, and stdout has what it was sent.
+ */
 export function startMain(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  { cwd = process.cwd(), stdin = '' }: { readonly cwd?: string; readonly stdin?: string } = {},
+  {
+    cwd = process.cwd(),
+    stdin = '',
+    columns,
+  }: { readonly cwd?: string; readonly stdin?: string; readonly columns?: number } = {},
 ): Running {
-  const out = capture();
-  const err = capture();
+  const out = capture(columns);
+  const err = columns === undefined ? capture() : out;
+  const stderr = () => (err === out ? '' : err.text());
   let take: ((signal: 'SIGINT' | 'SIGTERM') => void) | undefined;
   let early: 'SIGINT' | 'SIGTERM' | undefined;
   const mask = process.umask();
@@ -131,7 +141,7 @@ export function startMain(
         },
         interrupt: () => undefined,
       });
-      return { exitCode, stdout: out.text(), stderr: err.text().replace(stillAtWork, '') };
+      return { exitCode, stdout: out.text(), stderr: stderr().replace(stillAtWork, '') };
     } finally {
       process.umask(mask);
       out.end();
@@ -141,8 +151,18 @@ export function startMain(
   const started: Running = {
     ended: run(),
     firstLine: out.firstLine,
+    async said(text) {
+      let ended: Ended | undefined;
+      void started.ended.then((end) => {
+        ended = end;
+      });
+      while (!out.text().includes(text) && !stderr().includes(text)) {
+        if (ended !== undefined) throw new Error(`it ended with ${ended.exitCode} without "${text}": ${ended.stderr}`);
+        await Promise.race([out.written(), err.written(), started.ended]);
+      }
+    },
     stdout: out.text,
-    stderr: err.text,
+    stderr,
     signal(name) {
       if (take === undefined) early = name;
       else take(name);
@@ -153,20 +173,29 @@ export function startMain(
 }
 
 /** A stream whose text is kept. */
-function capture() {
+function capture(columns?: number) {
   const chunks: Buffer[] = [];
   const text = () => Buffer.concat(chunks).toString();
   const { promise: firstLine, resolve, reject } = deferred<string>();
   firstLine.catch(() => undefined); // most tests do not read it
+  let next = deferred<void>();
   const stream = new Writable({
     write(chunk: Buffer, _, done) {
       chunks.push(Buffer.from(chunk));
-      const end = text().indexOf('\n');
-      if (end >= 0) resolve(text().slice(0, end));
+      next.resolve();
+      next = deferred();
+      if (chunk.includes('\n')) resolve(text().split('\n')[0] ?? ''); // what comes later changes nothing
       done();
     },
   });
-  return { stream, text, firstLine, end: () => reject(new Error(`no line on stdout: ${text()}`)) };
+  if (columns !== undefined) Object.assign(stream, { isTTY: true, columns });
+  return {
+    stream,
+    text,
+    firstLine,
+    written: () => next.promise,
+    end: () => reject(new Error(`no line on stdout: ${text()}`)),
+  };
 }
 
 function deferred<T>(): { promise: Promise<T>; resolve(value: T): void; reject(error: Error): void } {

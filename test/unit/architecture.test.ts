@@ -25,7 +25,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   'apache-arrow': /^src\/reports\/formats\/arrow\.ts$/,
   'csv-stringify': /^src\/reports\/formats\/csv\.ts$/,
   '@bsull/augurs': /^src\/forecast\/augurs\.ts$/,
-  'node-cron': /^src\/jobs\/scheduler\.ts$/,
+  'node-cron': /^src\/jobs\/every-minute\.ts$/,
   'csv-parse': /^src\/forecast\/read-series\.ts$/,
   'string-width': /^src\/terminal\/text-width\.ts$/,
   echarts: /^src\/(charts|serve)\//,
@@ -165,7 +165,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   statement: ['charts', 'closing', 'currency', 'reports', 'warehouse', 'workbook'],
   demo: ['reports', 'terminal', 'warehouse'],
   ingest: ['config', 'fetch', 'platform', 'warehouse'],
-  'command-line': ['commands', 'config', 'platform', 'terminal'],
+  'command-line': ['commands', 'config', 'jobs', 'platform', 'terminal'],
 };
 
 /** The programs: they are above all rooms, and nothing imports them but a program. */

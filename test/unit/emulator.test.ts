@@ -38,6 +38,7 @@ describe('costbook emulator', () => {
         random: () => 0.5,
         sleep: () => Promise.resolve(),
       },
+      timers: { elapsed: () => 0, everyMinute: async () => ({ stop() {} }) },
       dir: '/tmp',
       json: false,
       env: {},
