@@ -1,12 +1,12 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { runChecks as RunChecks } from '../../src/query/index.ts';
+import { runChecks } from '../../src/query/index.ts';
 import { factsOf, factsSince } from '../../src/warehouse/contents.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { readChecks } from '../../src/warehouse/index.ts';
 import { readSeal } from '../../src/warehouse/seal.ts';
-import { cli, ingest, newProject, runCli } from '../support/project.ts';
+import { ingest, newProject, runCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
@@ -64,8 +64,6 @@ async function booksWithOffender(): Promise<string> {
 
 test('checks of some months see only these, except the checks that are named', async () => {
   const dir = await booksWithOffender();
-  // Checks run in a process of the program that was built.
-  const { runChecks }: { runChecks: typeof RunChecks } = await import(join(dirname(cli), 'query', 'index.js'));
   const checks = await readChecks(join(dir, 'sql'));
   const { signal } = new AbortController();
   const from = Date.UTC(2026, 9, 1);

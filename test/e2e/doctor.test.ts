@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clockFound } from '../../src/commands/doctor.ts';
 import { dayMs } from '../../src/time.ts';
 import { newerVersion } from '../support/other-version.ts';
-import { type Ended, ingest, ingestCommandLine, newProject, startCli } from '../support/project.ts';
+import { type Ended, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
@@ -51,7 +51,9 @@ async function doctor({
   await writeFile(join(dir, 'costbook.yaml'), yaml);
   const [, known] = ingestCommandLine(dir, platform, { now: at });
   const line = ['doctor', '--json', '--dir', dir, '--now', at, ...args];
-  const ended = await startCli(line, { ...known, ...env }, cli === undefined ? {} : { cli }).ended;
+  const ended = await (cli === undefined
+    ? runCli(line, { ...known, ...env })
+    : startCli(line, { ...known, ...env }, { cli }).ended);
   const { findings, exitCode } = JSON.parse(ended.stdout) as { findings: Finding[]; exitCode: number };
   expect(exitCode).toBe(ended.exitCode);
   return { ...ended, findings, bad: findings.filter(({ state }) => state !== 'ok') };
@@ -100,7 +102,7 @@ describe('costbook doctor', () => {
 
   test('prints OK, WARN or FAIL on each line, and the next step below it', async () => {
     const empty = await newProject();
-    const { exitCode, stdout } = await startCli(['doctor', '--dir', empty]).ended;
+    const { exitCode, stdout } = await runCli(['doctor', '--dir', empty]);
     expect(exitCode).toBe(2);
     for (const line of stdout.trim().split('\n').slice(0, -1)) expect(line).toMatch(/^(OK {2}|WARN|FAIL) {2}\w| {6}→ /);
     expect(stdout).toContain('→ Act: start with "costbook init"');
@@ -189,7 +191,7 @@ describe('costbook doctor', () => {
     const at = '2026-09-20T12:30:00Z';
     expect((await ingest(long, seen, { now: at })).exitCode).toBe(0);
     const [, known] = ingestCommandLine(long, seen, { now: at });
-    const look = () => startCli(['doctor', '--json', '--dir', long, '--now', at], known).ended;
+    const look = () => runCli(['doctor', '--json', '--dir', long, '--now', at], known);
     expect((await look()).exitCode, 'unchanged').toBe(0);
     seen.tells = (_, facts) => facts.map((fact) => ({ ...fact, cost: fact.cost / 10 }));
     const { exitCode, stdout } = await look();
