@@ -1,3 +1,4 @@
+import { compiled } from '../compiled.ts';
 import type { Bench, Figure } from '../figures.ts';
 import {
   addedRecall,
@@ -19,8 +20,8 @@ export const anomaliesBench: Bench = {
   name: 'anomalies',
   about: 'planted events told in time, and false ones, in labelled years of 100 scopes',
   async run({ quick, tell }) {
-    const product = new URL('../../../dist/anomalies/index.js', import.meta.url);
-    const detector = (await import(product.href)) as Detector;
+    const [product = ''] = await compiled('anomalies/index');
+    const detector = (await import(product)) as Detector;
     const asked = quick ? seeds.slice(0, 1) : seeds;
     const begun = performance.now();
     const years = asked.map((seed) => measureYear(labelledYear({ seed, scopes, days }), detector));
