@@ -82,7 +82,6 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/serve-browser.test.ts': 'Opens each page of the dashboard in a real browser; e2e/serve asks over HTTP.',
   'test/e2e/secrets.test.ts': 'Every command with every trouble, searched for secrets.',
   'test/e2e/sql-attacks.test.ts': 'Statements that attack, some of which are ended by a time limit only.',
-  'test/e2e/steady-night.test.ts': 'Two nights over thirteen months as both roles.',
   'test/e2e/strange-answers.test.ts': 'Answers that cannot be true, one of them with a hundred thousand groups.',
   'test/e2e/strange-labels.test.ts': 'Strange labels through every command and export.',
   'test/e2e/terminal.test.ts': 'Starts programs in terminals of several widths.',
