@@ -1,6 +1,6 @@
 // Bundles the product into dist: the command line, its children and its threads share their code in chunks, so that a
 // command loads only its own. Packages that are named in `dependencies` stay packages.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
 const { dependencies } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
@@ -13,6 +13,7 @@ await build({
     main: 'src/main.ts',
     child: 'src/child.ts',
     'decode-worker': 'src/fetch/decode-worker.ts',
+    'emulator-worker': 'src/emulator/emulator-worker.ts',
     'forecast-worker': 'src/forecast/forecast-worker.ts',
     platform: 'src/platform/library.ts',
     emulator: 'src/emulator/index.ts',
@@ -28,3 +29,10 @@ await build({
   },
   logLevel: 'warn',
 });
+
+// Help and completion read this: to load all commands takes a second.
+const { allCommands } = await import(new URL('dist/main.js', import.meta.url));
+const described = (await allCommands()).map(({ name, summary, arguments: taken, options, examples }) => ({
+  ...{ name, summary, arguments: taken, options, examples },
+}));
+writeFileSync(new URL('dist/commands.json', import.meta.url), JSON.stringify(described));

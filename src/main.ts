@@ -1,20 +1,17 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  exitCodeOfWritten,
-  openSharedHttp,
-  openStreams,
-  parseCommandLine,
-  type SharedHttp,
-  type Streams,
-} from './command-line/index.ts';
+import type { ChosenCommand } from './command-line/parse.ts';
+import { openSharedHttp, type SharedHttp } from './command-line/shared-http.ts';
+import { openStreams, type Streams } from './command-line/streams.ts';
 import {
   type Command,
   type CommandContext,
   type CommandInput,
   type CommonOptions,
-  commandsFor,
+  commandNamed,
+  describedFor,
+  printedAnswer,
   readCommonOptions,
 } from './commands/index.ts';
 import { readFileMode, umaskOf } from './config/file-mode.ts';
@@ -28,7 +25,8 @@ import { openProgress, type Progress } from './terminal/progress.ts';
 import { usualWidth } from './terminal/text-width.ts';
 import { version } from './version.ts';
 
-export { usualEffects } from './command-line/index.ts';
+export { usualEffects } from './command-line/usual-effects.ts';
+export { allCommands } from './commands/index.ts';
 
 /** How long a run may take to end gracefully after a signal before it is killed. */
 const graceMs = 25_000;
@@ -77,11 +75,7 @@ export async function main(argv: readonly string[], effects: ProgramEffects): Pr
     const exitCode = await runCommandLine(argv, invocation);
     return forgotten === undefined ? exitCode : report(forgotten.error, invocation);
   } catch (error) {
-    const exitCode = report(error, invocation);
-    if (exitCode !== exitCodes.done) return exitCode;
-    await nextTurn(); // commander does not wait until its help is written
-    const failure = invocation.streams.outputFailure();
-    return failure === undefined ? exitCode : report(failure, invocation);
+    return report(error, invocation);
   } finally {
     invocation.streams.close();
     await invocation.http.close();
@@ -104,16 +98,17 @@ function endGracefully(interruption: AbortController, { onSignal, elapsed, later
 
 async function runCommandLine(argv: readonly string[], invocation: Invocation): Promise<number> {
   const { effects, streams } = invocation;
-  const chosen = await parseCommandLine(argv, await commandsFor(argv), {
-    writeOut: streams.writeHelp,
-    writeErr: (text) => void effects.stderr.write(text),
-    width: effects.stdout.isTTY ? effects.stdout.columns || usualWidth : usualWidth,
-  });
-  if (chosen === undefined) return exitCodes.done;
-  const { command, input } = chosen;
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+    await streams.write(`${version}\n`);
+    return exitCodes.done;
+  }
+  const chosen = await readCommandLine(argv, invocation);
+  if (typeof chosen === 'number') return chosen;
+  const { input } = chosen;
+  const command = await commandNamed(chosen.name);
   const { context, progress } = contextFrom(command, input.options, invocation);
   try {
-    effects.setUmask(umaskOf(readFileMode(context.dir, context.env)));
+    effects.setUmask(umaskOf(await readFileMode(context.dir, context.env)));
     checkFolder(context.dir, command);
     if (command.needsProject?.(input) ?? true) invocation.project = context.dir;
     await workByPlatformTime(command, context, invocation);
@@ -121,6 +116,25 @@ async function runCommandLine(argv: readonly string[], invocation: Invocation): 
   } finally {
     progress?.end();
   }
+}
+
+/** The command that was asked for, or the exit code after help or a mistake on the command line. */
+async function readCommandLine(
+  argv: readonly string[],
+  { effects, streams }: Invocation,
+): Promise<ChosenCommand | number> {
+  const { parseCommandLine } = await import('./command-line/parse.ts');
+  const chosen = await parseCommandLine(argv, describedFor(argv), {
+    writeOut: streams.writeHelp,
+    writeErr: (text) => void effects.stderr.write(text),
+    width: effects.stdout.isTTY ? effects.stdout.columns || usualWidth : usualWidth,
+  });
+  if (chosen === exitCodes.done) {
+    await nextTurn(); // commander does not wait until its help is written
+    const failure = streams.outputFailure();
+    if (failure !== undefined) throw failure;
+  }
+  return chosen;
 }
 
 /**
@@ -152,8 +166,6 @@ function checkFolder(dir: string, command: Command): void {
 /** The only place that turns a failure into a message and an exit code. */
 function report(error: unknown, invocation: Invocation): number {
   const { streams } = invocation;
-  const written = exitCodeOfWritten(error);
-  if (written !== undefined) return written;
   const misplaced = invocation.project === undefined ? [] : causeInMisplaced(error, invocation.project);
   const exitCode = misplaced.length > 0 ? exitCodes.unproven : exitCodeOf(error);
   if (exitCode === exitCodes.bug) {
@@ -203,8 +215,10 @@ function contextFrom(
     env,
     signal,
     write: streams.write,
+    answer: printedAnswer({ json: settings.json, write: streams.write }),
     isTerminal: stdout.isTTY === true,
     layout: { width: stdout.isTTY ? stdout.columns || usualWidth : undefined, isExact: settings.isExact },
+    stdio: { stdin, stdout },
     readInput: () => quietly(streams.readInput),
     tell: (words) => streams.tell(words),
     progress: (words) => progress?.show(words),

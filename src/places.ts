@@ -16,6 +16,7 @@ export const programs = {
   cli: shipped('dist/cli.js'),
   child: shipped('dist/child.js'),
   decodeWorker: shipped('dist/decode-worker.js'),
+  emulatorWorker: shipped('dist/emulator-worker.js'),
   forecastWorker: shipped('dist/forecast-worker.js'),
 } as const;
 

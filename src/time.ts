@@ -1,9 +1,4 @@
-import { UTCDate, utc } from '@date-fns/utc';
-import { addMonths } from 'date-fns/addMonths';
-import { getISOWeek } from 'date-fns/getISOWeek';
-import { getISOWeekYear } from 'date-fns/getISOWeekYear';
-import { startOfISOWeek } from 'date-fns/startOfISOWeek';
-import { startOfMonth } from 'date-fns/startOfMonth';
+import { createRequire } from 'node:module';
 import { nearest } from './did-you-mean.ts';
 import { UsageError } from './errors.ts';
 import {
@@ -14,6 +9,27 @@ import {
   fiscalPeriodNamed,
   type LocalPeriod,
 } from './fiscal-year.ts';
+
+// date-fns is loaded with the first month or week: it is many files, and short commands count none.
+const require = createRequire(import.meta.url);
+const inUtc = once(() => ({ in: (require('@date-fns/utc') as typeof import('@date-fns/utc')).utc }));
+const months = once(() => ({
+  ...(require('date-fns/startOfMonth') as typeof import('date-fns/startOfMonth')),
+  ...(require('date-fns/addMonths') as typeof import('date-fns/addMonths')),
+}));
+const weeks = once(() => ({
+  ...(require('date-fns/startOfISOWeek') as typeof import('date-fns/startOfISOWeek')),
+  ...(require('date-fns/getISOWeek') as typeof import('date-fns/getISOWeek')),
+  ...(require('date-fns/getISOWeekYear') as typeof import('date-fns/getISOWeekYear')),
+}));
+
+function once<T>(load: () => T): () => T {
+  let loaded: T | undefined;
+  return () => {
+    loaded ??= load();
+    return loaded;
+  };
+}
 
 /** Milliseconds since 1970-01-01T00:00:00Z. All of Costbook counts in UTC. */
 export type Instant = number;
@@ -58,12 +74,12 @@ export function floorDay(instant: Instant): Instant {
 }
 
 export function floorMonth(instant: Instant): Instant {
-  return startOfMonth(new UTCDate(instant), { in: utc }).getTime();
+  return months().startOfMonth(instant, inUtc()).getTime();
 }
 
 /** The instant the given number of calendar months later (earlier where negative), in UTC. */
-export function addCalendarMonths(instant: Instant, months: number): Instant {
-  return addMonths(new UTCDate(instant), months, { in: utc }).getTime();
+export function addCalendarMonths(instant: Instant, count: number): Instant {
+  return months().addMonths(instant, count, inUtc()).getTime();
 }
 
 /** A length of time for people, without its sign: `30 days`, `2.5 hours`, `3 minutes`, `40 seconds`. */
@@ -278,12 +294,12 @@ function endOf(kind: CalendarKind, start: LocalDay): LocalDay {
 }
 
 function firstDay(kind: CalendarKind, day: LocalDay): LocalDay {
-  const date = new UTCDate(day);
+  const date = new Date(day);
   switch (kind) {
     case 'daily':
       return floorDay(day);
     case 'weekly':
-      return startOfISOWeek(date, { in: utc }).getTime();
+      return weeks().startOfISOWeek(day, inUtc()).getTime();
     case 'monthly':
       return floorMonth(day);
     case 'quarterly':
@@ -294,13 +310,13 @@ function firstDay(kind: CalendarKind, day: LocalDay): LocalDay {
 }
 
 function nameOf(kind: CalendarKind, start: LocalDay): string {
-  const date = new UTCDate(start);
+  const date = new Date(start);
   const text = formatInstant(start);
   switch (kind) {
     case 'daily':
       return text.slice(0, 10);
     case 'weekly':
-      return `${getISOWeekYear(date, { in: utc })}-W${String(getISOWeek(date, { in: utc })).padStart(2, '0')}`;
+      return `${weeks().getISOWeekYear(start, inUtc())}-W${String(weeks().getISOWeek(start, inUtc())).padStart(2, '0')}`;
     case 'monthly':
       return text.slice(0, 7);
     case 'quarterly':

@@ -37,6 +37,7 @@ import {
   completeness,
   contradictions,
   differingCloses,
+  type KeptAnswers,
   type KnownAlert,
   lastClocks,
   readChecks,
@@ -48,6 +49,7 @@ import {
 import { type AlertFact, type BudgetAlertFact, parseFact } from './alert-fact.ts';
 import { groupGaps } from './gap-words.ts';
 import { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
+import { withKnownChecks } from './known-checks.ts';
 import { alertKey, diskKey } from './next-step.ts';
 import { withOwners } from './owners.ts';
 import { alertRows } from './rows.ts';
@@ -81,6 +83,8 @@ export interface AlertFactsOptions {
   readonly signal: AbortSignal;
   /** Runs the checks, whose SQL may be the user's; by default on the same connection. */
   readonly runChecks?: (checks: readonly Check[], hours: HoursToCheck | undefined) => Promise<readonly CheckResult[]>;
+  /** Answers that are known already, and to which new ones are added. */
+  readonly kept?: KeptAnswers | undefined;
   /** Called with the name of each step. */
   readonly onProgress?: ((words: string) => void) | undefined;
 }
@@ -118,7 +122,11 @@ export async function readAlertFacts(
     return { facts: [], problem: error, missing: [], forecasts: [], budgets: [], spends: [], bug: undefined };
   });
   const runs = [...state.runs, ...mistakesRun([asked.problem, budgets.problem], asked)];
-  const unusual = await withOwners(connection, factsOfAnomalies(anomalies, known, state, asked.anomalyRules));
+  const unusual = await withOwners(
+    connection,
+    factsOfAnomalies(anomalies, known, state, asked.anomalyRules),
+    asked.kept,
+  );
   const { budgets: asRead, spends } = budgets;
   const named = namedAnomalies(unusual, endedAnomalies(known), anomalies.present);
   const facts = [
@@ -184,6 +192,7 @@ async function readBudgetFacts(
     signal,
     forecaster,
     onProgress,
+    kept,
   }: AlertFactsOptions,
   newAnomalies: AnomalyState,
 ): Promise<{
@@ -204,8 +213,8 @@ async function readBudgetFacts(
   const openPeriods = new Map<string, string[]>();
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
   onProgress?.('budgets');
-  const budgets = await withCarried(connection, given, { now, freshnessHours, configured });
-  const spent = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
+  const budgets = await withCarried(connection, given, { now, freshnessHours, configured, kept });
+  const spent = await watchedSpends(connection, budgets, { now, freshnessHours, configured, kept, open: openPeriods });
   onProgress?.('forecasts');
   let forecasts: readonly ScopeForecast[] = [];
   let bug: unknown;
@@ -219,6 +228,7 @@ async function readBudgetFacts(
       withoutStored: isForecastStored,
       newAnomalies,
       signal,
+      kept,
       ...(forecaster === undefined ? {} : { forecaster }),
     });
   } catch (error) {
@@ -250,15 +260,16 @@ interface AccountsAsked {
   readonly now: Instant;
   readonly freshnessHours: number;
   readonly configured: readonly string[];
+  readonly kept?: KeptAnswers | undefined;
 }
 
 async function readAccounts(
   connection: Connection,
-  { now, freshnessHours, configured }: AccountsAsked,
+  { now, freshnessHours, configured, kept }: AccountsAsked,
 ): Promise<DataState['accounts']> {
   const accounts: DataState['accounts'][number][] = [];
   const clocks = await lastClocks(connection);
-  for (const { account, completeThrough } of await completeness(connection)) {
+  for (const { account, completeThrough } of await completeness(connection, kept)) {
     const windows = [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))];
     accounts.push({
       account,
@@ -397,13 +408,14 @@ const unrecordedKeys: readonly string[] = [diskKey, alertKey];
 async function readDataState(
   connection: Connection,
   known: readonly KnownAlert[],
-  { now, freshnessHours, configured, overlay, signal, onProgress, runChecks: runChecksOfProject }: AlertFactsOptions,
+  { now, freshnessHours, configured, overlay, signal, onProgress, runChecks: run, kept }: AlertFactsOptions,
 ): Promise<DataState> {
-  const accounts = await readAccounts(connection, { now, freshnessHours, configured });
+  const accounts = await readAccounts(connection, { now, freshnessHours, configured, kept });
   onProgress?.('checks');
   const ours = await readChecks(overlay);
   const hours = await hoursToCheck(connection, known);
-  const results = await (runChecksOfProject?.(ours, hours) ?? runAll(connection, ours, signal));
+  const runThem = run ?? ((checks: readonly Check[]) => runAll(connection, checks, signal));
+  const results = await withKnownChecks(ours, hours, kept, runThem);
   return {
     accounts,
     freshnessHours,

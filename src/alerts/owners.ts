@@ -1,17 +1,20 @@
 import type { AnomalyFact } from '../anomalies/index.ts';
 import { mainDriverOf } from '../main-driver.ts';
-import type { Connection } from '../warehouse/index.ts';
-import { alertRows } from './rows.ts';
+import { type Connection, type KeptAnswers, keptRows } from '../warehouse/index.ts';
 
 /** Facts of anomalies, each with the owner of the resource that drives it on its last day, if the allocation knows one. */
-export async function withOwners(connection: Connection, facts: readonly AnomalyFact[]): Promise<AnomalyFact[]> {
+export async function withOwners(
+  connection: Connection,
+  facts: readonly AnomalyFact[],
+  kept?: KeptAnswers | undefined,
+): Promise<AnomalyFact[]> {
   const asked = facts.flatMap(({ account, lastDay, drivers, isOver, state }, place) => {
     if (state !== 'raised' || isOver) return [];
     const uuid = mainDriverOf(drivers)?.resourceUuid;
     return uuid == null ? [] : [{ place, account, resource_uuid: uuid, day: lastDay }];
   });
   if (asked.length === 0) return [...facts];
-  const rows = await alertRows(connection, 'owners_of_resources', { asked: JSON.stringify(asked) });
+  const rows = await keptRows(connection, kept, ['alerts', 'owners_of_resources'], { asked: JSON.stringify(asked) });
   const owners = new Map(rows.map((row) => [Number(row['place']), ownerWords(String(row['owner']))]));
   return facts.map((fact, place) => {
     const owner = owners.get(place);

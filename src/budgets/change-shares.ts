@@ -1,5 +1,5 @@
 import { hourMs, type Instant } from '../time.ts';
-import type { Connection } from '../warehouse/index.ts';
+import type { Connection, KeptAnswers } from '../warehouse/index.ts';
 import type { Budget, BudgetScope, PlannedChange } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';
 import type { ChangePart } from './planned-change.ts';
@@ -15,9 +15,10 @@ export async function changeParts(
   budget: Pick<Budget, 'scope'>,
   changes: readonly PlannedChange[],
   completeThrough: Instant,
+  kept?: KeptAnswers | undefined,
 ): Promise<readonly ChangePart[]> {
   const parts: ChangePart[] = [];
-  for (const change of changes) parts.push(await partOf(connection, budget, change, completeThrough));
+  for (const change of changes) parts.push(await partOf(connection, budget, change, completeThrough, kept));
   return parts;
 }
 
@@ -26,6 +27,7 @@ async function partOf(
   budget: Pick<Budget, 'scope'>,
   change: PlannedChange,
   completeThrough: Instant,
+  kept: KeptAnswers | undefined,
 ): Promise<ChangePart> {
   const isPercent = 'percent' in change.effect;
   if (!isPercent && budget.scope.unit !== undefined) {
@@ -44,6 +46,7 @@ async function partOf(
   const [part, all] = await costsOf(
     connection,
     [both, whole].map((scope) => ({ budget: { scope }, ...window })),
+    kept,
   );
   if (all === undefined || all.total <= 0n) {
     return { change, share: undefined, reason: 'its share is unknown: its scope had no costs in the last 28 days' };
@@ -60,13 +63,14 @@ export async function changePartsOf(
   { account, workspace, resourceType }: Extract<ForecastScope, { kind: 'workspace' }>,
   changes: readonly PlannedChange[],
   completeThrough: Instant,
+  kept?: KeptAnswers | undefined,
 ): Promise<readonly ChangePart[]> {
   const scope = {
     account: [account],
     ...(workspace === null ? {} : { workspace: [workspace] }),
     ...(resourceType === null ? {} : { resource_type: [resourceType] }),
   };
-  const parts = await changeParts(connection, { scope }, changes, completeThrough);
+  const parts = await changeParts(connection, { scope }, changes, completeThrough, kept);
   return parts.map((part) => {
     const { change } = part;
     const isElsewhere =

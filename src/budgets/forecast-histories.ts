@@ -1,6 +1,7 @@
 import { wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import type { Holidays } from '../month-days.ts';
+import { textOrNull } from '../optional-text.ts';
 import {
   type CalendarPeriod,
   type calendarOf,
@@ -11,12 +12,12 @@ import {
   type PeriodKind,
   type Window,
 } from '../time.ts';
-import { type Completeness, type Connection, readSql } from '../warehouse/index.ts';
+import { type Completeness, type Connection, type KeptAnswers, readSql, type SqlRow } from '../warehouse/index.ts';
 import type { Budget } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';
 import { type AnomaliesKnown, anomaliesLeftOut, type KnownAnomaly } from './known-anomalies.ts';
 import { historyDays, type Steps, stepHoursOf } from './period-forecast.ts';
-import { earliest, scopesForSql } from './spend.ts';
+import { earliest, scopeForSql, scopesForSql } from './spend.ts';
 import { fromBooks } from './usage-unit.ts';
 import {
   atNewLevels,
@@ -106,13 +107,14 @@ export interface UnusualKnown {
   readonly holidays: Holidays;
 }
 
-/** The histories of budgets and workspaces with the same steps, in one pass over the costs. */
+/** The histories of budgets and workspaces with the same steps, in one pass over the costs that are not known yet. */
 export async function readHistories(
   connection: Connection,
   cut: Cut,
   ofBudgets: readonly (ForecastWindow & { readonly budget: Budget; readonly reason: string | undefined })[],
   ofAccounts: readonly (ForecastWindow & { readonly account: string })[],
   unusual: UnusualKnown,
+  kept?: KeptAnswers | undefined,
 ): Promise<ScopeHistory[]> {
   const isOurs = (window: ForecastWindow) => JSON.stringify(window.cut) === JSON.stringify(cut);
   const budgets = ofBudgets.filter((line) => isOurs(line) && line.reason === undefined);
@@ -124,18 +126,85 @@ export async function readHistories(
   if (ofUsage.length > 0 && ofUsage.length < budgets.length + accounts.length) {
     const others = budgets.filter((line) => !isUsage(line));
     return [
-      ...(await readHistories(connection, cut, others, accounts, unusual)),
-      ...(await readHistories(connection, cut, ofUsage, [], unusual)),
+      ...(await readHistories(connection, cut, others, accounts, unusual, kept)),
+      ...(await readHistories(connection, cut, ofUsage, [], unusual, kept)),
     ];
   }
   const { end, hours } = endOf(cut);
   const stepMs = cut.stepHours * hourMs;
-  const from = end - (budgets.length > 0 ? historyDays[cut.stepHours] : workspaceHistoryDays) * dayMs;
-  const rows = await connection.rows(await readSql('forecasts', 'steps'), {
-    scopes: scopesForSql(budgets.map(({ budget }) => budget)),
-    has_label: budgets.some(({ budget }) => budget.scope.label !== undefined),
-    has_owner: budgets.some(({ budget }) => budget.scope.owner !== undefined),
-    with_workspaces: accounts.length > 0,
+  const scopes = budgets.map(({ budget }) => budget);
+  const costs = await readSteps(connection, cut, { scopes, hasPlaces: accounts.length > 0 }, kept);
+  const leftOut = await readLeftOut(connection, { ...cut, firstHours: hours }, unusual, kept);
+  function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): ScopeHistory {
+    const begin = scope.kind === 'budget' ? end - historyDays[cut.stepHours] * dayMs : startOfPlaces(end);
+    // The first step whose hours are all in the books.
+    const start = Math.max(begin, end - Math.floor(Math.max(0, end - historyStart) / stepMs) * stepMs);
+    const ours = leftOut.filter(({ place }) => isInForecast(scope, place));
+    return historyFrom(scope, own, ours, { start, end, hours, stepHours: cut.stepHours });
+  }
+  function costsOfSteps(steps: readonly StepRow[], unit: string | undefined): StepCost[] {
+    return steps.map(([step, cost, firstCost]) => ({
+      start: (step * cut.stepHours + cut.align) * hourMs,
+      cost: fromBooks(wholeOfDecimal(cost, usdDecimals), unit),
+      firstCost: fromBooks(wholeOfDecimal(firstCost, usdDecimals), unit),
+    }));
+  }
+  const histories = budgets.map(({ budget, historyStart }, place) =>
+    historyOf({ kind: 'budget', budget }, costsOfSteps(costs.ofScopes[place] ?? [], budget.scope.unit), historyStart),
+  );
+  for (const { account: name, workspace, resourceType, steps } of costs.ofPlaces) {
+    const account = accounts.find((line) => line.account === name);
+    if (account === undefined) continue;
+    const scope = { kind: 'workspace', account: account.account, workspace, resourceType } as const;
+    histories.push(historyOf(scope, costsOfSteps(steps, undefined), account.historyStart));
+  }
+  return histories;
+}
+
+/** The number of a step, its cost, and the cost of its first hours: decimal text, in the unit of the books. */
+type StepRow = readonly [step: number, cost: string, firstCost: string];
+
+/** The steps of a resource type in a workspace. */
+interface PlaceSteps {
+  readonly account: string;
+  readonly workspace: string | null;
+  readonly resourceType: string | null;
+  readonly steps: StepRow[];
+}
+
+/** Where the history of workspaces starts. */
+function startOfPlaces(end: Instant): Instant {
+  return end - workspaceHistoryDays * dayMs;
+}
+
+/** The steps of budgets, in order, and of all workspaces. Reads only those that are not known. */
+async function readSteps(
+  connection: Connection,
+  cut: Cut,
+  { scopes, hasPlaces }: { readonly scopes: readonly Budget[]; readonly hasPlaces: boolean },
+  kept: KeptAnswers | undefined,
+): Promise<{ readonly ofScopes: readonly (readonly StepRow[])[]; readonly ofPlaces: readonly PlaceSteps[] }> {
+  const { end, hours } = endOf(cut);
+  const text = await readSql('forecasts', 'steps');
+  const questions = scopes.map(({ scope }) => [text, cut, historyDays[cut.stepHours], scopeForSql(scope)]);
+  const aboutPlaces = [text, cut, workspaceHistoryDays, activeDays, mostWorkspaces];
+  const known = await Promise.all(
+    questions.map(async (question) => (await kept?.find('steps', question))?.answer as StepRow[] | undefined),
+  );
+  const knownPlaces = hasPlaces
+    ? ((await kept?.find('places', aboutPlaces))?.answer as PlaceSteps[] | undefined)
+    : ([] as const);
+  const missing = [...scopes.keys()].filter((place) => known[place] === undefined);
+  if (missing.length === 0 && knownPlaces !== undefined) {
+    return { ofScopes: known.map((steps = []) => steps), ofPlaces: knownPlaces };
+  }
+  const asked = missing.flatMap((place) => scopes[place] ?? []);
+  const from = missing.length > 0 ? end - historyDays[cut.stepHours] * dayMs : startOfPlaces(end);
+  const rows = await connection.rows(text, {
+    scopes: scopesForSql(asked),
+    has_label: asked.some(({ scope }) => scope.label !== undefined),
+    has_owner: asked.some(({ scope }) => scope.owner !== undefined),
+    with_workspaces: knownPlaces === undefined,
     align: cut.align,
     step_hours: cut.stepHours,
     first_hours: hours,
@@ -143,39 +212,33 @@ export async function readHistories(
     to: formatInstant(cut.completeThrough),
     active_from: formatInstant(end - activeDays * dayMs),
     most: mostWorkspaces,
-    of_usage: ofUsage.length > 0,
+    of_usage: asked.some(({ scope }) => scope.unit !== undefined),
   });
-  const costs = new Map<string, StepCost[]>();
+  const read = missing.map((): StepRow[] => []);
+  const places = new Map<string, PlaceSteps>();
   for (const row of rows) {
-    const key = JSON.stringify([row['scope'], row['account'], row['workspace'], row['resource_type']]);
-    const own = costs.get(key) ?? [];
-    if (own.length === 0) costs.set(key, own);
-    const unit = row['scope'] === null ? undefined : budgets[Number(row['scope'])]?.budget.scope.unit;
-    own.push({
-      start: (Number(row['step']) * cut.stepHours + cut.align) * hourMs,
-      cost: fromBooks(wholeOfDecimal(String(row['cost']), usdDecimals), unit),
-      firstCost: fromBooks(wholeOfDecimal(String(row['first_cost']), usdDecimals), unit),
-    });
+    const step: StepRow = [Number(row['step']), String(row['cost']), String(row['first_cost'])];
+    if (row['scope'] !== null) read[Number(row['scope'])]?.push(step);
+    else addToPlace(places, row, step, (startOfPlaces(end) / hourMs - cut.align) / cut.stepHours);
   }
-  const leftOut = await readLeftOut(connection, { ...cut, firstHours: hours }, unusual);
-  function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): ScopeHistory {
-    const begin = scope.kind === 'budget' ? from : Math.max(from, end - workspaceHistoryDays * dayMs);
-    // The first step whose hours are all in the books.
-    const start = Math.max(begin, end - Math.floor(Math.max(0, end - historyStart) / stepMs) * stepMs);
-    const ours = leftOut.filter(({ place }) => isInForecast(scope, place));
-    return historyFrom(scope, own, ours, { start, end, hours, stepHours: cut.stepHours });
-  }
-  const histories = budgets.map(({ budget, historyStart }, scope) =>
-    historyOf({ kind: 'budget', budget }, costs.get(JSON.stringify([scope, null, null, null])) ?? [], historyStart),
-  );
-  for (const [key, own] of costs) {
-    const [, name, workspace, resourceType] = JSON.parse(key) as [unknown, string | null, string | null, string | null];
-    const account = accounts.find((line) => line.account === name);
-    if (account === undefined) continue;
-    const scope = { kind: 'workspace', account: account.account, workspace, resourceType } as const;
-    histories.push(historyOf(scope, own, account.historyStart));
-  }
-  return histories;
+  for (const [place, index] of missing.entries()) kept?.add('steps', questions[index], read[place]);
+  if (knownPlaces === undefined) kept?.add('places', aboutPlaces, [...places.values()]);
+  return {
+    ofScopes: scopes.map((_, index) => known[index] ?? read[missing.indexOf(index)] ?? []),
+    ofPlaces: knownPlaces ?? [...places.values()],
+  };
+}
+
+/** Budgets are read from an earlier step on: workspaces have none of those. */
+function addToPlace(places: Map<string, PlaceSteps>, row: SqlRow, step: StepRow, first: number): void {
+  const [account, workspace, resourceType] = [row['account'], row['workspace'], row['resource_type']].map(textOrNull);
+  const key = JSON.stringify([account, workspace, resourceType]);
+  const own = places.get(key) ?? {
+    ...{ account: String(account), workspace: workspace ?? null, resourceType: resourceType ?? null },
+    steps: [],
+  };
+  places.set(key, own);
+  if (step[0] >= first) own.steps.push(step);
 }
 
 /** What is unusual in the costs through the last complete hour, by place. */
@@ -183,9 +246,10 @@ async function readLeftOut(
   connection: Connection,
   cut: Cut & StepsCut,
   { anomalies, holidays }: UnusualKnown,
+  kept: KeptAnswers | undefined,
 ): Promise<readonly LeftOut[]> {
   const known = anomaliesLeftOut(anomalies, cut.completeThrough);
-  return leftOutOf(known, await readDayShares(connection, cut, known), cut, holidays);
+  return leftOutOf(known, await readDayShares(connection, cut, known, kept), cut, holidays);
 }
 
 /** The history of a scope from its costs, with and without what is unusual in them. Pure. */

@@ -3,6 +3,7 @@ import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, formatInstant, type Instant, type PeriodKind } from '../time.ts';
 import type { ForecastRow, ForecastScopeRow } from '../warehouse/index.ts';
 import type { Budget } from './budget.ts';
+import type { ForecastOrigin } from './kept-forecasts.ts';
 import { type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
 import { scopeForSql } from './spend.ts';
 import { accountOf, dayIn } from './thresholds.ts';
@@ -30,6 +31,8 @@ export interface ScopeForecast {
   /** For a budget, its amount in the period. */
   readonly amount: bigint | undefined;
   readonly forecast: PeriodForecast | NoPeriodForecast;
+  /** Whether a run has stored what the engine made of the history; undefined if it was not asked. */
+  readonly origin?: ForecastOrigin | undefined;
   /** Costs of the last complete hours or days in USD, newest last; undefined if unknown. */
   readonly recent?: { readonly stepHours: 1 | 24; readonly values: readonly number[] } | undefined;
 }

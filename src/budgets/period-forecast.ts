@@ -1,10 +1,4 @@
-import {
-  type Backtest,
-  type CostHistory,
-  type Forecast,
-  type ForecastOptions,
-  forecastSeries,
-} from '../forecast/index.ts';
+import type { Backtest, CostHistory, Forecast, ForecastOptions } from '../forecast/index.ts';
 import { usdDecimals } from '../money.ts';
 import type { Holidays } from '../month-days.ts';
 import { type CalendarPeriod, formatInstant, hourMs, type Instant, type PeriodKind, type Window } from '../time.ts';
@@ -82,6 +76,12 @@ export interface NoPeriodForecast {
 /** Forecasts a series: the engine, or a replacement in a test. */
 export type Forecaster = (history: CostHistory, horizon: number, options: ForecastOptions) => Promise<Forecast>;
 
+/** The engine. It is loaded for the first forecast that is not known. */
+export const forecastByEngine: Forecaster = async (history, horizon, options) => {
+  const { forecastSeries } = await import('../forecast/index.ts');
+  return forecastSeries(history, horizon, options);
+};
+
 /** The longest horizon, as a multiple of the history. */
 const reach = 4;
 
@@ -92,7 +92,7 @@ const reach = 4;
  */
 export async function forecastPeriod(
   { period, completeThrough, spent, steps, timeZone = 'UTC', holidays = new Set() }: PeriodAsked,
-  forecaster: Forecaster = forecastSeries,
+  forecaster: Forecaster = forecastByEngine,
 ): Promise<PeriodForecast | NoPeriodForecast> {
   const stepMs = steps.stepHours * hourMs;
   const horizon = Math.round((period.end - steps.end) / stepMs);

@@ -9,7 +9,7 @@ import {
   type PeriodKind,
   type Window,
 } from '../time.ts';
-import { type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
+import { type Connection, completeness, forecastKey, type KeptAnswers, knownForecasts } from '../warehouse/index.ts';
 import { amountIn, type Budget, budgetCalendar, noForecastOf, type PlannedChange } from './budget.ts';
 import { changeParts, changePartsOf } from './change-shares.ts';
 import {
@@ -21,8 +21,9 @@ import {
 } from './forecast-histories.ts';
 import { type ForecastScope, type ScopeForecast, scopeRow } from './forecast-rows.ts';
 import { withGoingOn } from './going-on.ts';
+import { type ForecastOrigin, keptForecaster } from './kept-forecasts.ts';
 import { type KnownAnomaly, type NewEvaluation, readAnomaliesKnown } from './known-anomalies.ts';
-import { type Forecaster, forecastPeriod, historyDays, type PeriodAsked } from './period-forecast.ts';
+import { type Forecaster, forecastByEngine, forecastPeriod, historyDays, type PeriodAsked } from './period-forecast.ts';
 import { type ChangePart, withChanges } from './planned-change.ts';
 import { costsOf, expectedOf, unanswerableOf } from './spend.ts';
 import { isForecastAsked, type Spend } from './thresholds.ts';
@@ -44,13 +45,16 @@ export interface ForecastsAsked {
   readonly forecaster?: Forecaster;
   /**
    * Whether to skip forecasts that the books have already, except for budgets with a forecast threshold. The books store
-   * only the first forecast of a scope from one instant, so another would be discarded.
+   * only the first forecast of a scope from one instant, so another would be discarded. With `kept`, what the engine makes of
+   * their histories is added to it all the same.
    */
   readonly withoutStored?: boolean;
   /** An evaluation of anomalies that the books do not have yet. */
   readonly newAnomalies?: NewEvaluation | undefined;
   /** Changes to add to forecasts of workspaces: by default those of the budget file. A budget has its own. */
   readonly changes?: readonly PlannedChange[];
+  /** Answers that are known already, such as forecasts that a run has stored, and to which new ones are added. */
+  readonly kept?: KeptAnswers | undefined;
 }
 
 /** The number of latest steps that a forecast includes. */
@@ -61,19 +65,20 @@ const recentSteps = 14;
  * the first unproven hour, so that it never counts as 0.
  */
 export async function readForecasts(connection: Connection, asked: ForecastsAsked): Promise<ScopeForecast[]> {
-  const { budgets, workspaces = [], signal, progress, forecaster } = asked;
+  const { budgets, workspaces = [], signal, progress, kept } = asked;
   const { withoutStored = false, holidays = new Set(), changes = budgets[0]?.changes ?? [] } = asked;
   const { ofBudgets, ofAccounts } = await windowsAsked(connection, asked);
   const known: ReadonlySet<string> = withoutStored
     ? await keysStored(connection, [...ofBudgets, ...ofAccounts])
     : new Set();
-  const spent = await spentOf(connection, ofBudgets);
+  const spent = await spentOf(connection, ofBudgets, kept);
   const anomalies = await readAnomaliesKnown(connection, asked.now - historyDays[24] * dayMs, asked.newAnomalies);
   const histories: ScopeHistory[] = [];
   for (const cut of cutsOf([...ofBudgets, ...ofAccounts])) {
-    histories.push(...(await readHistories(connection, cut, ofBudgets, ofAccounts, { anomalies, holidays })));
+    histories.push(...(await readHistories(connection, cut, ofBudgets, ofAccounts, { anomalies, holidays }, kept)));
   }
 
+  const made = maker(asked);
   /** Lets signals be handled between two forecasts. */
   async function pause(): Promise<void> {
     progress?.(`forecast ${forecasts.length}`);
@@ -83,35 +88,24 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
   function isKnown(of: ForecastScope, kind: PeriodKind, period: CalendarPeriod, through: Instant | undefined): boolean {
     return through !== undefined && known.has(forecastKey(scopeRow(of, kind, period, through)));
   }
-  async function made(
-    input: PeriodAsked,
-    unusual: readonly KnownAnomaly[],
-    partsAt: (completeThrough: Instant) => Promise<readonly ChangePart[]>,
-    unit?: string,
-  ): Promise<ScopeForecast['forecast']> {
-    const { period, completeThrough, spent: own } = input;
-    const forecast = await forecastPeriod({ timeZone: 'UTC', holidays, ...input }, forecaster);
-    if (forecast.kind === 'none') return forecast;
-    const { end } = period;
-    const planned = withChanges(forecast, await partsAt(completeThrough), { spent: own, completeThrough, end, unit });
-    return withGoingOn(planned, unusual, { completeThrough, end });
-  }
   const forecasts: ScopeForecast[] = [];
   for (const { budget, reason = 'no hour of it is complete yet', period, completeThrough } of ofBudgets) {
     const scope = { kind: 'budget', budget } as const;
-    if (!isForecastAsked(budget) && isKnown(scope, budget.period, period, completeThrough)) continue;
+    const isStored = !isForecastAsked(budget) && isKnown(scope, budget.period, period, completeThrough);
+    if (isStored && kept === undefined) continue;
     const own = spent.get(budget);
     const history = histories.find(({ scope }) => scope.kind === 'budget' && scope.budget === budget);
-    const forecast: ScopeForecast['forecast'] =
+    const { forecast, ...others } =
       completeThrough === undefined || own === undefined || history === undefined
-        ? { kind: 'none', reason }
+        ? { forecast: { kind: 'none', reason } as const }
         : await made(
             { period, completeThrough, spent: own, steps: history.steps, timeZone: budget.timeZone },
             history.anomalies,
-            (through) => changeParts(connection, budget, budget.changes ?? [], through),
+            (through) => changeParts(connection, budget, budget.changes ?? [], through, kept),
             budget.scope.unit,
           );
     const amount = amountIn(budget, period.name);
+    if (isStored) continue;
     forecasts.push({
       scope,
       periodKind: budget.period,
@@ -120,6 +114,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
       spent: own,
       amount,
       forecast,
+      ...others,
       recent: history && { stepHours: history.steps.stepHours, values: history.values.slice(-recentSteps) },
     });
     await pause();
@@ -130,28 +125,54 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     const window = ofAccounts.find(({ account }) => account === scope.account);
     if (window?.completeThrough === undefined) continue;
     const { period, completeThrough } = window;
-    if (isKnown(scope, 'monthly', period, completeThrough)) continue;
+    const isStored = isKnown(scope, 'monthly', period, completeThrough);
+    if (isStored && kept === undefined) continue;
     const own = spentFrom(period.start);
-    const forecast = await made({ period, completeThrough, spent: own, steps }, unusual, (through) =>
-      changePartsOf(connection, scope, changes, through),
+    const found = await made({ period, completeThrough, spent: own, steps }, unusual, (through) =>
+      changePartsOf(connection, scope, changes, through, kept),
     );
-    const known = { period, completeThrough, spent: own, amount: undefined, forecast };
-    forecasts.push({ scope, periodKind: 'monthly', ...known });
+    if (!isStored) {
+      const known = { period, completeThrough, spent: own, amount: undefined };
+      forecasts.push({ scope, periodKind: 'monthly', ...known, ...found });
+    }
     await pause();
   }
   return forecasts;
 }
 
+/** Makes the forecast of a scope from its history: what the engine makes of it or made before, changed by plans and anomalies. */
+function maker({ holidays = new Set(), kept, forecaster: given }: ForecastsAsked) {
+  let origin: ForecastOrigin | undefined;
+  function onMade(of: ForecastOrigin): void {
+    origin = of;
+  }
+  const forecaster = given ?? (kept === undefined ? forecastByEngine : keptForecaster(kept, forecastByEngine, onMade));
+  return async (
+    input: PeriodAsked,
+    unusual: readonly KnownAnomaly[],
+    partsAt: (completeThrough: Instant) => Promise<readonly ChangePart[]>,
+    unit?: string,
+  ): Promise<Pick<ScopeForecast, 'forecast' | 'origin'>> => {
+    const { period, completeThrough, spent } = input;
+    origin = undefined;
+    const forecast = await forecastPeriod({ timeZone: 'UTC', holidays, ...input }, forecaster);
+    if (forecast.kind === 'none') return { forecast, origin };
+    const { end } = period;
+    const planned = withChanges(forecast, await partsAt(completeThrough), { spent, completeThrough, end, unit });
+    return { forecast: withGoingOn(planned, unusual, { completeThrough, end }), origin };
+  };
+}
+
 /** What to forecast of each budget and account: its period, and why it has no forecast if that is known already. */
 async function windowsAsked(
   connection: Connection,
-  { budgets, configured, withWorkspaces, now }: ForecastsAsked,
+  { budgets, configured, withWorkspaces, now, kept }: ForecastsAsked,
 ): Promise<{
   readonly ofBudgets: (ForecastWindow & { readonly budget: Budget; readonly reason: string | undefined })[];
   readonly ofAccounts: (ForecastWindow & { readonly account: string })[];
 }> {
-  const accounts = await completeness(connection);
-  const unanswerable = await unanswerableOf(connection, budgets);
+  const accounts = await completeness(connection, kept);
+  const unanswerable = await unanswerableOf(connection, budgets, kept);
   const ofBudgets = budgets.map((budget) => {
     const reason = noForecastOf(budget) ?? unanswerable.get(budget)?.[0];
     const ours = expectedOf(budget, accounts, configured);
@@ -186,6 +207,7 @@ export function withForecasts<T extends Spend>(spends: readonly T[], forecasts: 
 async function spentOf(
   connection: Connection,
   lines: readonly (ForecastWindow & { readonly budget: Budget; readonly reason: string | undefined })[],
+  kept: KeptAnswers | undefined,
 ): Promise<ReadonlyMap<Budget, bigint>> {
   const asked = lines.flatMap(({ budget, reason, period, completeThrough }) =>
     completeThrough === undefined || reason !== undefined
@@ -193,6 +215,6 @@ async function spentOf(
       : [{ budget, start: period.start, end: completeThrough } satisfies Window & { budget: Budget }],
   );
   const begun = asked.filter(({ start, end }) => start < end);
-  const costs = begun.length === 0 ? [] : await costsOf(connection, begun);
+  const costs = begun.length === 0 ? [] : await costsOf(connection, begun, kept);
   return new Map(asked.map((line) => [line.budget, costs[begun.indexOf(line)]?.total ?? 0n]));
 }

@@ -7,6 +7,7 @@ import { shownAmount, usdUnit } from '../unit-format.ts';
 import { unitOf } from './budget.ts';
 import { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts';
 import { anomalyJson, describeAnomalies } from './going-on.ts';
+import { describeOrigins, originJson } from './kept-forecasts.ts';
 import { forecastLevel } from './period-forecast.ts';
 import { changeJson, describeChanges } from './planned-change.ts';
 import type { CompleteThrough } from './show-now.ts';
@@ -56,6 +57,8 @@ export function forecastsToJson(
         observations: made?.observations ?? null,
         backtest: made?.backtest ?? null,
         notes: made?.notes ?? [],
+        /** The run that stored it; null if it was computed now. */
+        storedBy: originJson(one.origin),
         ...(made?.changes === undefined ? {} : { changes: made.changes.map(changeJson) }),
         ...(made?.anomalies === undefined ? {} : { anomalies: made.anomalies.map(anomalyJson) }),
       };
@@ -156,6 +159,7 @@ export function describeForecasts(forecasts: readonly ScopeForecast[], layout: T
       ...describeChanges(named),
       ...describeAnomalies(named),
       ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
+      ...describeOrigins(dearestFirst(forecasts).map((one) => ({ name: nameOf(one), origin: one.origin }))),
     ].map((words) => wrapped(words, layout)),
   ].join('\n');
 }

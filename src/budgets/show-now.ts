@@ -6,6 +6,7 @@ import { shownAmount, usdUnit, wholeInUnit } from '../unit-format.ts';
 import { amountIn, type Budget, carriedIn, plannedIn, type Threshold, unitOf } from './budget.ts';
 import type { ScopeForecast } from './forecast-rows.ts';
 import { forecastSentence, perWords } from './forecast-words.ts';
+import { describeOrigins, originJson } from './kept-forecasts.ts';
 import { forecastLevel } from './period-forecast.ts';
 import { changeJson, describeChanges } from './planned-change.ts';
 import type { SpendNow } from './spend.ts';
@@ -32,6 +33,7 @@ export interface BudgetNow {
   readonly spend: SpendNow;
   readonly forecast: ScopeForecast['forecast'];
   readonly recent: ScopeForecast['recent'];
+  readonly origin?: ScopeForecast['origin'];
   /** The day on which the amount is expected to be reached; undefined if it is not, or was reached already. */
   readonly exceedsOn: string | undefined;
   readonly state: BudgetState | undefined;
@@ -53,7 +55,7 @@ export function budgetsToJson(
     now: formatInstant(now),
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
-    budgets: lines.map(({ budget, spend, forecast, exceedsOn, state: ofBudget }) => {
+    budgets: lines.map(({ budget, spend, forecast, origin, exceedsOn, state: ofBudget }) => {
       const { period, spent, spentSince, burnRate, completeThrough, gaps, drivers, parts, dimensions, per } = spend;
       return {
         name: budget.name,
@@ -94,6 +96,8 @@ export function budgetsToJson(
                 /** Day on which the amount is expected to be reached, in the budget's time zone. */
                 exceedsOn: exceedsOn ?? null,
                 model: forecast.model,
+                /** The run that stored it; null if it was computed now. */
+                storedBy: originJson(origin),
                 ...(forecast.changes === undefined ? {} : { changes: forecast.changes.map(changeJson) }),
               },
         noForecastReason: forecast.kind === 'none' ? forecast.reason : null,
@@ -349,5 +353,6 @@ function describeForecasts(lines: readonly BudgetNow[], columns: AmountColumns):
     ...sentences,
     ...describeChanges(lines.map(({ budget, forecast }) => ({ name: budget.name, forecast }))),
     ...none,
+    ...describeOrigins(lines.map(({ budget, origin }) => ({ name: budget.name, origin }))),
   ];
 }

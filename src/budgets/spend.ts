@@ -2,7 +2,15 @@ import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, formatInstant, hourMs, hoursIn, type Instant, type Window } from '../time.ts';
-import { type Completeness, type Connection, completeness, readSql, type SqlRow } from '../warehouse/index.ts';
+import {
+  type Completeness,
+  type Connection,
+  completeness,
+  type KeptAnswers,
+  keptRows,
+  readSql,
+  type SqlRow,
+} from '../warehouse/index.ts';
 import { type Budget, type BudgetPart, type BudgetScope, budgetCalendar } from './budget.ts';
 import { perUnit } from './cost-per-unit.ts';
 import { reachedAt, readKnown } from './coverage-known.ts';
@@ -39,6 +47,8 @@ export interface SpendsAsked {
   readonly freshnessHours: number;
   /** Accounts that the configuration names; empty means all. No new data is expected for others. */
   readonly configured: readonly string[];
+  /** Answers that are known already, and to which new ones are added. */
+  readonly kept?: KeptAnswers | undefined;
 }
 
 /** Hours of a burn rate: whole weeks, so that every weekday counts the same. */
@@ -70,6 +80,7 @@ export async function readSpends(
       costsOf(
         connection,
         windows.map((window) => ({ budget, ...window })),
+        given.kept,
       ),
     );
     spends.push(made);
@@ -81,14 +92,16 @@ export async function readSpends(
 async function readSums(
   connection: Connection,
   asked: readonly { readonly budget: Budget; readonly period: CalendarPeriod }[],
-  { now, freshnessHours, configured }: SpendsAsked,
+  { now, freshnessHours, configured, kept }: SpendsAsked,
 ): Promise<SpendNow[]> {
-  const accounts = await completeness(connection);
+  const accounts = await completeness(connection, kept);
   const distinct = [...new Set(asked.map(({ budget }) => budget))];
   const partsByBudget = new Map(distinct.map((budget) => [budget, partsOf(budget)]));
-  const unanswerable = await unanswerableOf(connection, [...distinct, ...[...partsByBudget.values()].flat()]);
-  const unread = asked.some(({ budget }) => budget.scope.label !== undefined) ? await unreadListings(connection) : [];
-  const dimensions = await dimensionsCounted(connection, distinct);
+  const unanswerable = await unanswerableOf(connection, [...distinct, ...[...partsByBudget.values()].flat()], kept);
+  const unread = asked.some(({ budget }) => budget.scope.label !== undefined)
+    ? await unreadListings(connection, kept)
+    : [];
+  const dimensions = await dimensionsCounted(connection, distinct, kept);
   const lines = asked.map(({ budget, period }) => {
     const ours = accounts.filter(({ account }) => budget.scope.account?.includes(account) ?? true);
     const expected = expectedOf(budget, accounts, configured);
@@ -113,10 +126,11 @@ async function readSums(
     };
   });
   const spendWindows = lines.flatMap(windowsOf);
-  const costs = await costsOf(connection, spendWindows);
+  const costs = await costsOf(connection, spendWindows, kept);
   const covered = await coveredHours(
     connection,
     lines.map(({ period }) => period),
+    kept,
   );
   return lines.map(({ budget, period, accounts: ours, completeThrough, burning, isAnswerable, parts, gaps }, line) => {
     const costOf = (of: string) =>
@@ -147,11 +161,12 @@ async function readSums(
 async function dimensionsCounted(
   connection: Connection,
   given: readonly Budget[],
+  kept: KeptAnswers | undefined,
 ): Promise<ReadonlyMap<Budget, readonly string[]>> {
   const budgets = given.filter(({ scope }) => scope.unit !== undefined);
   const counted = new Map<Budget, string[]>(budgets.map((budget) => [budget, []]));
   if (budgets.length === 0) return counted;
-  const rows = await connection.rows(await readSql('budgets', 'dimensions_counted'), { scopes: scopesForSql(budgets) });
+  const rows = await keptRows(connection, kept, ['budgets', 'dimensions_counted'], { scopes: scopesForSql(budgets) });
   for (const row of rows) {
     const budget = budgets[Number(row['id'])];
     if (budget !== undefined) counted.get(budget)?.push(String(row['billing_dimension']));
@@ -224,7 +239,7 @@ export async function watchedSpends(
   budgets: readonly Budget[],
   { open, ...asked }: WatchAsked,
 ): Promise<SpendNow[]> {
-  const accounts = await completeness(connection);
+  const accounts = await completeness(connection, asked.kept);
   const evaluated = await evaluatedThrough(connection);
   const periods = budgets.flatMap((budget) => {
     const expected = expectedOf(budget, accounts, asked.configured);
@@ -319,8 +334,11 @@ interface UnreadListing {
   readonly sentence: string;
 }
 
-async function unreadListings(connection: Connection): Promise<readonly UnreadListing[]> {
-  return (await connection.rows(await readSql('budgets', 'labels_missing'))).map((row) => {
+async function unreadListings(
+  connection: Connection,
+  kept: KeptAnswers | undefined,
+): Promise<readonly UnreadListing[]> {
+  return (await keptRows(connection, kept, ['budgets', 'labels_missing'])).map((row) => {
     const { account, resource_type: type, outcome } = row;
     const readAt = formatInstant(Number(row['read_at']));
     const sentence = `labels may be missing: the ${type} listing of ${account} was ${outcome} at ${readAt}`;
@@ -344,11 +362,38 @@ export interface Cost {
   readonly drivers: readonly Driver[];
 }
 
-/** Spend in each window; undefined if no row matches. */
+/** Spend in each window; undefined if no row matches. Only windows that are not known are read. */
 export async function costsOf(
   connection: Connection,
   spendWindows: readonly SpendWindow[],
+  kept?: KeptAnswers | undefined,
 ): Promise<(Cost | undefined)[]> {
+  const questions = await Promise.all(spendWindows.map(questionOf));
+  const known = await Promise.all(questions.map((question) => kept?.find('cost', question)));
+  const missing = [...spendWindows.keys()].filter((index) => known[index] === undefined);
+  const read = await readCosts(
+    connection,
+    missing.flatMap((index) => spendWindows[index] ?? []),
+  );
+  for (const [place, index] of missing.entries()) {
+    const cost = read[place];
+    kept?.add('cost', questions[index], cost === undefined ? null : { ...cost, total: String(cost.total) });
+  }
+  return spendWindows.map((_, index): Cost | undefined => {
+    const found = known[index];
+    if (found === undefined) return read[missing.indexOf(index)];
+    const cost = found.answer as (Omit<Cost, 'total'> & { readonly total: string }) | null;
+    return cost === null ? undefined : { ...cost, total: BigInt(cost.total) };
+  });
+}
+
+/** All that the cost of a window depends on besides the state of the books. */
+async function questionOf({ budget, start, end }: SpendWindow): Promise<unknown> {
+  const text = await readSql('budgets', fileFor(budget));
+  return [text, scopeForSql(budget.scope), formatInstant(start), formatInstant(end), driverCount];
+}
+
+async function readCosts(connection: Connection, spendWindows: readonly SpendWindow[]): Promise<(Cost | undefined)[]> {
   const costs: (Cost | undefined)[] = spendWindows.map(() => undefined);
   const numbered = spendWindows.map((spendWindow, index) => ({
     ...spendWindow,
@@ -401,13 +446,14 @@ function toDriver(row: SqlRow, cost: bigint): Driver {
 async function coveredHours(
   connection: Connection,
   windows: readonly Window[],
+  kept: KeptAnswers | undefined,
 ): Promise<readonly { readonly spendWindow: number; readonly account: string; readonly hours: number }[]> {
   const spendWindows = windows.map(({ start, end }, index) => ({
     spend_window: index,
     start: formatInstant(start),
     end: formatInstant(end),
   }));
-  const rows = await connection.rows(await readSql('budgets', 'covered_hours'), {
+  const rows = await keptRows(connection, kept, ['budgets', 'covered_hours'], {
     spend_windows: JSON.stringify(spendWindows),
   });
   return rows.map((row) => ({
@@ -479,11 +525,11 @@ type EntryGroup = keyof typeof entryGroups;
 async function knownEntries(
   connection: Connection,
   group: EntryGroup,
+  kept: KeptAnswers | undefined,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const known = new Map<string, string[]>();
-  for (const { entry_key: key, entry_value: value } of await connection.rows(
-    await readSql('budgets', entryGroups[group].file),
-  )) {
+  const rows = await keptRows(connection, kept, ['budgets', entryGroups[group].file]);
+  for (const { entry_key: key, entry_value: value } of rows) {
     const values = known.get(String(key)) ?? [];
     if (value !== null && value !== undefined) values.push(String(value));
     known.set(String(key), values);
@@ -495,12 +541,13 @@ async function knownEntries(
 export async function unanswerableOf(
   connection: Connection,
   budgets: readonly Budget[],
+  kept?: KeptAnswers | undefined,
 ): Promise<ReadonlyMap<Budget, readonly string[]>> {
   const reasons = new Map<Budget, string[]>();
   for (const group of ['label', 'owner'] as const) {
     const own = budgets.filter(({ scope }) => scope[group] !== undefined);
     if (own.length === 0) continue;
-    const known = await knownEntries(connection, group);
+    const known = await knownEntries(connection, group, kept);
     const { words, whatToDo } = entryGroups[group];
     const isEmpty = [...known.values()].every((values) => values.length === 0);
     for (const budget of own) {
@@ -518,7 +565,11 @@ export async function unanswerableOf(
 }
 
 /** Scope values that no cost in the books has, one sentence each with the probable spelling. */
-export async function namesNotFound(connection: Connection, given: readonly Budget[]): Promise<string[]> {
+export async function namesNotFound(
+  connection: Connection,
+  given: readonly Budget[],
+  kept?: KeptAnswers | undefined,
+): Promise<string[]> {
   const budgets = given.flatMap((budget) => [budget, ...partsOf(budget)]);
   const named = budgets.flatMap(({ name, scope }) =>
     (['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const).flatMap((key) =>
@@ -527,7 +578,7 @@ export async function namesNotFound(connection: Connection, given: readonly Budg
   );
   // Only resource names may contain a star; all other values match only themselves.
   const asked = named.map(({ key, value }) => ({ key, value, pattern: likePattern(value) }));
-  const rows = await connection.rows(await readSql('budgets', 'values_not_found'), { asked: JSON.stringify(asked) });
+  const rows = await keptRows(connection, kept, ['budgets', 'values_not_found'], { asked: JSON.stringify(asked) });
   const sentences = named.flatMap(({ budget, key, value }) => {
     const row = rows.find((found) => found['scope_key'] === key && found['scope_value'] === value);
     if (row === undefined) return [];
@@ -536,7 +587,7 @@ export async function namesNotFound(connection: Connection, given: readonly Budg
   });
   for (const group of ['label', 'owner'] as const) {
     if (!budgets.some(({ scope }) => scope[group] !== undefined)) continue;
-    const known = await knownEntries(connection, group);
+    const known = await knownEntries(connection, group, kept);
     for (const { name, scope } of budgets) {
       for (const [key, values] of Object.entries(scope[group] ?? {})) {
         const there = known.get(key) ?? [];
@@ -546,7 +597,7 @@ export async function namesNotFound(connection: Connection, given: readonly Budg
       }
     }
   }
-  for (const [{ name, scope }, dimensions] of await dimensionsCounted(connection, given)) {
+  for (const [{ name, scope }, dimensions] of await dimensionsCounted(connection, given, kept)) {
     if (dimensions.length > 0) continue;
     sentences.push(`budget ${name}: no usage of its scope in the books is in ${unitOfBooks(scope.unit ?? '')}`);
   }

@@ -1,4 +1,3 @@
-export { exitCodeOfWritten, parseCommandLine } from './parse.ts';
 export { openSharedHttp, type SharedHttp } from './shared-http.ts';
 export { openStreams, type Streams } from './streams.ts';
 export { usualEffects } from './usual-effects.ts';

@@ -1,12 +1,12 @@
 import { type Argument, Command as Commander, CommanderError, Option } from 'commander';
-import { type Command, type CommandInput, commonOptions } from '../commands/index.ts';
+import { type CommandInput, commonOptions, type DescribedCommand } from '../commands/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { version } from '../version.ts';
 
 /** A command that a person asked for. */
 export interface ChosenCommand {
-  readonly command: Command;
+  readonly name: string;
   readonly input: CommandInput;
 }
 
@@ -18,31 +18,30 @@ export interface HelpPlace {
 }
 
 /**
- * Reads a command line with these commands. Throws CommanderError after it wrote help or a mistake, and UsageError for
- * help about an unknown command. Undefined if nothing was asked for.
+ * Reads a command line with these commands. Returns the exit code instead if it wrote help or a mistake, about which
+ * nothing is left to say, or if nothing was asked for. Throws UsageError for help about an unknown command.
  */
 export async function parseCommandLine(
   argv: readonly string[],
-  commands: readonly Command[],
+  commands: readonly DescribedCommand[],
   place: HelpPlace,
-): Promise<ChosenCommand | undefined> {
+): Promise<ChosenCommand | number> {
   checkHelp(argv, commands);
   let chosen: ChosenCommand | undefined;
-  const program = describeProgram(commands, place, (command, input) => {
-    chosen = { command, input };
+  const program = describeProgram(commands, place, (name, input) => {
+    chosen = { name, input };
   });
-  await program.parseAsync(argv, { from: 'user' });
-  return chosen;
-}
-
-/** The exit code after help or a mistake on the command line, about which nothing is left to say; otherwise undefined. */
-export function exitCodeOfWritten(error: unknown): number | undefined {
-  if (!(error instanceof CommanderError)) return undefined;
-  return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+  }
+  return chosen ?? exitCodes.done;
 }
 
 /** Throws UsageError for help about an unknown command; commander would print the whole help. */
-function checkHelp([first, name]: readonly string[], commands: readonly Command[]): void {
+function checkHelp([first, name]: readonly string[], commands: readonly DescribedCommand[]): void {
   if (first !== 'help' || name === undefined || name.startsWith('-')) return;
   const names = [...commands.map((command) => command.name), 'help'];
   if (names.includes(name)) return;
@@ -72,9 +71,9 @@ function mistakeOnLine(text: string, step: string): string {
 
 /** Builds commander's program from the command table. */
 function describeProgram(
-  commands: readonly Command[],
+  commands: readonly DescribedCommand[],
   { writeOut, writeErr, width }: HelpPlace,
-  choose: (command: Command, input: CommandInput) => void,
+  choose: (name: string, input: CommandInput) => void,
 ): Commander {
   const output = { writeOut, writeErr, getOutHelpWidth: () => width, getErrHelpWidth: () => width };
   const program = new Commander('costbook')
@@ -111,7 +110,7 @@ function describeProgram(
       sub.addOption(new Option(option.flags, option.summary).helpGroup('Common options:'));
     sub.addHelpText('after', `\nExamples:\n${command.examples.map((example) => `  ${example}`).join('\n')}`);
     sub.action(() => {
-      choose(command, { arguments: sub.args, options: sub.optsWithGlobals<CommandInput['options']>() });
+      choose(command.name, { arguments: sub.args, options: sub.optsWithGlobals<CommandInput['options']>() });
     });
   }
   return program;

@@ -1,6 +1,6 @@
-import { createInterface, type Interface } from 'node:readline';
+import type { Interface } from 'node:readline';
 import { addAbortSignal, Writable } from 'node:stream';
-import { type Redactor, redactor } from '../config/secrets.ts';
+import { type Redactor, redactor } from '../config/redactor.ts';
 import { ClosedPipeError, type CostbookError, MachineError, UsageError } from '../errors.ts';
 import type { ProgramEffects } from '../program-effects.ts';
 import { forTerminal } from '../safe-text.ts';
@@ -115,8 +115,9 @@ function openTyping(
   let terminal: Interface | undefined;
   let lines: AsyncIterator<string> | undefined;
   /** One reader for all prompts, so that input typed ahead is not lost. */
-  function open(): AsyncIterator<string> {
+  async function open(): Promise<AsyncIterator<string>> {
     if (lines !== undefined) return lines;
+    const { createInterface } = await import('node:readline');
     const opened = createInterface({ input: stdin, output: echo, terminal: true });
     // readline intercepts Ctrl-C; pass it on to the process.
     opened.on('SIGINT', interrupt);
@@ -127,7 +128,7 @@ function openTyping(
   }
   return {
     async ask(question, isHidden) {
-      const answers = open();
+      const answers = await open();
       liveLine.clear();
       stderr.write(question);
       isEchoHidden = isHidden;

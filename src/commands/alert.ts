@@ -34,6 +34,7 @@ import { formatSecond, type Instant } from '../time.ts';
 import {
   expectBooks,
   type KnownAlert,
+  keptAnswers,
   knownAlerts,
   type NewMessage,
   openBooks,
@@ -72,6 +73,7 @@ export const alertCommand: Command = {
         const unstored = waiting.flatMap((alert) => notStored(alert, stored) ?? []);
         const known = withUnstored(stored, unstored);
         const books = await openPublished(warehouse, context);
+        const kept = keptAnswers(books.connection);
         let transitions: Transitions;
         let messages: NewMessage[];
         let completeness: string;
@@ -79,7 +81,7 @@ export const alertCommand: Command = {
         let spends: Outcome['spends'];
         try {
           const read = await readAlertFacts(books.connection, known, {
-            ...{ ...asked, problem, runNumber },
+            ...{ ...asked, problem, runNumber, kept },
             isForecastStored: true,
           });
           const { facts, problem: further, missing, forecasts, anomalies } = read;
@@ -108,6 +110,7 @@ export const alertCommand: Command = {
             level: forecastLevel,
             forecasts: forecasts.flatMap((forecast) => forecastRow(forecast) ?? []),
           });
+          await warehouse.storeAnswers(kept, { runNumber, at });
           await storeAlerts(unstored, warehouse, runNumber, at);
           await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
           await warehouse.rememberChecks();
@@ -286,7 +289,10 @@ async function readOnly(context: CommandContext) {
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const known = await knownAlerts(books.connection);
-    const read = await readAlertFacts(books.connection, known, { ...asked, problem });
+    const read = await readAlertFacts(books.connection, known, {
+      ...{ ...asked, problem },
+      kept: keptAnswers(books.connection),
+    });
     for (const sentence of read.missing) context.tell(`warning: no data: ${sentence}`);
     const everybody = config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify;
     const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });

@@ -141,17 +141,14 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
         .filter((row) => !waiting.includes(String(row['alert_key'])))
         .map((row) => ({ severity: String(row['severity']) as Severity })),
     ];
-    if (context.json) {
-      const { completeThrough, settledThrough } = state;
-      await context.write(
-        `${JSON.stringify({ open: open.length, completeThrough, settledThrough, alerts: rows.map((row) => toJson(row, isOver(row), answers)), unstored })}\n`,
-      );
-    } else {
+    const { completeThrough, settledThrough } = state;
+    const alerts = rows.map((row) => toJson(row, isOver(row), answers));
+    await context.answer({ open: open.length, completeThrough, settledThrough, alerts, unstored }, async () => {
       const none = rows.length === 0 && unstored.length === 0 ? await noneWords(books.connection, isOpenOnly) : '';
       const shown = `${unstored.map(describeUnstored).join('')}${none}${describe(rows, answers)}`.trimEnd();
       const count = open.length === 0 ? '' : `${countWords(open)}\n`;
-      await context.write(`${folded(shown, context.layout)}\n\n${count}${describeCompleteness(state)}\n`);
-    }
+      return `${folded(shown, context.layout)}\n\n${count}${describeCompleteness(state)}\n`;
+    });
     return exitCodes.done;
   } finally {
     books.close();

@@ -36,9 +36,10 @@ export async function backtestAnomalyRules(input: CommandInput, context: Command
     const asked = { from: now - overMs, now, lagHours: config.lagHours };
     const replay = await backtestAnomalies(books.connection, rules, asked);
     const state = await completenessOf(books.connection);
-    if (context.json) await context.write(`${JSON.stringify(anomaliesToJson(replay, rules, state, now))}\n`);
-    else
-      await context.write(`${describeAnomalies(replay, rules, now, context.layout)}\n${describeCompleteness(state)}\n`);
+    await context.answer(
+      anomaliesToJson(replay, rules, state, now),
+      () => `${describeAnomalies(replay, rules, now, context.layout)}\n${describeCompleteness(state)}\n`,
+    );
     return exitCodes.done;
   } finally {
     books.close();
@@ -84,9 +85,10 @@ export async function backtestOne(input: CommandInput, context: BooksContext): P
     const made = context.json
       ? await readForecasts(connection, { now, configured, holidays, budgets: [budget], withWorkspaces: false, signal })
       : [];
-    if (context.json) await context.write(`${JSON.stringify(backtestToJson(budget, replay, made[0], state, now))}\n`);
-    else
-      await context.write(`${describeBacktest(budget, replay, now, context.layout)}\n${describeCompleteness(state)}\n`);
+    await context.answer(
+      backtestToJson(budget, replay, made[0], state, now),
+      () => `${describeBacktest(budget, replay, now, context.layout)}\n${describeCompleteness(state)}\n`,
+    );
     for (const sentence of await namesNotFound(connection, [budget])) context.tell(`warning: ${sentence}`);
     return exitCodes.done;
   } finally {

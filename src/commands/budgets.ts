@@ -20,7 +20,7 @@ import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { formatInstant } from '../time.ts';
-import { openBooks } from '../warehouse/index.ts';
+import { keptAnswers, openBooks } from '../warehouse/index.ts';
 import { budgetsAsked, exampleBudget, fileAsked } from './budgets-asked.ts';
 import { backtestAnomalyRules, backtestOne } from './budgets-backtest.ts';
 import { convertedBudgets, describeConverted, presentCurrency } from './budgets-in-currency.ts';
@@ -76,7 +76,8 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
   try {
     const { connection } = books;
     const configured = config.accounts.flatMap(({ id }) => id ?? []);
-    const known = { now, freshnessHours: config.freshnessHours, configured };
+    const kept = keptAnswers(connection);
+    const known = { now, freshnessHours: config.freshnessHours, configured, kept };
     const budgets = await withCarried(connection, given, known);
     const asked = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
     const spends = await readSpends(connection, asked, known);
@@ -88,6 +89,7 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
       budgets,
       withWorkspaces: false,
       signal,
+      kept,
     });
     const lines = asked.flatMap(({ budget, period }, index): BudgetNow[] => {
       const [spend, made] = [spends[index], forecasts[index]];
@@ -101,6 +103,7 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
           spend,
           forecast,
           recent: made.recent,
+          ...(isOfPeriod ? { origin: made.origin } : {}),
           exceedsOn,
           state: stateOf(budget, period, spend, forecast),
         },
@@ -108,18 +111,15 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
     });
     const state = await completenessOf(connection);
     const currency = await presentCurrency(config, { connection, dir: context.dir, now });
-    if (context.json) {
-      const other = currency === undefined ? {} : { currency: convertedBudgets(lines, currency) };
-      await context.write(`${JSON.stringify({ ...budgetsToJson(lines, state, now), ...other })}\n`);
-    } else {
+    const converted = currency === undefined ? {} : { currency: convertedBudgets(lines, currency) };
+    await context.answer({ ...budgetsToJson(lines, state, now), ...converted }, () => {
       const other = currency === undefined ? '' : `${describeConverted(lines, currency)}\n`;
-      const table = describeBudgets(lines, now, context.layout);
-      await context.write(`${table}\n${other}${describeCompleteness(state)}\n`);
-    }
+      return `${describeBudgets(lines, now, context.layout)}\n${other}${describeCompleteness(state)}\n`;
+    });
     for (const { of, isOne, sentence } of groupGaps(lines.map(({ spend }) => spend))) {
       context.tell(`warning: ${of} ${isOne ? 'is' : 'are'} not complete: ${sentence}`);
     }
-    for (const sentence of await namesNotFound(connection, budgets)) context.tell(`warning: ${sentence}`);
+    for (const sentence of await namesNotFound(connection, budgets, kept)) context.tell(`warning: ${sentence}`);
     return options.flag('exitCode') ? worstExitCode(lines.map(exitCodeOf)) : exitCodes.done;
   } finally {
     books.close();
@@ -129,13 +129,11 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
 /** A project without budgets is not an error: explains how to write the first one. */
 async function sayHowToBegin(context: BooksContext): Promise<number> {
   expectProject(context);
-  if (context.json) {
-    const nothing = { now: formatInstant(context.effects.now()), completeThrough: null, settledThrough: null };
-    await context.write(`${JSON.stringify({ ...nothing, budgets: [] })}\n`);
-    return exitCodes.done;
-  }
-  await context.write(
-    `There are no budgets yet. Write them into ${budgetsFile(context.dir)}, for example:\n\n${exampleBudget}\n\n` +
+  const nothing = { now: formatInstant(context.effects.now()), completeThrough: null, settledThrough: null };
+  await context.answer(
+    { ...nothing, budgets: [] },
+    () =>
+      `There are no budgets yet. Write them into ${budgetsFile(context.dir)}, for example:\n\n${exampleBudget}\n\n` +
       'Then "costbook budgets" shows what is spent and what is forecast, and "costbook alert" notifies you.\n',
   );
   return exitCodes.done;

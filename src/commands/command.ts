@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import type { SpendNow } from '../budgets/index.ts';
 import type { Effects, HttpSend } from '../effects.ts';
 import type { Failure } from '../failure.ts';
@@ -27,6 +28,14 @@ export interface CommandInput {
   readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
 }
 
+/** Takes a command's answer as data, and the function that says the same in words. */
+export type Answer = (data: object, words: () => string | Promise<string>) => Promise<void>;
+
+/** Prints answers as JSON, or in words. */
+export function printedAnswer({ json, write }: Pick<CommandContext, 'json' | 'write'>): Answer {
+  return async (data, words) => write(json ? `${JSON.stringify(data)}\n` : await words());
+}
+
 /** Prompts a person for a line. Input that may be a secret is not echoed. */
 export type Ask = (question: string, how?: { readonly isHidden: boolean }) => Promise<string>;
 
@@ -46,10 +55,17 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Writes data to stdout; resolves when it has been accepted. */
   write(data: string | Uint8Array): Promise<void>;
+  /**
+   * Gives the whole answer of the command: as data, and in words for people. With `--json` the data is printed as one
+   * JSON value, otherwise the words.
+   */
+  readonly answer: Answer;
   /** Whether `write` goes to a terminal. */
   readonly isTerminal: boolean;
   /** The layout of tables: fitted to the terminal's width; plain and exact without a terminal or with `--exact`. */
   readonly layout: TableLayout;
+  /** Stdin and stdout themselves, for a protocol over both. */
+  readonly stdio: { readonly stdin: Readable; readonly stdout: Writable };
   /** Reads stdin to its end. */
   readInput(): Promise<string>;
   /** Prompts a person and returns the line, trimmed; undefined without a terminal. */
@@ -97,13 +113,17 @@ export interface RunUnderWay {
   checksFound(): readonly CheckResult[] | undefined;
 }
 
-/** One entry of the command table. */
-export interface Command {
+/** What help and completion say of a command. */
+export interface DescribedCommand {
   readonly name: string;
   readonly summary: string;
   readonly arguments?: readonly CommandArgument[];
   readonly options: readonly CommandOption[];
   readonly examples: readonly string[];
+}
+
+/** One entry of the command table. */
+export interface Command extends DescribedCommand {
   /** The command serves until it is stopped, so it shows no progress. */
   readonly staysUp?: true;
   /** The command creates the project folder (not its parents); other commands need an existing one. */

@@ -1,11 +1,11 @@
 import { UsageError } from '../errors.ts';
-import type { Command } from './command.ts';
+import type { Command, DescribedCommand } from './command.ts';
 import { commonOptions } from './common-options.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
 /** The command that prints shell completion for these commands and itself. */
-export function completionOf(allCommands: () => Promise<readonly Command[]>): Command {
+export function completionOf(describedCommands: () => readonly DescribedCommand[]): Command {
   return {
     name: 'completion',
     summary: 'Print a completion script for your shell.',
@@ -22,7 +22,7 @@ export function completionOf(allCommands: () => Promise<readonly Command[]>): Co
       if (shell === undefined) {
         throw new UsageError(`found ${JSON.stringify(input.arguments[0])}, expected one of ${shells.join(', ')}`);
       }
-      const script = { bash, zsh, fish }[shell](tableOf(await allCommands()));
+      const script = { bash, zsh, fish }[shell](tableOf(describedCommands()));
       await context.write(context.json ? `${JSON.stringify({ shell, script })}\n` : script);
       return 0;
     },
@@ -46,7 +46,7 @@ interface Entry {
 }
 
 /** The command table in the form that shells need. */
-function tableOf(commands: readonly Command[]): readonly Entry[] {
+function tableOf(commands: readonly DescribedCommand[]): readonly Entry[] {
   const common = [...commonOptions, { flags: '--help', summary: 'show help' }].map(wordOf);
   const entries = commands.map(({ name, summary, options }): Entry => {
     const choices = name === 'completion' ? shells : [];

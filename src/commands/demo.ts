@@ -3,12 +3,12 @@ import { budgetsFile, forecastRow, loadBudgets, readForecasts } from '../budgets
 import { demoReports, describeStory, prepareFolder, readStory, startInventedPlatform } from '../demo/index.ts';
 import { UsageError } from '../errors.ts';
 import { programs } from '../places.ts';
-import { formatInstant } from '../time.ts';
+import { hourMs } from '../time.ts';
 import { openBooks, type SqlRow } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { ingestCommand } from './ingest.ts';
-import { reportCommand } from './report.ts';
+import { answerInChild } from './run-in-child.ts';
 import { serveCommand } from './serve.ts';
 
 export const demoCommand: Command = {
@@ -26,8 +26,7 @@ export const demoCommand: Command = {
     const folder = join(context.dir, 'costbook-demo');
     const seed = seedOption(input.options['seed']);
     await prepareFolder(folder);
-    const now = formatInstant(context.effects.now());
-    const platform = await startInventedPlatform([programs.cli, 'emulator', '--now', now, ...seed], context.signal);
+    const platform = await startInventedPlatform({ now: context.effects.now(), seed }, context.signal);
     try {
       const { url, account, tokens } = platform;
       context.tell(
@@ -50,10 +49,9 @@ export const demoCommand: Command = {
       const alerts = await evaluate(inDemo);
       const answers = new Map<string, Answered>();
       for (const report of demoReports) {
-        const texts: string[] = [];
-        const asking = { ...inDemo, json: true, write: async (data: unknown) => void texts.push(String(data)) };
-        await reportCommand.run({ arguments: [report], options: { excel: true, format: 'csv,parquet' } }, asking);
-        answers.set(report, JSON.parse(texts.join('')) as Answered);
+        const options = { excel: true, format: 'csv,parquet' } as const;
+        const limits = { subject: `the report ${report}`, timeoutMs: hourMs, signal: context.signal };
+        answers.set(report, await answerInChild<Answered>('report', { arguments: [report], options }, inDemo, limits));
       }
       const rowsOf = (report: (typeof demoReports)[number]): readonly SqlRow[] => answers.get(report)?.rows ?? [];
       const books = await openBooks(folder, { lockedDown: true });
@@ -100,18 +98,18 @@ function quiet(context: CommandContext): CommandContext {
   return { ...context, effects: { ...context.effects, log: { info: () => undefined, warn: log.warn } } };
 }
 
-/** The parts of the answer of `report --json` that the demo uses. */
+/** The part of a report's answer that the demo uses. */
 interface Answered {
   readonly rows: readonly SqlRow[];
 }
 
 const maxSeed = 4_294_967_295;
 
-/** The emulator's option; empty if none is given. Throws UsageError if it is not a seed. */
-function seedOption(given: CommandInput['options'][string]): string[] {
-  if (typeof given !== 'string') return [];
+/** The seed of the invented costs; undefined if none is given. Throws UsageError if it is not a seed. */
+function seedOption(given: CommandInput['options'][string]): number | undefined {
+  if (typeof given !== 'string') return undefined;
   if (!/^\d{1,10}$/.test(given) || Number(given) > maxSeed) {
     throw new UsageError(`--seed: found "${given}", expected a whole number from 0 to ${maxSeed}`);
   }
-  return ['--seed', given];
+  return Number(given);
 }

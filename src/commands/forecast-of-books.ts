@@ -15,7 +15,7 @@ import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness, instantOf } from '../reports/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import { openBooks } from '../warehouse/index.ts';
+import { keptAnswers, openBooks, ownAnswers } from '../warehouse/index.ts';
 import type { Command, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import type { BooksContext } from './run-in-child.ts';
@@ -54,7 +54,9 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
   try {
     const configured = config.accounts.flatMap(({ id }) => id ?? []);
     const named = isFiltered ? names.map((name) => budgetNamed(name, budgets)) : budgets;
-    const spending = { now, freshnessHours: config.freshnessHours, configured };
+    // Stored answers are of the present books.
+    const kept = asOf === undefined ? keptAnswers(books.connection) : ownAnswers();
+    const spending = { now, freshnessHours: config.freshnessHours, configured, kept };
     const forecasts = await readForecasts(books.connection, {
       now,
       configured,
@@ -68,11 +70,14 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
       ...(isFiltered ? { workspaces } : {}),
       signal,
       progress: context.progress,
+      kept,
     });
     for (const sentence of overSentences(forecasts, now)) context.tell(`warning: ${sentence}`);
     const state = await completenessOf(books.connection, asOf);
-    if (context.json) await context.write(`${JSON.stringify(forecastsToJson(forecasts, state))}\n`);
-    else await context.write(`${describeForecasts(forecasts, context.layout)}\n${describeCompleteness(state)}\n`);
+    await context.answer(
+      forecastsToJson(forecasts, state),
+      () => `${describeForecasts(forecasts, context.layout)}\n${describeCompleteness(state)}\n`,
+    );
     const known = forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? (scope.workspace ?? []) : []));
     for (const name of workspaces) {
       if (!known.includes(name)) {

@@ -1,7 +1,17 @@
-import type { Command } from './command.ts';
+import { readFileSync } from 'node:fs';
+import { shipped } from '../places.ts';
+import type { Command, DescribedCommand } from './command.ts';
 import { commonOptions } from './common-options.ts';
 
-export type { Ask, Command, CommandContext, CommandInput, CommandOption } from './command.ts';
+export {
+  type Ask,
+  type Command,
+  type CommandContext,
+  type CommandInput,
+  type CommandOption,
+  type DescribedCommand,
+  printedAnswer,
+} from './command.ts';
 export { type CommonOptions, commonOptions, readCommonOptions } from './common-options.ts';
 
 /** Every command by name, in the order of the help. Each is loaded only when needed. */
@@ -35,7 +45,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   platform: async () => (await import('./platform.ts')).platformCommand,
   demo: async () => (await import('./demo.ts')).demoCommand,
   emulator: async () => (await import('./emulator.ts')).emulatorCommand,
-  completion: async () => (await import('./completion.ts')).completionOf(allCommands),
+  completion: async () => (await import('./completion.ts')).completionOf(describedCommands),
 };
 
 /** Every command, in the order of the help. */
@@ -43,15 +53,24 @@ export function allCommands(): Promise<readonly Command[]> {
   return Promise.all(Object.values(loaders).map((load) => load()));
 }
 
-/**
- * The commands that a command line may mean: one if the first word is its name, otherwise all. Loading all takes longer
- * than many commands do. None for the version alone.
- */
-export async function commandsFor(args: readonly string[]): Promise<readonly Command[]> {
-  if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) return [];
-  const name = firstWord(args) ?? '';
+/** The command of this name, which the help lists. */
+export async function commandNamed(name: string): Promise<Command> {
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
-  return load === undefined ? allCommands() : [await load()];
+  if (load === undefined) throw new Error(`there is no command ${name}`);
+  return load();
+}
+
+/** What the build writes of every command, in the order of the help: to load all commands takes a second. */
+export function describedCommands(): readonly DescribedCommand[] {
+  return JSON.parse(readFileSync(shipped('dist/commands.json'), 'utf8')) as readonly DescribedCommand[];
+}
+
+/** The descriptions of the commands that a command line may mean: one if the first word is its name, otherwise all. */
+export function describedFor(args: readonly string[]): readonly DescribedCommand[] {
+  const name = firstWord(args);
+  const all = describedCommands();
+  const meant = all.filter((command) => command.name === name);
+  return meant.length > 0 ? meant : all;
 }
 
 /** The first argument that is neither a common option nor its value: the name of the command. */

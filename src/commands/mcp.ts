@@ -8,13 +8,15 @@ import { childWork } from '../serve/index.ts';
 import { version } from '../version.ts';
 import { openBooks, readSql } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
-import { dashboardCommands } from './dashboard-commands.ts';
+import { dashboardCommands, quietly } from './dashboard-commands.ts';
+import { answerInChild } from './run-in-child.ts';
+
+const listMs = 30_000;
 
 /** Commands whose answer as JSON an agent may read, quick enough to run in this process. */
 const readers = {
   status: async () => (await import('./status.ts')).statusCommand,
   alerts: async () => (await import('./alerts.ts')).alertsCommand,
-  report: async () => (await import('./report.ts')).reportCommand,
 } as const;
 
 export const mcpCommand: Command = {
@@ -26,6 +28,7 @@ export const mcpCommand: Command = {
   async run(_, context) {
     expectProject(context);
     await serveOnStdio(() => openMcpServer(booksReader(context), { version, redact: context.redact }), {
+      ...context.stdio,
       signal: context.signal,
       onFault: (words) => context.tell(`costbook: ${words}`),
     });
@@ -59,7 +62,12 @@ function booksReader(context: CommandContext): BooksReader {
       name === 'budgets' || name === 'forecast'
         ? work.show(name, options, request)
         : answerOf(name, options, context, request),
-    reports: (request) => answerOf('report', { list: true }, context, request),
+    reports: (request) =>
+      answerInChild('report', { arguments: [], options: { list: true } }, quietly(context), {
+        subject: 'the list of reports',
+        timeoutMs: listMs,
+        signal: AbortSignal.any([signal, request]),
+      }),
     report: (name, parameters, maxRows, request) => work.reportRows(name, parameters, maxRows, request),
     sql: (query, maxRows, request) => work.sql(query, maxRows, request),
     async reportSql(name) {
@@ -79,14 +87,14 @@ function booksReader(context: CommandContext): BooksReader {
   };
 }
 
-/** The JSON answer of a command. Its words for people are left out. */
+/** The answer of a command as data. Its words for people are left out. */
 async function answerOf(
   name: keyof typeof readers,
   options: Readonly<Record<string, string | true | readonly string[]>>,
   context: CommandContext,
   request: AbortSignal,
 ): Promise<unknown> {
-  const chunks: (string | Uint8Array)[] = [];
+  let answer: unknown;
   const command = await readers[name]();
   await command.run(
     { arguments: [], options },
@@ -96,10 +104,13 @@ async function answerOf(
       isTerminal: false,
       layout: {},
       signal: AbortSignal.any([context.signal, request]),
-      write: async (chunk) => void chunks.push(chunk),
+      write: async () => undefined,
+      async answer(data) {
+        answer = data;
+      },
       tell: () => undefined,
       progress: () => undefined,
     },
   );
-  return JSON.parse(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))).toString('utf8'));
+  return answer;
 }

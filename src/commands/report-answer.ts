@@ -51,6 +51,7 @@ import {
   sqlParameters,
   totalsOf,
   unanswerable,
+  wholeAnswer,
   withDaysOfMonths,
   withDefaults,
   writeJson,
@@ -275,7 +276,7 @@ export async function checkQuestion(
 
 async function writeList(reports: readonly Report[], context: ChildContext): Promise<number> {
   const sound = reports.filter(({ problem }) => problem === undefined);
-  await context.write(context.json ? `${JSON.stringify(sound.map(described))}\n` : listOf(sound, context.layout));
+  await context.answer(sound.map(described), () => listOf(sound, context.layout));
   for (const { name, problem } of reports) {
     if (problem !== undefined) context.tell(`warning: the report ${name} cannot be used: ${problem}`);
   }
@@ -354,7 +355,8 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
         files: published.manifest.files.length,
         unchanged: published.isUnchanged,
       });
-      await (context.json ? writeJson(context, answering, answer) : writeTable(context, answering, answer));
+      if (context.asData) await context.answer(await wholeAnswer(answering, answer), () => '');
+      else await (context.json ? writeJson(context, answering, answer) : writeTable(context, answering, answer));
       return exitCodes.done;
     });
   } finally {

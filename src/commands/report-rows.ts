@@ -7,6 +7,7 @@ import {
   displayParameters,
   filesNamed,
   isOfOwners,
+  jsonRows,
   orderedQuery,
   readReports,
   refusalWords,
@@ -14,7 +15,7 @@ import {
   sqlParameters,
   topOf,
 } from '../reports/index.ts';
-import { firstOf, toJsonValue } from '../warehouse/index.ts';
+import { firstOf } from '../warehouse/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
@@ -22,10 +23,10 @@ import { adviceOnOwners, openQuestion, readQuestion } from './report-answer.ts';
 import type { ChildContext } from './run-in-child.ts';
 
 /**
- * Writes the first rows of a report as one JSON value, as its table shows them: what costs most, or is newest, first.
+ * Answers with the first rows of a report, as its table shows them: what costs most, or is newest, first.
  * Writes no file. Throws as the report command does.
  */
-export async function writeReportRows(input: CommandInput, context: ChildContext): Promise<number> {
+export async function answerReportRows(input: CommandInput, context: ChildContext): Promise<number> {
   const options = optionReader(input, context.effects.now());
   const maxRows = options.count('maxRows') ?? 100;
   options.check();
@@ -49,11 +50,7 @@ export async function writeReportRows(input: CommandInput, context: ChildContext
       const names = columns.map(({ name }) => name);
       const query = firstOf(orderedQuery(shaped, names, topOf(shaped, columns)), maxRows + 1);
       const rows: Record<string, unknown>[] = [];
-      const { chunks } = await connection.stream(query, parameters);
-      for await (const chunk of chunks) {
-        for (const row of chunk)
-          rows.push(Object.fromEntries(names.map((name, index) => [name, toJsonValue(row[index] ?? null)])));
-      }
+      for await (const chunk of jsonRows(await connection.stream(query, parameters))) rows.push(...chunk);
       const answer = {
         ...{
           report: report.name,
@@ -66,7 +63,7 @@ export async function writeReportRows(input: CommandInput, context: ChildContext
         rows: rows.slice(0, maxRows),
         truncated: rows.length > maxRows,
       };
-      await context.write(`${JSON.stringify(answer)}\n`);
+      await context.answer(answer, () => '');
     });
     return exitCodes.done;
   } finally {

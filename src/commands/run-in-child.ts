@@ -20,7 +20,18 @@ export type ChildName =
 /** The context of such a command: no secrets, and from the environment only Costbook's settings. */
 export type ChildContext = Pick<
   CommandContext,
-  'dir' | 'folder' | 'env' | 'json' | 'isTerminal' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'count'
+  | 'dir'
+  | 'folder'
+  | 'env'
+  | 'json'
+  | 'isTerminal'
+  | 'layout'
+  | 'signal'
+  | 'write'
+  | 'answer'
+  | 'tell'
+  | 'progress'
+  | 'count'
 > & {
   readonly effects: { now(): Instant };
   /** Marks the process as a reader of the books. */
@@ -29,17 +40,19 @@ export type ChildContext = Pick<
   published?(place: PublishedPlace): void;
   /** Whether the command is a step of a job: it then prints the names of its files, not their rows. */
   readonly isStep: boolean;
+  /** Whether the answer is wanted as data, whole: nothing is written then. */
+  readonly asData: boolean;
 };
 
 /** What a command over the books needs; a child process has all of it. */
 export type BooksContext = Pick<
   ChildContext,
-  'dir' | 'folder' | 'env' | 'json' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'effects'
+  'dir' | 'folder' | 'env' | 'json' | 'layout' | 'signal' | 'write' | 'answer' | 'tell' | 'progress' | 'effects'
 >;
 
 /** What the child receives: the command, and the parts of its context that are data. */
 export interface ChildCommandRequest
-  extends Pick<ChildContext, 'dir' | 'folder' | 'env' | 'json' | 'isTerminal' | 'layout' | 'isStep'> {
+  extends Pick<ChildContext, 'dir' | 'folder' | 'env' | 'json' | 'isTerminal' | 'layout' | 'isStep' | 'asData'> {
   readonly name: ChildName;
   readonly input: CommandInput;
   readonly now: Instant;
@@ -71,9 +84,11 @@ export function inChild(
       if (name === 'report' && input.arguments[0] !== undefined) expectProject(context);
       if (name === 'report') return runReport(input, context, timeoutMs);
       const { verifyEverywhere } = await import('./verify-copies.ts');
-      return verifyEverywhere(input, context, (writeHere) =>
-        runInChild(name, input, context, { subject: 'the verification', timeoutMs, signal, write: writeHere }),
-      );
+      const limits = { subject: 'the verification', timeoutMs, signal };
+      return verifyEverywhere(input, context, {
+        verifyHere: () => runInChild(name, input, context, { ...limits, write: context.write }),
+        answerHere: () => dataOfChild<object>(name, input, context, limits),
+      });
     },
   };
 }
@@ -94,23 +109,56 @@ async function runReport(input: CommandInput, context: CommandContext, timeoutMs
   return exitCode;
 }
 
+/** What a command in a child process comes to. */
+export interface ChildCommandAnswer {
+  readonly exitCode: number;
+  /** Its answer, if that was wanted as data. */
+  readonly data: unknown;
+}
+
+type InChildLimits = ChildLimits & { readonly subject: string; readonly onPublished?: OnPublished };
+
 /** Runs a command in a child process. Returns its exit code; throws as `runChild`. */
-export function runInChild(
+export async function runInChild(
   name: ChildName,
   input: CommandInput,
   context: CommandContext,
-  { subject, onPublished, ...limits }: ChildLimits & { readonly subject: string; onPublished?: OnPublished },
+  limits: InChildLimits,
 ): Promise<number> {
-  const { dir, folder, env, json, isTerminal, layout, effects } = context;
+  return (await startInChild(name, input, { ...context, asData: false }, limits)).exitCode;
+}
+
+/** The answer of a command as data, from a child process. Throws as `runChild`. */
+export async function answerInChild<T>(
+  name: ChildName,
+  input: CommandInput,
+  context: CommandContext,
+  limits: Omit<InChildLimits, 'write'>,
+): Promise<T> {
+  return (await dataOfChild<T>(name, input, context, limits)).data;
+}
+
+/** The same, with the exit code. */
+async function dataOfChild<T>(
+  name: ChildName,
+  input: CommandInput,
+  context: CommandContext,
+  limits: Omit<InChildLimits, 'write'>,
+): Promise<{ readonly exitCode: number; readonly data: T }> {
+  const { exitCode, data } = await startInChild(name, input, { ...context, json: true, asData: true }, limits);
+  return { exitCode, data: data as T };
+}
+
+function startInChild(
+  name: ChildName,
+  input: CommandInput,
+  context: CommandContext & { readonly asData: boolean },
+  { subject, onPublished, ...limits }: InChildLimits,
+): Promise<ChildCommandAnswer> {
+  const { dir, folder, env, json, isTerminal, layout, asData, effects } = context;
   const request: ChildCommandRequest = {
-    name,
-    input,
-    dir,
-    folder,
+    ...{ name, input, dir, folder, json, isTerminal, layout, asData },
     env: settingsOf(env),
-    json,
-    isTerminal,
-    layout,
     isStep: context.run !== undefined,
     now: effects.now(),
   };
@@ -121,8 +169,10 @@ export function runInChild(
     else if ('published' in said) onPublished?.(said.published);
     else context.count?.(said.count);
   }
-  const task = { service: 'command', input: request, dir, subject, folder, onEvent } as const;
-  return runChild(task, limits) as Promise<number>;
+  return runChild(
+    { service: 'command', input: request, dir, subject, folder, onEvent },
+    limits,
+  ) as Promise<ChildCommandAnswer>;
 }
 
 /** Costbook's settings without secrets: SQL that breaks out in the child finds none. */

@@ -67,10 +67,8 @@ export const statusCommand: Command = {
         unstored: waiting,
         unended: (await unendedRun(context.dir, books)) ?? null,
       });
-      await context.write(
-        context.json
-          ? `${JSON.stringify({ ...status, found: undefined, isForRepair: undefined })}\n`
-          : folded(describe(status, now, painter(input, context)), context.layout),
+      await context.answer({ ...status, found: undefined, isForRepair: undefined }, () =>
+        folded(describe(status, now, painter(input, context)), context.layout),
       );
       return input.options['exitCode'] === true && !status.isTrustworthy ? exitCodes.unproven : exitCodes.done;
     } finally {

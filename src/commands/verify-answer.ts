@@ -60,14 +60,11 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
   const differences = verified.reduce((sum, one) => sum + one.differences.length, 0);
   const isUsual = root === join(context.dir, 'exports');
   const revoked = await revokedExports(root, verifier.shown, isUsual ? undefined : root);
-  if (context.json)
-    await context.write(`${JSON.stringify({ folder: root, exports: verified, differences, revoked })}\n`);
-  else {
-    const found = differences === 0 ? 'no differences' : `${differences} difference${differences === 1 ? '' : 's'}`;
-    await context.write(`${verified.length} export${verified.length === 1 ? '' : 's'}: ${found}\n`);
+  await context.answer({ folder: root, exports: verified, differences, revoked }, () => {
+    const found = differences === 0 ? 'no differences' : counted(differences, 'difference');
     const words = revokedWords(revoked);
-    if (words !== undefined) await context.write(`${words}\n`);
-  }
+    return `${counted(verified.length, 'export')}: ${found}\n${words === undefined ? '' : `${words}\n`}`;
+  });
   return differences === 0 ? exitCodes.done : exitCodes.unproven;
 }
 

@@ -8,7 +8,11 @@ import { type VerifiedArchive, type VerifiedCopy, verifyArchive, verifyCopies } 
 import type { CommandContext, CommandInput } from './command.ts';
 import { configOf, destinationOf, openStore, rootOf, type StorePlace } from './exports-in-store.ts';
 
-type Write = CommandContext['write'];
+/** Verifies the exports of a folder: prints what it finds, or gives it as data. */
+export interface VerificationHere {
+  verifyHere(): Promise<number>;
+  answerHere(): Promise<{ readonly exitCode: number; readonly data: object }>;
+}
 
 /**
  * Verifies exports: those of a folder by `verifyHere`, those in an object store by their objects. Without an argument, the
@@ -17,23 +21,21 @@ type Write = CommandContext['write'];
 export async function verifyEverywhere(
   input: CommandInput,
   context: CommandContext,
-  verifyHere: (write: Write) => Promise<number>,
+  { verifyHere, answerHere }: VerificationHere,
 ): Promise<number> {
   const [asked] = input.arguments;
-  if (asked !== undefined && !isStoreAddress(asked)) return verifyHere(context.write);
+  if (asked !== undefined && !isStoreAddress(asked)) return verifyHere();
   const { exportsTo, storage } = configOf(context);
   const destination = asked === undefined ? exportsTo : destinationOf(asked, 'the place to verify');
-  if (destination === undefined) return verifyHere(context.write);
+  if (destination === undefined) return verifyHere();
   const place = { destination, settings: storage };
   if (asked !== undefined) return (await verifyStore(place, context)).exitCode;
-  if (!context.json)
-    return worstExitCode([await verifyHere(context.write), (await verifyStore(place, context)).exitCode]);
-  const chunks: Buffer[] = [];
-  const here = await verifyHere(async (chunk) => void chunks.push(Buffer.from(chunk)));
+  if (!context.json) return worstExitCode([await verifyHere(), (await verifyStore(place, context)).exitCode]);
+  const here = await answerHere();
   const quiet = { ...context, write: async () => undefined };
   const { exitCode, answer } = await verifyStore(place, quiet);
-  await context.write(`${JSON.stringify({ ...JSON.parse(Buffer.concat(chunks).toString()), copies: answer })}\n`);
-  return worstExitCode([here, exitCode]);
+  await context.write(`${JSON.stringify({ ...here.data, copies: answer })}\n`);
+  return worstExitCode([here.exitCode, exitCode]);
 }
 
 async function verifyStore(place: StorePlace, context: CommandContext): Promise<{ exitCode: number; answer: object }> {

@@ -1,8 +1,8 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { quoted } from '../choices.ts';
 import { UsageError } from '../errors.ts';
-import { expand } from './references.ts';
-import { gatherProblems, type Parse, parseYaml, readYamlFile } from './yaml.ts';
+import type { Parse } from './yaml.ts';
 
 /** Only the user who runs Costbook reads and writes its files. */
 const defaultMode = 0o600;
@@ -23,16 +23,18 @@ export function umaskOf(mode: number): number {
  * The mode of new files from COSTBOOK_FILE_MODE, or fileMode in costbook.yaml. An unreadable configuration gives the
  * strictest mode; the command that reads the configuration reports the mistake.
  */
-export function readFileMode(dir: string, env: Readonly<Record<string, string | undefined>>): number {
+export async function readFileMode(dir: string, env: Readonly<Record<string, string | undefined>>): Promise<number> {
   try {
     if (env['COSTBOOK_FILE_MODE']) return parseFileMode(env['COSTBOOK_FILE_MODE']);
     const file = join(dir, 'costbook.yaml');
+    if (!existsSync(file)) return defaultMode;
+    const { gatherProblems, parseYaml, readYamlFile } = await import('./yaml.ts');
     const text = readYamlFile(file);
     if (text === undefined || !text.includes('fileMode')) return defaultMode;
     const { value } = parseYaml(text, file, gatherProblems()).root;
     if (typeof value !== 'object' || value?.kind !== 'mapping') return defaultMode;
     const given = value.entries.find(({ key }) => key.value === 'fileMode')?.value.value;
-    return parseFileMode(typeof given === 'string' ? expand(given, env).text : given);
+    return parseFileMode(typeof given === 'string' ? (await import('./references.ts')).expand(given, env).text : given);
   } catch {
     return defaultMode;
   }

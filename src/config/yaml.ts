@@ -16,7 +16,7 @@ import {
 import { oneOf, parseChoice, parseTrueOrFalse, quoted } from '../choices.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
-import { redactor } from './secrets.ts';
+import { redactor } from './redactor.ts';
 
 // How to read a YAML file: `readYamlFile` and `parseYaml` return data with the position of every value;
 // `keysOf`, `itemsOf` and `readValue` parse it and report mistakes; `throwIfAny` throws all of them.

@@ -1,45 +1,60 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { Worker } from 'node:worker_threads';
 import { MachineError } from '../errors.ts';
+import { programs } from '../places.ts';
+import type { Instant } from '../time.ts';
 
-/** Far longer than a busy machine needs to start a process. */
+/** Far longer than a busy machine needs to start a thread. */
 const startLimitMs = 30_000;
-/** How long a process may take to exit after SIGTERM before it is killed. */
+/** How long the platform may take to close before its thread is ended. */
 const stopLimitMs = 5000;
 
-/** An invented platform in a child process. */
-export interface InventedPlatform {
+/** What is invented. */
+export interface Invention {
+  /** The platform's clock, which stands still. */
+  readonly now: Instant;
+  /** Another seed gives other costs. */
+  readonly seed?: number | undefined;
+  /** The day before which an agent overspends for a week; by default that of the clock. */
+  readonly storyEnd?: Instant | undefined;
+}
+
+/** Where an invented platform answers, and for whom. */
+export interface PlatformAddress {
   readonly url: string;
   readonly account: string;
   readonly tokens: { readonly admin: string; readonly member: string };
-  /** Ends the process, gracefully if possible. */
+}
+
+/** An invented platform in a thread of its own, so that it answers while this one works. */
+export interface InventedPlatform extends PlatformAddress {
+  /** Ends it, gracefully if possible. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts `node` with these arguments and waits for the JSON line with the platform's address. Its stderr passes through.
- * Throws MachineError if it exits, prints something else, or prints nothing in time, and the signal's reason if aborted;
- * the process has ended then.
+ * Starts an invented platform and waits for its address. Throws what its start throws, MachineError if it ends or says
+ * nothing in time, and the signal's reason if aborted; the thread has ended then.
  */
 export async function startInventedPlatform(
-  args: readonly string[],
+  invention: Invention,
   signal: AbortSignal,
-  limitMs: number = startLimitMs,
+  { limitMs = startLimitMs, program = programs.emulatorWorker }: { limitMs?: number; program?: string } = {},
 ): Promise<InventedPlatform> {
   signal.throwIfAborted();
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: {} });
+  // Without the environment: it holds the tokens of real platforms.
+  const worker = new Worker(program, { workerData: invention, env: {}, execArgv: [] });
   const limit = AbortSignal.timeout(limitMs);
   const either = { signal: AbortSignal.any([signal, limit]) };
   try {
-    const line = await Promise.race([
-      once(createInterface({ input: child.stdout }), 'line', either).then(([text]) => String(text)),
-      once(child, 'exit', either).then(() => undefined),
+    const address = await Promise.race([
+      once(worker, 'message', either).then(([said]) => said as PlatformAddress),
+      once(worker, 'exit', either).then(() => undefined),
     ]);
-    if (line === undefined) throw new MachineError('the emulator exited before it was ready; its output is above');
-    return { ...readLine(line), stop: () => stop(child) };
+    if (address === undefined) throw new MachineError('the emulator ended before it was ready');
+    return { ...address, stop: () => stop(worker) };
   } catch (error) {
-    child.kill('SIGKILL');
+    await worker.terminate();
     if (signal.aborted) throw signal.reason;
     if (!limit.aborted) throw error;
     throw new MachineError(
@@ -48,20 +63,11 @@ export async function startInventedPlatform(
   }
 }
 
-function readLine(line: string): Omit<InventedPlatform, 'stop'> {
-  try {
-    return JSON.parse(line) as Omit<InventedPlatform, 'stop'>;
-  } catch (cause) {
-    const begin = JSON.stringify(line.slice(0, 60));
-    throw new MachineError(`the emulator printed ${begin}, expected a line of JSON`, { cause });
-  }
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  const force = setTimeout(() => child.kill('SIGKILL'), stopLimitMs);
-  child.kill('SIGTERM');
+async function stop(worker: Worker): Promise<void> {
+  if (worker.threadId === -1) return; // it has ended
+  const ended = once(worker, 'exit');
+  const force = setTimeout(() => void worker.terminate(), stopLimitMs);
+  worker.postMessage('stop');
   await ended;
   clearTimeout(force);
 }

@@ -1,3 +1,4 @@
+export { engineVersion } from './engine-version.ts';
 export {
   type CostHistory,
   type Forecast,

@@ -1,10 +1,11 @@
 import { clusterAnswerQuery, readClusterAnswer, type SparkStatement, toSpark } from '../engine/index.ts';
 import { UsageError } from '../errors.ts';
-import { columnsOf, completenessOf } from '../reports/index.ts';
+import { columnsOf, completenessOf, jsonRows } from '../reports/index.ts';
 import { type Connection, fromSource, openBooks, pivotedTable, SqlError } from '../warehouse/index.ts';
-import { answer } from './answer.ts';
+import { answer, countRows } from './answer.ts';
 import type { Parent } from './protocol.ts';
-import type { Answered, Question, StatementAsked } from './question.ts';
+import type { Answered, Question, RowsAsked, StatementAsked, TableAnswer } from './question.ts';
+import { maxAnswerBytes, tooLargeAnswer } from './serve-parent.ts';
 
 /** Writes a query for the cluster, after DuckDB has read and bound it. Runs in the child. */
 export async function statementInBooks(
@@ -46,6 +47,26 @@ export async function answerInBooks(question: Question, { reader, signal, write 
     await books.lockDown({ files: [rowsFile, ...(file === null ? [] : [file])] });
     await readClusterAnswer(connection, rowsFile, { sql: await plainSelect(connection, question.sql), parameters: {} });
     return await answer(connection, { ...question, sql: clusterAnswerQuery }, state, write);
+  } finally {
+    books.close();
+  }
+}
+
+/** The first rows of what a person typed, as data. Runs in the child. Throws UsageError if they are too large together. */
+export async function rowsInBooks({ dir, sql, maxRows }: RowsAsked, { reader, signal }: Parent): Promise<TableAnswer> {
+  const books = await openBooks(dir, { lockedDown: true, reader, signal });
+  try {
+    const { connection } = books;
+    const { completeThrough, settledThrough } = await completenessOf(connection);
+    const result = countRows(await connection.query(sql), maxRows);
+    const rows: Record<string, unknown>[] = [];
+    let bytes = 0;
+    for await (const chunk of jsonRows(result)) {
+      bytes += Buffer.byteLength(JSON.stringify(chunk));
+      if (bytes > maxAnswerBytes) throw tooLargeAnswer();
+      rows.push(...chunk);
+    }
+    return { completeThrough, settledThrough, columns: result.columns, rows, truncated: result.isTruncated };
   } finally {
     books.close();
   }

@@ -39,7 +39,8 @@ interface CountedResult extends SqlResult {
   isTruncated: boolean;
 }
 
-function countRows(result: SqlResult, maxRows: number | null): CountedResult {
+/** The result up to `maxRows`, which counts its rows while they are read. */
+export function countRows(result: SqlResult, maxRows: number | null): CountedResult {
   const counted: CountedResult = { columns: result.columns, chunks: chunks(), rows: 0, isTruncated: false };
   async function* chunks(): SqlResult['chunks'] {
     for await (const rows of result.chunks) {

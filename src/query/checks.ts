@@ -55,7 +55,7 @@ export async function runChecks(
     try {
       await runChild(
         { service: 'checks', input: asked, dir, subject: 'it', onEvent },
-        { timeoutMs, isTimedByEvent: true, signal, write: () => Promise.resolve() },
+        { timeoutMs, isTimedByEvent: true, signal },
       );
     } catch (error) {
       const check = checks[results.length];

@@ -1,5 +1,5 @@
 import type { SparkStatement } from '../engine/index.ts';
-import type { Answered, ChecksAsked, Question, StatementAsked } from './question.ts';
+import type { Answered, ChecksAsked, Question, RowsAsked, StatementAsked, TableAnswer } from './question.ts';
 
 /** The process that started this one. */
 export interface Parent {
@@ -17,6 +17,8 @@ export interface Parent {
 interface Protocol {
   /** One SELECT that a person typed. */
   readonly query: { readonly input: Question; readonly answer: Answered };
+  /** The same, with its first rows as data. */
+  readonly rows: { readonly input: RowsAsked; readonly answer: TableAnswer };
   /** A query written for a cluster. */
   readonly statement: { readonly input: StatementAsked; readonly answer: SparkStatement };
   readonly checks: { readonly input: ChecksAsked; readonly answer: null };

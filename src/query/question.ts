@@ -47,6 +47,23 @@ export interface ChecksAsked {
   readonly rowsAtOnce: number;
 }
 
+/** One SELECT that a person typed, whose first rows are wanted as data. */
+export interface RowsAsked {
+  readonly dir: string;
+  readonly sql: string;
+  readonly maxRows: number;
+}
+
+/** Rows as JSON: decimals are text, so that they stay exact. */
+export interface TableAnswer {
+  readonly completeThrough: string | null;
+  readonly settledThrough: string | null;
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** Whether there are more rows. */
+  readonly truncated: boolean;
+}
+
 /** What accompanies a complete answer. */
 export interface Answered {
   readonly rows: number;

@@ -20,6 +20,8 @@ const graceMs = 2000;
 const watchMs = 200;
 const maxScriptHeapMb = 512;
 const maxWords = 16_384;
+/** All messages of a child together: an answer of 8 MB, escaped, and its events. */
+const maxMessageBytes = 64 * 1024 * 1024;
 
 /** One job for a child process. */
 export interface ChildTask<S extends ServiceName = ServiceName> {
@@ -40,8 +42,8 @@ export interface ChildLimits {
   /** Time limit of the child, or between two events; the clock stops while `write` waits for a reader. */
   readonly timeoutMs: number;
   readonly isTimedByEvent?: boolean;
-  /** Writes a part of the answer; resolves when there is room for the next one. */
-  readonly write: (chunk: Uint8Array) => Promise<void>;
+  /** Writes a part of the answer; resolves when there is room for the next one. By default it is left out. */
+  readonly write?: (chunk: Uint8Array) => Promise<void>;
   readonly signal: AbortSignal;
   /** Memory limit of the child; by default somewhat more than DuckDB's own limit for a query. */
   readonly memoryMb?: number;
@@ -59,7 +61,7 @@ export async function runChild<S extends ServiceName>(
   task: ChildTask<S>,
   limits: ChildLimits,
 ): Promise<ServiceAnswer<S>> {
-  const { timeoutMs, write, signal, memoryMb = childMemoryMb(), hasKernelLimit = true } = limits;
+  const { timeoutMs, write = ignored, signal, memoryMb = childMemoryMb(), hasKernelLimit = true } = limits;
   const { subject } = task;
   signal.throwIfAborted();
   // Known here, so that a killed child's spill files can be removed.
@@ -134,9 +136,19 @@ export async function runChild<S extends ServiceName>(
 type Words<T> = { readonly event: unknown } | End<T>;
 type End<T> = { readonly done: T } | { readonly failure: Failure };
 
-/** Reads messages to their end; undefined if the child died before it sent its result. */
+async function ignored(): Promise<void> {}
+
+/**
+ * Reads messages to their end; undefined if the child died before it sent its result. Throws if the child says more than
+ * its services do: SQL of users may have taken it over.
+ */
 async function readWords<T>(words: Readable, onEvent: (event: unknown) => void): Promise<End<T> | undefined> {
   let end: End<T> | undefined;
+  let bytes = 0;
+  words.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxMessageBytes) words.destroy(new MachineError('a child process sent more than it may'));
+  });
   for await (const line of createInterface({ input: words, crlfDelay: Number.POSITIVE_INFINITY })) {
     const read = JSON.parse(line) as Words<T>;
     if ('event' in read) onEvent(read.event);

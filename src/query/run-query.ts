@@ -1,5 +1,5 @@
 import type { SparkStatement } from '../engine/index.ts';
-import type { Answered, Question, StatementAsked } from './question.ts';
+import type { Answered, Question, RowsAsked, StatementAsked, TableAnswer } from './question.ts';
 import { type ChildLimits, runChild } from './run-child.ts';
 
 export type AskOptions = Omit<ChildLimits, 'isTimedByEvent'>;
@@ -12,8 +12,13 @@ export function ask(question: Question, options: AskOptions): Promise<Answered> 
   return runChild({ service: 'query', input: question, dir: question.dir, subject: 'the query' }, options);
 }
 
+/** The first rows of a query, from a child process as `ask` has it. */
+export function askRows(asked: RowsAsked, options: Omit<AskOptions, 'write'>): Promise<TableAnswer> {
+  return runChild({ service: 'rows', input: asked, dir: asked.dir, subject: 'the query' }, options);
+}
+
 /** Writes a query for a cluster, in a child process as `ask`. */
 export function askStatement(asked: StatementAsked, options: Omit<AskOptions, 'write'>): Promise<SparkStatement> {
   const task = { service: 'statement', input: asked, dir: asked.dir, subject: 'the query' } as const;
-  return runChild(task, { ...options, write: () => Promise.resolve() });
+  return runChild(task, options);
 }

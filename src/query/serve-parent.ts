@@ -2,12 +2,15 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { kill } from 'node:process';
 import { createInterface } from 'node:readline';
-import { adviceOf, CostbookError, exitCodeOf, isSystemError, messageOf, systemWords } from '../errors.ts';
+import { adviceOf, CostbookError, exitCodeOf, isSystemError, messageOf, systemWords, UsageError } from '../errors.ts';
 import type { Parent, ServiceName, Services } from './protocol.ts';
 import type { Failure } from './question.ts';
 
 /** How long an interrupted job may take to end in order. */
 const graceMs = 3000;
+
+/** The largest answer as data; what is larger is streamed, or refused. */
+export const maxAnswerBytes = 8 * 1024 * 1024;
 
 /** Node's messages for a text longer than a JavaScript string can be. */
 const tooLong = /Cannot create a string longer than|Invalid string length/;
@@ -43,12 +46,23 @@ export async function serveParent(services: Services): Promise<void> {
       words.write(`${JSON.stringify({ event })}\n`);
     },
   };
-  const end = await services[service](input, parent).then(
-    (done: unknown) => ({ done }),
-    (error: unknown) => ({ failure: asFailure(error) }),
-  );
+  const end = await services[service](input, parent)
+    .then((done: unknown) => asMessage({ done }))
+    .catch((error: unknown) => JSON.stringify({ failure: asFailure(error) }));
   data.end();
-  words.end(`${JSON.stringify(end)}\n`, () => process.exit());
+  words.end(`${end}\n`, () => process.exit());
+}
+
+/** The last message. Throws UsageError for an answer that the parent would not keep in memory. */
+function asMessage(end: { readonly done: unknown }): string {
+  const message = JSON.stringify(end);
+  if (Buffer.byteLength(message) > maxAnswerBytes) throw tooLargeAnswer();
+  return message;
+}
+
+/** The error for an answer as data that is larger than a page or an agent can use. */
+export function tooLargeAnswer(): UsageError {
+  return new UsageError('the answer is larger than 8 MB: select fewer rows or columns');
 }
 
 /** An error in the form that the parent expects. */

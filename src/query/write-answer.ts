@@ -8,7 +8,10 @@ import { withPassingFile, writeWhole } from './whole-file.ts';
 type Asked = Omit<Question, 'file'>;
 
 /** Runs a query in a child process, as `ask` does, and streams the answer. */
-export async function askToStream(question: Asked, options: AskOptions): Promise<Answered> {
+export async function askToStream(
+  question: Asked,
+  options: Required<Pick<AskOptions, 'write'>> & AskOptions,
+): Promise<Answered> {
   if (question.format !== 'parquet') return ask({ ...question, file: null }, options);
   // DuckDB cannot write Parquet into a pipe.
   return withPassingFile(tmpdir(), async (file) => {

@@ -32,7 +32,7 @@ export {
 export { csvChunks } from './formats/csv.ts';
 export { headerOf, ownerText } from './formats/excel.ts';
 export type { FormatOptions, Question } from './formats/format.ts';
-export { jsonLines } from './formats/json.ts';
+export { jsonLines, jsonRows } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
 export { aboutSheet, type CellColumn, cellColumn, widthOf, writeWorkbook } from './formats/xlsx.ts';
 export { inCurrency, isConvertible } from './in-currency.ts';
@@ -65,6 +65,6 @@ export {
   shownAmong,
 } from './revoked-exports.ts';
 export { shape } from './shape.ts';
-export { type Answer, shortestPath, writeJson, writeTable } from './show.ts';
+export { type Answer, shortestPath, wholeAnswer, writeJson, writeTable } from './show.ts';
 export { isOfOwners, refusalWords, unanswerable } from './unanswerable.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

@@ -10,13 +10,14 @@ import {
   type TableLayout,
   wrapped,
 } from '../terminal/index.ts';
-import { firstOf, type SqlColumn, sumsOf, toCellText, toJsonValue } from '../warehouse/index.ts';
+import { firstOf, type SqlColumn, sumsOf, toCellText } from '../warehouse/index.ts';
 import { type BilledBesides, besidesWords } from './billed-besides.ts';
 import { orderedQuery, type Report, sparklineQuery, topOf } from './catalogue.ts';
 import { type CompletenessState, describeCompleteness } from './completeness.ts';
 import { type CurrencyOfAnswer, currencyWords } from './currency-words.ts';
 import type { Evaluated } from './evaluated.ts';
 import type { Question } from './formats/format.ts';
+import { jsonRows } from './formats/json.ts';
 import { lakeManifestName, manifestName } from './manifest.ts';
 import { displayParameters, type ParameterValue } from './parameters.ts';
 import { filesOf, type Published } from './publish.ts';
@@ -47,9 +48,8 @@ interface Output {
   write(data: string): Promise<void>;
 }
 
-/** Writes an answer as one JSON value. */
-export async function writeJson(context: Output, question: Question, answer: Answer): Promise<void> {
-  const { report, values, state, evaluated, besides, currency, columns, published } = answer;
+/** What is said of an answer besides its rows. */
+function headOf({ report, values, state, evaluated, besides, currency, columns, published }: Answer): object {
   const { manifest, isUnchanged: unchanged } = published;
   const head = {
     report: report.name,
@@ -63,21 +63,37 @@ export async function writeJson(context: Output, question: Question, answer: Ans
     unchanged,
     files: filesOf(published),
   };
-  if (manifest.tables !== undefined) {
-    // The lake contains all hourly costs, so their rows are only in files.
-    const { tables, rows: rowCount, cost } = manifest;
-    await context.write(`${JSON.stringify({ ...head, tables, rowCount, cost })}\n`);
+  if (manifest.tables === undefined) return head;
+  // The lake contains all hourly costs, so their rows are only in files.
+  const { tables, rows: rowCount, cost } = manifest;
+  return { ...head, tables, rowCount, cost };
+}
+
+/** Each row of an answer as an object, chunk by chunk; none for the lake. */
+async function* rowsOf(question: Question, { columns, published }: Answer): ReturnType<typeof jsonRows> {
+  if (published.manifest.tables !== undefined) return;
+  const { chunks } = await question.connection.stream(question.query, question.parameters);
+  yield* jsonRows({ columns, chunks });
+}
+
+/** An answer as one value, for few rows. */
+export async function wholeAnswer(question: Question, answer: Answer): Promise<object> {
+  const rows: object[] = [];
+  for await (const chunk of rowsOf(question, answer)) rows.push(...chunk);
+  return { ...headOf(answer), rows };
+}
+
+/** Writes an answer as one JSON value. */
+export async function writeJson(context: Output, question: Question, answer: Answer): Promise<void> {
+  const head = JSON.stringify(headOf(answer));
+  if (answer.published.manifest.tables !== undefined) {
+    await context.write(`${head}\n`);
     return;
   }
   // Written with the first rows, so that an early error leaves no partial JSON value on stdout.
-  let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
-  const { chunks } = await question.connection.stream(question.query, question.parameters);
-  for await (const rows of chunks) {
-    if (rows.length === 0) continue;
-    const lines = rows.map((row) =>
-      JSON.stringify(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)]))),
-    );
-    await context.write(`${lead}\n${lines.join(',\n')}`);
+  let lead = `${head.slice(0, -1)},"rows":[`;
+  for await (const rows of rowsOf(question, answer)) {
+    await context.write(`${lead}\n${rows.map((row) => JSON.stringify(row)).join(',\n')}`);
     lead = ',';
   }
   await context.write(`${lead === ',' ? '\n' : lead}]}\n`);

@@ -1,8 +1,8 @@
 import { type Chart, costOverTime, keysOf, pageTheme, rankedBars, restName } from '../charts/index.ts';
 import { plainDecimal } from '../decimals.ts';
+import type { TableAnswer } from '../query/index.ts';
 import { oneLine } from '../safe-text.ts';
 import { cellPage } from './answer-pages.ts';
-import type { TableAnswer } from './child-work.ts';
 import { sumOf } from './explored.ts';
 import { money } from './format.ts';
 import { type ChartActions, named, table } from './layout.ts';

@@ -1,27 +1,26 @@
 import { CostbookError } from '../errors.ts';
-import { askToStream } from '../query/index.ts';
+import { askRows, type TableAnswer } from '../query/index.ts';
 import { BusyError, openLimiter } from './limiter.ts';
 
 /** How a child process is limited. */
 export interface WorkLimits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  write(chunk: string | Uint8Array): Promise<void>;
 }
 
 /** The commands that forecast: seconds of calculation, in which their process does nothing else. */
 export type ForecastCommand = 'budgets' | 'forecast';
 export type CommandOptions = Readonly<Record<string, string | true | readonly string[]>>;
 
-/** The commands that run the project's SQL or calculate for long; each writes one JSON value. */
+/** The commands that run the project's SQL or calculate for long. */
 export interface ProjectCommands {
   reportRows(
     report: { readonly name: string; readonly parameters: Readonly<Record<string, string>>; readonly maxRows: number },
     limits: WorkLimits,
-  ): Promise<void>;
-  budgetBacktest(budget: { readonly name: string; readonly days: number }, limits: WorkLimits): Promise<void>;
+  ): Promise<ReportRows>;
+  budgetBacktest(budget: { readonly name: string; readonly days: number }, limits: WorkLimits): Promise<unknown>;
   /** `costbook budgets --json` or `costbook forecast --json`. */
-  show(name: ForecastCommand, options: CommandOptions, limits: WorkLimits): Promise<void>;
+  show(name: ForecastCommand, options: CommandOptions, limits: WorkLimits): Promise<unknown>;
 }
 
 /**
@@ -36,20 +35,13 @@ export interface ChildWork {
     parameters: Readonly<Record<string, string>>,
     maxRows: number,
     signal: AbortSignal,
-  ): Promise<TableAnswer & { readonly warnings: readonly string[] }>;
+  ): Promise<ReportRows>;
   budgetBacktest(name: string, days: number, signal: AbortSignal): Promise<unknown>;
   show(name: ForecastCommand, options: CommandOptions, signal: AbortSignal): Promise<unknown>;
 }
 
-/** Rows as JSON: decimals are text, so that they stay exact. */
-export interface TableAnswer {
-  readonly completeThrough: string | null;
-  readonly settledThrough: string | null;
-  readonly columns: readonly { readonly name: string; readonly type: string }[];
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** Whether there are more rows. */
-  readonly truncated: boolean;
-}
+/** The first rows of a report. */
+export type ReportRows = TableAnswer & { readonly warnings: readonly string[] };
 
 /** A child process and DuckDB in it use a core each. */
 const atOnce = 2;
@@ -60,39 +52,20 @@ const timeoutMs = 30_000;
 const backtestMs = 120_000;
 /** How long a page may wait for a child process, with its turn, in milliseconds. */
 export const childWorkMs = { query: maxWaitMs + timeoutMs, backtest: maxWaitMs + backtestMs } as const;
-const maxAnswerBytes = 8 * 1024 * 1024;
 
 export function childWork(dir: string, commands: ProjectCommands, signal: AbortSignal): ChildWork {
   const limited = openLimiter({
     ...{ atOnce, maxWaiting, maxWaitMs },
     busy: `other queries are running (at most ${atOnce} at once). Try again in a minute`,
   });
-  async function answer<T>(
-    run: (limits: WorkLimits) => Promise<unknown>,
+  function answer<T>(
+    run: (limits: WorkLimits) => Promise<T>,
     { limitMs = timeoutMs, request }: { readonly limitMs?: number; readonly request: AbortSignal },
   ): Promise<T> {
-    return limited(async () => {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      await run({
-        timeoutMs: limitMs,
-        signal: AbortSignal.any([signal, request]),
-        async write(chunk) {
-          chunks.push(Buffer.from(chunk));
-          bytes += chunk.length;
-          if (bytes > maxAnswerBytes) {
-            throw new TooLargeError('the answer is larger than 8 MB: select fewer rows or columns');
-          }
-        },
-      });
-      return JSON.parse(Buffer.concat(chunks).toString('utf8')) as T;
-    }, request);
+    return limited(() => run({ timeoutMs: limitMs, signal: AbortSignal.any([signal, request]) }), request);
   }
   return {
-    sql: (query, maxRows, request) =>
-      answer((limits) => askToStream({ dir, sql: query, asOf: null, format: 'json', raw: false, maxRows }, limits), {
-        request,
-      }),
+    sql: (query, maxRows, request) => answer((limits) => askRows({ dir, sql: query, maxRows }, limits), { request }),
     reportRows: (name, parameters, maxRows, request) =>
       answer((limits) => commands.reportRows({ name, parameters, maxRows }, limits), { request }),
     budgetBacktest: (name, days, request) =>
@@ -108,8 +81,4 @@ export function refusal(error: unknown, signal: AbortSignal): { readonly words: 
   if (!(error instanceof CostbookError)) throw error;
   const words = error.message.replace(', or raise --timeout', ', or use the command line with --timeout');
   return { words, status: error instanceof BusyError ? 503 : 400 };
-}
-
-class TooLargeError extends CostbookError {
-  override readonly exitCode = 2;
 }

@@ -1,6 +1,7 @@
+import type { TableAnswer } from '../query/index.ts';
 import { shownInstant } from '../shown-time.ts';
 import { answerChart, answerTable } from './answer-table.ts';
-import { type ChildWork, refusal, type TableAnswer } from './child-work.ts';
+import { type ChildWork, refusal } from './child-work.ts';
 import { figure, json } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';

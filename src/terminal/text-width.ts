@@ -1,7 +1,5 @@
 import stringWidth from 'string-width';
 
-const graphemes = new Intl.Segmenter();
-
 /** Columns of a terminal that does not report its width. */
 export const usualWidth = 80;
 
@@ -22,7 +20,7 @@ export function linesOfWidth(text: string, width: number): string[] {
   const pieces: string[] = [];
   let piece = '';
   let used = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
     const own = textWidth(segment);
     if (used + own > width && piece !== '') {
       pieces.push(piece);

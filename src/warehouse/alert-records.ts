@@ -22,6 +22,7 @@ import { rememberChecks } from './checks.ts';
 import type { Connection } from './connection.ts';
 import { type ForecastsMade, recordForecasts } from './forecasts.ts';
 import type { Recorder } from './journal.ts';
+import { type KeptAnswers, type MadeBy, storeAnswers } from './kept-answers.ts';
 import type { WriteClock } from './write-clock.ts';
 
 /** Alerts, their messages, and the results that they come from. */
@@ -34,6 +35,8 @@ export interface AlertRecords {
   rememberChecks(): Promise<void>;
   /** Writes forecasts, except those that exist for the same complete-through instant; returns how many. */
   recordForecasts(made: ForecastsMade): Promise<number>;
+  /** Stores what an evaluation computed, for readers of the same books, and forgets what is of other books. */
+  storeAnswers(kept: KeptAnswers, madeBy: MadeBy): Promise<void>;
   /** Writes the result of an evaluation of anomalies, in one transaction. */
   recordAnomalies(evaluation: AnomalyEvaluation): Promise<void>;
   /** The sinks that received a summary of this name, or are to receive it. */
@@ -61,6 +64,10 @@ export function alertRecords(connection: Connection, recorder: Recorder, clock: 
     recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
     rememberChecks: () => rememberChecks(connection),
     recordForecasts: (made) => recordForecasts(connection, recorder, made),
+    async storeAnswers(kept, madeBy) {
+      const answers = await kept.toStore();
+      if (answers !== undefined) await storeAnswers(connection, answers, madeBy);
+    },
     recordAnomalies: (evaluation) => recordAnomalies(recorder, evaluation),
     sinksOfSummary: (digest) => sinksOfSummary(connection, digest),
     lastMessagesAbout: (key) => lastMessagesAbout(connection, key),

@@ -94,6 +94,14 @@ export type {
 export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
 export { JournalLossError, journalFault, journalFolder } from './journal.ts';
 export { type ClosedGaps, closeGaps, type LostEvents } from './journal-gaps.ts';
+export {
+  answerOf,
+  type KeptAnswers,
+  keptAnswers,
+  keptRows,
+  type MadeBy,
+  ownAnswers,
+} from './kept-answers.ts';
 export { logsBeside } from './logs.ts';
 export { allocationInForce } from './month-records.ts';
 export {

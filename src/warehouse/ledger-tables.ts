@@ -76,6 +76,8 @@ export const ledgerTables: readonly LedgerTable[] = [
   { name: 'applied_files', asOf: 'never' },
   // What a night knows of the hours of each series without reading them.
   { name: 'series_hours', asOf: 'never' },
+  // What runs have computed for the present state.
+  { name: 'kept_answers', asOf: 'never' },
 ];
 
 /** The tables that loads or the program itself write; the journal writes all others. */
@@ -85,6 +87,7 @@ const notJournaled: readonly string[] = [
   'covered',
   'hourly_costs',
   'journal',
+  'kept_answers',
   'loads',
   'restatements',
   'series',

@@ -38,7 +38,8 @@ export type SqlFolder =
   | 'mcp'
   | 'demo'
   | 'engine'
-  | 'lake_views';
+  | 'lake_views'
+  | 'kept';
 
 /** One SQL file: its header and its text. */
 export interface SqlFile {

@@ -1,3 +1,5 @@
+// Second tier: Waits for the time limits of ten and twenty seconds.
+
 import { describe, expect, test } from 'vitest';
 import { openSink } from '../../src/alerts/sinks/index.ts';
 import type { Attempt } from '../../src/alerts/sinks/sink.ts';

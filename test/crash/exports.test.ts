@@ -1,3 +1,5 @@
+// Second tier: Kills exports at many moments, each with two runs and a verification.
+
 import { watch } from 'node:fs';
 import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';

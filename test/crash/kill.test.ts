@@ -1,3 +1,5 @@
+// Second tier: Kills or interrupts an ingest at sixteen chosen moments; crash/rounds kills at drawn ones in the first tier.
+
 import { watch } from 'node:fs';
 import { cp, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Second tier: Twenty-four rounds of killed runs; four are in crash/rounds. One ingest waits for a minute.
+
 import { watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

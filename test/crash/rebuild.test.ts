@@ -1,3 +1,5 @@
+// Second tier: Kills rebuilds at several moments, each with a whole rebuild after it.
+
 import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// Second tier: Kills runs and waits for time limits; contract/acting-sinks calls agents, jobs and models in the first tier.
+
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

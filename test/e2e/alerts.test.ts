@@ -1,3 +1,5 @@
+// Second tier: Most cases run several processes and wait for retries; e2e/one-month sends alerts in the first tier.
+
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';

@@ -1,3 +1,5 @@
+// Second tier: Allocates whole months in processes; sql/allocation holds the rules in the first tier.
+
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// Second tier: Evaluates months of history in processes; sql/anomalies holds the rules in the first tier.
+
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

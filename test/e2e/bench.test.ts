@@ -1,3 +1,5 @@
+// Second tier: Compiles and runs every bench.
+
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

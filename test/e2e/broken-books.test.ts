@@ -1,3 +1,5 @@
+// Second tier: Twenty ways to break files, each with several processes; e2e/one-month repairs one of them.
+
 import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// Second tier: Three months with every signed export before and after; e2e/one-month closes one month.
+
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';

@@ -1,3 +1,5 @@
+// Second tier: Thirty ingests of accounts that lag or fail; sql/views and e2e/status hold the words and numbers.
+
 import { describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, type IngestOptions, ingest, newProject, runCli } from '../support/project.ts';
 import {

@@ -1,3 +1,5 @@
+// Second tier: Starts shells that complete command lines.
+
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { commonOptions } from '../../src/commands/common-options.ts';

@@ -1,3 +1,5 @@
+// Second tier: Runs every cost report in a process; sql/cost-reports holds their numbers.
+
 import { copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

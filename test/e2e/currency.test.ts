@@ -1,3 +1,5 @@
+// Second tier: Closes, reopens and rebuilds months with changed rates; unit/currency holds the choice of a rate.
+
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';

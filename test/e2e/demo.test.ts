@@ -1,3 +1,5 @@
+// Second tier: Makes the whole demo project, and two nights after it.
+
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

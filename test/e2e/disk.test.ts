@@ -1,3 +1,5 @@
+// Second tier: Fills disks and waits for what gives up.
+
 import { spawnSync } from 'node:child_process';
 import { chmod, chown, cp, mkdir, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Second tier: Runs every command of README and of all pages, and compares what they print.
+
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// Second tier: Large accounts whose totals are rounded; unit and contract tests hold the arithmetic.
+
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/emulator/fault-plan.ts';
 import { startEmulator } from '../../src/emulator/index.ts';

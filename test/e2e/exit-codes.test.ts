@@ -1,3 +1,5 @@
+// Second tier: Provokes each exit code of each command in processes.
+
 import { once } from 'node:events';
 import { chmod, chown, mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

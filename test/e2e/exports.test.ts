@@ -1,3 +1,5 @@
+// Second tier: Every format, overwritten, cut and verified in processes; e2e/one-month exports and verifies two.
+
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

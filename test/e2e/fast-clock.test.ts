@@ -1,3 +1,5 @@
+// Second tier: Lives through nights of clocks that are a month ahead.
+
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

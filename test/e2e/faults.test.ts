@@ -1,3 +1,5 @@
+// Second tier: One ingest for each fault and role; e2e/faults-by-chance mixes them in the first tier.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Fault, faultNames } from '../../src/emulator/fault-plan.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts';

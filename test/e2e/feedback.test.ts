@@ -1,3 +1,5 @@
+// Second tier: Nine nights in processes; unit/feedback and sql/anomalies hold the rules in the first tier.
+
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

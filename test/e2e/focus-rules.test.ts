@@ -1,3 +1,5 @@
+// Second tier: Runs the rules of the FOCUS specification over large exports.
+
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -16,7 +18,7 @@ import {
   runModel,
 } from '../support/focus-model.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
-import { cli, newProject, runCli } from '../support/project.ts';
+import { newProject, runCli } from '../support/project.ts';
 
 /** The versions whose rule models are there. */
 const modelled = ['1.4', '1.2'] as const;
@@ -240,7 +242,7 @@ describe.skipIf(!hasModels)(
 
       const dir = await newProject();
       const now = '2026-11-05T08:00:00Z';
-      const platform = await startInventedPlatform([cli, 'emulator', '--now', now], new AbortController().signal);
+      const platform = await startInventedPlatform({ now: Date.parse(now) }, new AbortController().signal);
       try {
         const { exitCode, stderr } = await runCli(['ingest', '--dir', dir, '--now', now], {
           COSTBOOK_URL: platform.url,

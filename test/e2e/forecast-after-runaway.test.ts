@@ -1,3 +1,5 @@
+// Second tier: Ingests months of two emulated accounts; sql/forecasts-without-anomalies holds the rules.
+
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

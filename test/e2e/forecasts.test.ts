@@ -1,3 +1,5 @@
+// Second tier: Stores forecasts over months of nights; sql/forecasts holds the rules.
+
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

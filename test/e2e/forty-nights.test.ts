@@ -1,3 +1,5 @@
+// Second tier: Forty nights of one project against a golden transcript.
+
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Second tier: Forty nights under the scheduler with kills, lies and a full disk that are drawn.
+
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, rm, statfs, writeFile } from 'node:fs/promises';

@@ -1,3 +1,5 @@
+// Second tier: Fills the disk of an S3 server, kills it, and waits for a slow one.
+
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

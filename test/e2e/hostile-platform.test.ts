@@ -1,3 +1,5 @@
+// Second tier: Waits for time limits of a platform that never answers.
+
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';

@@ -1,3 +1,5 @@
+// Second tier: Nine runs of a job that runs every hour, read from Slack.
+
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

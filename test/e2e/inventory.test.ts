@@ -1,3 +1,5 @@
+// Second tier: Lists resources over many nights; property/inventory and contract/listings hold the rules.
+
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

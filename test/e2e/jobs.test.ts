@@ -1,3 +1,4 @@
+// Second tier: Runs jobs that fail, overlap, are killed and time out; e2e/one-month runs one.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is what a job may say
 
 import { existsSync, watch } from 'node:fs';

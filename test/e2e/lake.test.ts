@@ -1,3 +1,5 @@
+// Second tier: Writes a lake and reads it with several readers; e2e/one-month exports in the first tier.
+
 import { spawnSync } from 'node:child_process';
 import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Second tier: Splits, repeats and restates ingests; crash/rounds and e2e/one-month restate in the first tier.
+
 import { describe, expect, test } from 'vitest';
 import fc from '../support/fast-check.ts';
 import { askSnapshot, costsIn, ingest, newProject } from '../support/project.ts';

@@ -1,3 +1,5 @@
+// Second tier: Ingests a dozen accounts side by side, one of which crawls; unit/fair-limiter holds the rule.
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

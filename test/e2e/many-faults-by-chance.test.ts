@@ -1,3 +1,5 @@
+// Second tier: Eighty mixes of faults; eight are in e2e/faults-by-chance.
+
 import { expect, test } from 'vitest';
 import { ingestThroughFaults, mixedFaults } from '../support/fault-rounds.ts';
 import { seedsOfRounds } from '../support/rounds.ts';

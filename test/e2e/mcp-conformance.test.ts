@@ -1,3 +1,5 @@
+// Second tier: Runs the official conformance suite and inspector, a process each; e2e/mcp speaks with a client of its own.
+
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

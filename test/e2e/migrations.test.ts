@@ -1,3 +1,5 @@
+// Second tier: Migrates books of every earlier schema, also killed and short of disk.
+
 import { createHash } from 'node:crypto';
 import { type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';

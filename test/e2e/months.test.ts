@@ -1,3 +1,5 @@
+// Second tier: Nights on which whole months are compared, as both roles.
+
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, type Ingested, ingest, newProject, runCli } from '../support/project.ts';

@@ -1,3 +1,5 @@
+// Second tier: Proxies and certificates, with the waits of their retries.
+
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer, request as httpRequest } from 'node:http';

@@ -1,3 +1,5 @@
+// Second tier: Reports before and after evaluations at many instants.
+
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

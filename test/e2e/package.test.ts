@@ -1,3 +1,5 @@
+// Second tier: Packs and installs the package.
+
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, readFileSync, realpathSync } from 'node:fs';
 import { cp, rm, symlink, writeFile } from 'node:fs/promises';

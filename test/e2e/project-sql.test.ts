@@ -1,3 +1,5 @@
+// Second tier: Waits for queries of a project that do not end.
+
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+// Second tier: Rebuilds books of every kind and compares them.
+
 import { execFile } from 'node:child_process';
 import { access, cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';

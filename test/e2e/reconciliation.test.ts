@@ -1,3 +1,5 @@
+// Second tier: Windows whose totals lie, each read several times.
+
 import { describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, ingest, newProject, runCli } from '../support/project.ts';
 import { expectedCosts, type Fact, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';

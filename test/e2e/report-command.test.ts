@@ -1,3 +1,5 @@
+// Second tier: Forty command lines of the report command, a process each.
+
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';

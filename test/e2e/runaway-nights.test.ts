@@ -1,3 +1,5 @@
+// Second tier: Eleven nights of a runaway cost, read from Slack and mail.
+
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';

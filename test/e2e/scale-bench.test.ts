@@ -1,3 +1,5 @@
+// Second tier: Makes books of three sizes and runs nights, alerts, reports and the lake over each.
+
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

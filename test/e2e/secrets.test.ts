@@ -1,3 +1,5 @@
+// Second tier: Every command with every trouble, searched for secrets.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Second tier: Opens each page of the dashboard in a real browser; e2e/serve asks over HTTP.
+
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

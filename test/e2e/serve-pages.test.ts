@@ -424,6 +424,12 @@ describe('the page of SQL', () => {
     expect(text).not.toContain('>500</td>');
   });
 
+  test('refuses an answer of more than 8 MB', async () => {
+    const { status, text } = await served.get(path("select repeat('x', 100000) as long from range(90)"));
+    expect(status).toBe(400);
+    expect(text).toContain('larger than 8 MB');
+  });
+
   test('says what is wrong in DuckDB’s words, and reaches no file', async () => {
     const wrong = await served.get(path('select nope from costs'));
     expect(wrong.status).toBe(400);

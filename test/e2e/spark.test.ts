@@ -1,3 +1,5 @@
+// Second tier: Starts a cluster of Spark and runs every report on it; e2e/engine holds the statements and failures.
+
 import { execFile } from 'node:child_process';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

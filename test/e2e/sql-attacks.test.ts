@@ -1,3 +1,5 @@
+// Second tier: Statements that attack, some of which are ended by a time limit only.
+
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Second tier: Kills publications to an S3 server at every request.
+
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Second tier: Installs and starts an S3 server, kills it and its clients, and waits for time limits.
+
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+// Second tier: Answers that cannot be true, one of them with a hundred thousand groups.
+
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// Second tier: Strange labels through every command and export.
+
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';

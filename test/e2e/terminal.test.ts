@@ -1,3 +1,5 @@
+// Second tier: Starts programs in terminals of several widths.
+
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import stringWidth from 'string-width';

@@ -1,3 +1,5 @@
+// Second tier: Reads many workspaces as two roles; crash/rounds and property/closing read as admin.
+
 import { describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, ingest, newProject } from '../support/project.ts';
 import { expectedCosts, type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';

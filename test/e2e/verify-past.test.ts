@@ -1,3 +1,5 @@
+// Second tier: Eight restatements of a long past as two roles.
+
 import { describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
 import {

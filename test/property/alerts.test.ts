@@ -1,3 +1,5 @@
+// Second tier: Drawn stories of alerts in DuckDB; sql/alerts holds the rules.
+
 import { describe, expect, test } from 'vitest';
 import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { deliver } from '../../src/alerts/deliver.ts';

@@ -1,3 +1,5 @@
+// Second tier: Drawn rules and costs in DuckDB; sql/allocation holds the rules.
+
 import { expect, test } from 'vitest';
 import { parseAllocation } from '../../src/allocation/parse.ts';
 import type { Connection } from '../../src/warehouse/connection.ts';

@@ -1,3 +1,5 @@
+// Second tier: Drawn series, a hundred and more for each property.
+
 import { expect, test } from 'vitest';
 import { type Episode, follow, quietDays } from '../../src/anomalies/detect.ts';
 import { evaluateScope, type StoredEpisode } from '../../src/anomalies/evaluate-scope.ts';

@@ -1,3 +1,5 @@
+// Second tier: Drawn histories that are read as of each instant, a minute of CPU.
+
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';

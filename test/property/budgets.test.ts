@@ -1,3 +1,5 @@
+// Second tier: Drawn budgets and costs in DuckDB; sql/budgets holds the rules.
+
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// Second tier: Drawn stories of closed months in DuckDB; sql/closing holds the rules.
+
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';

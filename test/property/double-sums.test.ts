@@ -1,3 +1,5 @@
+// Second tier: Drawn accounts with rounded totals; unit tests hold the arithmetic.
+
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';

@@ -1,3 +1,5 @@
+// Second tier: Hundreds of forecasts, to count how often their intervals hold.
+
 import { expect, test } from 'vitest';
 import { forecastSeries } from '../../src/forecast/forecast.ts';
 import { beatsNaive, mean, type Score, scoreOf } from '../bench/scores.ts';

@@ -1,3 +1,5 @@
+// Second tier: Drawn series, each forecast many times.
+
 import { expect, test } from 'vitest';
 import { type Forecast, forecastSeries } from '../../src/forecast/forecast.ts';
 import type { Range } from '../../src/forecast/ranges.ts';

@@ -1,3 +1,5 @@
+// Second tier: Drawn rows written and read in every format.
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';

@@ -1,3 +1,5 @@
+// Second tier: Drawn listings in DuckDB.
+
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readChecks, runCheck } from '../../src/warehouse/checks.ts';

@@ -1,3 +1,5 @@
+// Second tier: Drawn schedules in every time zone.
+
 import { describe, expect, test } from 'vitest';
 import { lastSlots, nextSlot, slotsBetween } from '../../src/jobs/slots.ts';
 import { parseTimetable, type Timetable } from '../../src/jobs/timetable.ts';

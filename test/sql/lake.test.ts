@@ -1,3 +1,5 @@
+// Second tier: Publishes the lake after each change of the books; e2e/reports-of-the-books writes one in the first tier.
+
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

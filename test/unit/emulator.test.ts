@@ -45,6 +45,8 @@ describe('costbook emulator', () => {
       signal,
       write,
       folder: '/',
+      stdio: { stdin: process.stdin, stdout: process.stdout },
+      answer: async () => undefined,
       isTerminal: false,
       layout: {},
       waitingFor: () => undefined,

@@ -1,3 +1,5 @@
+// Second tier: Two years of a hundred scopes through the detection of anomalies.
+
 import { expect, test } from 'vitest';
 import { quietDays } from '../../src/anomalies/detect.ts';
 import { evaluateScope } from '../../src/anomalies/evaluate-scope.ts';

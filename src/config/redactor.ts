@@ -1,0 +1,106 @@
+/** Hides registered secrets in texts. */
+export interface Redactor {
+  keep(secret: string): void;
+  redact(text: string): string;
+}
+
+/** A shorter secret would match ordinary words, and could be guessed anyway. */
+const minSecretLength = 4;
+
+/** In a cut text, this much of a token's start is hidden. */
+const headLength = 16;
+/** Shorter encodings of a secret match ordinary words. */
+const minCodeLength = 8;
+
+/**
+ * A redactor that replaces each registered secret with `***`, in any letter case: plain, escaped for JSON or HTML,
+ * URL-encoded (once or twice), as hex, as base64 within a longer text, or cut after its first 16 characters.
+ */
+export function redactor(): Redactor {
+  const needles = new Set<string>();
+  let longestFirst: string[] | undefined;
+  let heads: ReadonlySet<string> = new Set();
+  return {
+    keep(secret) {
+      if (secret.length < minSecretLength) return;
+      for (const form of printedForms(secret)) needles.add(lowerCase(form));
+      if (isToken(secret)) heads = new Set([...heads, ...printedForms(secret).map(lowerCase)]);
+      longestFirst = undefined;
+    },
+    redact(text) {
+      // Longest first: a secret that starts with another one must not leave its end behind.
+      longestFirst ??= [...needles].sort((a, b) => b.length - a.length);
+      return longestFirst.reduce((rest, needle) => hide(rest, needle, heads.has(needle)), text);
+    },
+  };
+}
+
+/** Replaces each occurrence of a lower-case needle with `***`; if it may be cut, also its start. */
+function hide(text: string, needle: string, mayBeCut: boolean): string {
+  const haystack = lowerCase(text);
+  const head = mayBeCut && needle.length > headLength ? needle.slice(0, headLength) : needle;
+  const pieces: string[] = [];
+  let from = 0;
+  for (let at = haystack.indexOf(head); at >= 0; at = haystack.indexOf(head, from)) {
+    let length = head.length;
+    while (length < needle.length && haystack[at + length] === needle[length]) length += 1;
+    pieces.push(text.slice(from, at));
+    from = at + length;
+  }
+  return from === 0 ? text : [...pieces, text.slice(from)].join('***');
+}
+
+/** Lower-cases ASCII only, so that every character keeps its position. */
+function lowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** Whether the start of a secret is itself secret, unlike the start of an address. */
+function isToken(secret: string): boolean {
+  return secret.length > headLength && !secret.startsWith('/') && !secret.includes('://');
+}
+
+function printedForms(secret: string): string[] {
+  // encodeURIComponent throws on half a surrogate pair, which cannot be in a URL anyway.
+  const url = encodeURIComponent(secret.replace(/\p{Cs}/gu, '\ufffd'));
+  const bytes = Buffer.from(secret);
+  const hex = bytes.toString('hex');
+  const json = JSON.stringify(secret).slice(1, -1);
+  const plain = [
+    secret,
+    secret.toUpperCase(),
+    secret.toLowerCase(), // for letters beyond ASCII, which are compared case-sensitively
+    json,
+    json.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    json.replaceAll('/', '\\/'),
+    secret.replace(/[&<>"']/g, (character) => htmlEntities[character] ?? character),
+    url,
+    encodeURIComponent(url),
+    hex.replace(/../g, '%$&'),
+    ...(['base64', 'base64url'] as const).map((code) => bytes.toString(code)),
+  ];
+  const codes = [
+    hex,
+    ...(['base64', 'base64url'] as const).flatMap((code) =>
+      [0, 1, 2].map((offset) => base64Within(bytes, offset, code)),
+    ),
+  ];
+  return [...new Set([...plain, ...codes.filter(({ length }) => length >= minCodeLength)])];
+}
+
+const htmlEntities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/**
+ * The base64 letters of bytes that follow `offset` other bytes (modulo three), independent of what is around them.
+ * The first and last letters may be shared with a neighbour and are left out.
+ */
+function base64Within(bytes: Buffer, offset: number, code: 'base64' | 'base64url'): string {
+  const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString(code);
+  return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
+}

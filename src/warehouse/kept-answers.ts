@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { formatInstant, type Instant } from '../time.ts';
+import { nodeVersion, version } from '../version.ts';
+import type { Connection, SqlParameters, SqlRow } from './connection.ts';
+import { readSql, type SqlFolder } from './sql-files.ts';
+
+/**
+ * What a kept answer is of. `rows`: of a query. `cost`: a budget in a window. `steps`: the history of a budget. `places`: the
+ * histories of workspaces. `check`: what a check found. `forecast`: what the forecasting engine made of a series.
+ */
+export type KeptKind = 'rows' | 'cost' | 'steps' | 'places' | 'check' | 'forecast';
+
+/** The run that computed an answer. */
+export interface MadeBy {
+  readonly runNumber: number;
+  readonly at: Instant;
+}
+
+/** An answer that is known already. */
+export interface KnownAnswer {
+  readonly answer: unknown;
+  /** Undefined if this command computed it. */
+  readonly madeBy: MadeBy | undefined;
+}
+
+/**
+ * Answers that the books have for their present state, and those that this command has computed: each is computed once. An
+ * answer is found only by the whole question: the texts of its SQL, its values, and the program. Everything that can change an
+ * answer besides is in the state of the books (`sql/kept/state.sql`), or else in the question.
+ */
+export interface KeptAnswers {
+  find(kind: KeptKind, question: unknown): Promise<KnownAnswer | undefined>;
+  /** Adds an answer of this command: data that JSON does not change. */
+  add(kind: KeptKind, question: unknown, answer: unknown): void;
+  /** What a run has to store; undefined if the books have it all. */
+  toStore(): Promise<AnswersToStore | undefined>;
+}
+
+/** Answers of a run for one state of the books. */
+export interface AnswersToStore {
+  readonly state: string;
+  readonly answers: readonly {
+    readonly kind: KeptKind;
+    readonly question: string;
+    readonly answer: string;
+    /** Undefined for answers of this run. */
+    readonly madeBy: MadeBy | undefined;
+  }[];
+}
+
+interface Stored {
+  readonly state: string;
+  readonly answer: string;
+  readonly madeBy: MadeBy;
+}
+
+/** The kept answers of the present books. Not for books as of an instant, with a draft, or with some hours only. */
+export function keptAnswers(connection: Connection): KeptAnswers {
+  let state: Promise<string> | undefined;
+  const stateNow = () => {
+    state ??= readState(connection);
+    return state;
+  };
+  return remembering({
+    read: async (kind) => readKind(connection, kind, await stateNow()),
+    stateNow,
+  });
+}
+
+/** Answers that only this command has computed: for books whose state no stored answer is of. */
+export function ownAnswers(): KeptAnswers {
+  return remembering({ read: async () => new Map(), stateNow: async () => '' });
+}
+
+function remembering({
+  read,
+  stateNow,
+}: {
+  read(kind: KeptKind): Promise<ReadonlyMap<string, Stored>>;
+  stateNow(): Promise<string>;
+}): KeptAnswers {
+  const stored = new Map<KeptKind, Promise<ReadonlyMap<string, Stored>>>();
+  const used = new Map<string, Stored & { readonly kind: KeptKind }>();
+  const added = new Map<string, { readonly kind: KeptKind; readonly answer: unknown }>();
+  function storedOf(kind: KeptKind): Promise<ReadonlyMap<string, Stored>> {
+    const known = stored.get(kind) ?? read(kind);
+    stored.set(kind, known);
+    return known;
+  }
+  return {
+    async find(kind, question) {
+      const key = keyOf(kind, question);
+      const own = added.get(key);
+      if (own !== undefined) return { answer: own.answer, madeBy: undefined };
+      const found = (await storedOf(kind)).get(key);
+      if (found === undefined) return undefined;
+      used.set(key, { ...found, kind });
+      return { answer: JSON.parse(found.answer), madeBy: found.madeBy };
+    },
+    add(kind, question, answer) {
+      added.set(keyOf(kind, question), { kind, answer });
+    },
+    async toStore() {
+      const now = await stateNow();
+      const older = [...used].filter(([, each]) => each.state !== now);
+      const answers = [
+        ...older.map(([question, { kind, answer, madeBy }]) => ({ kind, question, answer, madeBy })),
+        ...[...added].map(([question, { kind, answer }]) => {
+          return { kind, question, answer: JSON.stringify(answer), madeBy: undefined };
+        }),
+      ];
+      return answers.length === 0 ? undefined : { state: now, answers };
+    },
+  };
+}
+
+/** Another program, or another Node with other arithmetic, has other answers. */
+const program = [version, nodeVersion, process.arch];
+
+function keyOf(kind: KeptKind, question: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify([program, kind, question]))
+    .digest('hex');
+}
+
+async function readState(connection: Connection): Promise<string> {
+  const [row] = await connection.rows(await readSql('kept', 'state'));
+  return String(row?.['state']);
+}
+
+async function readKind(connection: Connection, kind: KeptKind, state: string): Promise<ReadonlyMap<string, Stored>> {
+  const rows = await connection.rows(await readSql('kept', 'of_kind'), { kind, state });
+  return new Map(
+    rows.map((row) => {
+      const madeBy = { runNumber: Number(row['run_number']), at: Number(row['made_at']) };
+      return [String(row['question']), { state: String(row['state']), answer: String(row['answer']), madeBy }];
+    }),
+  );
+}
+
+/** The answer to a question: a known one, or else the computed one, which is added. */
+export async function answerOf<T>(
+  kept: KeptAnswers | undefined,
+  kind: KeptKind,
+  question: unknown,
+  compute: () => Promise<T>,
+): Promise<T> {
+  const known = await kept?.find(kind, question);
+  if (known !== undefined) return known.answer as T;
+  const answer = await compute();
+  kept?.add(kind, question, answer);
+  return answer;
+}
+
+/** The rows of a built-in query, which it gives whenever it is asked of the same books: it must not read the clock. */
+export async function keptRows(
+  connection: Connection,
+  kept: KeptAnswers | undefined,
+  [folder, name]: readonly [SqlFolder, string],
+  parameters: SqlParameters = {},
+): Promise<SqlRow[]> {
+  const text = await readSql(folder, name);
+  return answerOf(kept, 'rows', [text, parameters], () => connection.rows(text, parameters));
+}
+
+/** Stores the answers of a run, and forgets those for other states of the books. */
+export async function storeAnswers(
+  connection: Connection,
+  { state, answers }: AnswersToStore,
+  { runNumber, at }: MadeBy,
+): Promise<void> {
+  const text = await readSql('kept', 'keep');
+  const rows = answers.map(({ madeBy = { runNumber, at }, ...answer }) => ({
+    ...answer,
+    run_number: madeBy.runNumber,
+    made_at: formatInstant(madeBy.at),
+  }));
+  await connection.transaction(() => connection.run(text, { state, answers: JSON.stringify(rows) }));
+}

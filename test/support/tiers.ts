@@ -1,0 +1,17 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const isTestFile = /\.(test|spec)\.[cm]?[jt]sx?$/;
+const mark = /^\/\/ Second tier: (.*)\n/;
+
+/**
+ * Every test file below `test`, as a path from the root, sorted. A file of the second tier has the reason that its
+ * first line gives (`// Second tier: Waits for minutes.`); a file of the first tier has none.
+ */
+export function testFiles(root: string): Map<string, string | undefined> {
+  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => isTestFile.test(name))
+    .map((name) => join('test', name))
+    .sort();
+  return new Map(files.map((file) => [file, mark.exec(readFileSync(join(root, file), 'utf8'))?.[1]]));
+}
