@@ -1,19 +1,26 @@
 import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
-import { testFiles } from './test/support/tiers.ts';
+import { drawingFiles, testFiles } from './test/support/tiers.ts';
 
 // Tests run in a zone that is not UTC, so that a calendar slip shows; real DuckDB files need a process each.
 process.env['TZ'] = 'America/St_Johns';
 
-/** `--mode first` runs the first tier, `--mode second` the second; any other mode runs both, each file once. */
+/**
+ * `--mode first` runs the first tier, `--mode second` the second, `--mode random` what draws its cases, from a new seed;
+ * any other mode runs both tiers, each file once.
+ */
 export default defineConfig(({ mode }) => {
   const slow = [...testFiles(import.meta.dirname)].flatMap(([file, reason]) => (reason === undefined ? [] : [file]));
-  const tier =
-    mode === 'first'
-      ? { include: ['test/**/*.test.ts'], exclude: slow }
-      : { include: mode === 'second' ? slow : ['test/**/*.test.ts'] };
-  // The first tier draws the same cases each time. The others draw new ones, so that they find what nobody thought of.
-  const seed = Number(process.env['COSTBOOK_TEST_SEED'] ?? (mode === 'first' ? 1 : randomInt(1, 1_000_000_000)));
+  const includes: Readonly<Record<string, readonly string[]>> = {
+    second: slow,
+    random: drawingFiles(import.meta.dirname),
+  };
+  const tier = {
+    include: [...(includes[mode] ?? ['test/**/*.test.ts'])],
+    ...(mode === 'first' ? { exclude: slow } : {}),
+  };
+  // Both tiers draw the same cases each time; `random` draws new ones, to find what nobody thought of.
+  const seed = Number(process.env['COSTBOOK_TEST_SEED'] ?? (mode === 'random' ? randomInt(2, 1_000_000_000) : 1));
   return {
     test: {
       ...tier,

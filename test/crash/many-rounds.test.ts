@@ -1,4 +1,4 @@
-// Second tier: Twenty-four rounds of killed runs; four are in crash/rounds. One ingest waits for a minute.
+// Second tier: Eight rounds of killed runs; four are in crash/rounds. One ingest waits for a minute.
 
 import { watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';

@@ -342,10 +342,10 @@ test('a mail is sent over STARTTLS to a server with a trusted certificate', asyn
     join(given.dir, 'costbook.yaml'),
     `sinks:\n  mail: { type: email, host: localhost, port: ${smtp.port}, user: me, password: "\${SMTP_PASSWORD}", from: a@example.com, to: b@example.com, allowPrivateNetwork: true }\n`,
   );
-  const { exitCode, stderr } = await runCli(['alert', '--dir', given.dir, '--now', later], {
+  const { exitCode, stderr } = await startCli(['alert', '--dir', given.dir, '--now', later], {
     SMTP_PASSWORD: 'MARKED-password',
     NODE_EXTRA_CA_CERTS: fileURLToPath(new URL('../support/tls/cert.pem', import.meta.url)),
-  });
+  }).ended;
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(smtp.mails).toMatchObject([{ isSecure: true, user: 'me:MARKED-password', to: ['b@example.com'] }]);
 });

@@ -1,4 +1,4 @@
-// Second tier: Twenty ways to break files, each with several processes; e2e/one-month repairs one of them.
+// Second tier: Twenty ways to break files, each with several commands; e2e/one-month repairs one of them.
 
 import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

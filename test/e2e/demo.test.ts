@@ -1,14 +1,14 @@
-// Second tier: Makes the whole demo project.
+// Second tier: Makes the whole demo project, and two nights after it.
 
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
-import { startInventedPlatform } from '../../src/demo/emulated-platform.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startEmulator } from '../../src/emulator/index.ts';
 import { metricNames } from '../../src/metrics/metrics.ts';
 import { openTab } from '../support/browser.ts';
 import { serve } from '../support/dashboard.ts';
 import { parseExposition } from '../support/exposition.ts';
-import { askSnapshot, type Ended, newProject, runCli } from '../support/project.ts';
+import { askSnapshot, type Ended, type IngestedAccount, newProject, runCli } from '../support/project.ts';
 
 const storyEnd = '2026-11-12';
 let dir: string;
@@ -17,6 +17,25 @@ beforeAll(async () => {
   dir = await newProject();
   demo = await runCli(['demo', '--dir', dir, '--now', `${storyEnd}T10:30:00Z`]);
 }, 300_000);
+
+/** Runs a command line at an instant of the demo's platform, or of a smaller one. */
+async function onPlatform(
+  now: string,
+  { as = 'admin', resources }: { readonly as?: 'admin' | 'member'; readonly resources?: number },
+  args: readonly string[],
+): Promise<Ended> {
+  const size = resources === undefined ? {} : { resources };
+  const platform = await startEmulator({ now: () => Date.parse(now), storyEnd: Date.parse(storyEnd), ...size });
+  try {
+    return await runCli([...args, '--now', now], {
+      COSTBOOK_URL: platform.url,
+      COSTBOOK_TOKEN: platform.tokens[as],
+      COSTBOOK_ACCOUNT: platform.account,
+    });
+  } finally {
+    await platform.close();
+  }
+}
 
 test('the demo shows months, reconciliation and a chargeback that charges each cost to one team', async () => {
   const { exitCode, stdout, stderr } = demo;
@@ -27,6 +46,7 @@ test('the demo shows months, reconciliation and a chargeback that charges each c
   const [, windows] = /^Reconciled: (\d+) windows/m.exec(stdout) ?? [];
   const [loads] = await askSnapshot(join(dir, 'costbook-demo'), 'select count(*)::integer as loads from ledger.loads');
   expect(Number(windows)).toBe(loads?.['loads']);
+  expect(Number(windows)).toBeGreaterThan(55);
 
   const [, table = ''] = /^Chargeback of.*\n((?:.+\n)+)/m.exec(stdout) ?? [];
   const [, , ...lines] = table.trimEnd().split('\n'); // below the heads and the ruler
@@ -94,24 +114,13 @@ test('the README shows the overview of the demo’s dashboard', async () => {
 
 test('a nightly run on the demo writes every metric, and all that rules and panels use', async () => {
   const project = join(dir, 'costbook-demo');
-  const now = '2026-11-13T02:15:00Z';
-  const invention = { now: Date.parse(now), storyEnd: Date.parse(storyEnd) };
-  const platform = await startInventedPlatform(invention, new AbortController().signal);
-  try {
-    // Port 9 of this machine takes nothing: what is sent there stays in the outbox.
-    await writeFile(
-      join(project, 'costbook.yaml'),
-      'sinks:\n  ops: {type: webhook, url: "http://127.0.0.1:9/alerts", secret: "0123456789abcdef0123456789abcdef", allowPrivateNetwork: true}\n',
-    );
-    const { exitCode, stderr } = await runCli(['run', 'nightly', '--dir', project, '--now', now], {
-      COSTBOOK_URL: platform.url,
-      COSTBOOK_TOKEN: platform.tokens.admin,
-      COSTBOOK_ACCOUNT: platform.account,
-    });
-    expect(exitCode, stderr).toBe(8); // loaded, checked, and the message not delivered
-  } finally {
-    await platform.stop();
-  }
+  // Port 9 of this machine takes nothing: what is sent there stays in the outbox.
+  await writeFile(
+    join(project, 'costbook.yaml'),
+    'sinks:\n  ops: {type: webhook, url: "http://127.0.0.1:9/alerts", secret: "0123456789abcdef0123456789abcdef", allowPrivateNetwork: true}\n',
+  );
+  const { exitCode, stderr } = await onPlatform('2026-11-13T02:15:00Z', {}, ['run', 'nightly', '--dir', project]);
+  expect(exitCode, stderr).toBe(8); // loaded, checked, and the message not delivered
   const metrics = parseExposition(await readFile(join(project, 'data', 'metrics.prom'), 'utf8'));
   // Only a job that ended well has a last success, and only books that could not be opened have unrecorded runs.
   const unwritten = metricNames.filter((name) => !metrics.has(name));
@@ -131,3 +140,29 @@ test('a nightly run on the demo writes every metric, and all that rules and pane
   const samples = metrics.get('costbook_budget_forecast_ratio')?.samples ?? [];
   expect(samples.map(({ labels }) => labels['budget'])).toContain('everything');
 }, 300_000);
+
+describe('a steady night over thirteen months takes at most twelve requests, and restates nothing', () => {
+  async function night(dir: string, now: string, size: Parameters<typeof onPlatform>[1]): Promise<IngestedAccount> {
+    const { exitCode, stdout, stderr } = await onPlatform(now, size, ['ingest', '--dir', dir, '--json']);
+    expect(exitCode, stderr).toBe(0);
+    return JSON.parse(stdout).accounts[0];
+  }
+  function expectSteady({ windows, restated, requests, inventory }: IngestedAccount): void {
+    expect({ windows, restated }).toEqual({ windows: 1, restated: 0 });
+    expect(Object.values(requests).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(12);
+    // Resource listings are counted separately: one request each here.
+    expect(inventory.requests).toBe(6);
+    expect(requests.verify, 'five windows of daily totals and the series').toBeGreaterThan(5);
+  }
+
+  test('as an admin, in the books of the demo', async () => {
+    expectSteady(await night(join(dir, 'costbook-demo'), '2026-11-14T02:15:00Z', {}));
+  }, 300_000);
+
+  test('as a member', async () => {
+    const own = await newProject();
+    const small = { as: 'member', resources: 24 } as const;
+    expect((await night(own, '2026-11-13T02:15:00Z', small)).windows).toBeGreaterThan(55);
+    expectSteady(await night(own, '2026-11-14T02:15:00Z', small));
+  }, 300_000);
+});

@@ -1,4 +1,4 @@
-// Second tier: Provokes each exit code of each command in processes.
+// Second tier: Thirty ingests that end with each exit code; e2e/usage-errors has exit 2 in the first tier.
 
 import { once } from 'node:events';
 import { chmod, chown, mkdir, open, readdir, writeFile } from 'node:fs/promises';
@@ -6,7 +6,16 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
-import { askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
+import {
+  askSnapshot,
+  costsIn,
+  ingest,
+  ingestCommandLine,
+  newProject,
+  runCli,
+  startCli,
+  startMain,
+} from '../support/project.ts';
 import { expectedCosts, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const box = {
@@ -37,158 +46,14 @@ async function deadUrl(): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
 }
 
-describe.concurrent('exit 2', () => {
-  test('lists every mistake in the environment', async () => {
-    const dir = await newProject();
-    const { exitCode, stdout, stderr } = await runCli(['ingest', '--dir', dir, '--json'], {
-      COSTBOOK_URL: 'ftp://example.com',
-      COSTBOOK_TOKNE: 'x',
-      COSTBOOK_CONCURRENCY: '0',
-      COSTBOOK_SETTLE_DAYS: 'many',
-    });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    for (const name of ['COSTBOOK_URL', 'COSTBOOK_TOKNE', 'COSTBOOK_CONCURRENCY', 'COSTBOOK_SETTLE_DAYS']) {
-      expect(stderr).toContain(name);
-    }
-    expect(stderr).toContain('COSTBOOK_TOKEN');
-  });
-
-  test('without a configuration names both ways to give one, and the folder', async () => {
-    const dir = await newProject();
-    const { exitCode, stdout, stderr } = await runCli(['ingest', '--dir', dir]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr.trimEnd().split('\n')).toEqual([
-      expect.stringContaining(`${dir}: found no costbook.yaml in this folder and no COSTBOOK_URL`),
-    ]);
-    for (const way of ['URL', 'TOKEN', 'ACCOUNT', 'SINCE']) expect(stderr).toContain(`COSTBOOK_${way}`);
-    expect(stderr).toContain('"costbook init"');
-    expect(stderr).toContain('--dir');
-  });
-
-  test('lists each mistake of a configuration on its own line, readable alone', async () => {
-    const dir = await newProject();
-    await writeFile(join(dir, 'costbook.yaml'), 'urll: x\nsettleDay: 1\naccount: ..\nlanding: { keeps: all }\n');
-    const { stderr } = await runCli(['ingest', '--dir', dir], { COSTBOOK_TOKNE: 'x', COSTBOOK_LAG_HOURS: 'x' });
-    const lines = stderr.trimEnd().split('\n');
-    expect(lines).toHaveLength(8);
-    for (const line of lines) expect(line).toMatch(/^(costbook: )?(\/.*costbook\.yaml(:\d+:\d+)?|COSTBOOK_\w+): \w/);
-    expect(stderr).not.toMatch(/\?[;,.]/);
-  });
-
-  test('lists every mistake in the file with its line', async () => {
-    const dir = await newProject();
-    await writeFile(join(dir, 'costbook.yaml'), 'url: https://example.com\nsettleDays: -1\nlagHour: 2\ntoken: a b\n');
-    const { exitCode, stderr } = await runCli(['ingest', '--dir', dir]);
-    expect(exitCode).toBe(2);
-    for (const line of [2, 3, 4]) expect(stderr).toContain(`costbook.yaml:${line}:`);
-  });
-
-  test('lists every mistake in the options', async () => {
-    const dir = await newProject();
-    await mkdir(join(dir, 'jobs'));
-    const { exitCode, stderr } = await runCli(['ingest', '--dir', dir, '--from', 'yesterday', '--to', '2026-13']);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain('--from: "yesterday"');
-    expect(stderr).toContain('--to: "2026-13"');
-  });
-
-  test.each([
-    ['a window that ends before it starts', ['ingest', '--from', '2026-09-02', '--to', '2026-09-01']],
-    ['a command that does not exist', ['ingset']],
-    ['an option that does not exist', ['ingest', '--since', '2026-09']],
-    ['an invalid instant', ['ingest', '--now', 'noon']],
-    ['an unknown format', ['sql', 'select 1', '--format', 'xml']],
-    ['books that do not exist yet', ['sql', 'select 1']],
-    ['a report that does not exist', ['report', 'cost_by_wrokspace']],
-  ])('is for %s', async (_, args) => {
-    const dir = await newProject();
-    const { exitCode, stdout, stderr } = await runCli([...args, '--dir', dir]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toMatch(/^costbook: /);
-    expect(stderr).not.toContain('    at ');
-  });
-});
-
-describe.concurrent('the project folder', () => {
-  test.each(['status', 'restatements', 'plan', 'report', 'sql'])(
-    'that does not exist is reported by %s',
-    async (command) => {
-      const dir = join(await newProject(), 'nosuch');
-      const query = command === 'sql' ? ['select 1'] : [];
-      const { exitCode, stderr } = await runCli([command, ...query, '--dir', dir]);
-      expect(exitCode).toBe(2);
-      expect(stderr).toBe(
-        `costbook: the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook init" creates a new one\n`,
-      );
-    },
-  );
-
-  test('that is a file is reported by every command', async () => {
-    const dir = join(await newProject(), 'file');
-    await writeFile(dir, '');
-    for (const args of [['sql', 'select 1'], ['report', '--list'], ['ingest'], ['demo']]) {
-      const { exitCode, stderr } = await runCli([...args, '--dir', dir]);
-      expect({ exitCode, stderr }).toEqual({
-        exitCode: 2,
-        stderr: `costbook: ${dir} is a file: --dir (COSTBOOK_DIR) must name the project folder\n`,
-      });
-    }
-  });
-
-  test('is created by an ingest only in a folder that exists', async () => {
-    const parent = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    expect((await ingest(join(parent, 'books'), platform, { now })).exitCode).toBe(0);
-    const refused = await ingest(join(parent, 'no', 'books'), platform, { now });
-    expect(refused.exitCode).toBe(2);
-    expect(refused.stderr).toContain(`neither the project folder ${join(parent, 'no', 'books')} nor its parent folder`);
-    expect(await readdir(parent)).toEqual(['books']);
-  });
-});
-
-test('every line of a list of problems can be read alone', async () => {
-  const dir = await newProject();
-  await mkdir(join(dir, 'jobs'));
-  const { stderr } = await runCli(['ingest', '--dir', dir, '--from', 'yesterday', '--to', '2026-13']);
-  expect(stderr.trimEnd().split('\n')).toEqual([
-    expect.stringMatching(/^costbook: --from: "yesterday"/),
-    expect.stringMatching(/^costbook: --to: "2026-13"/),
-  ]);
-});
-
-test.each([
-  [['plan']],
-  [['summarize']],
-  [['allocation', 'test']],
-  [['rebuild']],
-  [['budgets', 'backtest', 'everything']],
-  [['reopen', 'nonsense']],
-  [['ingest', '--from', 'yesterday']],
-])('%j in a folder that is no project reports only that, and where it looked', async (args) => {
-  const dir = await newProject();
-  const { exitCode, stderr } = await runCli([...args, '--dir', dir]);
-  expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/^costbook: .* is not a Costbook project: .*\n$/);
-  expect(stderr).toContain(dir);
-});
-
-test('help lists every command with its arguments, itself too, and says where to start', async () => {
-  const { exitCode, stdout } = await runCli(['--help']);
-  expect(exitCode).toBe(0);
-  for (const term of ['init [dir]', 'budgets [action] [name]', 'close <month>', 'status', 'help [command]'])
-    expect(stdout).toContain(`\n  ${term} `);
-  expect(stdout).not.toContain('display help');
-  expect(stdout).toMatch(/costbook demo\n.*costbook init/);
-});
-
-test('help shows the options of a command before the common options', async () => {
-  for (const command of ['sql', 'status', 'ingest', 'report']) {
-    const { stdout } = await runCli(['help', command]);
-    const common = stdout.indexOf('\nCommon options:\n');
-    expect(common).toBeGreaterThan(0);
-    expect(stdout.indexOf('\nOptions:\n')).toBeLessThan(common);
-    expect(stdout.indexOf('  -h, --help')).toBeGreaterThan(common);
-  }
+test.concurrent('the project folder is created by an ingest only in a folder that exists', async () => {
+  const parent = await newProject();
+  const platform = await startScriptedPlatform(facts);
+  expect((await ingest(join(parent, 'books'), platform, { now })).exitCode).toBe(0);
+  const refused = await ingest(join(parent, 'no', 'books'), platform, { now });
+  expect(refused.exitCode).toBe(2);
+  expect(refused.stderr).toContain(`neither the project folder ${join(parent, 'no', 'books')} nor its parent folder`);
+  expect(await readdir(parent)).toEqual(['books']);
 });
 
 describe.concurrent('exit 3', () => {
@@ -266,9 +131,9 @@ describe.concurrent('exit 3', () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.failures = [{ times: 1_000_000, status: 429, headers: { 'retry-after': '0' } }];
-    const run = startCli(...ingestCommandLine(dir, platform, { now }));
+    const run = startMain(...ingestCommandLine(dir, platform, { now }));
     platform.onRequest = ({ number }) => {
-      if (number > 300) run.process.kill('SIGKILL');
+      if (number > 300) run.signal('SIGTERM');
     };
     const { exitCode } = await run.ended;
     expect({ exitCode, isEndless: platform.requests.length > 300 }).toEqual({ exitCode: 3, isEndless: false });
@@ -401,75 +266,6 @@ describe.concurrent('exit 7', () => {
     });
     await chmod(empty, 0o755);
   });
-});
-
-describe('a folder that is no project', () => {
-  test.each([
-    ...[
-      'status',
-      'budgets',
-      'budgets backtest',
-      'alerts',
-      'alerts test',
-      'alert',
-      'summarize',
-      'check',
-      'sql select',
-      'forecast',
-    ],
-    ...[
-      'restatements',
-      'verify',
-      'plan',
-      'run nightly',
-      'run nightly --dry-run',
-      'schedule',
-      'schedule --list',
-      'repair',
-    ],
-    ...['rebuild', 'rebuild --into rebuilt.duckdb', 'close 2026-09', 'reopen 2026-09 --reason late', 'allocation test'],
-    ...['allocation apply', 'report chargeback', 'ingest', 'doctor'],
-  ])('is refused by %s, which does not change it and explains how to start', async (command) => {
-    const dir = await newProject();
-    await mkdir(join(dir, 'books'));
-    await writeFile(join(dir, 'books', 'costbook.yaml'), '');
-    const { exitCode, stdout, stderr } = await runCli([...command.split(' '), '--dir', dir]);
-    expect(exitCode).toBe(2);
-    const words = command === 'doctor' ? stdout : stderr;
-    expect(words).toContain(dir);
-    expect(words).toContain('"costbook init"');
-    expect(words).toContain('--dir');
-    expect(await readdir(dir)).toEqual(['books']);
-    if (['ingest', 'doctor'].includes(command)) return; // the configuration can come from the environment
-    expect(stdout).toBe('');
-    expect(words).toContain(`there is one in ${join(dir, 'books')}`);
-  });
-});
-
-test.each([
-  [
-    'an ingest from the future',
-    ['ingest', '--from', '2099-01-01'],
-    {},
-    '--from: 2099-01-01T00:00:00Z is in the future',
-  ],
-  [
-    'restatements since the future',
-    ['restatements', '--since', '2099-01-01'],
-    {},
-    '--since: 2099-01-01T00:00:00Z is in',
-  ],
-  ['COSTBOOK_JSON=yes', ['status'], { COSTBOOK_JSON: 'yes' }, 'COSTBOOK_JSON: found "yes", expected true or false'],
-  ['help for a command that does not exist', ['help', 'ingset'], {}, 'no command "ingset" (did you mean "ingest"?)'],
-])('%s is a usage error', async (_, args, env, words) => {
-  const dir = await newProject();
-  await mkdir(join(dir, 'jobs'));
-  const { exitCode, stdout, stderr } = await runCli(
-    [...args, '--dir', dir].slice(0, args[0] === 'help' ? 2 : undefined),
-    env,
-  );
-  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-  expect(stderr).toContain(words);
 });
 
 test('budgets of a new project explains how to start and ends with 0', async () => {

@@ -6,7 +6,7 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askSnapshot, newProject, runCli } from '../support/project.ts';
+import { askSnapshot, newProject, runCli, startCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { runOnTerminal } from '../support/terminal.ts';
 
@@ -39,12 +39,12 @@ const sayPeak = 'process.on("exit",()=>process.stderr.write("peak "+process.reso
 
 async function ingest() {
   const address = server.address();
-  const ended = await runCli(['ingest', '--now', now, '--dir', await newProject()], {
+  const ended = await startCli(['ingest', '--now', now, '--dir', await newProject()], {
     COSTBOOK_URL: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
     COSTBOOK_TOKEN: 'tok-1',
     COSTBOOK_ACCOUNT: 'acc_one',
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(sayPeak)}`,
-  });
+  }).ended;
   return { ...ended, peakMb: Number(/^peak (\d+) KiB$/m.exec(ended.stderr)?.[1]) / 1024 };
 }
 

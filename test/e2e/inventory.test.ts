@@ -5,7 +5,17 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { secretMarker, startEmulator } from '../../src/emulator/index.ts';
-import { askFile, askSnapshot, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
+import {
+  askFile,
+  askSnapshot,
+  type Ingested,
+  type IngestedAccount,
+  ingest,
+  ingestCommandLine,
+  newProject,
+  runCli,
+  startCli,
+} from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -428,15 +438,28 @@ test('twenty thousand resources need few requests and little memory; three chang
   );
   platform.pageSize = 200;
   fleet['/v0/agents'] = many;
-  const env = { NODE_OPTIONS: '--max-old-space-size=40' };
-  const first = await night('2026-09-04T02:00:00Z', { env });
-  expect(first.exitCode, first.stderr).toBe(0);
-  expect(first.account.inventory).toMatchObject({ requests: 105, resources: 20_000, opened: 20_000, ended: 0 });
+  /** A night of a process whose memory is limited. */
+  async function smallNight(now: string): Promise<IngestedAccount> {
+    const env = { COSTBOOK_INVENTORY: 'true', NODE_OPTIONS: '--max-old-space-size=40' };
+    const { exitCode, stdout, stderr } = await startCli(...ingestCommandLine(dir, platform, { now, env })).ended;
+    expect(exitCode, stderr).toBe(0);
+    return JSON.parse(stdout).accounts[0];
+  }
+  expect((await smallNight('2026-09-04T02:00:00Z')).inventory).toMatchObject({
+    requests: 105,
+    resources: 20_000,
+    opened: 20_000,
+    ended: 0,
+  });
   fleet['/v0/agents'] = many.map((item, index) =>
     index % 9000 === 1 ? agent(`agent-${String(index).padStart(5, '0')}`, { status: 'DEACTIVATED' }) : item,
   );
-  const second = await night('2026-09-05T02:00:00Z', { env });
-  expect(second.account.inventory).toMatchObject({ requests: 105, resources: 20_000, opened: 3, ended: 3 });
+  expect((await smallNight('2026-09-05T02:00:00Z')).inventory).toMatchObject({
+    requests: 105,
+    resources: 20_000,
+    opened: 3,
+    ended: 3,
+  });
   expect(await askSnapshot(dir, 'select count(*) as n from resources')).toEqual([{ n: '20003' }]);
 });
 

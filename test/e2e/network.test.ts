@@ -8,7 +8,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
-import { askSnapshot, type Ended, newProject, runCli } from '../support/project.ts';
+import { askSnapshot, type Ended, newProject, runCli, startCli } from '../support/project.ts';
 
 const certificate = fileURLToPath(new URL('../support/tls/cert.pem', import.meta.url));
 const key = fileURLToPath(new URL('../support/tls/key.pem', import.meta.url));
@@ -23,14 +23,15 @@ function portOf(server: { address(): AddressInfo | string | null }): number {
   return (server.address() as AddressInfo).port;
 }
 
+/** A process, because Node reads the authorities that it trusts as it starts. */
 async function ingest(env: Record<string, string>): Promise<Ended> {
   const { account, tokens } = emulator;
-  return runCli(['ingest', '--json', '--now', now, '--dir', await newProject()], {
+  return startCli(['ingest', '--json', '--now', now, '--dir', await newProject()], {
     COSTBOOK_ACCOUNT: account,
     COSTBOOK_TOKEN: tokens.admin,
     COSTBOOK_SINCE: '2026-10-01',
     ...env,
-  });
+  }).ended;
 }
 
 beforeAll(async () => {

@@ -167,7 +167,7 @@ describe.skipIf(program === undefined)('a store', () => {
       ],
     ];
     for (const [env, exitCode, words] of cases) {
-      const ended = await runCli(line, env);
+      const ended = await startCli(line, env).ended; // its client reads credentials from the process
       expect(ended.exitCode, ended.stderr).toBe(exitCode);
       expect(ended.stderr).toMatch(words);
       expect(ended.stderr + ended.stdout).not.toContain(secretKey);

@@ -116,6 +116,9 @@ export function startMain(
     columns,
   }: { readonly cwd?: string; readonly stdin?: string; readonly columns?: number } = {},
 ): Running {
+  // What Node itself reads as it starts says nothing to a command line that runs here.
+  const ofProcess = ['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'].filter((name) => env[name] !== undefined);
+  if (ofProcess.length > 0) throw new Error(`${ofProcess.join(' and ')} needs a process of its own: use startCli`);
   const out = capture(columns);
   const err = columns === undefined ? capture() : out;
   const stderr = () => (err === out ? '' : err.text());

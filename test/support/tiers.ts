@@ -15,3 +15,9 @@ export function testFiles(root: string): Map<string, string | undefined> {
     .sort();
   return new Map(files.map((file) => [file, mark.exec(readFileSync(join(root, file), 'utf8'))?.[1]]));
 }
+
+/** The test files that draw cases from the seed of the run. */
+export function drawingFiles(root: string): string[] {
+  const drawing = /inject\('seed'\)|support\/(fast-check|rounds)\.ts'/;
+  return [...testFiles(root).keys()].filter((file) => drawing.test(readFileSync(join(root, file), 'utf8')));
+}

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { testFiles } from '../support/tiers.ts';
+import { drawingFiles, testFiles } from '../support/tiers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -24,6 +24,12 @@ test('`npm test` and `npm run test:slow` run every test file once between them, 
   expect([...first, ...second].sort()).toEqual([...files.keys()]);
   expect(all).toEqual([...files.keys()]);
   expect(second).toEqual(secondTier.map(({ file }) => file));
+});
+
+test('`npm run test:random` runs the files that draw cases, with fresh ones', () => {
+  const drawing = filesOf('test:random');
+  expect(drawing).toEqual(drawingFiles(root));
+  for (const file of ['test/property/plan.test.ts', 'test/crash/many-rounds.test.ts']) expect(drawing).toContain(file);
 });
 
 test('CI runs both tiers, each once', () => {
