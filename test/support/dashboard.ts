@@ -1,6 +1,6 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterFile } from './clean-up.ts';
 import { type Given, givenBooks } from './given-books.ts';
 import { newProject, type Started, startCli } from './project.ts';
 
@@ -82,11 +82,6 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-const servers: Served[] = [];
-afterAll(async () => {
-  for (const server of servers) await server.stop();
-});
-
 /** `costbook serve` in a process of its own, on a free port of this machine. */
 export async function serve(
   dir: string,
@@ -118,6 +113,6 @@ export async function serve(
       await started.ended.catch(() => undefined);
     },
   };
-  servers.push(served);
+  afterFile(() => served.stop());
   return served;
 }

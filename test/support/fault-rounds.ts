@@ -11,6 +11,7 @@ import { hashText, toUnit } from '../../src/emulator/random.ts';
 import { openHttp } from '../../src/platform/http.ts';
 import { dayMs } from '../../src/time.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
+import { afterFile } from './clean-up.ts';
 import { askSnapshot, newProject } from './project.ts';
 
 /** Most of a round is waiting for what a fault asks to wait. */
@@ -136,6 +137,9 @@ async function rowsIn(dir: string): Promise<string[]> {
 const truths = new Map<string, Promise<readonly string[]>>();
 let empty: Promise<string> | undefined;
 async function makeEmptyBooks(): Promise<string> {
+  afterFile(() => {
+    empty = undefined; // its folder is removed with those of the file
+  });
   const dir = await newProject();
   (await openWarehouse(dir)).close();
   return dir;
