@@ -352,9 +352,17 @@ export interface Zone {
   offsetAt(instant: Instant): number;
 }
 
+/** The zones that were asked for: making the format of one takes as long as hundreds of its offsets. */
+const zones = new Map<string, Zone>([['UTC', { name: 'UTC', offsetAt: () => 0 }]]);
+
 /** Throws UsageError unless the name is `UTC` or an IANA name. */
 export function zoneOf(name: string): Zone {
-  if (name === 'UTC') return { name, offsetAt: () => 0 };
+  const known = zones.get(name) ?? newZone(name);
+  zones.set(name, known);
+  return known;
+}
+
+function newZone(name: string): Zone {
   let format: Intl.DateTimeFormat;
   try {
     // Some versions of Node accept an offset such as +05:30, which is not a zone name.

@@ -7,24 +7,18 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import type { main, usualEffects } from '../../src/main.ts';
+import { afterFile } from './clean-up.ts';
 import type { ScriptedPlatform } from './scripted-platform.ts';
 
 /** The program as a user starts it; another build can be named, so that two can be tested next to each other. */
 export const cli = process.env['COSTBOOK_TEST_CLI'] ?? fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
-const folders: string[] = [];
-const children: ChildProcess[] = [];
-afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL'); // one that a failing test did not see end
-  for (const folder of folders) await rm(folder, { recursive: true, force: true });
-});
-
 /** A project folder that is removed when the test file ends. */
 export async function newProject(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'costbook-test-'));
-  folders.push(dir);
+  afterFile(() => rm(dir, { recursive: true, force: true }));
   return dir;
 }
 
@@ -61,7 +55,7 @@ export function startCli(
     stdio: [stdin === undefined ? 'ignore' : 'pipe', stdout, 'pipe'],
   });
   child.stdin?.end(stdin);
-  children.push(child);
+  afterFile(() => child.kill('SIGKILL')); // one that a failing test did not see end
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
@@ -97,11 +91,6 @@ interface Program {
 
 /** The compiled program, which is loaded once: what a user runs is what is tested. */
 let program: Promise<Program> | undefined;
-const running = new Set<Running>();
-afterAll(async () => {
-  for (const one of running) one.signal('SIGTERM');
-  await Promise.all([...running].map(({ ended }) => ended));
-});
 
 /**
  * Runs a command line in this process, with streams of its own and nothing of this process' environment but the path.
@@ -124,6 +113,7 @@ export function startMain(
   const stderr = () => (err === out ? '' : err.text());
   let take: ((signal: 'SIGINT' | 'SIGTERM') => void) | undefined;
   let early: 'SIGINT' | 'SIGTERM' | undefined;
+  let hasEnded = false;
   const mask = process.umask();
   async function run(): Promise<Ended> {
     program ??= import(new URL('../../dist/main.js', import.meta.url).href) as Promise<Program>;
@@ -149,7 +139,7 @@ export function startMain(
     } finally {
       process.umask(mask);
       out.end(stderr());
-      running.delete(started);
+      hasEnded = true;
     }
   }
   const started: Running = {
@@ -172,7 +162,11 @@ export function startMain(
       else take(name);
     },
   };
-  running.add(started);
+  afterFile(async () => {
+    if (hasEnded) return;
+    started.signal('SIGTERM');
+    await started.ended;
+  });
   return started;
 }
 
