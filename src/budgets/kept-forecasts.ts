@@ -40,7 +40,7 @@ export function describeOrigins(
   const runs = new Map<string, string[]>();
   for (const { name, origin } of lines) {
     if (origin === undefined || origin === 'now') continue;
-    const run = `run ${origin.runNumber} of ${formatSecond(origin.at)}`;
+    const run = `the run of ${formatSecond(origin.at)}`;
     runs.set(run, [...(runs.get(run) ?? []), name]);
   }
   if (runs.size === 0) return [];
