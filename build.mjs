@@ -22,9 +22,14 @@ await build({
   output: {
     dir: 'dist',
     format: 'esm',
-    sourcemap: 'hidden',
+    sourcemap: 'hidden',minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     chunkFileNames: 'chunk-[hash].js',
     cleanDir: true,
+    codeSplitting: {
+      groups: [
+        { name: 'main', test: /\/src\/main\.ts$/, priority: 2 },
+      ],
+    },
   },
   logLevel: 'warn',
 });
