@@ -9,7 +9,8 @@ import { build } from 'rolldown';
 const root = import.meta.dirname;
 const dist = join(root, 'dist');
 const { resolve } = createRequire(import.meta.url);
-const packages = Object.keys(readJson(join(root, 'package.json')).dependencies);
+// The types of `costbook/platform` name zod, so it is a package as well; its code is bundled: it is a hundred files.
+const packages = Object.keys(readJson(join(root, 'package.json')).dependencies).filter((name) => name !== 'zod');
 
 /** What is read as it is: what pages load to draw charts, and the fonts of pictures. By its name in dist. */
 const copied = {
@@ -30,6 +31,13 @@ const { output } = await build({
     emulator: 'src/emulator/index.ts',
   },
   platform: 'node',
+  // Only the programs do something when they are loaded: of what a room's face names, each command loads what it uses.
+  treeshake: {
+    moduleSideEffects: [
+      { test: /\/src\/(cli|child|fetch\/decode-worker|forecast\/forecast-worker)\.ts$/, sideEffects: true },
+      { test: /\/src\//, sideEffects: false },
+    ],
+  },
   external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
   output: {
     dir: 'dist',
