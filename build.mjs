@@ -49,7 +49,12 @@ const { output } = await build({
     chunkFileNames: 'chunk-[hash].js',
     cleanDir: true,
     // What every command loads is one file: to find and read a file takes longer than to compile it.
-    codeSplitting: { groups: [{ name: 'main', test: /\/src\/main\.ts$/ }] },
+    codeSplitting: {
+      groups: [
+        { name: 'main', test: /\/src\/(main|addresses)\.ts$/, priority: 1 },
+        { name: 'schemas', test: /\/node_modules\/zod\/|\/src\/platform\/operations\.ts$/ },
+      ],
+    },
   },
   logLevel: 'warn',
 });
