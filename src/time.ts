@@ -9,6 +9,7 @@ import {
   fiscalPeriodNamed,
   type LocalPeriod,
 } from './fiscal-year.ts';
+import { once } from './once.ts';
 
 // date-fns is loaded with the first month or week: it is many files, and short commands count none.
 const require = createRequire(import.meta.url);
@@ -22,14 +23,6 @@ const weeks = once(() => ({
   ...(require('date-fns/getISOWeek') as typeof import('date-fns/getISOWeek')),
   ...(require('date-fns/getISOWeekYear') as typeof import('date-fns/getISOWeekYear')),
 }));
-
-function once<T>(load: () => T): () => T {
-  let loaded: T | undefined;
-  return () => {
-    loaded ??= load();
-    return loaded;
-  };
-}
 
 /** Milliseconds since 1970-01-01T00:00:00Z. All of Costbook counts in UTC. */
 export type Instant = number;
