@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { arch } from 'node:os';
-import { arch } from 'node:os';
 import { formatInstant, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import type { Connection, SqlParameters, SqlRow } from './connection.ts';
