@@ -144,7 +144,7 @@ describe('costbook serve', () => {
     const served = await serve(dir);
     let isDone = false;
     const statuses = new Set<number>();
-    const readers = Array.from({ length: 4 }, async () => {
+    const readers = Array.from({ length: 2 }, async () => {
       while (!isDone) statuses.add((await served.get('/explore')).status);
     });
     const more = { workspace: 'north', bucket_start: '2026-10-04 11:00:00', resource_name: 'late', cost: '7.5' };

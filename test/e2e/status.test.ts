@@ -1,6 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli } from '../support/project.ts';
 import { expectedCosts, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
@@ -24,6 +24,20 @@ const anHourLater = '2026-09-13T01:30:00Z';
 async function status(dir: string, at: string, args: readonly string[] = []) {
   const json = await runCli(['status', '--dir', dir, '--now', at, '--json', '--exit-code', ...args]);
   return { exitCode: json.exitCode, ...JSON.parse(json.stdout) };
+}
+
+/** Books of an ingest of these facts, for tests that read them. */
+let loaded = '';
+beforeAll(async () => {
+  loaded = await newProject();
+  expect((await ingest(loaded, await startScriptedPlatform(facts), { now })).exitCode).toBe(0);
+});
+
+/** A project with these books, for tests that change it. */
+async function copyOfLoaded(): Promise<string> {
+  const dir = await newProject();
+  await cp(loaded, dir, { recursive: true });
+  return dir;
 }
 
 /** Answers grouped by billing dimension have another cost for an hour than the rows. */
@@ -63,8 +77,7 @@ describe.concurrent('status', () => {
   });
 
   test('--exit-code ends with 4 if complete-through is older than freshness, and says so', async () => {
-    const dir = await newProject();
-    await ingest(dir, await startScriptedPlatform(facts), { now });
+    const dir = loaded;
     expect((await status(dir, '2026-09-13T23:59:00Z')).exitCode).toBe(0);
     const late = await status(dir, '2026-09-14T00:01:00Z');
     expect({ exitCode: late.exitCode, isTooOld: late.accounts[0].isTooOld }).toEqual({ exitCode: 4, isTooOld: true });
@@ -79,8 +92,7 @@ describe.concurrent('status', () => {
   });
 
   test('ignores the age of an account that is no longer configured', async () => {
-    const dir = await newProject();
-    await ingest(dir, await startScriptedPlatform(facts), { now });
+    const dir = loaded;
     const args = ['status', '--dir', dir, '--now', '2026-10-01T00:00:00Z', '--exit-code', '--json'];
     const other = { COSTBOOK_URL: 'http://127.0.0.1:9', COSTBOOK_TOKEN: 'tok', COSTBOOK_ACCOUNT: 'acc_two' };
     const { exitCode, stdout } = await runCli(args, other);
@@ -89,8 +101,7 @@ describe.concurrent('status', () => {
   });
 
   test('is refused if the configuration is wrong', async () => {
-    const dir = await newProject();
-    await ingest(dir, await startScriptedPlatform(facts), { now });
+    const dir = loaded;
     const { exitCode, stderr } = await runCli(['status', '--dir', dir], { COSTBOOK_FRESHNES: '1h' });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('COSTBOOK_FRESHNESS');
@@ -127,8 +138,7 @@ describe('the screen', () => {
   });
 
   test('shows once why an ingest failed, as alerts and doctor do', async () => {
-    const dir = await newProject();
-    await ingest(dir, await startScriptedPlatform(facts), { now });
+    const dir = await copyOfLoaded();
     const [, env] = ingestCommandLine(
       dir,
       { url: 'http://127.0.0.1:9', tokens: { admin: 'tok', member: 'tok' } },
@@ -150,8 +160,7 @@ describe('the screen', () => {
   });
 
   test('names the mistakes of files in jobs/, what they stop and what to do', async () => {
-    const dir = await newProject();
-    await ingest(dir, await startScriptedPlatform(facts), { now });
+    const dir = await copyOfLoaded();
     await mkdir(join(dir, 'jobs'));
     await writeFile(
       join(dir, 'jobs', 'nightly.yaml'),
@@ -171,8 +180,7 @@ describe('the screen', () => {
   });
 
   test('has colours on a terminal, and none in a pipe or with --no-color', async () => {
-    const dir = await newProject();
-    await ingest(dir, await startScriptedPlatform(facts), { now });
+    const dir = loaded;
     async function screen(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
       return (await runCli(['status', '--dir', dir, '--now', now, ...args], env)).stdout;
     }

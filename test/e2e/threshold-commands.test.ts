@@ -1,8 +1,8 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kill } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
@@ -16,16 +16,22 @@ const box = {
 const now = '2026-10-08T03:00:00Z';
 const secret = 'a-secret-of-the-environment';
 
-/** A project with 60 USD spent of 100, and a threshold at half of it that runs this script. */
-async function projectWith(script: string, more = ''): Promise<string> {
-  const dir = await newProject();
+let loaded = '';
+beforeAll(async () => {
+  loaded = await newProject();
   const platform = await startScriptedPlatform([]);
   platform.facts = series(box, '2026-10-02T05', [60]);
-  const { exitCode, stderr } = await ingest(dir, platform, {
+  const { exitCode, stderr } = await ingest(loaded, platform, {
     now: '2026-10-08T02:15:00Z',
     env: { COSTBOOK_SINCE: '2026-10-01' },
   });
   expect(exitCode, stderr).toBe(0);
+});
+
+/** A project with 60 USD spent of 100, and a threshold at half of it that runs this script. */
+async function projectWith(script: string, more = ''): Promise<string> {
+  const dir = await newProject();
+  await cp(loaded, dir, { recursive: true });
   await mkdir(join(dir, 'jobs'));
   await writeFile(join(dir, 'run.sh'), `#!/bin/sh\n${script}\n`);
   await chmod(join(dir, 'run.sh'), 0o700);

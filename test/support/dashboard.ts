@@ -1,4 +1,4 @@
-import { mkdir, rename } from 'node:fs/promises';
+import { cp, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Given, givenBooks } from './given-books.ts';
 import { newProject, startCli, startMain } from './project.ts';
@@ -51,11 +51,18 @@ export function dashboardBooks(extra: Given = {}): Given {
   };
 }
 
+/** The usual books, which most tests of a file read; made once. */
+let usual: Promise<string> | undefined;
+
 /** A project whose published books hold the given rows, and those that the statements of `fill` insert. */
-export async function dashboardProject(given: Given = dashboardBooks(), fill?: string): Promise<string> {
+export async function dashboardProject(given?: Given, fill?: string): Promise<string> {
   const dir = await newProject();
   await mkdir(join(dir, 'data'), { recursive: true });
-  await publishGiven(dir, given, fill);
+  if (given !== undefined || fill !== undefined) await publishGiven(dir, given ?? dashboardBooks(), fill);
+  else {
+    usual ??= dashboardProject(dashboardBooks());
+    await cp(join(await usual, 'data'), join(dir, 'data'), { recursive: true });
+  }
   return dir;
 }
 
