@@ -1,15 +1,16 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { InterruptedError } from '../../src/errors.ts';
+import type { Database } from '../../src/warehouse/connection.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
-import { migrate } from '../../src/warehouse/migrate.ts';
 import { publishSnapshot } from '../../src/warehouse/snapshot.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
-import { askFile, askSnapshot, cli, costsIn, ingest, newProject, runCli } from '../support/project.ts';
+import { compiled } from '../bench/compiled.ts';
+import { askFile, askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli } from '../support/project.ts';
 import { expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
@@ -108,7 +109,9 @@ describe('files of the books', () => {
   ])('with "%s" in costbook.yaml are made with folders %s, files %s and a snapshot %s', async (config, ...modes) => {
     const folder = await newProject();
     await writeFile(join(folder, 'costbook.yaml'), config);
-    await ingest(folder, await startScriptedPlatform(facts), { now: '2026-09-05T12:30:00Z' });
+    // Everything is made here, also what tests otherwise find: empty books.
+    const line = ingestCommandLine(folder, await startScriptedPlatform(facts), { now: '2026-09-05T12:30:00Z' });
+    expect((await runCli(...line)).exitCode).toBe(0);
     const report = ['report', 'cost_by_workspace', '--month', '2026-09', '--dir', folder];
     expect((await runCli(report)).exitCode).toBe(0);
     const found: Record<string, Set<string>> = { folder: new Set(), file: new Set(), snapshot: new Set() };
@@ -136,10 +139,9 @@ describe('a running copy', () => {
 
   test('is stopped when the process is interrupted, and nothing is published; the next one succeeds', async () => {
     const { folder, pipe, snapshot } = await unreadyWarehouse();
-    const database = await openDatabase(join(folder, 'any.duckdb'), { readOnly: false });
+    const database = await emptyBooks(folder);
     try {
       const connection = await database.connect();
-      await migrate(connection);
       const abort = new AbortController();
       const ended = new InterruptedError('SIGTERM');
       const publishing = publishSnapshot(connection, pipe, snapshot, { signal: abort.signal });
@@ -155,24 +157,23 @@ describe('a running copy', () => {
 
   test('is never published by a copier whose writer was killed', async () => {
     const { folder, pipe, snapshot } = await unreadyWarehouse();
-    const dist = dirname(cli);
+    (await emptyBooks(folder)).close();
+    const [opening, publishing] = await compiled('warehouse/database', 'warehouse/snapshot');
     const script = `
-      const { openDatabase } = await import('${dist}/warehouse/database.js');
-      const { publishSnapshot } = await import('${dist}/warehouse/snapshot.js');
-      const { migrate } = await import('${dist}/warehouse/migrate.js');
+      const { openDatabase } = await import('${opening}');
+      const { publishSnapshot } = await import('${publishing}');
       const database = await openDatabase('${join(folder, 'any.duckdb')}', { readOnly: false });
       const connection = await database.connect();
-      await migrate(connection);
       await publishSnapshot(connection, '${pipe}', '${snapshot}');`;
     const writer = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
     let copier = 0;
     while (copier === 0) {
-      expect(isAlive(writer.pid ?? 0), 'the writer has ended before it copied').toBe(true);
-      copier = childOf(writer.pid);
+      expect(await isAlive(writer.pid), 'the writer has ended before it copied').toBe(true);
+      copier = await childOf(writer.pid);
     }
     writer.kill('SIGKILL');
     await once(writer, 'exit');
-    while (isAlive(copier)) await sleepFor(20);
+    while (await isAlive(copier)) await sleepFor(20);
     expect((await readdir(folder)).filter((name) => name.startsWith('costbook'))).toEqual([]);
   });
 });
@@ -184,9 +185,8 @@ describe('a large snapshot', () => {
   async function largeBooks() {
     const folder = await newProject();
     const snapshot = join(folder, 'costbook.duckdb');
-    const database = await openDatabase(join(folder, 'any.duckdb'), { readOnly: false });
+    const database = await emptyBooks(folder);
     const connection = await database.connect();
-    await migrate(connection);
     await connection.run('create table wh.main.much as select i, hash(i) as h from range(400000) as t(i)');
     let changes = 0;
     return {
@@ -270,13 +270,20 @@ describe('a large snapshot', () => {
   });
 });
 
-function childOf(pid: number | undefined): number {
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
-  const found = stdout.split('\n').find((line) => line.trim().split(/\s+/)[1] === String(pid));
-  return Number(found?.trim().split(/\s+/)[0] ?? 0);
+/** The warehouse file `any.duckdb` in a folder, with all tables and no rows. */
+async function emptyBooks(folder: string): Promise<Database> {
+  const file = join(folder, 'any.duckdb');
+  await copyFile(inject('emptyBooks'), file);
+  return openDatabase(file, { readOnly: false });
 }
 
-function isAlive(pid: number): boolean {
-  const { stdout } = spawnSync('ps', ['-p', String(pid), '-o', 'stat='], { encoding: 'utf8' });
-  return stdout.trim() !== '' && !stdout.startsWith('Z');
+/** The first child of a process; 0 if it has none. */
+async function childOf(pid: number | undefined): Promise<number> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return Number(children.split(' ')[0]);
+}
+
+async function isAlive(pid: number | undefined): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return stat !== '' && !/\) Z /.test(stat);
 }
