@@ -10,6 +10,7 @@ import {
   ingest,
   ingestCommandLine,
   newProject,
+  putEmptyBooks,
   runCli,
   type Started,
   startCli,
@@ -29,11 +30,12 @@ interface Held {
   free(): void;
 }
 
-/** A project whose warehouse is held by an ingest that the platform keeps waiting; at first that makes the books. */
+/** A project whose warehouse is held by an ingest that the platform keeps waiting: its first one, or its second. */
 async function held(hasBooks = false): Promise<Held> {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
   if (hasBooks) expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+  else await putEmptyBooks(dir);
   let free: () => void = () => undefined;
   const freed = new Promise<void>((resolve) => {
     free = resolve;
