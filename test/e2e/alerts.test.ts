@@ -2,12 +2,12 @@
 
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import PostalMime from 'postal-mime';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { pngSize } from '../support/png.ts';
 import {
   askFile,
@@ -35,14 +35,19 @@ interface Project {
   readonly sink: SinkServer;
 }
 
+let loaded = '';
+beforeAll(async () => {
+  loaded = await newProject();
+  const platform = await startScriptedPlatform(series(box, '2026-09-03T05', [1, 2]));
+  expect((await ingest(loaded, platform, { now: night })).exitCode).toBe(0);
+});
+
 /** Books of September up to the night, and a webhook sink. */
 async function project(more = ''): Promise<Project> {
   const dir = await newProject();
   const sink = await startSink();
-  const platform = await startScriptedPlatform(series(box, '2026-09-03T05', [1, 2]));
+  await cp(loaded, dir, { recursive: true });
   await writeFile(join(dir, 'costbook.yaml'), webhookYaml(sink) + more);
-  const env = { SINK_SECRET: secret };
-  expect((await ingest(dir, platform, { now: night, env })).exitCode).toBe(0);
   return { dir, sink };
 }
 
