@@ -1,13 +1,26 @@
 // Bundles the product into dist: the command line, its children and its threads share their code in chunks, so that a
-// command loads only its own. Packages that are named in `dependencies` stay packages.
-import { readFileSync, writeFileSync } from 'node:fs';
+// command loads only its own. Packages that are named in `dependencies` stay packages; all others become part of dist,
+// with their licences in dist/THIRD_PARTY_LICENSES.
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { build } from 'rolldown';
 
-const { dependencies } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
-const packages = Object.keys(dependencies);
+const root = import.meta.dirname;
+const dist = join(root, 'dist');
+const { resolve } = createRequire(import.meta.url);
+// The types of `costbook/platform` name zod, so it is a package as well; its code is bundled: it is a hundred files.
+const packages = Object.keys(readJson(join(root, 'package.json')).dependencies).filter((name) => name !== 'zod');
 
-await build({
-  cwd: import.meta.dirname,
+/** What is read as it is: what pages load to draw charts, and the fonts of pictures. By its name in dist. */
+const copied = {
+  'echarts.common.min.js': resolve('echarts/dist/echarts.common.min.js'),
+  'Arimo_400Regular.ttf': resolve('@expo-google-fonts/arimo/400Regular/Arimo_400Regular.ttf'),
+  'Arimo_700Bold.ttf': resolve('@expo-google-fonts/arimo/700Bold/Arimo_700Bold.ttf'),
+};
+
+const { output } = await build({
+  cwd: root,
   input: {
     cli: 'src/cli.ts',
     main: 'src/main.ts',
@@ -19,20 +32,78 @@ await build({
     emulator: 'src/emulator/index.ts',
   },
   platform: 'node',
+  // Only the programs do something when they are loaded: of what a room's face names, each command loads what it uses.
+  treeshake: {
+    moduleSideEffects: [
+      { test: /\/src\/(cli|child|fetch\/decode-worker|forecast\/forecast-worker)\.ts$/, sideEffects: true },
+      { test: /\/src\//, sideEffects: false },
+    ],
+  },
   external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
   output: {
     dir: 'dist',
     format: 'esm',
+    // Maps lie beside the chunks and are read only for the stack of a bug. They need not contain the sources.
     sourcemap: 'hidden',
+    sourcemapExcludeSources: true,
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     chunkFileNames: 'chunk-[hash].js',
     cleanDir: true,
+    // What every command loads is one file: to find and read a file takes longer than to compile it.
+    codeSplitting: {
+      groups: [
+        { name: 'main', test: /\/src\/(main|addresses)\.ts$/, priority: 1 },
+        { name: 'schemas', test: /\/node_modules\/zod\/|\/src\/platform\/operations\.ts$/ },
+      ],
+    },
   },
   logLevel: 'warn',
 });
 
+for (const [name, path] of Object.entries(copied)) cpSync(path, join(dist, name));
+
+const bundled = [...output.flatMap(({ moduleIds = [] }) => moduleIds), ...Object.values(copied)];
+writeFileSync(join(dist, 'THIRD_PARTY_LICENSES'), licencesOf(bundled.filter((id) => id.includes('/node_modules/'))));
+
 // Help and completion read this: to load all commands takes a second.
-const { allCommands } = await import(new URL('dist/main.js', import.meta.url));
+const { allCommands } = await import(join(dist, 'main.js'));
 const described = (await allCommands()).map(({ name, summary, arguments: taken, options, examples }) => ({
   ...{ name, summary, arguments: taken, options, examples },
 }));
-writeFileSync(new URL('dist/commands.json', import.meta.url), JSON.stringify(described));
+writeFileSync(join(dist, 'commands.json'), JSON.stringify(described));
+
+/** The licences and notices of the packages that these files belong to, sorted by name. Throws if a package has none. */
+function licencesOf(paths) {
+  const folders = [...new Set(paths.map((path) => packageFolder(path.replace(/^\0/, '').replace(/\?.*$/, ''))))];
+  const entries = folders.map((folder) => {
+    const { name, version, license } = readJson(join(folder, 'package.json'));
+    const texts = readdirSync(folder, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((path) => /^\/(licenses\/)?(licen[cs]e|copying|notice)[^/]*$/i.test(path.slice(folder.length)))
+      .sort()
+      .map((path) => readFileSync(path, 'utf8').trim());
+    // The text of this licence is the same for everybody, and our own.
+    if (texts.length === 0 && license === 'Apache-2.0') texts.push(readFileSync(join(root, 'LICENSE'), 'utf8').trim());
+    if (texts.length === 0) throw new Error(`${name} ${version} has no licence file: it cannot be bundled`);
+    return [`${name} ${version} (${license})`, texts.join('\n\n')];
+  });
+  const sorted = [...new Map(entries)].sort(([one], [other]) => (one < other ? -1 : 1));
+  const line = '='.repeat(80);
+  return `Costbook contains parts of these packages.\n\n${sorted
+    .map(([title, text]) => `${line}\n${title}\n${line}\n\n${text}\n`)
+    .join('\n')}`;
+}
+
+/** The folder of the package that a file belongs to: the nearest with a manifest that names a package. */
+function packageFolder(path) {
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    const manifest = join(folder, 'package.json');
+    if (existsSync(manifest) && readJson(manifest).version !== undefined) return folder;
+  }
+  throw new Error(`${path} belongs to no package`);
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}

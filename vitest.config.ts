@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
 import { drawingFiles, testFiles } from './test/support/tiers.ts';
 
-// Tests run in a zone that is not UTC, so that a calendar slip shows; real DuckDB files need a process each.
+// Tests run in a zone that is not UTC, so that a calendar slip shows.
 process.env['TZ'] = 'America/St_Johns';
 
 /**
@@ -25,11 +25,14 @@ export default defineConfig(({ mode }) => {
     test: {
       ...tier,
       pool: 'forks',
+      // Files share two processes, so that each loads the program once; `each-file.ts` cleans up between them.
+      isolate: false,
       // Most tests wait for processes of their own: one worker fewer than cores would leave cores idle.
       maxWorkers: 2,
       testTimeout: 240_000,
       hookTimeout: 240_000,
       globalSetup: 'test/support/build.ts',
+      setupFiles: 'test/support/each-file.ts',
       provide: { seed },
       // The compiled program is loaded as it is, not read again by Vite.
       server: { deps: { external: [/\/dist\//] } },

@@ -50,7 +50,8 @@ interface Invocation {
 
 /**
  * Runs one command line, the words behind `costbook`, and returns the exit code of its process. Everything that it takes
- * from the process comes with `effects`; nothing of it is left running, and nothing is kept for the next command line.
+ * from the process comes with `effects`; nothing of it is left running but a thread without work, and nothing is kept
+ * that changes the next command line.
  * Throws nothing: it reports every failure on stderr.
  */
 export async function main(argv: readonly string[], effects: ProgramEffects): Promise<number> {

@@ -1,4 +1,5 @@
 import { decimalOfWhole, rounded, wholeOfDecimal } from './decimals.ts';
+import { once } from './once.ts';
 
 /** Decimals of USD amounts in the books. */
 export const usdDecimals = 12;
@@ -31,7 +32,7 @@ export function percentOf(value: string, whole: string): number {
 }
 
 const unit = 10n ** BigInt(usdDecimals);
-const grouped = new Intl.NumberFormat('en-US');
+const grouped = once(() => new Intl.NumberFormat('en-US'));
 
 /** An estimate without sign: `1,475 USD`, and below 10 USD `4.06 USD`; or in another unit. */
 export function roughly(text: string, of = 'USD'): string {
@@ -39,5 +40,5 @@ export function roughly(text: string, of = 'USD'): string {
   const whole = signed < 0n ? -signed : signed;
   return whole < 10n * unit
     ? usd(decimalOfWhole(whole, usdDecimals)).replace('USD', of)
-    : `${grouped.format(rounded(whole, unit))} ${of}`;
+    : `${grouped().format(rounded(whole, unit))} ${of}`;
 }

@@ -1,3 +1,5 @@
+import { once } from './once.ts';
+
 /** The longest name shown to people, in UTF-16 units; longer ones would push everything else away. */
 export const maxNameLength = 80;
 /** The longest sentence from outside, such as an error. */
@@ -32,11 +34,14 @@ const dispensable = [
 const invisible = String.raw`(?![${visibleFormats}])[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{NChar}\p{Zl}\p{Zp}]`;
 
 const breaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/gu;
-const spaces = /[\p{Zs}\u2800]/gu;
-const unseen = new RegExp(`(${ordinary})|(${dispensable})|(?:(?!${ordinary}|${dispensable})${invisible})+`, 'gu');
-// Marks stacked higher than in any script cover the lines above; a leading mark would attach to our own text.
-const stackedMarks = /(\p{M}{6})\p{M}+/gu;
-const firstMark = /^\p{M}/u;
+// Compiled for the first text that is not plain: that takes longer than short commands do.
+const expressions = once(() => ({
+  spaces: /[\p{Zs}\u2800]/gu,
+  unseen: new RegExp(`(${ordinary})|(${dispensable})|(?:(?!${ordinary}|${dispensable})${invisible})+`, 'gu'),
+  // Marks stacked higher than in any script cover the lines above; a leading mark would attach to our own text.
+  stackedMarks: /(\p{M}{6})\p{M}+/gu,
+  firstMark: /^\p{M}/u,
+}));
 const plain = /^[\x20-\x7e]*$/;
 
 /**
@@ -48,6 +53,7 @@ export function oneLine(text: string, maxLength = Number.POSITIVE_INFINITY): str
   // Limits the work for names of a megabyte.
   const some = text.length > 4 * maxLength ? text.slice(0, 4 * maxLength) : text;
   if (plain.test(some)) return shorten(some, maxLength);
+  const { spaces, unseen, stackedMarks, firstMark } = expressions();
   const safe = some
     .replace(breaks, ' ')
     .replace(spaces, ' ')
@@ -59,13 +65,13 @@ export function oneLine(text: string, maxLength = Number.POSITIVE_INFINITY): str
   return shorten(safe, maxLength);
 }
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const graphemes = once(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
 
 /** At most this many UTF-16 units, cut between visible characters, with `…` for the rest. */
 export function shorten(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   let end = 0;
-  for (const { index } of graphemes.segment(text.slice(0, maxLength + 64))) {
+  for (const { index } of graphemes().segment(text.slice(0, maxLength + 64))) {
     if (index > maxLength - 1) break;
     end = index;
   }
@@ -102,11 +108,11 @@ export function forMail(text: string, maxLength?: number): string {
     .replace(/\bwww\./gi, (found) => `${found.slice(0, 3)}[.]`);
 }
 
-const unseenInJson = new RegExp(invisible, 'gu');
+const unseenInJson = once(() => new RegExp(invisible, 'gu'));
 
 /** For JSON on one line of a log: escapes invisible characters, so that the value stays the same. */
 export function forLog(json: string): string {
-  return json.replace(unseenInJson, (found) =>
+  return json.replace(unseenInJson(), (found) =>
     found
       .split('')
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -9,6 +9,7 @@ import {
   fiscalPeriodNamed,
   type LocalPeriod,
 } from './fiscal-year.ts';
+import { once } from './once.ts';
 
 // date-fns is loaded with the first month or week: it is many files, and short commands count none.
 const require = createRequire(import.meta.url);
@@ -22,14 +23,6 @@ const weeks = once(() => ({
   ...(require('date-fns/getISOWeek') as typeof import('date-fns/getISOWeek')),
   ...(require('date-fns/getISOWeekYear') as typeof import('date-fns/getISOWeekYear')),
 }));
-
-function once<T>(load: () => T): () => T {
-  let loaded: T | undefined;
-  return () => {
-    loaded ??= load();
-    return loaded;
-  };
-}
 
 /** Milliseconds since 1970-01-01T00:00:00Z. All of Costbook counts in UTC. */
 export type Instant = number;
@@ -352,9 +345,17 @@ export interface Zone {
   offsetAt(instant: Instant): number;
 }
 
+/** The zones that were asked for: making the format of one takes as long as hundreds of its offsets. */
+const zones = new Map<string, Zone>([['UTC', { name: 'UTC', offsetAt: () => 0 }]]);
+
 /** Throws UsageError unless the name is `UTC` or an IANA name. */
 export function zoneOf(name: string): Zone {
-  if (name === 'UTC') return { name, offsetAt: () => 0 };
+  const known = zones.get(name) ?? newZone(name);
+  zones.set(name, known);
+  return known;
+}
+
+function newZone(name: string): Zone {
   let format: Intl.DateTimeFormat;
   try {
     // Some versions of Node accept an offset such as +05:30, which is not a zone name.

@@ -1,5 +1,6 @@
 import { decimalOfWhole, trimmedDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
+import { once } from '../once.ts';
 import type { CalendarPeriod } from '../time.ts';
 import { shownAmount, wholeInUnit } from '../unit-format.ts';
 import { amountIn, type Budget, unitOf } from './budget.ts';
@@ -39,10 +40,10 @@ export function aboutDay(day: string, lengthMs: number): string {
   return lengthMs <= longestMonthMs ? `around the ${ordinal(Number(day.slice(8)))}` : `around ${day}`;
 }
 
-const ordinalRules = new Intl.PluralRules('en', { type: 'ordinal' });
+const ordinalRules = once(() => new Intl.PluralRules('en', { type: 'ordinal' }));
 const ordinalEnds: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd' };
 
 /** `2nd`, `11th`. */
 export function ordinal(count: number): string {
-  return `${count}${ordinalEnds[ordinalRules.select(count)] ?? 'th'}`;
+  return `${count}${ordinalEnds[ordinalRules().select(count)] ?? 'th'}`;
 }

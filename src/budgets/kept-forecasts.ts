@@ -16,10 +16,11 @@ export function keptForecaster(
   kept: KeptAnswers,
   forecaster: Forecaster,
   onMade: (origin: ForecastOrigin) => void,
+  version: string = engineVersion,
 ): Forecaster {
   return async (history, horizon, options) => {
     const { holidays = new Set(), ...others } = options;
-    const question = [engineVersion, history, horizon, others, [...holidays].sort()];
+    const question = [version, history, horizon, others, [...holidays].sort()];
     const known = await kept.find('forecast', question);
     onMade(known?.madeBy ?? 'now');
     if (known !== undefined) return known.answer as Forecast;
@@ -39,7 +40,7 @@ export function describeOrigins(
   const runs = new Map<string, string[]>();
   for (const { name, origin } of lines) {
     if (origin === undefined || origin === 'now') continue;
-    const run = `run ${origin.runNumber} of ${formatSecond(origin.at)}`;
+    const run = `the run of ${formatSecond(origin.at)}`;
     runs.set(run, [...(runs.get(run) ?? []), name]);
   }
   if (runs.size === 0) return [];

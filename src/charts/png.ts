@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { shipped } from '../places.ts';
 import { type Picture, type PictureSize, pictureOption } from './picture.ts';
 import { chartToSvg } from './svg.ts';
 
@@ -15,17 +15,13 @@ const fontFamily = 'Arimo';
 export async function pictureToPng(picture: Picture): Promise<Buffer> {
   // Loaded only where something is drawn: a native module that other commands need not wait for.
   const { Resvg } = await import('@resvg/resvg-js');
-  const { resolve } = createRequire(import.meta.url);
   const option = { ...pictureOption(picture, drawnSize), textStyle: { fontFamily } };
   // Its words travel next to a PNG, not in it.
   const svg = chartToSvg({ id: 'picture', title: '', description: '', option }, drawnSize);
   const drawing = new Resvg(svg, {
     fitTo: { mode: 'width', value: pixels },
     font: {
-      fontFiles: [
-        resolve('@expo-google-fonts/arimo/400Regular/Arimo_400Regular.ttf'),
-        resolve('@expo-google-fonts/arimo/700Bold/Arimo_700Bold.ttf'),
-      ],
+      fontFiles: [shipped('dist/Arimo_400Regular.ttf'), shipped('dist/Arimo_700Bold.ttf')],
       loadSystemFonts: false,
       defaultFontFamily: fontFamily,
     },

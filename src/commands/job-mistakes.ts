@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { alertKey } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { budgetsFile, loadBudgets } from '../budgets/index.ts';
@@ -6,25 +8,22 @@ import { UsageError } from '../errors.ts';
 import { commandLineOf, type Job, type JobReading, readJobs, type Step, stepRules } from '../jobs/index.ts';
 import { act, nextWords } from '../next-step.ts';
 import { formatMonth, type Instant, parseMonth } from '../time.ts';
-import { alertCommand } from './alert.ts';
-import { checkCommand } from './check.ts';
-import { closeCommand } from './close.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
-import { ingestCommand } from './ingest.ts';
-import { reportCommand } from './report.ts';
-import { statementCommand } from './statement.ts';
-import { summarizeCommand } from './summarize.ts';
 
-/** The command of each step. */
-export const stepCommands: Readonly<Record<Step['name'], Command>> = {
-  ingest: ingestCommand,
-  check: checkCommand,
-  close: closeCommand,
-  report: reportCommand,
-  statement: statementCommand,
-  summarize: summarizeCommand,
-  alert: alertCommand,
+/** The command of each step, loaded when a step is checked or run. */
+const stepCommands: Readonly<Record<Step['name'], () => Promise<Command>>> = {
+  ingest: async () => (await import('./ingest.ts')).ingestCommand,
+  check: async () => (await import('./check.ts')).checkCommand,
+  close: async () => (await import('./close.ts')).closeCommand,
+  report: async () => (await import('./report.ts')).reportCommand,
+  statement: async () => (await import('./statement.ts')).statementCommand,
+  summarize: async () => (await import('./summarize.ts')).summarizeCommand,
+  alert: async () => (await import('./alert.ts')).alertCommand,
 };
+
+export function stepCommand(name: Step['name']): Promise<Command> {
+  return stepCommands[name]();
+}
 
 /** The jobs of all files. Throws UsageError that lists every mistake in every file. */
 export async function expectJobs(readings: readonly JobReading[], context: CommandContext): Promise<readonly Job[]> {
@@ -45,7 +44,8 @@ export async function mistakesOf(
   const mistakes = problem?.split('\n') ?? [];
   for (const step of steps.map((each) => withMonth(each, context.effects.now()))) {
     try {
-      await stepCommands[step.name].check?.(inputOf(step), context);
+      const command = await stepCommand(step.name);
+      await command.check?.(inputOf(step), context);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       const place = step.where ?? file;
@@ -100,7 +100,10 @@ export async function faultsOfJobFiles(
   const now = effects.now();
   const jobs: string[] = [];
   const stopped: string[] = [];
+  // The configuration was read before. Nothing else of a project can make a built-in job wrong but SQL of its own.
+  const mayReplaceSql = existsSync(join(dir, 'sql'));
   for (const reading of readJobs({ dir, env, now, keepSecret, requirePing: false })) {
+    if (reading.job?.isBuiltIn && !mayReplaceSql) continue;
     const mistakes = await mistakesOf(reading, context);
     if (mistakes.length > 0) stopped.push(reading.name);
     jobs.push(...mistakes);

@@ -31,7 +31,7 @@ import { formatTable } from '../terminal/index.ts';
 import { formatInstant, type Instant, parseInstant } from '../time.ts';
 import type { CheckResult, Warehouse } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
-import { inputOf, mistakesOf, stepCommands, withMonth } from './job-mistakes.ts';
+import { inputOf, mistakesOf, stepCommand, withMonth } from './job-mistakes.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, openEnd, openForRun, redacted, withStepOfRun } from './writing-run.ts';
@@ -293,7 +293,8 @@ async function perform(job: Job, step: Step, context: CommandContext): Promise<n
   context.progress(line);
   if (!context.json) await context.write(`── ${line}\n`);
   try {
-    return await stepCommands[step.name].run(input, {
+    const command = await stepCommand(step.name);
+    return await command.run(input, {
       ...context,
       progress: (words) => context.progress(words === '' ? line : `${line}: ${words}`),
       // With --json only the run's own answer is printed.

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { shipped } from '../places.ts';
@@ -27,13 +26,12 @@ export type Encoding = 'br' | 'gzip' | 'identity';
 const brotliQuality = 6;
 
 const folder = shipped('web');
-const charts = createRequire(import.meta.url).resolve('echarts/dist/echarts.common.min.js');
 
 const files = {
   style: { path: `${folder}/costbook.css`, type: 'text/css; charset=utf-8', ending: 'css' },
   script: { path: `${folder}/costbook.js`, type: 'text/javascript; charset=utf-8', ending: 'js' },
   sql: { path: `${folder}/sql.js`, type: 'text/javascript; charset=utf-8', ending: 'js' },
-  charts: { path: charts, type: 'text/javascript; charset=utf-8', ending: 'js' },
+  charts: { path: shipped('dist/echarts.common.min.js'), type: 'text/javascript; charset=utf-8', ending: 'js' },
   icon: { path: `${folder}/icon.svg`, type: 'image/svg+xml', ending: 'svg' },
 } as const;
 

@@ -1,11 +1,18 @@
-import stringWidth from 'string-width';
+import { createRequire } from 'node:module';
+import { once } from '../once.ts';
+
+const graphemes = once(() => new Intl.Segmenter());
+/** Loaded with the first text that is not plain: its expressions take longer to compile than short commands take. */
+const stringWidth = once(
+  () => (createRequire(import.meta.url)('string-width') as typeof import('string-width')).default,
+);
 
 /** Columns of a terminal that does not report its width. */
 export const usualWidth = 80;
 
 /** The width of a text in terminal cells: a wide character takes two, a combining one none. */
 export function textWidth(text: string): number {
-  return isPlain(text) ? text.length : stringWidth(text);
+  return isPlain(text) ? text.length : stringWidth()(text);
 }
 
 /** The start of a text that fits into this many cells, with … if it was cut; no character is cut in two. */
@@ -20,7 +27,7 @@ export function linesOfWidth(text: string, width: number): string[] {
   const pieces: string[] = [];
   let piece = '';
   let used = 0;
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
+  for (const { segment } of graphemes().segment(text)) {
     const own = textWidth(segment);
     if (used + own > width && piece !== '') {
       pieces.push(piece);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { arch } from 'node:os';
 import { formatInstant, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import type { Connection, SqlParameters, SqlRow } from './connection.ts';
@@ -115,7 +116,7 @@ function remembering({
 }
 
 /** Another program, or another Node with other arithmetic, has other answers. */
-const program = [version, nodeVersion, process.arch];
+const program = [version, nodeVersion, arch()];
 
 function keyOf(kind: KeptKind, question: unknown): string {
   return createHash('sha256')

@@ -80,7 +80,9 @@ export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promis
     }
   }
   const read = await Promise.all(
-    [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, path]) => readSqlFile(name, path)),
+    [...files]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, path]) => (isBuiltIn({ path }) ? readBuiltIn(name, path) : readSqlFile(name, path))),
   );
   const problems = overlay === undefined ? read.flatMap((file) => file.problems ?? []) : [];
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
@@ -107,25 +109,27 @@ async function readSqlFile(name: string, path: string): Promise<SqlFile> {
   };
 }
 
-const builtInTexts = new Map<string, Promise<string>>();
+const builtIn = new Map<string, Promise<SqlFile>>();
 
 /**
- * The text of one built-in file of a folder. Each file is read once per process: frequent statements need no file
- * access, and an upgrade of a running process does not mix two versions. Throws if the file is missing or wrong.
+ * Reads a built-in file. Each is read once per process: frequent statements need no file access, and an upgrade of a
+ * running process does not mix two versions. A file that is missing or wrong is read again by the next call.
  */
-export function readSql(folder: SqlFolder, name: string): Promise<string> {
-  const path = join(builtInSql, folder, `${name}.sql`);
-  const known = builtInTexts.get(path);
+function readBuiltIn(name: string, path: string): Promise<SqlFile> {
+  const known = builtIn.get(path);
   if (known !== undefined) return known;
-  const text = readBuiltIn(name, path);
-  builtInTexts.set(path, text);
-  // A failed read is not stored, so that the next call tries again.
-  text.catch(() => builtInTexts.delete(path));
-  return text;
+  const file = readSqlFile(name, path);
+  builtIn.set(path, file);
+  file.then(
+    ({ problems }) => problems === undefined || builtIn.delete(path),
+    () => builtIn.delete(path),
+  );
+  return file;
 }
 
-async function readBuiltIn(name: string, path: string): Promise<string> {
-  const { text, problems = [] } = await readSqlFile(name, path);
-  if (problems.length > 0) throw new Error(problems.join('\n'));
+/** The text of one built-in file of a folder. Throws if the file is missing or wrong. */
+export async function readSql(folder: SqlFolder, name: string): Promise<string> {
+  const { text, problems } = await readBuiltIn(name, join(builtInSql, folder, `${name}.sql`));
+  if (problems !== undefined) throw new Error(problems.join('\n'));
   return text;
 }

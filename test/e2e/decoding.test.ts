@@ -1,8 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { compiled } from '../bench/compiled.ts';
 
-const dist = new URL('../../dist/', import.meta.url).href;
+const modules = ['fetch/decode-elsewhere', 'fetch/query-pages', 'fetch/decode'] as const;
+let addresses: readonly string[] = [];
+beforeAll(async () => {
+  addresses = await compiled(...modules);
+});
 
 /**
  * Runs a module in a process of its own, as compiled code runs: only there is another thread. It has `page(change)`, the
@@ -12,9 +17,9 @@ async function runCompiled(code: string): Promise<unknown> {
   const module = `
     import assert from 'node:assert/strict';
     import { gzipSync, gunzipSync } from 'node:zlib';
-    import { decodeElsewhere } from '${dist}fetch/decode-elsewhere.js';
-    import { readPage } from '${dist}fetch/query-pages.js';
-    import { decodePage } from '${dist}fetch/decode.js';
+    import { decodeElsewhere } from '${addresses[0]}';
+    import { readPage } from '${addresses[1]}';
+    import { decodePage } from '${addresses[2]}';
     const hours = 168;
     const start = Date.UTC(2026, 9, 1);
     const at = (hour) => new Date(start + hour * 3_600_000).toISOString().replace('.000', '');

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ingest, newProject, runCli, startCli } from '../support/project.ts';
+import { ingest, newProject, runCli, startMain } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const box = {
@@ -174,7 +174,7 @@ describe('--engine spark', () => {
       'process.exit(1);',
     ]);
     const env = { COSTBOOK_TOKEN: 'not-for-the-cluster-1', AWS_PROFILE: 'finance' };
-    await startCli(['report', ...asked, '--dir', dir, ...now], env).ended;
+    await runCli(['report', ...asked, '--dir', dir, ...now], env);
     const found = JSON.parse(await readFile(seen, 'utf8')) as {
       file: string;
       mode: number;
@@ -203,9 +203,9 @@ describe('--engine spark', () => {
     const pid = Number(await readFile(child, 'utf8'));
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
     await rm(child);
-    const started = startCli(['report', ...asked, '--dir', dir, ...now]);
+    const started = startMain(['report', ...asked, '--dir', dir, ...now]);
     await expect.poll(() => readFile(child, 'utf8').catch(() => ''), { timeout: 30_000 }).not.toBe('');
-    started.process.kill('SIGINT');
+    started.signal('SIGINT');
     const ended = await started.ended;
     expect(ended.exitCode).toBe(130);
     const second = Number(await readFile(child, 'utf8'));

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { syntheticSeries } from '../bench/synthetic-series.ts';
-import { newProject, runCli, startCli } from '../support/project.ts';
+import { newProject, runCli, startMain } from '../support/project.ts';
 
 const dayMs = 86_400_000;
 
@@ -297,8 +297,8 @@ test('every mistake of the command line is reported at once', async () => {
 test('is ended by a signal between two series', async () => {
   const { values } = syntheticSeries('noisy', 5);
   const path = await csvOf(Array.from({ length: 200 }, (_, index) => linesOf(`s${index}`, values)).flat());
-  const started = startCli(['forecast', '--input', path, '--horizon', '31', '--json']);
-  await new Promise((resolve) => started.process.stdout?.once('data', resolve));
-  started.process.kill('SIGTERM');
+  const started = startMain(['forecast', '--input', path, '--horizon', '31', '--json']);
+  await started.firstLine;
+  started.signal('SIGTERM');
   expect((await started.ended).exitCode).toBe(143);
 });

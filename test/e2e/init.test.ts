@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { loadAllocation } from '../../src/allocation/parse.ts';
 import { loadBudgets } from '../../src/budgets/file.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { cli, type Ended, newProject, startCli } from '../support/project.ts';
+import { cli, type Ended, newProject, runCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 /** Runs the command in a folder, without a terminal. */
 function init(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  return startCli(['init', ...args, '--now', now], env, { cwd }).ended;
+  return runCli(['init', ...args, '--now', now], env, { cwd });
 }
 
 async function filesIn(folder: string): Promise<string[]> {
@@ -44,13 +44,13 @@ describe('costbook init', () => {
       /Next:\n {2}costbook doctor --dir books\n {2}costbook ingest --dir books\n {2}costbook status --dir books\n$/,
     );
     expect(await filesIn(join(dir, 'books'))).toEqual(files);
-    const ingested = await startCli(
+    const ingested = await runCli(
       ['ingest', '--dir', 'books', '--now', now],
       { COSTBOOK_INVENTORY: 'false' },
       { cwd: dir },
-    ).ended;
+    );
     expect(ingested.exitCode, ingested.stderr).toBe(0);
-    const status = await startCli(['status', '--dir', 'books', '--now', now, '--exit-code'], {}, { cwd: dir }).ended;
+    const status = await runCli(['status', '--dir', 'books', '--now', now, '--exit-code'], {}, { cwd: dir });
     expect(status.exitCode, status.stdout).toBe(0);
   });
 

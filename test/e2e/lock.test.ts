@@ -3,7 +3,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allCommands } from '../../src/commands/index.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import {
   askSnapshot,
   cli,
@@ -30,10 +29,11 @@ interface Held {
   free(): void;
 }
 
-/** A project whose warehouse is held by an ingest that the platform keeps waiting. */
-async function held(): Promise<Held> {
+/** A project whose warehouse is held by an ingest that the platform keeps waiting; at first that makes the books. */
+async function held(hasBooks = false): Promise<Held> {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
+  if (hasBooks) expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
   let free: () => void = () => undefined;
   const freed = new Promise<void>((resolve) => {
     free = resolve;
@@ -148,18 +148,19 @@ describe.concurrent('a writer with --wait', () => {
 
 describe('while the warehouse is locked', () => {
   let dir = '';
-  let warehouse: Warehouse;
+  let holder: Started;
   let platform: ScriptedPlatform;
+  let free: () => void;
   beforeAll(async () => {
-    dir = await newProject();
-    platform = await startScriptedPlatform(facts);
-    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    ({ dir, platform, holder, free } = await held(true));
     await mkdir(join(dir, 'jobs'));
     await writeFile(join(dir, 'jobs', 'budgets.yaml'), 'budgets: [{ name: all, period: monthly, amount: 5 USD }]\n');
     await writeFile(join(dir, 'costbook.yaml'), 'sinks: { out: { type: log } }\n');
-    warehouse = await openWarehouse(dir);
   });
-  afterAll(() => warehouse.close());
+  afterAll(async () => {
+    free();
+    expect((await holder.ended).exitCode).toBe(0);
+  });
 
   /** A whole command line of every command; a new command needs one here. */
   const commandLines: Record<string, readonly string[]> = {
@@ -201,14 +202,14 @@ describe('while the warehouse is locked', () => {
       if (rest === undefined) throw new Error(`give ${name} a command line in this test`);
       const [, env] = ingestCommandLine(dir, platform, { now });
       const before = platform.requests.length;
-      const run = startCli([name, ...rest, '--dir', dir, '--now', now], env, { cwd: await newProject() });
-      const { exitCode, stderr } = await run.ended;
+      const line = [name, ...rest, '--dir', dir, '--now', now];
+      const { exitCode, stderr } = await runCli(line, env, { cwd: await newProject() });
       const canWait = commands
         .find((command) => command.name === name)
         ?.options.some(({ flags }) => flags.startsWith('--wait '));
       expect({ exitCode, stderr }).toEqual(
         canWait
-          ? { exitCode: 5, stderr: expect.stringContaining(`is held by process ${process.pid} `) }
+          ? { exitCode: 5, stderr: expect.stringContaining(`is held by process ${holder.process.pid} `) }
           : { exitCode: 0, stderr: expect.not.stringContaining('held by') },
       );
       expect(platform.requests).toHaveLength(before);

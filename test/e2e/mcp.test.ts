@@ -2,14 +2,13 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { limitedTools } from '../../src/mcp/limited-tools.ts';
 import { tools } from '../../src/mcp/tools.ts';
-import { askSnapshot, cli, newProject, runCli, startCli } from '../support/project.ts';
+import { askSnapshot, cli, newProject, runCli, startMain } from '../support/project.ts';
 
 const now = '2026-11-03T06:30:00Z';
 let dir = '';
@@ -198,10 +197,8 @@ describe('an agent at /mcp of the dashboard', () => {
       join(dir, 'costbook.yaml'),
       `serve: { tokens: { finance: { token: ${all} }, research: { token: ${some}, workspaces: [research] } } }\n`,
     );
-    const { process: server } = startCli(['serve', '--port', '0', '--json', '--dir', dir, '--now', now]);
-    const [line] = (await once(createInterface({ input: server.stdout as NodeJS.ReadableStream }), 'line')) as [string];
+    const line = await startMain(['serve', '--port', '0', '--json', '--dir', dir, '--now', now]).firstLine;
     url = (JSON.parse(line) as { url: string }).url;
-    closing.push(async () => void server.kill('SIGTERM'));
   }, 60_000);
 
   test('gets the answers that it gets on stdin', async () => {

@@ -32,7 +32,7 @@ describe.concurrent('a missing warehouse', () => {
     expect(ofBooks(await read('doctor', '--offline'))).toEqual(doctor);
     // A run that meets the fault changes no step.
     const [, env] = ingestCommandLine(dir, books.platform, { now: later });
-    const refused = await startCli(['run', 'nightly', '--dir', dir, '--now', later], env).ended;
+    const refused = await runCli(['run', 'nightly', '--dir', dir, '--now', later], env);
     expect(refused.exitCode).toBe(4);
     expect(refused.stderr).toContain(
       'rebuilds the warehouse from the snapshot, the loads stored since and the journal',

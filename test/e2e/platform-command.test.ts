@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Emulator, secretMarker, startEmulator } from '../../src/emulator/index.ts';
 import { allOperations } from '../../src/platform/operations.ts';
-import { type Ended, newProject, startCli } from '../support/project.ts';
+import { type Ended, newProject, runCli } from '../support/project.ts';
 
 const now = '2026-10-21T03:30:00Z';
 let dir = '';
@@ -22,7 +22,7 @@ function costbook(
     env = {},
   }: { token?: string; stdin?: string; env?: Record<string, string> } = {},
 ): Promise<Ended> {
-  return startCli(
+  return runCli(
     ['platform', ...args, '--dir', dir, '--now', now],
     {
       COSTBOOK_URL: platform.url,
@@ -32,7 +32,7 @@ function costbook(
       ...env,
     },
     stdin === undefined ? {} : { stdin },
-  ).ended;
+  );
 }
 
 const sandbox = ['--sandbox', 'preview-main', '--workspace', 'staging', '--region', 'us-pdx-1'];

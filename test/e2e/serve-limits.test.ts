@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
 import { type Dashboard, serveDashboard } from '../../src/serve/index.ts';
-import { dashboardBooks, dashboardProject, type Served, serve } from '../support/dashboard.ts';
+import { dashboardBooks, dashboardProject, serveApart } from '../support/dashboard.ts';
 
 /** Sixteen million hours: a question about each of them takes seconds. */
 const fill = `
@@ -19,12 +19,12 @@ const heavy = (day: number) =>
   `/explore?group=resource_name&step=hour&from=2026-07-${String(day).padStart(2, '0')}&to=2026-08-02&top=50`;
 
 let dir: string;
-let served: Served;
+let served: Awaited<ReturnType<typeof serveApart>>;
 beforeAll(async () => {
   dir = await dashboardProject(dashboardBooks(), fill);
   await mkdir(join(dir, 'jobs'));
   await writeFile(join(dir, 'jobs', 'budgets.yaml'), 'budgets: [{ name: all, period: daily, amount: 60 USD }]\n');
-  served = await serve(dir);
+  served = await serveApart(dir);
   // Its usual pages are prepared before the first one is answered.
   await served.get('/');
   await cpuMsUntilIdle();
@@ -38,13 +38,13 @@ async function cpuMsIn(ms: number): Promise<number> {
 }
 
 async function cpuMs(): Promise<number> {
-  const stat = await readFile(`/proc/${served.started.process.pid}/stat`, 'utf8');
+  const stat = await readFile(`/proc/${served.pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 async function children(): Promise<string[]> {
-  const { pid } = served.started.process;
+  const { pid } = served;
   return (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter((each) => each !== '');
 }
 

@@ -6,6 +6,7 @@ import { parse } from 'csv-parse/sync';
 import { parquetMetadata } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Question } from '../../src/query/question.ts';
+import { ask } from '../../src/query/run-query.ts';
 import { type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
@@ -47,8 +48,7 @@ describe('the query of costbook sql', () => {
   });
 
   test('comes from stdin', async () => {
-    const { stdout } = await startCli(['sql', '-', '--dir', dir, '--format', 'csv'], {}, { stdin: 'select 1 as one' })
-      .ended;
+    const { stdout } = await runCli(['sql', '-', '--dir', dir, '--format', 'csv'], {}, { stdin: 'select 1 as one' });
     expect(stdout).toBe('one\r\n1\r\n');
   });
 
@@ -219,9 +219,6 @@ describe('the process that answers', () => {
     ['by the kernel', true],
     ['by the process that started it, if the kernel does not', false],
   ])('is limited in memory %s', async (_, hasKernelLimit) => {
-    // As it was built: the child is a program that Node runs without a compiler.
-    const built = new URL('../../dist/query/run-query.js', import.meta.url).href;
-    const { ask } = (await import(built)) as typeof import('../../src/query/run-query.ts');
     const asked = ask(
       { ...question, dir },
       {

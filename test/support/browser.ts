@@ -2,22 +2,25 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContext, chromium as driver, type Page } from 'playwright-core';
-import { afterAll } from 'vitest';
+import { afterFile } from './clean-up.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let browser: Promise<Browser> | undefined;
-afterAll(async () => {
-  await (await browser)?.close();
-});
 
 /** A real Chromium, which an npm package contains; started once per test file and ended with it. */
 export function startBrowser(): Promise<Browser> {
-  browser ??= chromium.executablePath().then((executablePath) =>
+  if (browser !== undefined) return browser;
+  browser = chromium.executablePath().then((executablePath) =>
     // The package's own arguments are for functions in a cloud: one process, no web security.
     driver.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'], headless: true }),
   );
-  return browser;
+  const started = browser;
+  afterFile(async () => {
+    browser = undefined;
+    await (await started).close();
+  });
+  return started;
 }
 
 export interface Look {

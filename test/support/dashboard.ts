@@ -1,8 +1,7 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { type Given, givenBooks } from './given-books.ts';
-import { newProject, type Started, startCli } from './project.ts';
+import { newProject, startCli, startMain } from './project.ts';
 
 export const hostileNames = [
   '<img src=x onerror=alert(1)>',
@@ -74,7 +73,6 @@ export async function publishGiven(dir: string, given: Given, fill?: string): Pr
 
 export interface Served {
   readonly url: string;
-  readonly started: Started;
   get(
     path: string,
     headers?: Readonly<Record<string, string>>,
@@ -82,42 +80,49 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-const servers: Served[] = [];
-afterAll(async () => {
-  for (const server of servers) await server.stop();
-});
+const commandLine = (dir: string, args: readonly string[]) => [
+  ...['serve', '--port', '0', '--json', '--dir', dir, '--now', '2026-10-04T15:00:00Z', ...args],
+];
 
-/** `costbook serve` in a process of its own, on a free port of this machine. */
+/** `costbook serve` on a free port of this machine. */
 export async function serve(
   dir: string,
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Served> {
-  const started = startCli(
-    ['serve', '--port', '0', '--json', '--dir', dir, '--now', '2026-10-04T15:00:00Z', ...args],
-    env,
-  );
+  const running = startMain(commandLine(dir, args), env);
+  return servedAt(await running.firstLine, async () => {
+    running.signal('SIGTERM');
+    await running.ended;
+  });
+}
+
+/** `costbook serve` in a process of its own, for what is measured of that process. */
+export async function serveApart(dir: string): Promise<Served & { readonly pid: number | undefined }> {
+  const { process: server, ended } = startCli(commandLine(dir, []));
   const line = await new Promise<string>((resolve, reject) => {
     let text = '';
-    started.process.stdout?.on('data', (chunk: Buffer) => {
+    server.stdout?.on('data', (chunk: Buffer) => {
       text += chunk.toString();
       if (text.includes('\n')) resolve(text);
     });
-    started.ended.then(({ stderr }) => reject(new Error(stderr)), reject);
+    ended.then(({ stderr }) => reject(new Error(stderr)), reject);
   });
+  const served = servedAt(line, async () => {
+    server.kill('SIGTERM');
+    await ended;
+  });
+  return { ...served, pid: server.pid };
+}
+
+function servedAt(line: string, stop: () => Promise<void>): Served {
   const { url } = JSON.parse(line) as { url: string };
-  const served: Served = {
+  return {
     url,
-    started,
+    stop,
     async get(path, headers = {}) {
       const answer = await fetch(`${url}${path}`, { headers, redirect: 'manual' });
       return { status: answer.status, text: await answer.text(), headers: answer.headers };
     },
-    async stop() {
-      started.process.kill('SIGTERM');
-      await started.ended.catch(() => undefined);
-    },
   };
-  servers.push(served);
-  return served;
 }

@@ -6,6 +6,7 @@ import { startEmulator } from '../../src/emulator/index.ts';
 import { hashText, toUnit } from '../../src/emulator/random.ts';
 import { dayMs } from '../../src/time.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
+import { afterFile } from './clean-up.ts';
 import { askSnapshot, newProject, startMain } from './project.ts';
 
 /** Most of a round is waiting for what a fault asks to wait. */
@@ -96,6 +97,9 @@ async function rowsIn(dir: string): Promise<string[]> {
 const truths = new Map<string, Promise<readonly string[]>>();
 let empty: Promise<string> | undefined;
 async function makeEmptyBooks(): Promise<string> {
+  afterFile(() => {
+    empty = undefined; // its folder is removed with those of the file
+  });
   const dir = await newProject();
   (await openWarehouse(dir)).close();
   return dir;

@@ -4,11 +4,11 @@ import { inject } from 'vitest';
 import { parseAllocation } from '../../src/allocation/parse.ts';
 import type { Connection } from '../../src/warehouse/connection.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
-import { migrate } from '../../src/warehouse/migrate.ts';
 import { newProject } from './project.ts';
 import { seal } from './seal.ts';
 
 type Cell = string | number | boolean | null;
+type Row = Readonly<Record<string, Cell>>;
 
 /** Rows of the ledger's tables as a test gives them; what is left out of a row is as in `usual`. */
 export interface Given {
@@ -407,19 +407,11 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
   await copyFile(inject('emptyBooks'), books, constants.COPYFILE_EXCL);
   const database = await openDatabase(books, { readOnly: false });
   const connection = await database.connect();
-  await migrate(connection); // only needed if a file in `sql` changed since the test run started
   const ids = new Map<string, number>();
+  const series: Row[] = [];
 
-  async function insert(table: string, row: Readonly<Record<string, Cell>>): Promise<void> {
-    const values = { ...usual[table], ...row };
-    const names = Object.keys(values);
-    await connection.run(
-      `insert into ledger.${table} (${names.join(', ')}) values (${names.map((name) => `$${name}`).join(', ')})`,
-      values,
-    );
-  }
-  /** The series of a row, created if it is new; the row is returned without its dimensions. */
-  async function seriesOf(row: Readonly<Record<string, Cell>>): Promise<Readonly<Record<string, Cell>>> {
+  /** The ID of a row's series, new for a new series; the row is returned without its dimensions. */
+  function seriesOf(row: Row): Row {
     const rest: Record<string, Cell> = {};
     const named: Record<string, Cell> = { account: row['account'] ?? 'acc_one' };
     for (const [name, value] of Object.entries(row)) {
@@ -431,53 +423,59 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     if (id === undefined) {
       id = ids.size + 1;
       ids.set(key, id);
-      await insert('series', { ...named, series_id: id });
+      series.push({ ...named, series_id: id });
     }
     return { ...rest, series_id: id };
   }
 
-  for (const row of given.costs ?? []) {
-    const { account: _, ...amount } = await seriesOf(row); // the series has it
-    await insert('hourly_costs', amount);
-  }
-  for (const row of given.restatements ?? []) await insert('restatements', await seriesOf(row));
-  for (const table of [
-    'accounts',
-    'loads',
-    'covered',
-    'reconciliation',
-    'unproven',
-    'closes',
-    'runs',
-    'job_runs',
-    'steps',
-    'resources',
-    'resource_use',
-    'resource_events',
-    'resource_runtimes',
-    'listings',
-    'alerts',
-    'acknowledgements',
-    'alert_feedback',
-    'outbox',
-    'deliveries',
-    'anomalies',
-    'anomaly_evaluations',
-    'forecasts',
-  ] as const) {
-    for (const row of given[table] ?? []) await insert(table, row);
-  }
-  const { allocation, earlierAllocation: earlier } = given;
-  for (const [text, since, until] of [
-    [earlier?.rules, '2026-08-01', earlier?.until ?? null],
-    [allocation, earlier?.until ?? '2026-09-01', null],
-  ] as const) {
-    if (text === undefined) continue;
-    const { definition } = parseAllocation({ text, file: '/nowhere/allocation.yaml' });
-    await connection.run('insert into ledger.allocations values ($definition, 1, $since, $until)', {
-      ...{ definition: JSON.stringify(definition), since, until },
-    });
-  }
+  const costs = (given.costs ?? []).map((row) => {
+    const { account: _, ...amount } = seriesOf(row); // the series has it
+    return amount;
+  });
+  const restatements = (given.restatements ?? []).map(seriesOf);
+  // In one transaction, so that the rows are written to disk once.
+  await connection.transaction(async () => {
+    for (const [table, rows] of Object.entries({ series, hourly_costs: costs, restatements })) {
+      await insertRows(connection, table, rows);
+    }
+    for (const table of [
+      'accounts',
+      'loads',
+      'covered',
+      'reconciliation',
+      'unproven',
+      'closes',
+      'runs',
+      'job_runs',
+      'steps',
+      'resources',
+      'resource_use',
+      'resource_events',
+      'resource_runtimes',
+      'listings',
+      'alerts',
+      'acknowledgements',
+      'alert_feedback',
+      'outbox',
+      'deliveries',
+      'anomalies',
+      'anomaly_evaluations',
+      'forecasts',
+    ] as const) {
+      await insertRows(connection, table, given[table] ?? []);
+    }
+    const { allocation, earlierAllocation: earlier } = given;
+    for (const [text, since, until] of [
+      [earlier?.rules, '2026-08-01', earlier?.until ?? null],
+      [allocation, earlier?.until ?? '2026-09-01', null],
+    ] as const) {
+      if (text === undefined) continue;
+      const { definition } = parseAllocation({ text, file: '/nowhere/allocation.yaml' });
+      await connection.run('insert into ledger.allocations values ($definition, 1, $since, $until)', {
+        ...{ definition: JSON.stringify(definition), since, until },
+      });
+    }
+  });
   return {
     connection,
     close() {
@@ -485,6 +483,25 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
       if (file !== undefined) seal(file);
     },
   };
+}
+
+/** Rows of one statement: each value is a parameter. */
+const rowsAtOnce = 100;
+
+/** Inserts rows of a table in their order, those with the same columns together. */
+async function insertRows(connection: Connection, table: string, given: readonly Row[]): Promise<void> {
+  const rows = given.map((row) => ({ ...usual[table], ...row }));
+  for (let start = 0, end: number; start < rows.length; start = end) {
+    const names = Object.keys(rows[start] ?? {});
+    const other = rows.findIndex((row, at) => at > start && Object.keys(row).join() !== names.join());
+    end = Math.min(other === -1 ? rows.length : other, start + rowsAtOnce);
+    const parameters: Record<string, Cell> = {};
+    const values = rows.slice(start, end).map((row, at) => {
+      for (const name of names) parameters[`${name}_${at}`] = row[name] ?? null;
+      return `(${names.map((name) => `$${name}_${at}`).join(', ')})`;
+    });
+    await connection.run(`insert into ledger.${table} (${names.join(', ')}) values ${values.join(', ')}`, parameters);
+  }
 }
 
 /** The rows of a view or query over given books. */

@@ -1,13 +1,8 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { afterEach } from 'vitest';
 import { type Effects, openClock } from '../../src/effects.ts';
 import { type Client, type ClientSettings, openClient, parseBody, type RawBody } from '../../src/platform/client.ts';
 import { openHttp } from '../../src/platform/http.ts';
-
-const opened: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const http of opened.splice(0)) await http.close();
-});
+import { afterTest } from './clean-up.ts';
 
 /** The effects of one client, with a record of its log lines and its waits. */
 export interface TestEffects extends Effects {
@@ -55,7 +50,7 @@ export function testClient(
 ): Client {
   const { paceMs } = options;
   const http = openHttp({ connections: 4, env: options.env ?? {}, ...(paceMs === undefined ? {} : { paceMs }) });
-  opened.push(http);
+  afterTest(() => http.close());
   return openClient(
     {
       url,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterEach } from 'vitest';
+import { afterTest } from './clean-up.ts';
 
 /** A request as it came in. */
 export interface SeenRequest {
@@ -22,11 +22,6 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-const running = new Set<TestServer>();
-afterEach(async () => {
-  for (const server of running) await server.close();
-});
-
 /** A real HTTP server on a free port of 127.0.0.1; it ends with the test. */
 export async function startServer(reply: Reply): Promise<TestServer> {
   const seen: SeenRequest[] = [];
@@ -45,7 +40,6 @@ export async function startServer(reply: Reply): Promise<TestServer> {
     url: `http://127.0.0.1:${address.port}`,
     seen,
     async close() {
-      running.delete(started);
       if (!server.listening) return;
       const closed = once(server, 'close');
       server.close();
@@ -53,7 +47,7 @@ export async function startServer(reply: Reply): Promise<TestServer> {
       await closed;
     },
   };
-  running.add(started);
+  afterTest(() => started.close());
   return started;
 }
 

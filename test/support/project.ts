@@ -1,29 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll } from 'vitest';
+import { inject } from 'vitest';
 import type { main, usualEffects } from '../../src/main.ts';
+import { afterFile } from './clean-up.ts';
 import type { ScriptedPlatform } from './scripted-platform.ts';
 
 /** The program as a user starts it; another build can be named, so that two can be tested next to each other. */
 export const cli = process.env['COSTBOOK_TEST_CLI'] ?? fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
-const folders: string[] = [];
-const children: ChildProcess[] = [];
-afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL'); // one that a failing test did not see end
-  for (const folder of folders) await rm(folder, { recursive: true, force: true });
-});
-
 /** A project folder that is removed when the test file ends. */
 export async function newProject(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'costbook-test-'));
-  folders.push(dir);
+  afterFile(() => rm(dir, { recursive: true, force: true }));
   return dir;
 }
 
@@ -60,7 +55,7 @@ export function startCli(
     stdio: [stdin === undefined ? 'ignore' : 'pipe', stdout, 'pipe'],
   });
   child.stdin?.end(stdin);
-  children.push(child);
+  afterFile(() => child.kill('SIGKILL')); // one that a failing test did not see end
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
@@ -96,11 +91,6 @@ interface Program {
 
 /** The compiled program, which is loaded once: what a user runs is what is tested. */
 let program: Promise<Program> | undefined;
-const running = new Set<Running>();
-afterAll(async () => {
-  for (const one of running) one.signal('SIGTERM');
-  await Promise.all([...running].map(({ ended }) => ended));
-});
 
 /**
  * Runs a command line in this process, with streams of its own and nothing of this process' environment but the path.
@@ -123,6 +113,7 @@ export function startMain(
   const stderr = () => (err === out ? '' : err.text());
   let take: ((signal: 'SIGINT' | 'SIGTERM') => void) | undefined;
   let early: 'SIGINT' | 'SIGTERM' | undefined;
+  let hasEnded = false;
   const mask = process.umask();
   async function run(): Promise<Ended> {
     program ??= import(new URL('../../dist/main.js', import.meta.url).href) as Promise<Program>;
@@ -147,8 +138,8 @@ export function startMain(
       return { exitCode, stdout: out.text(), stderr: stderr().replace(stillAtWork, '') };
     } finally {
       process.umask(mask);
-      out.end();
-      running.delete(started);
+      out.end(stderr());
+      hasEnded = true;
     }
   }
   const started: Running = {
@@ -171,7 +162,11 @@ export function startMain(
       else take(name);
     },
   };
-  running.add(started);
+  afterFile(async () => {
+    if (hasEnded) return;
+    started.signal('SIGTERM');
+    await started.ended;
+  });
   return started;
 }
 
@@ -197,7 +192,7 @@ function capture(columns?: number) {
     text,
     firstLine,
     written: () => next.promise,
-    end: () => reject(new Error(`no line on stdout: ${text()}`)),
+    end: (words: string) => reject(new Error(`it ended without a line: ${words}`)),
   };
 }
 
@@ -283,8 +278,21 @@ export function ingestCommandLine(
   ];
 }
 
-/** Runs an ingest to its end and reads its answer. */
+/**
+ * Gives a project empty books, if it has none. Without them a first ingest would make the same tables and views, which
+ * takes longer than all that it does besides; the ingests that tests start by their command line do.
+ */
+export async function putEmptyBooks(dir: string): Promise<void> {
+  const data = join(dir, 'data');
+  if (existsSync(data)) return;
+  await mkdir(data, { mode: 0o700 });
+  await copyFile(inject('emptyBooks'), join(data, 'warehouse.duckdb'));
+  await chmod(join(data, 'warehouse.duckdb'), 0o600);
+}
+
+/** Runs an ingest to its end and reads its answer. A new project gets empty books before it. */
 export async function ingest(dir: string, platform: ScriptedPlatform, options: IngestOptions): Promise<Ingested> {
+  await putEmptyBooks(dir);
   const ended = await runCli(...ingestCommandLine(dir, platform, options));
   const { accounts } = (ended.stdout === '' ? { accounts: [] } : JSON.parse(ended.stdout)) as Pick<
     Ingested,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { afterAll } from 'vitest';
+import { afterFile } from './clean-up.ts';
 
 /**
  * A platform with scripted answers: real HTTP, written from platform-interface.md by hand. It shares no line with src,
@@ -121,11 +121,6 @@ export function instantText(ms: number): string {
 const tellsAll: ScriptedPlatform['tells'] = (_, truth) => truth;
 const hidesNothing: ScriptedPlatform['hides'] = () => false;
 
-const started: ScriptedPlatform[] = [];
-afterAll(async () => {
-  for (const platform of started) await platform.close();
-});
-
 /** Starts a scripted platform on a free port of 127.0.0.1; it ends when the test file ends. */
 export async function startScriptedPlatform(facts: readonly Fact[] = []): Promise<ScriptedPlatform> {
   const server = createServer((request, response) => {
@@ -168,7 +163,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
       await closed;
     },
   };
-  started.push(platform);
+  afterFile(() => platform.close());
   let lastLook: (ReturnType<typeof look> & { about: string; facts: readonly Fact[] }) | undefined;
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import { afterAll } from 'vitest';
+import { afterFile } from './clean-up.ts';
 
 /** A message as it came in. */
 export interface Told {
@@ -50,11 +50,6 @@ export const hangs: SinkReply = () => undefined;
 /** Takes it whole, and cuts the line before any answer. */
 export const cuts: SinkReply = (_, __, request) => request.socket.resetAndDestroy();
 
-const running: SinkServer[] = [];
-afterAll(async () => {
-  for (const server of running) await server.close();
-});
-
 /** A real HTTP server on a free port of 127.0.0.1 that takes messages; it ends with the test file. */
 export async function startSink(...replies: readonly SinkReply[]): Promise<SinkServer> {
   const told: Told[] = [];
@@ -88,6 +83,6 @@ export async function startSink(...replies: readonly SinkReply[]): Promise<SinkS
       server.closeAllConnections();
     },
   };
-  running.push(sink);
+  afterFile(() => sink.close());
   return sink;
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { afterAll } from 'vitest';
+import { afterFile } from './clean-up.ts';
 
 /** A call of a method of Slack's API, or an upload, whose method is `upload`. */
 export interface SlackCall {
@@ -27,14 +27,6 @@ export function answers(content: Readonly<Record<string, unknown>>): SlackReply 
   return (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(content));
 }
 
-const running: ReturnType<typeof createServer>[] = [];
-afterAll(() => {
-  for (const server of running) {
-    server.close();
-    server.closeAllConnections();
-  }
-});
-
 /** The methods of Slack's API that Costbook calls, as Slack documents them. */
 export async function startSlack(): Promise<SlackServer> {
   const calls: SlackCall[] = [];
@@ -50,7 +42,10 @@ export async function startSlack(): Promise<SlackServer> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  running.push(server);
+  afterFile(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const base = `http://127.0.0.1:${address.port}`;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { afterAll } from 'vitest';
+import { afterFile } from './clean-up.ts';
 
 /** A mail as it was handed over. */
 export interface Mail {
@@ -29,12 +29,6 @@ export interface SmtpServer {
 
 const key = readFileSync(new URL('tls/key.pem', import.meta.url));
 const cert = readFileSync(new URL('tls/cert.pem', import.meta.url));
-const servers: { close(): void }[] = [];
-const sockets = new Set<Socket>();
-afterAll(() => {
-  for (const server of servers) server.close();
-  for (const socket of sockets) socket.destroy();
-});
 
 /** A real SMTP server on a free port of 127.0.0.1, written from RFC 5321 by hand; it ends with the test file. */
 export async function startSmtp({ implicitTls = false } = {}): Promise<SmtpServer> {
@@ -47,7 +41,7 @@ export async function startSmtp({ implicitTls = false } = {}): Promise<SmtpServe
   };
 
   function talk(socket: Socket, isSecure: boolean, greets: boolean): void {
-    sockets.add(socket);
+    afterFile(() => socket.destroy());
     let rest = '';
     let from = '';
     let to: string[] = [];
@@ -130,11 +124,11 @@ export async function startSmtp({ implicitTls = false } = {}): Promise<SmtpServe
 
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
-    sockets.add(socket);
+    afterFile(() => socket.destroy());
     if (implicitTls) talk(new TLSSocket(socket, { isServer: true, key, cert }), true, true);
     else talk(socket, false, true);
   });
-  servers.push(server);
+  afterFile(() => server.close());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

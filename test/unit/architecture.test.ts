@@ -294,6 +294,24 @@ describe('the process', () => {
     expect(touched).toEqual([]);
   });
 
+  test('keeps nothing from one command line to the next but what costs time to make again', () => {
+    const kept = sources.flatMap((path) =>
+      [
+        ...withoutComments(readFileSync(join(root, path), 'utf8')).matchAll(
+          /^(?:export )?let (\w+)|^(?:export )?const (\w+) = new (?:Map|Set|WeakMap)(?:<[^(]*>)?\(\)/gm,
+        ),
+      ].map(([, name, set]) => `${path}: ${name ?? set}`),
+    );
+    expect(kept.sort()).toEqual([
+      'src/emulator/fault-answers.ts: spaces', // a compressed constant
+      'src/fetch/decode-elsewhere.ts: decoder', // a thread without work
+      'src/fetch/decode.ts: lastColumns', // memory without content
+      'src/forecast/augurs.ts: loading', // a loaded module
+      'src/warehouse/database.ts: openFiles', // files that this process has open
+      'src/warehouse/sql-files.ts: builtInTexts', // texts that come with Costbook
+    ]);
+  });
+
   test('is not accessible in another way', () => {
     const found = sources.filter((path) => {
       const text = readFileSync(join(root, path), 'utf8');
@@ -332,9 +350,11 @@ describe('silent behavior of DuckDB', () => {
     return sources.filter((path) => pattern.test(withoutComments(readFileSync(join(root, path), 'utf8'))));
   }
 
-  test('two instances of one file lose rows, so one module creates instances, and the other threads only decode or forecast', () => {
+  test('two instances of one file lose rows, so one module creates instances, and other threads only decode, forecast or play the platform', () => {
     expect(sourcesWith(/DuckDBInstance\.(create|fromCache)/)).toEqual(['src/warehouse/database.ts']);
     expect(sourcesWith(/node:(worker_threads|cluster)/)).toEqual([
+      'src/demo/emulated-platform.ts',
+      'src/emulator/emulator-worker.ts',
       'src/fetch/decode-elsewhere.ts',
       'src/fetch/decode-worker.ts',
       'src/forecast/forecast-worker.ts',

@@ -1,4 +1,3 @@
-import MailComposer from 'nodemailer/lib/mail-composer';
 import type { EmailSettings } from '../../config/index.ts';
 import { forMail } from '../../safe-text.ts';
 import { type OutgoingMessage, plainText, subjectOf } from '../message.ts';
@@ -35,6 +34,7 @@ async function composed(
 ): Promise<Buffer> {
   const domain = from.slice(from.lastIndexOf('@') + 1);
   const cidOf = (index: number) => `picture-${index + 1}.${message.id}@${domain}`;
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const composer = new MailComposer({
     from: { name: 'Costbook', address: from },
     to: to.map((address) => ({ name: '', address })),

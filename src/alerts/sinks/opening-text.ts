@@ -1,3 +1,4 @@
+import { once } from '../../once.ts';
 import { oneLine } from '../../safe-text.ts';
 import type { OpeningFacts } from './opening-facts.ts';
 
@@ -53,23 +54,26 @@ const dates = [
 ] as const;
 
 /** Words for numbers, which no digit shows. */
-const numberWords = new RegExp(
-  `\\b(?:${[
-    ...['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve'],
-    ...['thirteen', 'fourteen', 'fifteen', 'sixteen', 'seventeen', 'eighteen', 'nineteen'],
-    ...[
-      '(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\\w*',
-      'hundreds?',
-      'thousands?',
-      'millions?',
-      'billions?',
-    ],
-    ...['trillions?', 'dozens?', 'couple', 'pair', 'both', 'half', 'halves', 'halved', 'halving', 'thirds?'],
-    ...['quarters?', 'fourths?', 'fifths?', 'sixths?', 'sevenths?', 'eighths?', 'ninths?', 'tenths?', 'second'],
-    ...['double[ds]?', 'doubling', 'triple[ds]?', 'tripling', 'quadruple[ds]?', 'once', 'twice', 'thrice'],
-    ...['twofold', 'threefold', 'tenfold', 'percent', 'k', 'm', 'bn', 'mn', 'mio'],
-  ].join('|')})\\b`,
-  'iu',
+const numberWords = once(
+  () =>
+    new RegExp(
+      `\\b(?:${[
+        ...['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve'],
+        ...['thirteen', 'fourteen', 'fifteen', 'sixteen', 'seventeen', 'eighteen', 'nineteen'],
+        ...[
+          '(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\\w*',
+          'hundreds?',
+          'thousands?',
+          'millions?',
+          'billions?',
+        ],
+        ...['trillions?', 'dozens?', 'couple', 'pair', 'both', 'half', 'halves', 'halved', 'halving', 'thirds?'],
+        ...['quarters?', 'fourths?', 'fifths?', 'sixths?', 'sevenths?', 'eighths?', 'ninths?', 'tenths?', 'second'],
+        ...['double[ds]?', 'doubling', 'triple[ds]?', 'tripling', 'quadruple[ds]?', 'once', 'twice', 'thrice'],
+        ...['twofold', 'threefold', 'tenfold', 'percent', 'k', 'm', 'bn', 'mn', 'mio'],
+      ].join('|')})\\b`,
+      'iu',
+    ),
 );
 
 /** Roman numerals of two letters and more. */
@@ -78,7 +82,7 @@ const roman = String.raw`\b(?=[IVXLCDM]{2})M*(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3}
  * What could say a number without ASCII digits: digits and fractions of other scripts, marks, symbols, Roman numerals,
  * and scripts whose number words are not known here.
  */
-const foreign = new RegExp(String.raw`(?![0-9])\p{N}|\p{M}|\p{So}|${roman}|(?!\p{Script=Latin})\p{L}`, 'u');
+const foreign = once(() => new RegExp(String.raw`(?![0-9])\p{N}|\p{M}|\p{So}|${roman}|(?!\p{Script=Latin})\p{L}`, 'u'));
 /** A percentage, unless it could be the last group of a longer number. */
 const percentage = /(?<!\d[^\p{L}\d]{0,5})(\d[\d.,]*)\s?(?:%|percent\b|per cent\b)/giu;
 /** Numbers that only a space or a sign separates, such as 1 000: each would pass alone. */
@@ -90,7 +94,7 @@ function inventedIn(text: string, facts: OpeningFacts): string | undefined {
   const known = knownIn(facts);
   let rest = text;
   for (const name of known.names) rest = without(rest, name);
-  const strange = foreign.exec(rest);
+  const strange = foreign().exec(rest);
   if (strange !== null) return strange[0];
   for (const token of known.tokens) rest = without(rest, token);
   const dated = withoutDates(rest, known.dates);
@@ -100,7 +104,7 @@ function inventedIn(text: string, facts: OpeningFacts): string | undefined {
     if (!known.percents.has(normalized(number) ?? '')) return whole;
   }
   rest = rest.replace(percentage, checked);
-  const found = numberWords.exec(rest) ?? grouped.exec(rest);
+  const found = numberWords().exec(rest) ?? grouped.exec(rest);
   if (found !== null) return found[0];
   for (const [token] of rest.matchAll(withDigit)) {
     const number = normalized(token.replace(/[.,:'’/-]+$/u, ''));

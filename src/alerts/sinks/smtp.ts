@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
-import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { Attempt } from './sink.ts';
 import type { PinnedAddress } from './target.ts';
 import { timeLimited } from './time-limit.ts';
@@ -37,6 +36,7 @@ export async function sendMail(mail: Mail, pinned: PinnedAddress, signal: AbortS
   const { host, credentials, data } = mail;
   const limit = timeLimited(signal, timeLimitMs);
   const ended = limit.signal;
+  const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection');
   const connection = new SMTPConnection({
     host: pinned.address,
     port: mail.port,

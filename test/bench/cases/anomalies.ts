@@ -1,6 +1,4 @@
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'rolldown';
+import { compiled } from '../compiled.ts';
 import type { Bench, Figure } from '../figures.ts';
 import {
   addedRecall,
@@ -17,23 +15,13 @@ const days = 365;
 // and than those of the test.
 const seeds = [601, 602, 603, 604, 605, 606, 607, 608, 609, 610];
 
-/** The product's detection of anomalies alone: its programs have no door to it. */
-async function compiledDetector(): Promise<Detector> {
-  const root = fileURLToPath(new URL('../../../', import.meta.url));
-  await build({
-    ...{ cwd: root, input: { detector: 'src/anomalies/index.ts' }, platform: 'node', logLevel: 'warn' },
-    external: (id) => !/^[./]|^src\//.test(id),
-    output: { dir: 'build', format: 'esm' },
-  });
-  return (await import(pathToFileURL(join(root, 'build', 'detector.js')).href)) as Detector;
-}
-
 /** What is reported in a year with known events. */
 export const anomaliesBench: Bench = {
   name: 'anomalies',
   about: 'planted events told in time, and false ones, in labelled years of 100 scopes',
   async run({ quick, tell }) {
-    const detector = await compiledDetector();
+    const [product = ''] = await compiled('anomalies/index');
+    const detector = (await import(product)) as Detector;
     const asked = quick ? seeds.slice(0, 1) : seeds;
     const begun = performance.now();
     const years = asked.map((seed) => measureYear(labelledYear({ seed, scopes, days }), detector));
