@@ -2,14 +2,23 @@
 
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import PostalMime from 'postal-mime';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { pngSize } from '../support/png.ts';
-import { askFile, askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
+import {
+  askFile,
+  askSnapshot,
+  type Ended,
+  ingest,
+  newProject,
+  runCli,
+  type Started,
+  startCli,
+} from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { cuts, type SinkServer, says, startSink } from '../support/sink-server.ts';
 import { type SlackServer, startSlack } from '../support/slack-server.ts';
@@ -26,14 +35,19 @@ interface Project {
   readonly sink: SinkServer;
 }
 
+let loaded = '';
+beforeAll(async () => {
+  loaded = await newProject();
+  const platform = await startScriptedPlatform(series(box, '2026-09-03T05', [1, 2]));
+  expect((await ingest(loaded, platform, { now: night })).exitCode).toBe(0);
+});
+
 /** Books of September up to the night, and a webhook sink. */
 async function project(more = ''): Promise<Project> {
   const dir = await newProject();
   const sink = await startSink();
-  const platform = await startScriptedPlatform(series(box, '2026-09-03T05', [1, 2]));
+  await cp(loaded, dir, { recursive: true });
   await writeFile(join(dir, 'costbook.yaml'), webhookYaml(sink) + more);
-  const env = { SINK_SECRET: secret };
-  expect((await ingest(dir, platform, { now: night, env })).exitCode).toBe(0);
   return { dir, sink };
 }
 
@@ -45,6 +59,11 @@ function alert({ dir }: Project, now: string, ...args: string[]): Promise<Ended>
   return runCli(['alert', '--dir', dir, '--now', now, '--json', ...args], {
     SINK_SECRET: secret,
   });
+}
+
+/** An alert in a process of its own. */
+function startAlert({ dir }: Project, env: Readonly<Record<string, string>> = { SINK_SECRET: secret }): Started {
+  return startCli(['alert', '--dir', dir, '--now', later, '--wait', '1m'], env);
 }
 
 function keysOf({ told }: SinkServer): string[] {
@@ -161,17 +180,14 @@ describe('a sink that refuses a message', () => {
 describe('alert runs at once, or killed', () => {
   test('two processes that evaluate at the same time send one message', async () => {
     const given = await project();
-    const line = ['alert', '--dir', given.dir, '--now', later, '--wait', '1m'];
-    const both = await Promise.all([line, line].map((args) => startCli(args, { SINK_SECRET: secret }).ended));
+    const both = await Promise.all([startAlert(given).ended, startAlert(given).ended]);
     expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     expect(keysOf(given.sink)).toEqual([`raised ${key}`]);
   });
 
   test('a run killed before the receipt sends the message again with the same id, marked as a repeat', async () => {
     const given = await project();
-    const run = startCli(['alert', '--dir', given.dir, '--now', later, '--json'], {
-      SINK_SECRET: secret,
-    });
+    const run = startAlert(given);
     given.sink.replies = [() => run.process.kill('SIGKILL'), says(200)];
     expect((await run.ended).exitCode).toBe(137);
     expect((await alert(given, later)).exitCode).toBe(0);
@@ -185,7 +201,7 @@ describe('alert runs at once, or killed', () => {
   test('a run killed at any moment still delivers; a repeat has the same id', async () => {
     const given = await project();
     for (let round = 0; round < 8; round += 1) {
-      const run = startCli(['alert', '--dir', given.dir, '--now', later], { SINK_SECRET: secret });
+      const run = startAlert(given);
       const timer = setTimeout(() => run.process.kill('SIGKILL'), 250 + round * 130);
       await run.ended;
       clearTimeout(timer);
@@ -342,7 +358,7 @@ test('a mail is sent over STARTTLS to a server with a trusted certificate', asyn
     join(given.dir, 'costbook.yaml'),
     `sinks:\n  mail: { type: email, host: localhost, port: ${smtp.port}, user: me, password: "\${SMTP_PASSWORD}", from: a@example.com, to: b@example.com, allowPrivateNetwork: true }\n`,
   );
-  const { exitCode, stderr } = await startCli(['alert', '--dir', given.dir, '--now', later], {
+  const { exitCode, stderr } = await startAlert(given, {
     SMTP_PASSWORD: 'MARKED-password',
     NODE_EXTRA_CA_CERTS: fileURLToPath(new URL('../support/tls/cert.pem', import.meta.url)),
   }).ended;

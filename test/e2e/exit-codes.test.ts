@@ -248,19 +248,18 @@ describe.concurrent('exit 7', () => {
     const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
     const data = join(dir, 'data');
     await chmod(dir, 0o755);
-    const [args, env] = ingestCommandLine(dir, platform, { now });
+    const asNobody = (where: string) => startCli(...ingestCommandLine(where, platform, { now }), nobody).ended;
     for (const mode of [0o555, 0o755]) {
       await chmod(data, mode);
       if (mode === 0o755 && nobody.uid !== undefined) await chown(join(data, 'warehouse.duckdb'), 0, 0);
       else if (mode === 0o755) await chmod(join(data, 'warehouse.duckdb'), 0o444);
-      const { exitCode, stderr } = await startCli(args, env, nobody).ended;
+      const { exitCode, stderr } = await asNobody(dir);
       expect(exitCode).toBe(7);
       expect(stderr).toContain(`costbook: ${data} is not writable for this user (`);
     }
     const empty = await newProject();
     await chmod(empty, 0o555);
-    const [others, theirs] = ingestCommandLine(empty, platform, { now });
-    expect(await startCli(others, theirs, nobody).ended).toMatchObject({
+    expect(await asNobody(empty)).toMatchObject({
       exitCode: 7,
       stderr: expect.stringContaining(`${join(empty, 'data')} is not writable for this user`),
     });

@@ -9,7 +9,16 @@ import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newerVersion } from '../support/other-version.ts';
-import { askFile, askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
+import {
+  askFile,
+  askSnapshot,
+  type Ended,
+  ingest,
+  newProject,
+  runCli,
+  type Started,
+  startCli,
+} from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const sql = fileURLToPath(new URL('../../sql/', import.meta.url));
@@ -156,8 +165,12 @@ async function contentOf(file: string): Promise<Record<string, unknown>> {
 
 /** A command that writes and asks no platform. */
 function write(dir: string, cli?: string): Promise<Ended> {
-  const line = ['alert', '--dir', dir, '--now', later];
-  return cli === undefined ? runCli(line) : startCli(line, {}, { cli }).ended;
+  return cli === undefined ? runCli(['alert', '--dir', dir, '--now', later]) : startWriting(dir, cli).ended;
+}
+
+/** The same by another version, in a process of its own. */
+function startWriting(dir: string, cli: string): Started {
+  return startCli(['alert', '--dir', dir, '--now', later], {}, { cli });
 }
 
 describe('the first migration', () => {
@@ -378,11 +391,7 @@ drop table ledger.slow;
 
   test('locks the warehouse while it copies and migrates', async () => {
     const dir = await project();
-    const migrating = startCli(
-      ['alert', '--dir', dir, '--now', later],
-      {},
-      { cli: await newerVersion({ [name]: slow }) },
-    );
+    const migrating = startWriting(dir, await newerVersion({ [name]: slow }));
     await appears(dir, /^warehouse\.before-9000\.duckdb$/, migrating.ended);
     const second = await write(dir);
     expect(migrating.process.exitCode).toBe(null);
@@ -400,7 +409,7 @@ drop table ledger.slow;
       const dir = await project();
       const before = await contentOf(warehouseOf(dir));
       const cli = await newerVersion({ [name]: slow });
-      const run = startCli(['alert', '--dir', dir, '--now', later], {}, { cli });
+      const run = startWriting(dir, cli);
       await appears(dir, file, run.ended);
       await sleepFor(afterMs);
       run.process.kill('SIGKILL');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
+import { askSnapshot, type Ended, ingest, newProject, runCli, type Started, startCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const token = 'tok-that-nobody-may-read';
@@ -146,7 +146,7 @@ describe('typed SQL writes nothing and changes nothing', () => {
 
   test('process list and environment show no query, no path of the books and no secret', async () => {
     const endless = 'with recursive r(i) as (select 1 union all select i + 1 from r) select count(*) from r';
-    const run = startCli(['sql', '-', '--dir', dir, '--timeout', '20s'], { COSTBOOK_TOKEN: token }, { stdin: endless });
+    const run = startAttack(['-', '--timeout', '20s'], endless);
     const child = await childOf(run.process.pid);
     const [commandLine, environment] = await Promise.all(
       ['cmdline', 'environ'].map((name) => readFile(`/proc/${child}/${name}`, 'utf8')),
@@ -193,7 +193,7 @@ describe('typed SQL ends', () => {
   });
 
   test('when nobody reads its answer', async () => {
-    const run = startCli(['sql', 'select * from range(1000000000)', '--format', 'csv', '--dir', dir]);
+    const run = startAttack(['select * from range(1000000000)', '--format', 'csv']);
     const child = await childOf(run.process.pid);
     run.process.stdout?.once('data', () => run.process.stdout?.destroy());
     expect(await run.ended).toMatchObject({ exitCode: 141, stderr: '' });
@@ -201,7 +201,7 @@ describe('typed SQL ends', () => {
   });
 
   test('at Ctrl-C, which a terminal sends to both processes', async () => {
-    const run = startCli(['sql', 'select * from range(1000000000)', '--format', 'csv', '--dir', dir]);
+    const run = startAttack(['select * from range(1000000000)', '--format', 'csv']);
     const child = await childOf(run.process.pid);
     run.process.stdout?.once('data', () => {
       process.kill(child, 'SIGINT');
@@ -215,7 +215,7 @@ describe('typed SQL ends', () => {
 
   test('when the process that started it is killed', async () => {
     const deaf = `select sum(length(format('{:>1000000000}', i::varchar))) from range(1000) t(i)`;
-    const run = startCli(['sql', deaf, '--dir', dir]);
+    const run = startAttack([deaf]);
     const child = await childOf(run.process.pid);
     run.process.kill('SIGKILL');
     await run.ended;
@@ -224,6 +224,11 @@ describe('typed SQL ends', () => {
     await rm(join(dir, 'data', `.spill-${child}`), { recursive: true, force: true }); // the next reader removes it in time
   });
 });
+
+/** Asks in a process of its own, which is killed or left alone. */
+function startAttack(args: readonly string[], stdin?: string): Started {
+  return startCli(['sql', ...args, '--dir', dir], { COSTBOOK_TOKEN: token }, stdin === undefined ? {} : { stdin });
+}
 
 /** Asks with the query on stdin: one that is longer than a command line may be. */
 function attackThroughStdin(query: string): Promise<Ended> {

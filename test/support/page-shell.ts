@@ -23,7 +23,7 @@ export interface PageShell {
 }
 
 /** The words of a line as a shell reads them; undefined if it has more than plain and quoted words. */
-export function plainWords(line: string): readonly string[] | undefined {
+function plainWords(line: string): readonly string[] | undefined {
   const words: string[] = [];
   for (const [typed] of line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)) {
     const bare = typed.replaceAll(/'[^']*'/g, '');

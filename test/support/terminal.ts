@@ -65,7 +65,7 @@ export async function runOnTerminal(
 }
 
 /** A Python program that runs the rest of its arguments on a terminal of so many columns, and prints what that shows. */
-export const terminalScript = `
+const terminalScript = `
 import fcntl, os, pty, signal, struct, subprocess, sys, termios
 master, slave = pty.openpty()
 signal.signal(signal.SIGTERM, lambda *_: child.terminate())
