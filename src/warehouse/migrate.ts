@@ -164,6 +164,17 @@ export async function checkSchema(connection: Connection, catalog: string, file:
 /** Creates the views in as many passes as needed: a view can only be created after those that it reads. */
 export async function createViews(connection: Connection, files: readonly SqlFile[]): Promise<void> {
   let left = readFirst(files);
+  // At once where every file is right: each transaction is synced to disk.
+  const areMade = await connection
+    .transaction(async () => {
+      for (const file of left) await connection.run(file.text);
+      return true;
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof SqlError)) throw error;
+      return false;
+    });
+  if (areMade) return;
   while (left.length > 0) {
     const failed: { file: SqlFile; error: unknown }[] = [];
     for (const file of left) {

@@ -9,7 +9,7 @@ import { formatInstant } from '../../src/time.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 import fc from '../support/fast-check.ts';
-import { newProject } from '../support/project.ts';
+import { projectWithBooks } from '../support/given-books.ts';
 
 const budget = exampleFacts['budget'] as AlertFact & { kind: 'budget' };
 const start = Date.parse('2026-10-01T02:15:00Z');
@@ -117,7 +117,7 @@ describe('for any evaluations, restatements and unknown amounts', () => {
       fc.asyncProperty(
         fc.array(fc.record({ spent: anyNight, step: fc.constantFrom(...steps), again: fc.nat(2) }), { maxLength: 8 }),
         async (nights) => {
-          const dir = await newProject();
+          const dir = await projectWithBooks();
           const notified: OutgoingMessage[] = [];
           let warehouse = await openWarehouse(dir);
           try {
@@ -164,7 +164,7 @@ describe('for any evaluations, restatements and unknown amounts', () => {
 });
 
 test('two sinks get the same messages in order, even if one of them fails', async () => {
-  const dir = await newProject();
+  const dir = await projectWithBooks();
   const warehouse = await openWarehouse(dir);
   try {
     const notified: OutgoingMessage[] = [];
@@ -208,7 +208,7 @@ test('two sinks get the same messages in order, even if one of them fails', asyn
 });
 
 test('a new sink gets alerts that are already open once, in one message, and is notified of their end', async () => {
-  const dir = await newProject();
+  const dir = await projectWithBooks();
   const warehouse = await openWarehouse(dir);
   try {
     let now = start;

@@ -11,7 +11,7 @@ import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';
 import type { LoadRole } from '../../src/warehouse/stage-state.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
-import { newProject } from '../support/project.ts';
+import { projectWithBooks } from '../support/given-books.ts';
 import { known, readTruth, resources } from '../support/truth.ts';
 
 const accounts = ['acc_a', 'acc_b'];
@@ -200,7 +200,7 @@ test('as of any instant the books answer like a copy from that instant, and ever
   let restated = 0;
   await fc.assert(
     fc.asyncProperty(anyStory, async (story) => {
-      const dir = await newProject();
+      const dir = await projectWithBooks();
       const warehouse = await openWarehouse(dir);
       const copies: { at: Instant; dir: string }[] = [];
       try {
@@ -227,7 +227,7 @@ test('as of any instant the books answer like a copy from that instant, and ever
 }, 600_000);
 
 test('before their first load the books return nothing, and report nothing as complete', async () => {
-  const dir = await newProject();
+  const dir = await projectWithBooks();
   const warehouse = await openWarehouse(dir);
   try {
     await play(

@@ -13,7 +13,7 @@ import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';
 import type { LoadRole } from '../../src/warehouse/stage-state.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
-import { newProject } from '../support/project.ts';
+import { projectWithBooks } from '../support/given-books.ts';
 import { known, readTruth, resources } from '../support/truth.ts';
 
 const accounts = ['acc_a', 'acc_b'];
@@ -154,7 +154,7 @@ test('closed months plus corrections always equal the current numbers, and bille
   let reopenings = 0;
   await fc.assert(
     fc.asyncProperty(anyStory, async (story) => {
-      const dir = await newProject();
+      const dir = await projectWithBooks();
       const warehouse = await openWarehouse(dir);
       const truth = accounts.map(() =>
         resources.map((_, resource) => Array.from({ length: hours }, (_, hour) => (hour % 24 < 3 ? resource : 0))),

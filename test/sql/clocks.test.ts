@@ -3,7 +3,7 @@ import { aheadNow } from '../../src/effects.ts';
 import { dayMs, hourMs } from '../../src/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
-import { newProject } from '../support/project.ts';
+import { projectWithBooks } from '../support/given-books.ts';
 
 const platformAt = Date.UTC(2026, 8, 10, 3, 30);
 const monthMs = 30 * dayMs;
@@ -14,7 +14,7 @@ let warehouse: Warehouse;
 let runNumber = 0;
 const opened: Warehouse[] = [];
 beforeEach(async () => {
-  dir = await newProject();
+  dir = await projectWithBooks();
   warehouse = await openWarehouse(dir);
   opened.push(warehouse);
   runNumber = (await warehouse.beginRun('ingest', platformAt)).number;

@@ -10,6 +10,7 @@ import type { Connection, SqlRow } from '../../src/warehouse/connection.ts';
 import { openRebuildingWarehouse } from '../../src/warehouse/rebuilding.ts';
 import type { Stage } from '../../src/warehouse/stage.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
+import { projectWithBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';
 import { known, readTruth, resources } from '../support/truth.ts';
 
@@ -84,7 +85,7 @@ async function take(dir: string, steps: readonly Step[]): Promise<void> {
 
 /** Books in which these steps were taken. */
 async function booksAfter(steps: readonly Step[]): Promise<{ dir: string; steps: readonly Step[] }> {
-  const dir = await newProject();
+  const dir = await projectWithBooks();
   const warehouse = await openWarehouse(dir);
   await warehouse.beginRun('ingest', firstNow);
   await warehouse.saveAccount(

@@ -1,13 +1,11 @@
-import { cp } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { expect } from 'vitest';
 import { type Fault, faultDescriptions, faultNames } from '../../src/emulator/fault-plan.ts';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { hashText, toUnit } from '../../src/emulator/random.ts';
 import { dayMs } from '../../src/time.ts';
-import { openWarehouse } from '../../src/warehouse/warehouse.ts';
-import { afterFile } from './clean-up.ts';
-import { askSnapshot, newProject, startMain } from './project.ts';
+import { projectWithBooks } from './given-books.ts';
+import { askSnapshot, startMain } from './project.ts';
 
 /** Most of a round is waiting for what a fault asks to wait. */
 const atOnce = 24;
@@ -95,23 +93,6 @@ async function rowsIn(dir: string): Promise<string[]> {
 }
 
 const truths = new Map<string, Promise<readonly string[]>>();
-let empty: Promise<string> | undefined;
-async function makeEmptyBooks(): Promise<string> {
-  afterFile(() => {
-    empty = undefined; // its folder is removed with those of the file
-  });
-  const dir = await newProject();
-  (await openWarehouse(dir)).close();
-  return dir;
-}
-
-/** A project with a warehouse in it that holds nothing yet: making one takes longer than the ingest. */
-async function newBooks(): Promise<string> {
-  empty ??= makeEmptyBooks();
-  const dir = await newProject();
-  await cp(await empty, dir, { recursive: true });
-  return dir;
-}
 
 /** What a platform without faults reports for the same story. */
 function truthOf(round: Round): Promise<readonly string[]> {
@@ -120,7 +101,7 @@ function truthOf(round: Round): Promise<readonly string[]> {
   const known = truths.get(key);
   if (known !== undefined) return known;
   const truth = (async () => {
-    const dir = await newBooks();
+    const dir = await projectWithBooks();
     expect(await ingestFrom({ ...round, faults }, dir)).toMatchObject({ exitCode: 0 });
     return rowsIn(dir);
   })();
@@ -177,7 +158,7 @@ export async function ingestThroughFaults(seeds: readonly number[]): Promise<rea
     seeds.map((seed) =>
       limit(async () => {
         const about = roundOf(seed);
-        const dir = await newBooks();
+        const dir = await projectWithBooks();
         const { exitCode, said, isWhole } = await ingestFrom(about, dir);
         const faults = about.faults.map(({ name, rate }) => `${name}=${rate.toFixed(2)}`).join(',');
         const story = `seed ${seed}, as ${about.as}: ${faults} ended with ${exitCode}: ${said}`;
