@@ -13,6 +13,7 @@ import {
   type Driver,
   evaluateBudgets,
   type Forecaster,
+  groupGaps,
   isAskedBy,
   isForecastAsked,
   readForecasts,
@@ -47,7 +48,6 @@ import {
   unprovenWindows,
 } from '../warehouse/index.ts';
 import { type AlertFact, type BudgetAlertFact, parseFact } from './alert-fact.ts';
-import { groupGaps } from './gap-words.ts';
 import { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
 import { withKnownChecks } from './known-checks.ts';
 import { alertKey, diskKey } from './next-step.ts';

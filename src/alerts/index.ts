@@ -3,7 +3,6 @@ export { withNews } from './causes.ts';
 export { type AlertFactsOptions, type CurrentCauses, currentCauses, readAlertFacts } from './collect-facts.ts';
 export { type Delivery, deliver } from './deliver.ts';
 export { isSameCause } from './failure-codes.ts';
-export { groupGaps } from './gap-words.ts';
 export { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
 export {
   cardOf,

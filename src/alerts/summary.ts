@@ -5,6 +5,7 @@ import {
   budgetCalendar,
   exceedsOnOf,
   forecastSentence,
+  groupGaps,
   readForecasts,
   readSpends,
   type ScopeForecast,
@@ -24,7 +25,6 @@ import { formatTable } from '../terminal/index.ts';
 import { calendarOf, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
 import { inUnit, usdUnit } from '../unit-format.ts';
 import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
-import { groupGaps } from './gap-words.ts';
 import { alertRows } from './rows.ts';
 
 /** Longer names are cut, because people read messages on phones. */

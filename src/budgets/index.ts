@@ -16,6 +16,7 @@ export { budgetsFile, loadBudgets, sinkParser } from './file.ts';
 export { topRule } from './file-keys.ts';
 export { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts';
 export { aboutDay, forecastSentence, ordinal, perWords } from './forecast-words.ts';
+export { groupGaps } from './gap-words.ts';
 export { ownerBudgets } from './owner-budgets.ts';
 export { type Forecaster, forecastLevel, reachedOn } from './period-forecast.ts';
 export { parseUsd } from './read-amount.ts';

@@ -1,4 +1,3 @@
-import { groupGaps } from '../alerts/index.ts';
 import { loadAnomalyRules } from '../anomalies/index.ts';
 import {
   type BudgetNow,
@@ -7,6 +6,7 @@ import {
   budgetsToJson,
   describeBudgets,
   exceedsOnOf,
+  groupGaps,
   loadBudgets,
   namesNotFound,
   notBegun,

@@ -58,6 +58,8 @@ const before: readonly {
     line: 'costbook report cost_by_workspace --month 2026-10 --currency none',
     script: 'sed -i "/^currency:/d" costbook.yaml',
   },
+  // A night stores the forecasts that the page shows.
+  { page: 'docs/budgets.md', line: 'costbook budgets', script: 'costbook alert' },
   { page: 'docs/budgets.md', line: 'costbook budgets backtest research', script: 'cp jobs/budgets.yaml draft.yaml' },
   { page: 'docs/forecasts.md', line: 'costbook forecast --input', script: 'cp "$FILES"/*.csv .' },
   // Nothing was ingested for three days.

@@ -1,4 +1,4 @@
-import type { Spend } from '../budgets/index.ts';
+import type { Spend } from './thresholds.ts';
 
 /** This many budgets are named; the rest are counted. */
 const named = 3;
