@@ -76,7 +76,7 @@ export async function main(argv: readonly string[], effects: ProgramEffects): Pr
     const exitCode = await runCommandLine(argv, invocation);
     return forgotten === undefined ? exitCode : report(forgotten.error, invocation);
   } catch (error) {
-    return report(error, invocation);
+    return await report(error, invocation);
   } finally {
     invocation.streams.close();
     await invocation.http.close();
@@ -165,14 +165,14 @@ function checkFolder(dir: string, command: Command): void {
 }
 
 /** The only place that turns a failure into a message and an exit code. */
-function report(error: unknown, invocation: Invocation): number {
+async function report(error: unknown, invocation: Invocation): Promise<number> {
   const { streams } = invocation;
   const misplaced = invocation.project === undefined ? [] : causeInMisplaced(error, invocation.project);
   const exitCode = misplaced.length > 0 ? exitCodes.unproven : exitCodeOf(error);
   if (exitCode === exitCodes.bug) {
-    streams.tell(
-      `costbook: this is a bug in Costbook ${version}; please report it with these lines:\n${error instanceof Error ? error.stack : String(error)}`,
-    );
+    const { sourceStack } = await import('./source-stack.ts');
+    const lines = error instanceof Error ? sourceStack(error.stack ?? error.message) : String(error);
+    streams.tell(`costbook: this is a bug in Costbook ${version}; please report it with these lines:\n${lines}`);
   } else if (misplaced.length > 0) {
     for (const each of misplaced) {
       streams.tell(`costbook: ${describeMisplaced(each)}: run "costbook repair", which moves it aside`);
