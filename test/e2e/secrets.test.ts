@@ -157,7 +157,8 @@ test('the token is in no file, output or process after a successful run', async 
   expectNoSecret(seen);
 });
 
-describe.concurrent('the token', () => {
+// One after another: whoever looks at the children of this process below must not see these, which got the token.
+describe('the token', () => {
   test('is not shown when the platform refuses it and repeats it', async () => {
     const seen = await observe(
       await platformWith((platform) => {
