@@ -65,7 +65,7 @@ export async function main(argv: readonly string[], effects: ProgramEffects): Pr
     project: undefined,
     runNumber: undefined,
   };
-  endGracefully(interruption, effects);
+  const endsInTime = endGracefully(interruption, effects);
   // An unhandled rejection must not kill a run halfway: the run ends gracefully, then reports it.
   let forgotten: { readonly error: unknown } | undefined;
   effects.onUnhandledRejection((error) => {
@@ -80,12 +80,20 @@ export async function main(argv: readonly string[], effects: ProgramEffects): Pr
   } finally {
     invocation.streams.close();
     await invocation.http.close();
+    endsInTime();
   }
 }
 
-/** The first signal asks the command to end; a second one, or too long a wait, ends it at once. */
-function endGracefully(interruption: AbortController, { onSignal, elapsed, later, endBySignal }: ProgramEffects): void {
+/**
+ * The first signal asks the command to end; a second one, or too long a wait, ends it at once. Returns what to call when
+ * the command has ended: its process may have other work.
+ */
+function endGracefully(
+  interruption: AbortController,
+  { onSignal, elapsed, later, endBySignal }: ProgramEffects,
+): () => void {
   let interruptedAt = 0;
+  let hasEnded = false;
   onSignal((signal: EndSignal) => {
     if (interruption.signal.aborted) {
       if (elapsed() - interruptedAt > echoMs) endBySignal(signal);
@@ -93,8 +101,13 @@ function endGracefully(interruption: AbortController, { onSignal, elapsed, later
     }
     interruptedAt = elapsed();
     interruption.abort(new InterruptedError(signal));
-    later(graceMs, () => endBySignal(signal));
+    later(graceMs, () => {
+      if (!hasEnded) endBySignal(signal);
+    });
   });
+  return () => {
+    hasEnded = true;
+  };
 }
 
 async function runCommandLine(argv: readonly string[], invocation: Invocation): Promise<number> {

@@ -2,6 +2,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { toSpark } from '../../src/engine/index.ts';
+import { openBooks } from '../../src/warehouse/index.ts';
 import { ingest, newProject, runCli, startMain } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
@@ -27,9 +29,11 @@ function report(...args: string[]) {
   return runCli(['report', ...args, '--dir', dir, ...now]);
 }
 
+const header = '--! about: What?\n--! grain: account\n';
+
 /** Makes a report of the project, below a header. */
 async function ownReport(name: string, sql: string): Promise<void> {
-  await writeFile(join(dir, 'sql', 'reports', `${name}.sql`), `--! about: What?\n--! grain: account\n${sql}\n`);
+  await writeFile(join(dir, 'sql', 'reports', `${name}.sql`), `${header}${sql}\n`);
 }
 
 /** Names a program as the cluster: it is started with the file of statements. */
@@ -99,10 +103,20 @@ describe('report --print-sql', () => {
       /own\.sql:3:\d+: Spark cannot run read_text of a file that is no parameter$/m,
     ],
   ])('refuses a %s of a project that Spark would not have or would read otherwise', async (_, sql, words) => {
-    await ownReport('own', sql);
+    const books = await openBooks(dir, { lockedDown: true });
+    try {
+      const written = toSpark(books.connection, { path: 'own.sql', text: `${header}${sql}` }, {});
+      await expect(written).rejects.toMatchObject({ exitCode: 2, message: expect.stringMatching(words) });
+    } finally {
+      books.close();
+    }
+  });
+
+  test('prints nothing of a report that Spark would not have', async () => {
+    await ownReport('own', 'select kind as account\nfrom ledger.outbox');
     const { exitCode, stdout, stderr } = await report('own', '--print-sql', '--dialect', 'spark');
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toMatch(words);
+    expect(stderr).toMatch(/own\.sql:4:6: Spark cannot run a query of ledger\.outbox, which the lake does not have$/m);
   });
 
   test('refuses options that do not belong to it', async () => {
