@@ -1,9 +1,11 @@
 #!/usr/bin/env node
-import { main, usualEffects } from './main.ts';
+import { keepCompiled } from './compile-cache.ts';
 
 // The SDK of object stores would print that its later versions need a newer Node.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
 
+keepCompiled(process.env);
+const { main, usualEffects } = await import('./main.ts');
 process.exitCode = await main(process.argv.slice(2), {
   ...usualEffects(process.env),
   ...{ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },

@@ -76,7 +76,8 @@ export function environmentLayer({ env, text = '', problems }: Reading): Layer {
     layer.set(key, { where: variable, value });
     if (key === 'token') problems.keepSecret(value);
   }
-  const known = variableKeys.map(variableOf);
+  // The program itself reads one before anything else.
+  const known = [...variableKeys.map(variableOf), 'COSTBOOK_COMPILE_CACHE'];
   // A variable that the file uses is not a misspelt setting.
   const referenced = new Set([...text.matchAll(/\$\{(\w+)\}/g)].map((match) => match[1]));
   for (const variable of Object.keys(env)) {

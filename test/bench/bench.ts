@@ -12,6 +12,7 @@ import { reportsBench } from './cases/reports.ts';
 import { scaleBench } from './cases/scale.ts';
 import { seriesBench } from './cases/series.ts';
 import { serveBench } from './cases/serve.ts';
+import { startBench } from './cases/start.ts';
 import type { Bench, Figure } from './figures.ts';
 import { cleanUp } from './processes.ts';
 
@@ -26,6 +27,7 @@ const benches: readonly Bench[] = [
   memoryBench,
   scaleBench,
   serveBench,
+  startBench,
 ];
 
 const { values, positionals } = parseArgs({
