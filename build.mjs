@@ -1,6 +1,7 @@
 // Bundles the product into dist: the command line, its children and its threads share their code in chunks, so that a
 // command loads only its own. Packages that are named in `dependencies` stay packages; all others become part of dist,
 // with their licences in dist/THIRD_PARTY_LICENSES.
+import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -35,7 +36,7 @@ const { output } = await build({
   // Only the programs do something when they are loaded: of what a room's face names, each command loads what it uses.
   treeshake: {
     moduleSideEffects: [
-      { test: /\/src\/(cli|child|fetch\/decode-worker|forecast\/forecast-worker)\.ts$/, sideEffects: true },
+      { test: /\/src\/(cli|child|emulator\/emulator-worker|fetch\/decode-worker|forecast\/forecast-worker)\.ts$/, sideEffects: true },
       { test: /\/src\//, sideEffects: false },
     ],
   },
@@ -64,6 +65,10 @@ for (const [name, path] of Object.entries(copied)) cpSync(path, join(dist, name)
 
 const bundled = [...output.flatMap(({ moduleIds = [] }) => moduleIds), ...Object.values(copied)];
 writeFileSync(join(dist, 'THIRD_PARTY_LICENSES'), licencesOf(bundled.filter((id) => id.includes('/node_modules/'))));
+
+// Answers that the books keep are those of this code, whatever its version is called.
+const code = output.flatMap((chunk) => ('code' in chunk ? `${chunk.fileName}\n${chunk.code}` : [])).sort();
+writeFileSync(join(dist, 'build.json'), JSON.stringify({ code: createHash('sha256').update(code.join('\n')).digest('hex') }));
 
 // Help and completion read this: to load all commands takes a second.
 const { allCommands } = await import(join(dist, 'main.js'));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { arch } from 'node:os';
 import { formatInstant, type Instant } from '../time.ts';
-import { nodeVersion, version } from '../version.ts';
+import { buildId, nodeVersion } from '../version.ts';
 import type { Connection, SqlParameters, SqlRow } from './connection.ts';
 import { readSql, type SqlFolder } from './sql-files.ts';
 
@@ -115,12 +115,17 @@ function remembering({
   };
 }
 
+let program: readonly string[] | undefined;
+
 /** Another program, or another Node with other arithmetic, has other answers. */
-const program = [version, nodeVersion, arch()];
+function thisProgram(): readonly string[] {
+  program ??= [buildId(), nodeVersion, arch()];
+  return program;
+}
 
 function keyOf(kind: KeptKind, question: unknown): string {
   return createHash('sha256')
-    .update(JSON.stringify([program, kind, question]))
+    .update(JSON.stringify([thisProgram(), kind, question]))
     .digest('hex');
 }
 
