@@ -77,8 +77,8 @@ export async function run(args: readonly string[], env: Readonly<Record<string, 
 }
 
 /**
- * Seconds of CPU of a program and of its children, from the system's count of processes that have ended. Whatever it
- * exits with: a report of findings is no failure. Nothing else may end meanwhile.
+ * Seconds of CPU of a program and of its children, from the system's count of processes that have ended. Throws if
+ * it did not do its work; findings are no failure. Nothing else may end meanwhile.
  */
 export async function cpuOfEnded(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
   const before = cpuOfEndedChildren();
@@ -87,8 +87,10 @@ export async function cpuOfEnded(args: readonly string[], env: Readonly<Record<s
     stdio: 'ignore',
   });
   children.push(child);
-  await once(child, 'close');
+  const [code] = await once(child, 'close');
   children.splice(children.indexOf(child), 1);
+  // A bug, a mistake on the command line, a machine that failed.
+  if (code === null || [1, 2, 7].includes(code)) throw new Error(`${args.join(' ')} ended with ${code}`);
   return cpuOfEndedChildren() - before;
 }
 
