@@ -3,5 +3,5 @@
 select table_name
 from duckdb_tables()
 where database_name = 'wh' and schema_name = 'ledger'
-  and table_name not in ('applied_files', 'journal', 'billing_dimensions', 'unit_suffixes', 'series_hours', 'kept_answers')
+  and table_name not in ('applied_files', 'journal', 'billing_dimensions', 'unit_suffixes', 'series_hours', 'cached_answers')
 order by table_name;

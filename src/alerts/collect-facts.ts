@@ -31,6 +31,7 @@ import { runChecks } from '../query/index.ts';
 import { completenessOf } from '../reports/index.ts';
 import { formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import {
+  type AnswerCache,
   type Check,
   type CheckResult,
   type ClockReading,
@@ -38,7 +39,6 @@ import {
   completeness,
   contradictions,
   differingCloses,
-  type KeptAnswers,
   type KnownAlert,
   lastClocks,
   readChecks,
@@ -84,7 +84,7 @@ export interface AlertFactsOptions {
   /** Runs the checks, whose SQL may be the user's; by default on the same connection. */
   readonly runChecks?: (checks: readonly Check[], hours: HoursToCheck | undefined) => Promise<readonly CheckResult[]>;
   /** Answers that are known already, and to which new ones are added. */
-  readonly kept?: KeptAnswers | undefined;
+  readonly cache?: AnswerCache | undefined;
   /** Called with the name of each step. */
   readonly onProgress?: ((words: string) => void) | undefined;
 }
@@ -125,7 +125,7 @@ export async function readAlertFacts(
   const unusual = await withOwners(
     connection,
     factsOfAnomalies(anomalies, known, state, asked.anomalyRules),
-    asked.kept,
+    asked.cache,
   );
   const { budgets: asRead, spends } = budgets;
   const named = namedAnomalies(unusual, endedAnomalies(known), anomalies.present);
@@ -192,7 +192,7 @@ async function readBudgetFacts(
     signal,
     forecaster,
     onProgress,
-    kept,
+    cache,
   }: AlertFactsOptions,
   newAnomalies: AnomalyState,
 ): Promise<{
@@ -213,8 +213,8 @@ async function readBudgetFacts(
   const openPeriods = new Map<string, string[]>();
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
   onProgress?.('budgets');
-  const budgets = await withCarried(connection, given, { now, freshnessHours, configured, kept });
-  const spent = await watchedSpends(connection, budgets, { now, freshnessHours, configured, kept, open: openPeriods });
+  const budgets = await withCarried(connection, given, { now, freshnessHours, configured, cache });
+  const spent = await watchedSpends(connection, budgets, { now, freshnessHours, configured, cache, open: openPeriods });
   onProgress?.('forecasts');
   let forecasts: readonly ScopeForecast[] = [];
   let bug: unknown;
@@ -228,7 +228,7 @@ async function readBudgetFacts(
       withoutStored: isForecastStored,
       newAnomalies,
       signal,
-      kept,
+      cache,
       ...(forecaster === undefined ? {} : { forecaster }),
     });
   } catch (error) {
@@ -260,16 +260,16 @@ interface AccountsAsked {
   readonly now: Instant;
   readonly freshnessHours: number;
   readonly configured: readonly string[];
-  readonly kept?: KeptAnswers | undefined;
+  readonly cache?: AnswerCache | undefined;
 }
 
 async function readAccounts(
   connection: Connection,
-  { now, freshnessHours, configured, kept }: AccountsAsked,
+  { now, freshnessHours, configured, cache }: AccountsAsked,
 ): Promise<DataState['accounts']> {
   const accounts: DataState['accounts'][number][] = [];
   const clocks = await lastClocks(connection);
-  for (const { account, completeThrough } of await completeness(connection, kept)) {
+  for (const { account, completeThrough } of await completeness(connection, cache)) {
     const windows = [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))];
     accounts.push({
       account,
@@ -408,14 +408,14 @@ const unrecordedKeys: readonly string[] = [diskKey, alertKey];
 async function readDataState(
   connection: Connection,
   known: readonly KnownAlert[],
-  { now, freshnessHours, configured, overlay, signal, onProgress, runChecks: run, kept }: AlertFactsOptions,
+  { now, freshnessHours, configured, overlay, signal, onProgress, runChecks: run, cache }: AlertFactsOptions,
 ): Promise<DataState> {
-  const accounts = await readAccounts(connection, { now, freshnessHours, configured, kept });
+  const accounts = await readAccounts(connection, { now, freshnessHours, configured, cache });
   onProgress?.('checks');
   const ours = await readChecks(overlay);
   const hours = await hoursToCheck(connection, known);
   const runThem = run ?? ((checks: readonly Check[]) => runAll(connection, checks, signal));
-  const results = await withKnownChecks(ours, hours, kept, runThem);
+  const results = await withKnownChecks(ours, hours, cache, runThem);
   return {
     accounts,
     freshnessHours,

@@ -1,4 +1,4 @@
-import { type Check, type CheckResult, isBuiltIn, type KeptAnswers } from '../warehouse/index.ts';
+import { type AnswerCache, type Check, type CheckResult, isBuiltIn } from '../warehouse/index.ts';
 import type { HoursToCheck } from './hours-to-check.ts';
 
 /**
@@ -8,17 +8,17 @@ import type { HoursToCheck } from './hours-to-check.ts';
 export async function withKnownChecks(
   checks: readonly Check[],
   hours: HoursToCheck | undefined,
-  kept: KeptAnswers | undefined,
+  cache: AnswerCache | undefined,
   run: (checks: readonly Check[], hours: HoursToCheck | undefined) => Promise<readonly CheckResult[]>,
 ): Promise<readonly CheckResult[]> {
   const fromOf = ({ isByMonth, name }: Check) =>
     isByMonth !== true || hours === undefined || hours.whole.includes(name) ? null : hours.from;
   async function knownOf(check: Check): Promise<number | undefined> {
     if (!isBuiltIn(check.file)) return undefined;
-    const found = await kept?.find('check', [check.file.text, fromOf(check)]);
+    const found = await cache?.find('check', [check.file.text, fromOf(check)]);
     if (found !== undefined) return Number(found.answer);
     // Where all hours are right, some of them are.
-    const ofAll = await kept?.find('check', [check.file.text, null]);
+    const ofAll = await cache?.find('check', [check.file.text, null]);
     return ofAll?.answer === 0 ? 0 : undefined;
   }
   const known = new Map<Check, number>();
@@ -30,7 +30,7 @@ export async function withKnownChecks(
   const found = missing.length === 0 ? [] : await run(missing, hours);
   for (const { check, offenders, error } of found) {
     if (isBuiltIn(check.file) && error === undefined && offenders !== undefined)
-      kept?.add('check', [check.file.text, fromOf(check)], offenders);
+      cache?.add('check', [check.file.text, fromOf(check)], offenders);
   }
   return checks.flatMap((check): CheckResult[] => {
     const offenders = known.get(check);

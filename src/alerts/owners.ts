@@ -1,12 +1,12 @@
 import type { AnomalyFact } from '../anomalies/index.ts';
 import { mainDriverOf } from '../main-driver.ts';
-import { type Connection, type KeptAnswers, keptRows } from '../warehouse/index.ts';
+import { type AnswerCache, type Connection, cachedRows } from '../warehouse/index.ts';
 
 /** Facts of anomalies, each with the owner of the resource that drives it on its last day, if the allocation knows one. */
 export async function withOwners(
   connection: Connection,
   facts: readonly AnomalyFact[],
-  kept?: KeptAnswers | undefined,
+  cache?: AnswerCache | undefined,
 ): Promise<AnomalyFact[]> {
   const asked = facts.flatMap(({ account, lastDay, drivers, isOver, state }, place) => {
     if (state !== 'raised' || isOver) return [];
@@ -14,7 +14,7 @@ export async function withOwners(
     return uuid == null ? [] : [{ place, account, resource_uuid: uuid, day: lastDay }];
   });
   if (asked.length === 0) return [...facts];
-  const rows = await keptRows(connection, kept, ['alerts', 'owners_of_resources'], { asked: JSON.stringify(asked) });
+  const rows = await cachedRows(connection, cache, ['alerts', 'owners_of_resources'], { asked: JSON.stringify(asked) });
   const owners = new Map(rows.map((row) => [Number(row['place']), ownerWords(String(row['owner']))]));
   return facts.map((fact, place) => {
     const owner = owners.get(place);

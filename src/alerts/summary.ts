@@ -97,7 +97,7 @@ export async function readCostSummary(
   { budgets: given, anomalyRules, ...asked }: SummaryOptions,
 ): Promise<CostSummary> {
   const { name, period, before } = summaryWindows(kind, asked.now);
-  const all = await completeness(connection, asked.kept);
+  const all = await completeness(connection, asked.cache);
   const expected = all.filter(({ account }) => asked.configured.length === 0 || asked.configured.includes(account));
   const labels = kind === 'weekly' ? ['The week', 'The week before'] : ['The month', 'The month before'];
   const [gaps = [], gapsBefore = []] = [period, before].map((window, index) =>

@@ -1,5 +1,5 @@
 import { hourMs, type Instant } from '../time.ts';
-import type { Connection, KeptAnswers } from '../warehouse/index.ts';
+import type { AnswerCache, Connection } from '../warehouse/index.ts';
 import type { Budget, BudgetScope, PlannedChange } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';
 import type { ChangePart } from './planned-change.ts';
@@ -15,10 +15,10 @@ export async function changeParts(
   budget: Pick<Budget, 'scope'>,
   changes: readonly PlannedChange[],
   completeThrough: Instant,
-  kept?: KeptAnswers | undefined,
+  cache?: AnswerCache | undefined,
 ): Promise<readonly ChangePart[]> {
   const parts: ChangePart[] = [];
-  for (const change of changes) parts.push(await partOf(connection, budget, change, completeThrough, kept));
+  for (const change of changes) parts.push(await partOf(connection, budget, change, completeThrough, cache));
   return parts;
 }
 
@@ -27,7 +27,7 @@ async function partOf(
   budget: Pick<Budget, 'scope'>,
   change: PlannedChange,
   completeThrough: Instant,
-  kept: KeptAnswers | undefined,
+  cache: AnswerCache | undefined,
 ): Promise<ChangePart> {
   const isPercent = 'percent' in change.effect;
   if (!isPercent && budget.scope.unit !== undefined) {
@@ -46,7 +46,7 @@ async function partOf(
   const [part, all] = await costsOf(
     connection,
     [both, whole].map((scope) => ({ budget: { scope }, ...window })),
-    kept,
+    cache,
   );
   if (all === undefined || all.total <= 0n) {
     return { change, share: undefined, reason: 'its share is unknown: its scope had no costs in the last 28 days' };
@@ -63,14 +63,14 @@ export async function changePartsOf(
   { account, workspace, resourceType }: Extract<ForecastScope, { kind: 'workspace' }>,
   changes: readonly PlannedChange[],
   completeThrough: Instant,
-  kept?: KeptAnswers | undefined,
+  cache?: AnswerCache | undefined,
 ): Promise<readonly ChangePart[]> {
   const scope = {
     account: [account],
     ...(workspace === null ? {} : { workspace: [workspace] }),
     ...(resourceType === null ? {} : { resource_type: [resourceType] }),
   };
-  const parts = await changeParts(connection, { scope }, changes, completeThrough, kept);
+  const parts = await changeParts(connection, { scope }, changes, completeThrough, cache);
   return parts.map((part) => {
     const { change } = part;
     const isElsewhere =

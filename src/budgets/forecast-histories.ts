@@ -12,7 +12,7 @@ import {
   type PeriodKind,
   type Window,
 } from '../time.ts';
-import { type Completeness, type Connection, type KeptAnswers, readSql, type SqlRow } from '../warehouse/index.ts';
+import { type AnswerCache, type Completeness, type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
 import type { Budget } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';
 import { type AnomaliesKnown, anomaliesLeftOut, type KnownAnomaly } from './known-anomalies.ts';
@@ -114,7 +114,7 @@ export async function readHistories(
   ofBudgets: readonly (ForecastWindow & { readonly budget: Budget; readonly reason: string | undefined })[],
   ofAccounts: readonly (ForecastWindow & { readonly account: string })[],
   unusual: UnusualKnown,
-  kept?: KeptAnswers | undefined,
+  cache?: AnswerCache | undefined,
 ): Promise<ScopeHistory[]> {
   const isOurs = (window: ForecastWindow) => JSON.stringify(window.cut) === JSON.stringify(cut);
   const budgets = ofBudgets.filter((line) => isOurs(line) && line.reason === undefined);
@@ -126,15 +126,15 @@ export async function readHistories(
   if (ofUsage.length > 0 && ofUsage.length < budgets.length + accounts.length) {
     const others = budgets.filter((line) => !isUsage(line));
     return [
-      ...(await readHistories(connection, cut, others, accounts, unusual, kept)),
-      ...(await readHistories(connection, cut, ofUsage, [], unusual, kept)),
+      ...(await readHistories(connection, cut, others, accounts, unusual, cache)),
+      ...(await readHistories(connection, cut, ofUsage, [], unusual, cache)),
     ];
   }
   const { end, hours } = endOf(cut);
   const stepMs = cut.stepHours * hourMs;
   const scopes = budgets.map(({ budget }) => budget);
-  const costs = await readSteps(connection, cut, { scopes, hasPlaces: accounts.length > 0 }, kept);
-  const leftOut = await readLeftOut(connection, { ...cut, firstHours: hours }, unusual, kept);
+  const costs = await readSteps(connection, cut, { scopes, hasPlaces: accounts.length > 0 }, cache);
+  const leftOut = await readLeftOut(connection, { ...cut, firstHours: hours }, unusual, cache);
   function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): ScopeHistory {
     const begin = scope.kind === 'budget' ? end - historyDays[cut.stepHours] * dayMs : startOfPlaces(end);
     // The first step whose hours are all in the books.
@@ -182,17 +182,17 @@ async function readSteps(
   connection: Connection,
   cut: Cut,
   { scopes, hasPlaces }: { readonly scopes: readonly Budget[]; readonly hasPlaces: boolean },
-  kept: KeptAnswers | undefined,
+  cache: AnswerCache | undefined,
 ): Promise<{ readonly ofScopes: readonly (readonly StepRow[])[]; readonly ofPlaces: readonly PlaceSteps[] }> {
   const { end, hours } = endOf(cut);
   const text = await readSql('forecasts', 'steps');
   const questions = scopes.map(({ scope }) => [text, cut, historyDays[cut.stepHours], scopeForSql(scope)]);
   const aboutPlaces = [text, cut, workspaceHistoryDays, activeDays, mostWorkspaces];
   const known = await Promise.all(
-    questions.map(async (question) => (await kept?.find('steps', question))?.answer as StepRow[] | undefined),
+    questions.map(async (question) => (await cache?.find('steps', question))?.answer as StepRow[] | undefined),
   );
   const knownPlaces = hasPlaces
-    ? ((await kept?.find('places', aboutPlaces))?.answer as PlaceSteps[] | undefined)
+    ? ((await cache?.find('places', aboutPlaces))?.answer as PlaceSteps[] | undefined)
     : ([] as const);
   const missing = [...scopes.keys()].filter((place) => known[place] === undefined);
   if (missing.length === 0 && knownPlaces !== undefined) {
@@ -221,8 +221,8 @@ async function readSteps(
     if (row['scope'] !== null) read[Number(row['scope'])]?.push(step);
     else addToPlace(places, row, step, (startOfPlaces(end) / hourMs - cut.align) / cut.stepHours);
   }
-  for (const [place, index] of missing.entries()) kept?.add('steps', questions[index], read[place]);
-  if (knownPlaces === undefined) kept?.add('places', aboutPlaces, [...places.values()]);
+  for (const [place, index] of missing.entries()) cache?.add('steps', questions[index], read[place]);
+  if (knownPlaces === undefined) cache?.add('places', aboutPlaces, [...places.values()]);
   return {
     ofScopes: scopes.map((_, index) => known[index] ?? read[missing.indexOf(index)] ?? []),
     ofPlaces: knownPlaces ?? [...places.values()],
@@ -246,10 +246,10 @@ async function readLeftOut(
   connection: Connection,
   cut: Cut & StepsCut,
   { anomalies, holidays }: UnusualKnown,
-  kept: KeptAnswers | undefined,
+  cache: AnswerCache | undefined,
 ): Promise<readonly LeftOut[]> {
   const known = anomaliesLeftOut(anomalies, cut.completeThrough);
-  return leftOutOf(known, await readDayShares(connection, cut, known, kept), cut, holidays);
+  return leftOutOf(known, await readDayShares(connection, cut, known, cache), cut, holidays);
 }
 
 /** The history of a scope from its costs, with and without what is unusual in them. Pure. */

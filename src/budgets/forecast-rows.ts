@@ -3,7 +3,7 @@ import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, formatInstant, type Instant, type PeriodKind } from '../time.ts';
 import type { ForecastRow, ForecastScopeRow } from '../warehouse/index.ts';
 import type { Budget } from './budget.ts';
-import type { ForecastOrigin } from './kept-forecasts.ts';
+import type { ForecastOrigin } from './cached-forecasts.ts';
 import { type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
 import { scopeForSql } from './spend.ts';
 import { accountOf, dayIn } from './thresholds.ts';

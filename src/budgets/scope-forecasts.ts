@@ -9,8 +9,9 @@ import {
   type PeriodKind,
   type Window,
 } from '../time.ts';
-import { type Connection, completeness, forecastKey, type KeptAnswers, knownForecasts } from '../warehouse/index.ts';
+import { type AnswerCache, type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
 import { amountIn, type Budget, budgetCalendar, noForecastOf, type PlannedChange } from './budget.ts';
+import { cachingForecaster, type ForecastOrigin } from './cached-forecasts.ts';
 import { changeParts, changePartsOf } from './change-shares.ts';
 import {
   cutsOf,
@@ -21,7 +22,6 @@ import {
 } from './forecast-histories.ts';
 import { type ForecastScope, type ScopeForecast, scopeRow } from './forecast-rows.ts';
 import { withGoingOn } from './going-on.ts';
-import { type ForecastOrigin, keptForecaster } from './kept-forecasts.ts';
 import { type KnownAnomaly, type NewEvaluation, readAnomaliesKnown } from './known-anomalies.ts';
 import { type Forecaster, forecastByEngine, forecastPeriod, historyDays, type PeriodAsked } from './period-forecast.ts';
 import { type ChangePart, withChanges } from './planned-change.ts';
@@ -45,7 +45,7 @@ export interface ForecastsAsked {
   readonly forecaster?: Forecaster;
   /**
    * Whether to skip forecasts that the books have already, except for budgets with a forecast threshold. The books store
-   * only the first forecast of a scope from one instant, so another would be discarded. With `kept`, what the engine makes of
+   * only the first forecast of a scope from one instant, so another would be discarded. With a cache, what the engine makes of
    * their histories is added to it all the same.
    */
   readonly withoutStored?: boolean;
@@ -54,7 +54,7 @@ export interface ForecastsAsked {
   /** Changes to add to forecasts of workspaces: by default those of the budget file. A budget has its own. */
   readonly changes?: readonly PlannedChange[];
   /** Answers that are known already, such as forecasts that a run has stored, and to which new ones are added. */
-  readonly kept?: KeptAnswers | undefined;
+  readonly cache?: AnswerCache | undefined;
 }
 
 /** The number of latest steps that a forecast includes. */
@@ -65,17 +65,17 @@ const recentSteps = 14;
  * the first unproven hour, so that it never counts as 0.
  */
 export async function readForecasts(connection: Connection, asked: ForecastsAsked): Promise<ScopeForecast[]> {
-  const { budgets, workspaces = [], signal, progress, kept } = asked;
+  const { budgets, workspaces = [], signal, progress, cache } = asked;
   const { withoutStored = false, holidays = new Set(), changes = budgets[0]?.changes ?? [] } = asked;
   const { ofBudgets, ofAccounts } = await windowsAsked(connection, asked);
   const known: ReadonlySet<string> = withoutStored
     ? await keysStored(connection, [...ofBudgets, ...ofAccounts])
     : new Set();
-  const spent = await spentOf(connection, ofBudgets, kept);
+  const spent = await spentOf(connection, ofBudgets, cache);
   const anomalies = await readAnomaliesKnown(connection, asked.now - historyDays[24] * dayMs, asked.newAnomalies);
   const histories: ScopeHistory[] = [];
   for (const cut of cutsOf([...ofBudgets, ...ofAccounts])) {
-    histories.push(...(await readHistories(connection, cut, ofBudgets, ofAccounts, { anomalies, holidays }, kept)));
+    histories.push(...(await readHistories(connection, cut, ofBudgets, ofAccounts, { anomalies, holidays }, cache)));
   }
 
   const made = maker(asked);
@@ -92,7 +92,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
   for (const { budget, reason = 'no hour of it is complete yet', period, completeThrough } of ofBudgets) {
     const scope = { kind: 'budget', budget } as const;
     const isStored = !isForecastAsked(budget) && isKnown(scope, budget.period, period, completeThrough);
-    if (isStored && kept === undefined) continue;
+    if (isStored && cache === undefined) continue;
     const own = spent.get(budget);
     const history = histories.find(({ scope }) => scope.kind === 'budget' && scope.budget === budget);
     const { forecast, ...others } =
@@ -101,7 +101,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
         : await made(
             { period, completeThrough, spent: own, steps: history.steps, timeZone: budget.timeZone },
             history.anomalies,
-            (through) => changeParts(connection, budget, budget.changes ?? [], through, kept),
+            (through) => changeParts(connection, budget, budget.changes ?? [], through, cache),
             budget.scope.unit,
           );
     const amount = amountIn(budget, period.name);
@@ -126,10 +126,10 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     if (window?.completeThrough === undefined) continue;
     const { period, completeThrough } = window;
     const isStored = isKnown(scope, 'monthly', period, completeThrough);
-    if (isStored && kept === undefined) continue;
+    if (isStored && cache === undefined) continue;
     const own = spentFrom(period.start);
     const found = await made({ period, completeThrough, spent: own, steps }, unusual, (through) =>
-      changePartsOf(connection, scope, changes, through, kept),
+      changePartsOf(connection, scope, changes, through, cache),
     );
     if (!isStored) {
       const known = { period, completeThrough, spent: own, amount: undefined };
@@ -141,12 +141,13 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
 }
 
 /** Makes the forecast of a scope from its history: what the engine makes of it or made before, changed by plans and anomalies. */
-function maker({ holidays = new Set(), kept, forecaster: given }: ForecastsAsked) {
+function maker({ holidays = new Set(), cache, forecaster: given }: ForecastsAsked) {
   let origin: ForecastOrigin | undefined;
   function onMade(of: ForecastOrigin): void {
     origin = of;
   }
-  const forecaster = given ?? (kept === undefined ? forecastByEngine : keptForecaster(kept, forecastByEngine, onMade));
+  const forecaster =
+    given ?? (cache === undefined ? forecastByEngine : cachingForecaster(cache, forecastByEngine, onMade));
   return async (
     input: PeriodAsked,
     unusual: readonly KnownAnomaly[],
@@ -166,13 +167,13 @@ function maker({ holidays = new Set(), kept, forecaster: given }: ForecastsAsked
 /** What to forecast of each budget and account: its period, and why it has no forecast if that is known already. */
 async function windowsAsked(
   connection: Connection,
-  { budgets, configured, withWorkspaces, now, kept }: ForecastsAsked,
+  { budgets, configured, withWorkspaces, now, cache }: ForecastsAsked,
 ): Promise<{
   readonly ofBudgets: (ForecastWindow & { readonly budget: Budget; readonly reason: string | undefined })[];
   readonly ofAccounts: (ForecastWindow & { readonly account: string })[];
 }> {
-  const accounts = await completeness(connection, kept);
-  const unanswerable = await unanswerableOf(connection, budgets, kept);
+  const accounts = await completeness(connection, cache);
+  const unanswerable = await unanswerableOf(connection, budgets, cache);
   const ofBudgets = budgets.map((budget) => {
     const reason = noForecastOf(budget) ?? unanswerable.get(budget)?.[0];
     const ours = expectedOf(budget, accounts, configured);
@@ -207,7 +208,7 @@ export function withForecasts<T extends Spend>(spends: readonly T[], forecasts: 
 async function spentOf(
   connection: Connection,
   lines: readonly (ForecastWindow & { readonly budget: Budget; readonly reason: string | undefined })[],
-  kept: KeptAnswers | undefined,
+  cache: AnswerCache | undefined,
 ): Promise<ReadonlyMap<Budget, bigint>> {
   const asked = lines.flatMap(({ budget, reason, period, completeThrough }) =>
     completeThrough === undefined || reason !== undefined
@@ -215,6 +216,6 @@ async function spentOf(
       : [{ budget, start: period.start, end: completeThrough } satisfies Window & { budget: Budget }],
   );
   const begun = asked.filter(({ start, end }) => start < end);
-  const costs = begun.length === 0 ? [] : await costsOf(connection, begun, kept);
+  const costs = begun.length === 0 ? [] : await costsOf(connection, begun, cache);
   return new Map(asked.map((line) => [line.budget, costs[begun.indexOf(line)]?.total ?? 0n]));
 }

@@ -4,9 +4,9 @@ import { formatTable, sparkline, type TableLayout, wrapped } from '../terminal/i
 import { type CalendarPeriod, dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../time.ts';
 import { shownAmount, usdUnit, wholeInUnit } from '../unit-format.ts';
 import { amountIn, type Budget, carriedIn, plannedIn, type Threshold, unitOf } from './budget.ts';
+import { describeOrigins, originJson } from './cached-forecasts.ts';
 import type { ScopeForecast } from './forecast-rows.ts';
 import { forecastSentence, perWords } from './forecast-words.ts';
-import { describeOrigins, originJson } from './kept-forecasts.ts';
 import { forecastLevel } from './period-forecast.ts';
 import { changeJson, describeChanges } from './planned-change.ts';
 import type { SpendNow } from './spend.ts';

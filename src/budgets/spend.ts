@@ -3,11 +3,11 @@ import { nearest } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, formatInstant, hourMs, hoursIn, type Instant, type Window } from '../time.ts';
 import {
+  type AnswerCache,
   type Completeness,
   type Connection,
+  cachedRows,
   completeness,
-  type KeptAnswers,
-  keptRows,
   readSql,
   type SqlRow,
 } from '../warehouse/index.ts';
@@ -48,7 +48,7 @@ export interface SpendsAsked {
   /** Accounts that the configuration names; empty means all. No new data is expected for others. */
   readonly configured: readonly string[];
   /** Answers that are known already, and to which new ones are added. */
-  readonly kept?: KeptAnswers | undefined;
+  readonly cache?: AnswerCache | undefined;
 }
 
 /** Hours of a burn rate: whole weeks, so that every weekday counts the same. */
@@ -80,7 +80,7 @@ export async function readSpends(
       costsOf(
         connection,
         windows.map((window) => ({ budget, ...window })),
-        given.kept,
+        given.cache,
       ),
     );
     spends.push(made);
@@ -92,16 +92,16 @@ export async function readSpends(
 async function readSums(
   connection: Connection,
   asked: readonly { readonly budget: Budget; readonly period: CalendarPeriod }[],
-  { now, freshnessHours, configured, kept }: SpendsAsked,
+  { now, freshnessHours, configured, cache }: SpendsAsked,
 ): Promise<SpendNow[]> {
-  const accounts = await completeness(connection, kept);
+  const accounts = await completeness(connection, cache);
   const distinct = [...new Set(asked.map(({ budget }) => budget))];
   const partsByBudget = new Map(distinct.map((budget) => [budget, partsOf(budget)]));
-  const unanswerable = await unanswerableOf(connection, [...distinct, ...[...partsByBudget.values()].flat()], kept);
+  const unanswerable = await unanswerableOf(connection, [...distinct, ...[...partsByBudget.values()].flat()], cache);
   const unread = asked.some(({ budget }) => budget.scope.label !== undefined)
-    ? await unreadListings(connection, kept)
+    ? await unreadListings(connection, cache)
     : [];
-  const dimensions = await dimensionsCounted(connection, distinct, kept);
+  const dimensions = await dimensionsCounted(connection, distinct, cache);
   const lines = asked.map(({ budget, period }) => {
     const ours = accounts.filter(({ account }) => budget.scope.account?.includes(account) ?? true);
     const expected = expectedOf(budget, accounts, configured);
@@ -126,11 +126,11 @@ async function readSums(
     };
   });
   const spendWindows = lines.flatMap(windowsOf);
-  const costs = await costsOf(connection, spendWindows, kept);
+  const costs = await costsOf(connection, spendWindows, cache);
   const covered = await coveredHours(
     connection,
     lines.map(({ period }) => period),
-    kept,
+    cache,
   );
   return lines.map(({ budget, period, accounts: ours, completeThrough, burning, isAnswerable, parts, gaps }, line) => {
     const costOf = (of: string) =>
@@ -161,12 +161,14 @@ async function readSums(
 async function dimensionsCounted(
   connection: Connection,
   given: readonly Budget[],
-  kept: KeptAnswers | undefined,
+  cache: AnswerCache | undefined,
 ): Promise<ReadonlyMap<Budget, readonly string[]>> {
   const budgets = given.filter(({ scope }) => scope.unit !== undefined);
   const counted = new Map<Budget, string[]>(budgets.map((budget) => [budget, []]));
   if (budgets.length === 0) return counted;
-  const rows = await keptRows(connection, kept, ['budgets', 'dimensions_counted'], { scopes: scopesForSql(budgets) });
+  const rows = await cachedRows(connection, cache, ['budgets', 'dimensions_counted'], {
+    scopes: scopesForSql(budgets),
+  });
   for (const row of rows) {
     const budget = budgets[Number(row['id'])];
     if (budget !== undefined) counted.get(budget)?.push(String(row['billing_dimension']));
@@ -239,7 +241,7 @@ export async function watchedSpends(
   budgets: readonly Budget[],
   { open, ...asked }: WatchAsked,
 ): Promise<SpendNow[]> {
-  const accounts = await completeness(connection, asked.kept);
+  const accounts = await completeness(connection, asked.cache);
   const evaluated = await evaluatedThrough(connection);
   const periods = budgets.flatMap((budget) => {
     const expected = expectedOf(budget, accounts, asked.configured);
@@ -336,9 +338,9 @@ interface UnreadListing {
 
 async function unreadListings(
   connection: Connection,
-  kept: KeptAnswers | undefined,
+  cache: AnswerCache | undefined,
 ): Promise<readonly UnreadListing[]> {
-  return (await keptRows(connection, kept, ['budgets', 'labels_missing'])).map((row) => {
+  return (await cachedRows(connection, cache, ['budgets', 'labels_missing'])).map((row) => {
     const { account, resource_type: type, outcome } = row;
     const readAt = formatInstant(Number(row['read_at']));
     const sentence = `labels may be missing: the ${type} listing of ${account} was ${outcome} at ${readAt}`;
@@ -366,10 +368,10 @@ export interface Cost {
 export async function costsOf(
   connection: Connection,
   spendWindows: readonly SpendWindow[],
-  kept?: KeptAnswers | undefined,
+  cache?: AnswerCache | undefined,
 ): Promise<(Cost | undefined)[]> {
   const questions = await Promise.all(spendWindows.map(questionOf));
-  const known = await Promise.all(questions.map((question) => kept?.find('cost', question)));
+  const known = await Promise.all(questions.map((question) => cache?.find('cost', question)));
   const missing = [...spendWindows.keys()].filter((index) => known[index] === undefined);
   const read = await readCosts(
     connection,
@@ -377,7 +379,7 @@ export async function costsOf(
   );
   for (const [place, index] of missing.entries()) {
     const cost = read[place];
-    kept?.add('cost', questions[index], cost === undefined ? null : { ...cost, total: String(cost.total) });
+    cache?.add('cost', questions[index], cost === undefined ? null : { ...cost, total: String(cost.total) });
   }
   return spendWindows.map((_, index): Cost | undefined => {
     const found = known[index];
@@ -446,14 +448,14 @@ function toDriver(row: SqlRow, cost: bigint): Driver {
 async function coveredHours(
   connection: Connection,
   windows: readonly Window[],
-  kept: KeptAnswers | undefined,
+  cache: AnswerCache | undefined,
 ): Promise<readonly { readonly spendWindow: number; readonly account: string; readonly hours: number }[]> {
   const spendWindows = windows.map(({ start, end }, index) => ({
     spend_window: index,
     start: formatInstant(start),
     end: formatInstant(end),
   }));
-  const rows = await keptRows(connection, kept, ['budgets', 'covered_hours'], {
+  const rows = await cachedRows(connection, cache, ['budgets', 'covered_hours'], {
     spend_windows: JSON.stringify(spendWindows),
   });
   return rows.map((row) => ({
@@ -525,10 +527,10 @@ type EntryGroup = keyof typeof entryGroups;
 async function knownEntries(
   connection: Connection,
   group: EntryGroup,
-  kept: KeptAnswers | undefined,
+  cache: AnswerCache | undefined,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const known = new Map<string, string[]>();
-  const rows = await keptRows(connection, kept, ['budgets', entryGroups[group].file]);
+  const rows = await cachedRows(connection, cache, ['budgets', entryGroups[group].file]);
   for (const { entry_key: key, entry_value: value } of rows) {
     const values = known.get(String(key)) ?? [];
     if (value !== null && value !== undefined) values.push(String(value));
@@ -541,13 +543,13 @@ async function knownEntries(
 export async function unanswerableOf(
   connection: Connection,
   budgets: readonly Budget[],
-  kept?: KeptAnswers | undefined,
+  cache?: AnswerCache | undefined,
 ): Promise<ReadonlyMap<Budget, readonly string[]>> {
   const reasons = new Map<Budget, string[]>();
   for (const group of ['label', 'owner'] as const) {
     const own = budgets.filter(({ scope }) => scope[group] !== undefined);
     if (own.length === 0) continue;
-    const known = await knownEntries(connection, group, kept);
+    const known = await knownEntries(connection, group, cache);
     const { words, whatToDo } = entryGroups[group];
     const isEmpty = [...known.values()].every((values) => values.length === 0);
     for (const budget of own) {
@@ -568,7 +570,7 @@ export async function unanswerableOf(
 export async function namesNotFound(
   connection: Connection,
   given: readonly Budget[],
-  kept?: KeptAnswers | undefined,
+  cache?: AnswerCache | undefined,
 ): Promise<string[]> {
   const budgets = given.flatMap((budget) => [budget, ...partsOf(budget)]);
   const named = budgets.flatMap(({ name, scope }) =>
@@ -578,7 +580,7 @@ export async function namesNotFound(
   );
   // Only resource names may contain a star; all other values match only themselves.
   const asked = named.map(({ key, value }) => ({ key, value, pattern: likePattern(value) }));
-  const rows = await keptRows(connection, kept, ['budgets', 'values_not_found'], { asked: JSON.stringify(asked) });
+  const rows = await cachedRows(connection, cache, ['budgets', 'values_not_found'], { asked: JSON.stringify(asked) });
   const sentences = named.flatMap(({ budget, key, value }) => {
     const row = rows.find((found) => found['scope_key'] === key && found['scope_value'] === value);
     if (row === undefined) return [];
@@ -587,7 +589,7 @@ export async function namesNotFound(
   });
   for (const group of ['label', 'owner'] as const) {
     if (!budgets.some(({ scope }) => scope[group] !== undefined)) continue;
-    const known = await knownEntries(connection, group, kept);
+    const known = await knownEntries(connection, group, cache);
     for (const { name, scope } of budgets) {
       for (const [key, values] of Object.entries(scope[group] ?? {})) {
         const there = known.get(key) ?? [];
@@ -597,7 +599,7 @@ export async function namesNotFound(
       }
     }
   }
-  for (const [{ name, scope }, dimensions] of await dimensionsCounted(connection, given, kept)) {
+  for (const [{ name, scope }, dimensions] of await dimensionsCounted(connection, given, cache)) {
     if (dimensions.length > 0) continue;
     sentences.push(`budget ${name}: no usage of its scope in the books is in ${unitOfBooks(scope.unit ?? '')}`);
   }

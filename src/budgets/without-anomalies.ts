@@ -1,7 +1,7 @@
 import { dayName } from '../days.ts';
 import type { Holidays } from '../month-days.ts';
 import { dayMs, hourMs, type Instant } from '../time.ts';
-import { type Connection, type KeptAnswers, keptRows } from '../warehouse/index.ts';
+import { type AnswerCache, type Connection, cachedRows } from '../warehouse/index.ts';
 import type { Budget } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';
 import { type AnomalyPlace, isSamePlace, type KnownAnomaly } from './known-anomalies.ts';
@@ -39,11 +39,11 @@ export async function readDayShares(
   connection: Connection,
   { align, stepHours, firstHours }: StepsCut,
   anomalies: readonly (AnomalyPlace & Pick<KnownAnomaly, 'firstDay' | 'lastDay'>)[],
-  kept?: KeptAnswers | undefined,
+  cache?: AnswerCache | undefined,
 ): Promise<DayShares> {
   if (anomalies.length === 0) return [];
   const places = byPlace(anomalies);
-  const rows = await keptRows(connection, kept, ['forecasts', 'steps_of_days'], {
+  const rows = await cachedRows(connection, cache, ['forecasts', 'steps_of_days'], {
     ...{ align, step_hours: stepHours, first_hours: firstHours },
     days: JSON.stringify(
       places.map(({ place, members }, index) => ({

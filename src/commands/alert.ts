@@ -32,9 +32,9 @@ import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatSecond, type Instant } from '../time.ts';
 import {
+  answerCache,
   expectBooks,
   type KnownAlert,
-  keptAnswers,
   knownAlerts,
   type NewMessage,
   openBooks,
@@ -73,7 +73,7 @@ export const alertCommand: Command = {
         const unstored = waiting.flatMap((alert) => notStored(alert, stored) ?? []);
         const known = withUnstored(stored, unstored);
         const books = await openPublished(warehouse, context);
-        const kept = keptAnswers(books.connection);
+        const cache = answerCache(books.connection);
         let transitions: Transitions;
         let messages: NewMessage[];
         let completeness: string;
@@ -81,7 +81,7 @@ export const alertCommand: Command = {
         let spends: Outcome['spends'];
         try {
           const read = await readAlertFacts(books.connection, known, {
-            ...{ ...asked, problem, runNumber, kept },
+            ...{ ...asked, problem, runNumber, cache },
             isForecastStored: true,
           });
           const { facts, problem: further, missing, forecasts, anomalies } = read;
@@ -110,7 +110,7 @@ export const alertCommand: Command = {
             level: forecastLevel,
             forecasts: forecasts.flatMap((forecast) => forecastRow(forecast) ?? []),
           });
-          await warehouse.storeAnswers(kept, { runNumber, at });
+          await warehouse.storeAnswers(cache, { runNumber, at });
           await storeAlerts(unstored, warehouse, runNumber, at);
           await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
           await warehouse.rememberChecks();
@@ -291,7 +291,7 @@ async function readOnly(context: CommandContext) {
     const known = await knownAlerts(books.connection);
     const read = await readAlertFacts(books.connection, known, {
       ...{ ...asked, problem },
-      kept: keptAnswers(books.connection),
+      cache: answerCache(books.connection),
     });
     for (const sentence of read.missing) context.tell(`warning: no data: ${sentence}`);
     const everybody = config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify;

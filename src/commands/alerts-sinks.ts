@@ -34,7 +34,7 @@ import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatSecond } from '../time.ts';
-import { type Connection, keptAnswers, knownAlerts, openBooks } from '../warehouse/index.ts';
+import { answerCache, type Connection, knownAlerts, openBooks } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
 import { checkOut, writeWhole } from './out-file.ts';
 
@@ -131,7 +131,7 @@ async function readMessage(
   if (problem !== undefined) throw problem;
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
-    const { message, about } = await read(books.connection, { ...asked, kept: keptAnswers(books.connection) });
+    const { message, about } = await read(books.connection, { ...asked, cache: answerCache(books.connection) });
     const pictures = showsPictures(sink.settings)
       ? await picturesOf(books.connection, message, sink, asked, context)
       : [];

@@ -20,7 +20,7 @@ import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { formatInstant } from '../time.ts';
-import { keptAnswers, openBooks } from '../warehouse/index.ts';
+import { answerCache, openBooks } from '../warehouse/index.ts';
 import { budgetsAsked, exampleBudget, fileAsked } from './budgets-asked.ts';
 import { backtestAnomalyRules, backtestOne } from './budgets-backtest.ts';
 import { convertedBudgets, describeConverted, presentCurrency } from './budgets-in-currency.ts';
@@ -76,8 +76,8 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
   try {
     const { connection } = books;
     const configured = config.accounts.flatMap(({ id }) => id ?? []);
-    const kept = keptAnswers(connection);
-    const known = { now, freshnessHours: config.freshnessHours, configured, kept };
+    const cache = answerCache(connection);
+    const known = { now, freshnessHours: config.freshnessHours, configured, cache };
     const budgets = await withCarried(connection, given, known);
     const asked = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
     const spends = await readSpends(connection, asked, known);
@@ -89,7 +89,7 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
       budgets,
       withWorkspaces: false,
       signal,
-      kept,
+      cache,
     });
     const lines = asked.flatMap(({ budget, period }, index): BudgetNow[] => {
       const [spend, made] = [spends[index], forecasts[index]];
@@ -119,7 +119,7 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
     for (const { of, isOne, sentence } of groupGaps(lines.map(({ spend }) => spend))) {
       context.tell(`warning: ${of} ${isOne ? 'is' : 'are'} not complete: ${sentence}`);
     }
-    for (const sentence of await namesNotFound(connection, budgets, kept)) context.tell(`warning: ${sentence}`);
+    for (const sentence of await namesNotFound(connection, budgets, cache)) context.tell(`warning: ${sentence}`);
     return options.flag('exitCode') ? worstExitCode(lines.map(exitCodeOf)) : exitCodes.done;
   } finally {
     books.close();

@@ -4,7 +4,7 @@ import { demoReports, describeStory, prepareFolder, readStory, startInventedPlat
 import { UsageError } from '../errors.ts';
 import { programs } from '../places.ts';
 import { hourMs } from '../time.ts';
-import { keptAnswers, openBooks, type SqlRow } from '../warehouse/index.ts';
+import { answerCache, openBooks, type SqlRow } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { ingestCommand } from './ingest.ts';
@@ -57,8 +57,8 @@ export const demoCommand: Command = {
       const books = await openBooks(folder, { lockedDown: true });
       try {
         const budgets = loadBudgets(budgetsFile(folder), { now: context.effects.now() }) ?? [];
-        const kept = keptAnswers(books.connection);
-        const asked = { now: context.effects.now(), configured: [], budgets, withWorkspaces: false, kept };
+        const cache = answerCache(books.connection);
+        const asked = { now: context.effects.now(), configured: [], budgets, withWorkspaces: false, cache };
         const forecasts = (await readForecasts(books.connection, asked)).flatMap((made) => forecastRow(made) ?? []);
         const read = await readStory(books.connection, folder, (Date.now() - begun) / 1000);
         const story = {

@@ -15,7 +15,7 @@ import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness, instantOf } from '../reports/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import { keptAnswers, openBooks, ownAnswers } from '../warehouse/index.ts';
+import { answerCache, openBooks, ownAnswers } from '../warehouse/index.ts';
 import type { Command, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import type { BooksContext } from './run-in-child.ts';
@@ -55,8 +55,8 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
     const configured = config.accounts.flatMap(({ id }) => id ?? []);
     const named = isFiltered ? names.map((name) => budgetNamed(name, budgets)) : budgets;
     // Stored answers are of the present books.
-    const kept = asOf === undefined ? keptAnswers(books.connection) : ownAnswers();
-    const spending = { now, freshnessHours: config.freshnessHours, configured, kept };
+    const cache = asOf === undefined ? answerCache(books.connection) : ownAnswers();
+    const spending = { now, freshnessHours: config.freshnessHours, configured, cache };
     const forecasts = await readForecasts(books.connection, {
       now,
       configured,
@@ -70,7 +70,7 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
       ...(isFiltered ? { workspaces } : {}),
       signal,
       progress: context.progress,
-      kept,
+      cache,
     });
     for (const sentence of overSentences(forecasts, now)) context.tell(`warning: ${sentence}`);
     const state = await completenessOf(books.connection, asOf);

@@ -18,7 +18,7 @@ import { alertSinksOf, answersToOf, type LocalConfig, loadConfig } from '../conf
 import { exitCodes, worstExitCode } from '../errors.ts';
 import { completenessOf } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
-import { type Connection, expectBooks, keptAnswers, openBooks } from '../warehouse/index.ts';
+import { answerCache, type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { openPublished } from './open-published.ts';
 import { optionReader } from './options.ts';
@@ -59,7 +59,7 @@ export const summarizeCommand: Command = {
     const { problem, ...before } = alertFactsOptions(config, context);
     if (problem !== undefined) throw problem;
     const message = async (connection: Connection): Promise<Message> => {
-      const asked = { ...before, now: context.effects.now(), kept: keptAnswers(connection) }; // the run may have set the clock back
+      const asked = { ...before, now: context.effects.now(), cache: answerCache(connection) }; // the run may have set the clock back
       const state = await completenessOf(connection);
       const summary = await readCostSummary(connection, period, { ...asked, budgets: asked.budgets ?? [] });
       return {

@@ -12,7 +12,7 @@ import { type AddressPart, budgetAddress } from '../dashboard-address.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import { hourMs, type Instant } from '../time.ts';
-import { keptAnswers } from '../warehouse/index.ts';
+import { answerCache } from '../warehouse/index.ts';
 import { budgetDetail } from './budget-detail.ts';
 import { amountCell, budgetKey, shareCell, stateWords } from './budget-words.ts';
 import { named, table } from './layout.ts';
@@ -126,7 +126,7 @@ async function readLines(
   return view.once(`budgets ${key}`, (connection) =>
     readBudgetsWithStored(connection, budgets, {
       ...{ now, freshnessHours, configured },
-      kept: keptAnswers(connection),
+      cache: answerCache(connection),
     }),
   );
 }

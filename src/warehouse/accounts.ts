@@ -1,8 +1,8 @@
 import { textOrUndefined } from '../optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
+import { type AnswerCache, cachedRows } from './answer-cache.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import type { Recorder } from './journal.ts';
-import { type KeptAnswers, keptRows } from './kept-answers.ts';
 import { allRowsMatch, type TotalDecimals } from './reconciliation.ts';
 import { readSql } from './sql-files.ts';
 import type { WriteClock } from './write-clock.ts';
@@ -214,8 +214,8 @@ export async function coveredWindows(connection: Connection, account: string): P
 }
 
 /** The instants through which the books of each account are complete and settled. */
-export async function completeness(connection: Connection, kept?: KeptAnswers): Promise<Completeness[]> {
-  const rows = await keptRows(connection, kept, ['ledger', 'completeness']);
+export async function completeness(connection: Connection, cache?: AnswerCache): Promise<Completeness[]> {
+  const rows = await cachedRows(connection, cache, ['ledger', 'completeness']);
   return rows.map((row) => ({
     account: String(row['account']),
     historyStart: row['history_start'] === null ? undefined : Number(row['history_start']),

@@ -18,11 +18,11 @@ import {
   storedAnswers,
 } from './alerts.ts';
 import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
+import { type AnswerCache, type MadeBy, storeAnswers } from './answer-cache.ts';
 import { rememberChecks } from './checks.ts';
 import type { Connection } from './connection.ts';
 import { type ForecastsMade, recordForecasts } from './forecasts.ts';
 import type { Recorder } from './journal.ts';
-import { type KeptAnswers, type MadeBy, storeAnswers } from './kept-answers.ts';
 import type { WriteClock } from './write-clock.ts';
 
 /** Alerts, their messages, and the results that they come from. */
@@ -36,7 +36,7 @@ export interface AlertRecords {
   /** Writes forecasts, except those that exist for the same complete-through instant; returns how many. */
   recordForecasts(made: ForecastsMade): Promise<number>;
   /** Stores what an evaluation computed, for readers of the same books, and forgets what is of other books. */
-  storeAnswers(kept: KeptAnswers, madeBy: MadeBy): Promise<void>;
+  storeAnswers(cache: AnswerCache, madeBy: MadeBy): Promise<void>;
   /** Writes the result of an evaluation of anomalies, in one transaction. */
   recordAnomalies(evaluation: AnomalyEvaluation): Promise<void>;
   /** The sinks that received a summary of this name, or are to receive it. */
@@ -64,8 +64,8 @@ export function alertRecords(connection: Connection, recorder: Recorder, clock: 
     recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
     rememberChecks: () => rememberChecks(connection),
     recordForecasts: (made) => recordForecasts(connection, recorder, made),
-    async storeAnswers(kept, madeBy) {
-      const answers = await kept.toStore();
+    async storeAnswers(cache, madeBy) {
+      const answers = await cache.toStore();
       if (answers !== undefined) await storeAnswers(connection, answers, madeBy);
     },
     recordAnomalies: (evaluation) => recordAnomalies(recorder, evaluation),

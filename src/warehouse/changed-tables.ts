@@ -6,7 +6,7 @@ import { hashOf, migrationsOf } from './statements.ts';
 const tablesOfProgram = [
   'ledger.applied_files',
   'ledger.billing_dimensions',
-  'ledger.kept_answers',
+  'ledger.cached_answers',
   'ledger.series_hours',
   'ledger.unit_suffixes',
 ];

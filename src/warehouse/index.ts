@@ -29,6 +29,14 @@ export {
   storedAnswers,
 } from './alerts.ts';
 export type { AnomalyEvaluation, AnomalyRow } from './anomalies.ts';
+export {
+  type AnswerCache,
+  answerCache,
+  answerOf,
+  cachedRows,
+  type MadeBy,
+  ownAnswers,
+} from './answer-cache.ts';
 export { type HoursBetween, lastSeen } from './as-of.ts';
 export { type Books, clearAfterReader, expectBooks, openBooks, wholeSnapshot } from './books.ts';
 export {
@@ -94,14 +102,6 @@ export type {
 export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
 export { JournalLossError, journalFault, journalFolder } from './journal.ts';
 export { type ClosedGaps, closeGaps, type LostEvents } from './journal-gaps.ts';
-export {
-  answerOf,
-  type KeptAnswers,
-  keptAnswers,
-  keptRows,
-  type MadeBy,
-  ownAnswers,
-} from './kept-answers.ts';
 export { logsBeside } from './logs.ts';
 export { allocationInForce } from './month-records.ts';
 export {

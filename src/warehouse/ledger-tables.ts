@@ -77,7 +77,7 @@ export const ledgerTables: readonly LedgerTable[] = [
   // What a night knows of the hours of each series without reading them.
   { name: 'series_hours', asOf: 'never' },
   // What runs have computed for the present state.
-  { name: 'kept_answers', instants: { made_at: 'seen' }, asOf: 'never' },
+  { name: 'cached_answers', instants: { made_at: 'seen' }, asOf: 'never' },
 ];
 
 /** The tables that loads or the program itself write; the journal writes all others. */
@@ -87,7 +87,7 @@ const notJournaled: readonly string[] = [
   'covered',
   'hourly_costs',
   'journal',
-  'kept_answers',
+  'cached_answers',
   'loads',
   'restatements',
   'series',

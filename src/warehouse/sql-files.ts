@@ -39,7 +39,7 @@ export type SqlFolder =
   | 'demo'
   | 'engine'
   | 'lake_views'
-  | 'kept';
+  | 'answer_cache';
 
 /** One SQL file: its header and its text. */
 export interface SqlFile {

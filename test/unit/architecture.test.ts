@@ -318,8 +318,8 @@ describe('the process', () => {
       'src/fetch/decode-elsewhere.ts: decoder', // a thread without work
       'src/fetch/decode.ts: lastColumns', // memory without content
       'src/forecast/augurs.ts: loading', // a loaded module
+      'src/warehouse/answer-cache.ts: program', // the name of this program
       'src/warehouse/database.ts: openFiles', // files that this process has open
-      'src/warehouse/kept-answers.ts: program', // the name of this program
       'src/warehouse/sql-files.ts: builtIn', // texts that come with Costbook
     ]);
   });

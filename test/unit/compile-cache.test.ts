@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compileCacheFolder } from '../../src/compile-cache.ts';
 
-test('compiled code is kept in the cache folder of the user', () => {
+test('compiled code is cached in the cache folder of the user', () => {
   expect(compileCacheFolder({ XDG_CACHE_HOME: '/caches' }, '/home/ada')).toBe('/caches/costbook/compiled');
   expect(compileCacheFolder({}, '/home/ada')).toBe('/home/ada/.cache/costbook/compiled');
   // The specification says that relative paths are to be ignored.

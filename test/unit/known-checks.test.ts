@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withKnownChecks } from '../../src/alerts/known-checks.ts';
 import { MachineError } from '../../src/errors.ts';
+import { ownAnswers } from '../../src/warehouse/answer-cache.ts';
 import { type Check, type CheckResult, readChecks } from '../../src/warehouse/checks.ts';
-import { ownAnswers } from '../../src/warehouse/kept-answers.ts';
 import { newProject } from '../support/project.ts';
 
 const october = { from: Date.UTC(2026, 9, 1), whole: [] };
@@ -38,10 +38,10 @@ function runner(offenders: Readonly<Record<string, number>> = {}, broken?: strin
 
 test('built-in checks are not run again over the same books, those of a project always are', async () => {
   const ours = await checks();
-  const kept = ownAnswers();
+  const cache = ownAnswers();
   const { runs, run } = runner({ [byBooks]: 2 });
-  const first = await withKnownChecks(ours, undefined, kept, run);
-  const second = await withKnownChecks(ours, undefined, kept, run);
+  const first = await withKnownChecks(ours, undefined, cache, run);
+  const second = await withKnownChecks(ours, undefined, cache, run);
   expect(runs).toEqual([[byHours, byBooks, 'mine'], ['mine']]);
   const found = (results: readonly CheckResult[]) => results.map(({ check, offenders }) => [check.name, offenders]);
   expect(found(first)).toEqual([
@@ -58,36 +58,36 @@ test('a check that was right about all hours is right about some; one that was w
     [0, []],
     [3, [byHours]],
   ] as const) {
-    const kept = ownAnswers();
+    const cache = ownAnswers();
     const { runs, run } = runner({ [byHours]: rows });
-    await withKnownChecks(ours, undefined, kept, run);
-    await withKnownChecks(ours, october, kept, run);
+    await withKnownChecks(ours, undefined, cache, run);
+    await withKnownChecks(ours, october, cache, run);
     expect(runs[1]).toEqual([...expected, 'mine']);
   }
 });
 
 test('what was found in some hours says nothing about all hours, or about others', async () => {
   const ours = await checks();
-  const kept = ownAnswers();
+  const cache = ownAnswers();
   const { runs, run } = runner();
-  await withKnownChecks(ours, october, kept, run);
-  await withKnownChecks(ours, { ...october, from: Date.UTC(2026, 8, 1) }, kept, run);
-  await withKnownChecks(ours, { ...october, whole: [byHours] }, kept, run);
-  await withKnownChecks(ours, october, kept, run);
+  await withKnownChecks(ours, october, cache, run);
+  await withKnownChecks(ours, { ...october, from: Date.UTC(2026, 8, 1) }, cache, run);
+  await withKnownChecks(ours, { ...october, whole: [byHours] }, cache, run);
+  await withKnownChecks(ours, october, cache, run);
   expect(runs.slice(1)).toEqual([[byHours, 'mine'], [byHours, 'mine'], ['mine']]);
 });
 
 test('a check that failed is run again', async () => {
   const ours = await checks();
-  const kept = ownAnswers();
+  const cache = ownAnswers();
   const { runs, run } = runner({}, byBooks);
-  await withKnownChecks(ours, undefined, kept, run);
-  const [, again] = await withKnownChecks(ours, undefined, kept, run);
+  await withKnownChecks(ours, undefined, cache, run);
+  const [, again] = await withKnownChecks(ours, undefined, cache, run);
   expect(runs[1]).toEqual([byBooks, 'mine']);
   expect(again?.error?.message).toBe('too long');
 });
 
-test('without kept answers all are run', async () => {
+test('without cached answers all are run', async () => {
   const { runs, run } = runner();
   await withKnownChecks(await checks(), october, undefined, run);
   expect(runs).toEqual([[byHours, byBooks, 'mine']]);

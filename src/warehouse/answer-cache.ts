@@ -6,10 +6,10 @@ import type { Connection, SqlParameters, SqlRow } from './connection.ts';
 import { readSql, type SqlFolder } from './sql-files.ts';
 
 /**
- * What a kept answer is of. `rows`: of a query. `cost`: a budget in a window. `steps`: the history of a budget. `places`: the
+ * What a cached answer is of. `rows`: of a query. `cost`: a budget in a window. `steps`: the history of a budget. `places`: the
  * histories of workspaces. `check`: what a check found. `forecast`: what the forecasting engine made of a series.
  */
-export type KeptKind = 'rows' | 'cost' | 'steps' | 'places' | 'check' | 'forecast';
+export type CachedKind = 'rows' | 'cost' | 'steps' | 'places' | 'check' | 'forecast';
 
 /** The run that computed an answer. */
 export interface MadeBy {
@@ -27,12 +27,12 @@ export interface KnownAnswer {
 /**
  * Answers that the books have for their present state, and those that this command has computed: each is computed once. An
  * answer is found only by the whole question: the texts of its SQL, its values, and the program. Everything that can change an
- * answer besides is in the state of the books (`sql/kept/state.sql`), or else in the question.
+ * answer besides is in the state of the books (`sql/answer_cache/state.sql`), or else in the question.
  */
-export interface KeptAnswers {
-  find(kind: KeptKind, question: unknown): Promise<KnownAnswer | undefined>;
+export interface AnswerCache {
+  find(kind: CachedKind, question: unknown): Promise<KnownAnswer | undefined>;
   /** Adds an answer of this command: data that JSON does not change. */
-  add(kind: KeptKind, question: unknown, answer: unknown): void;
+  add(kind: CachedKind, question: unknown, answer: unknown): void;
   /** What a run has to store; undefined if the books have it all. */
   toStore(): Promise<AnswersToStore | undefined>;
 }
@@ -41,7 +41,7 @@ export interface KeptAnswers {
 export interface AnswersToStore {
   readonly state: string;
   readonly answers: readonly {
-    readonly kind: KeptKind;
+    readonly kind: CachedKind;
     readonly question: string;
     readonly answer: string;
     /** Undefined for answers of this run. */
@@ -55,8 +55,8 @@ interface Stored {
   readonly madeBy: MadeBy;
 }
 
-/** The kept answers of the present books. Not for books as of an instant, with a draft, or with some hours only. */
-export function keptAnswers(connection: Connection): KeptAnswers {
+/** The cached answers of the present books. Not for books as of an instant, with a draft, or with some hours only. */
+export function answerCache(connection: Connection): AnswerCache {
   let state: Promise<string> | undefined;
   const stateNow = () => {
     state ??= readState(connection);
@@ -69,7 +69,7 @@ export function keptAnswers(connection: Connection): KeptAnswers {
 }
 
 /** Answers that only this command has computed: for books whose state no stored answer is of. */
-export function ownAnswers(): KeptAnswers {
+export function ownAnswers(): AnswerCache {
   return remembering({ read: async () => new Map(), stateNow: async () => '' });
 }
 
@@ -77,13 +77,13 @@ function remembering({
   read,
   stateNow,
 }: {
-  read(kind: KeptKind): Promise<ReadonlyMap<string, Stored>>;
+  read(kind: CachedKind): Promise<ReadonlyMap<string, Stored>>;
   stateNow(): Promise<string>;
-}): KeptAnswers {
-  const stored = new Map<KeptKind, Promise<ReadonlyMap<string, Stored>>>();
-  const used = new Map<string, Stored & { readonly kind: KeptKind }>();
-  const added = new Map<string, { readonly kind: KeptKind; readonly answer: unknown }>();
-  function storedOf(kind: KeptKind): Promise<ReadonlyMap<string, Stored>> {
+}): AnswerCache {
+  const stored = new Map<CachedKind, Promise<ReadonlyMap<string, Stored>>>();
+  const used = new Map<string, Stored & { readonly kind: CachedKind }>();
+  const added = new Map<string, { readonly kind: CachedKind; readonly answer: unknown }>();
+  function storedOf(kind: CachedKind): Promise<ReadonlyMap<string, Stored>> {
     const known = stored.get(kind) ?? read(kind);
     stored.set(kind, known);
     return known;
@@ -123,19 +123,19 @@ function thisProgram(): readonly string[] {
   return program;
 }
 
-function keyOf(kind: KeptKind, question: unknown): string {
+function keyOf(kind: CachedKind, question: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify([thisProgram(), kind, question]))
     .digest('hex');
 }
 
 async function readState(connection: Connection): Promise<string> {
-  const [row] = await connection.rows(await readSql('kept', 'state'));
+  const [row] = await connection.rows(await readSql('answer_cache', 'state'));
   return String(row?.['state']);
 }
 
-async function readKind(connection: Connection, kind: KeptKind, state: string): Promise<ReadonlyMap<string, Stored>> {
-  const rows = await connection.rows(await readSql('kept', 'of_kind'), { kind, state });
+async function readKind(connection: Connection, kind: CachedKind, state: string): Promise<ReadonlyMap<string, Stored>> {
+  const rows = await connection.rows(await readSql('answer_cache', 'of_kind'), { kind, state });
   return new Map(
     rows.map((row) => {
       const madeBy = { runNumber: Number(row['run_number']), at: Number(row['made_at']) };
@@ -146,27 +146,27 @@ async function readKind(connection: Connection, kind: KeptKind, state: string): 
 
 /** The answer to a question: a known one, or else the computed one, which is added. */
 export async function answerOf<T>(
-  kept: KeptAnswers | undefined,
-  kind: KeptKind,
+  cache: AnswerCache | undefined,
+  kind: CachedKind,
   question: unknown,
   compute: () => Promise<T>,
 ): Promise<T> {
-  const known = await kept?.find(kind, question);
+  const known = await cache?.find(kind, question);
   if (known !== undefined) return known.answer as T;
   const answer = await compute();
-  kept?.add(kind, question, answer);
+  cache?.add(kind, question, answer);
   return answer;
 }
 
 /** The rows of a built-in query, which it gives whenever it is asked of the same books: it must not read the clock. */
-export async function keptRows(
+export async function cachedRows(
   connection: Connection,
-  kept: KeptAnswers | undefined,
+  cache: AnswerCache | undefined,
   [folder, name]: readonly [SqlFolder, string],
   parameters: SqlParameters = {},
 ): Promise<SqlRow[]> {
   const text = await readSql(folder, name);
-  return answerOf(kept, 'rows', [text, parameters], () => connection.rows(text, parameters));
+  return answerOf(cache, 'rows', [text, parameters], () => connection.rows(text, parameters));
 }
 
 /** Stores the answers of a run, and forgets those for other states of the books. */
@@ -175,7 +175,7 @@ export async function storeAnswers(
   { state, answers }: AnswersToStore,
   { runNumber, at }: MadeBy,
 ): Promise<void> {
-  const text = await readSql('kept', 'keep');
+  const text = await readSql('answer_cache', 'store');
   const rows = answers.map(({ madeBy = { runNumber, at }, ...answer }) => ({
     ...answer,
     run_number: madeBy.runNumber,

@@ -1,7 +1,7 @@
 import type { Forecast } from '../forecast/index.ts';
 import { engineVersion } from '../forecast/index.ts';
 import { formatSecond } from '../time.ts';
-import type { KeptAnswers, MadeBy } from '../warehouse/index.ts';
+import type { AnswerCache, MadeBy } from '../warehouse/index.ts';
 import type { Forecaster } from './period-forecast.ts';
 
 /** The run that stored a forecast; `now` if this command computed it. */
@@ -12,8 +12,8 @@ export type ForecastOrigin = MadeBy | 'now';
  * every step without what is unusual, the horizon, the zone and the holidays, and the version of the engine. So a stored forecast
  * is used only if the engine would make the same one again. `onMade` gets the origin of each.
  */
-export function keptForecaster(
-  kept: KeptAnswers,
+export function cachingForecaster(
+  cache: AnswerCache,
   forecaster: Forecaster,
   onMade: (origin: ForecastOrigin) => void,
   version: string = engineVersion,
@@ -21,11 +21,11 @@ export function keptForecaster(
   return async (history, horizon, options) => {
     const { holidays = new Set(), ...others } = options;
     const question = [version, history, horizon, others, [...holidays].sort()];
-    const known = await kept.find('forecast', question);
+    const known = await cache.find('forecast', question);
     onMade(known?.madeBy ?? 'now');
     if (known !== undefined) return known.answer as Forecast;
     const forecast = await forecaster(history, horizon, options);
-    kept.add('forecast', question, forecast);
+    cache.add('forecast', question, forecast);
     return forecast;
   };
 }

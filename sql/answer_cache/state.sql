@@ -1,6 +1,6 @@
---! about: A text that changes when anything changes that a kept answer may depend on: the rows of the small tables, the number of
+--! about: A text that changes when anything changes that a cached answer may depend on: the rows of the small tables, the number of
 --! about: hourly costs and restatements, which only loads write, the views, and the version of DuckDB. Nothing that an evaluation
---! about: of alerts writes is part of it. Each table of the ledger is here or in none of the queries with kept answers; a test
+--! about: of alerts writes is part of it. Each table of the ledger is here or in none of the queries with cached answers; a test
 --! about: shows it.
 with parts as (
   select 'account_runs' as part, count(*) as row_count, sum(hash(account_runs)) as hash from ledger.account_runs

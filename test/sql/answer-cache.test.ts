@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Budget } from '../../src/budgets/budget.ts';
+import { cachingForecaster } from '../../src/budgets/cached-forecasts.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import type { ScopeForecast } from '../../src/budgets/forecast-rows.ts';
-import { keptForecaster } from '../../src/budgets/kept-forecasts.ts';
 import { readForecasts } from '../../src/budgets/scope-forecasts.ts';
 import { readSpends, type SpendNow } from '../../src/budgets/spend.ts';
 import { calendarOf } from '../../src/time.ts';
+import { type AnswerCache, answerCache, ownAnswers, storeAnswers } from '../../src/warehouse/answer-cache.ts';
 import type { Connection } from '../../src/warehouse/connection.ts';
-import { type KeptAnswers, keptAnswers, ownAnswers, storeAnswers } from '../../src/warehouse/kept-answers.ts';
 import { ledgerTables } from '../../src/warehouse/ledger-tables.ts';
 import { readSql, readSqlFolder } from '../../src/warehouse/sql-files.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
@@ -52,8 +52,8 @@ interface Answers {
 }
 
 /** What `budgets` and `forecast` need of the books. */
-async function answers(connection: Connection, kept?: KeptAnswers, given = budgets()): Promise<Answers> {
-  const asked = { now, configured: [], freshnessHours: 48, kept };
+async function answers(connection: Connection, cache?: AnswerCache, given = budgets()): Promise<Answers> {
+  const asked = { now, configured: [], freshnessHours: 48, cache };
   const period = calendarOf('monthly', 'UTC').periodAt(now);
   return {
     spends: await readSpends(
@@ -75,17 +75,17 @@ function withoutOrigins({ spends, forecasts }: Answers) {
 }
 
 /** Stores what a run computed. */
-async function store(connection: Connection, kept: KeptAnswers): Promise<void> {
-  const computed = await kept.toStore();
+async function store(connection: Connection, cache: AnswerCache): Promise<void> {
+  const computed = await cache.toStore();
   if (computed !== undefined) await storeAnswers(connection, computed, run);
 }
 
 /** Books with the answers of a run. */
-async function keptBooks(): Promise<{ connection: Connection; close: () => void; first: Answers }> {
+async function cachedBooks(): Promise<{ connection: Connection; close: () => void; first: Answers }> {
   const books = await givenBooks(given());
-  const kept = keptAnswers(books.connection);
-  const first = await answers(books.connection, kept);
-  await store(books.connection, kept);
+  const cache = answerCache(books.connection);
+  const first = await answers(books.connection, cache);
+  await store(books.connection, cache);
   return { ...books, first };
 }
 
@@ -93,9 +93,9 @@ const scopes = 5; // three budgets, two workspaces
 
 describe('stored answers', () => {
   test('are the computed ones to the last digit, and say which run made them', async () => {
-    const { connection, close, first } = await keptBooks();
+    const { connection, close, first } = await cachedBooks();
     const plain = await answers(connection);
-    const stored = await answers(connection, keptAnswers(connection));
+    const stored = await answers(connection, answerCache(connection));
     expect(origins(first)).toEqual(Array(scopes).fill('now'));
     expect(origins(stored)).toEqual(Array(scopes).fill('run 7'));
     expect(withoutOrigins(first)).toEqual(withoutOrigins(plain));
@@ -105,32 +105,32 @@ describe('stored answers', () => {
   });
 
   test('are not computed again: neither costs nor steps nor forecasts are read', async () => {
-    const { connection, close, first } = await keptBooks();
+    const { connection, close, first } = await cachedBooks();
     // The state of the books stays, as their loads do: only what is read anew would see this.
     await connection.run('update ledger.hourly_costs set cost = 3 * cost');
-    const stored = await answers(connection, keptAnswers(connection));
+    const stored = await answers(connection, answerCache(connection));
     expect(withoutOrigins(stored)).toEqual(withoutOrigins(first));
     expect((await answers(connection)).spends[0]?.spent).toBe(3n * (first.spends[0]?.spent ?? 0n));
     close();
   });
 
   test('are stored once: a run that computes nothing has nothing to store', async () => {
-    const { connection, close } = await keptBooks();
-    const kept = keptAnswers(connection);
-    await answers(connection, kept);
-    expect(await kept.toStore()).toBeUndefined();
+    const { connection, close } = await cachedBooks();
+    const cache = answerCache(connection);
+    await answers(connection, cache);
+    expect(await cache.toStore()).toBeUndefined();
     close();
   });
 
   test('of other books are forgotten, but not a forecast that the next books have too', async () => {
-    const { connection, close } = await keptBooks();
+    const { connection, close } = await cachedBooks();
     await connection.run(`update ledger.covered set claimed_end = claimed_end + interval 1 hour`);
-    const kept = keptAnswers(connection);
-    expect(origins(await answers(connection, kept)), 'no day has changed').toEqual(Array(scopes).fill('run 7'));
-    await store(connection, kept);
+    const cache = answerCache(connection);
+    expect(origins(await answers(connection, cache)), 'no day has changed').toEqual(Array(scopes).fill('run 7'));
+    await store(connection, cache);
     const rows = await connection.rows(
       `select kind, count(*)::int as answers, count(distinct state)::int as states
-      from ledger.kept_answers where kind in ('forecast', 'steps', 'places') group by kind order by kind`,
+      from ledger.cached_answers where kind in ('forecast', 'steps', 'places') group by kind order by kind`,
     );
     expect(rows).toEqual([
       // Of everything, of north, whose owner and label have the same costs, and of south.
@@ -138,12 +138,12 @@ describe('stored answers', () => {
       { kind: 'places', answers: 1, states: 1 },
       { kind: 'steps', answers: 3, states: 1 },
     ]);
-    expect(origins(await answers(connection, keptAnswers(connection)))).toEqual(Array(scopes).fill('run 7'));
+    expect(origins(await answers(connection, answerCache(connection)))).toEqual(Array(scopes).fill('run 7'));
     close();
   });
 
   test('are not used where only this command may know them', async () => {
-    const { connection, close } = await keptBooks();
+    const { connection, close } = await cachedBooks();
     const own = ownAnswers();
     expect(origins(await answers(connection, own))).toEqual(Array(scopes).fill('now'));
     close();
@@ -153,9 +153,9 @@ describe('stored answers', () => {
 describe('a stored forecast is not used', () => {
   /** The origins after a change of the books, whose answers must be those of no stored ones. */
   async function originsAfter(change: string): Promise<string[]> {
-    const { connection, close, first } = await keptBooks();
+    const { connection, close, first } = await cachedBooks();
     await connection.run(change);
-    const stored = await answers(connection, keptAnswers(connection));
+    const stored = await answers(connection, answerCache(connection));
     const plain = await answers(connection);
     expect(withoutOrigins(stored)).toEqual(withoutOrigins(plain));
     expect(plain).not.toEqual(withoutOrigins(first));
@@ -178,10 +178,10 @@ describe('a stored forecast is not used', () => {
   });
 
   test('after other owners or labels apply', async () => {
-    const { connection, close } = await keptBooks();
+    const { connection, close } = await cachedBooks();
     await connection.run(`update ledger.resources set labels = '{"env": "test"}'`);
     await connection.run(`delete from ledger.allocations`);
-    const stored = await answers(connection, keptAnswers(connection));
+    const stored = await answers(connection, answerCache(connection));
     expect(stored.spends.map(({ spent }) => spent === undefined)).toEqual([false, true, false]);
     expect(stored.spends[2]?.spent).toBe(0n);
     expect(withoutOrigins(stored)).toEqual(withoutOrigins(await answers(connection)));
@@ -198,16 +198,16 @@ describe('a stored forecast is not used', () => {
       detail: '{"impacts": [1.5], "drivers": []}',
     };
     const { connection, close } = await givenBooks({ ...given(), anomalies: [anomaly] });
-    const kept = keptAnswers(connection);
-    const first = await answers(connection, kept);
-    await store(connection, kept);
+    const cache = answerCache(connection);
+    const first = await answers(connection, cache);
+    await store(connection, cache);
     await connection.run(
       `insert into ledger.alert_feedback
       select anomaly_key, anomaly_key, account, workspace, resource_type, billing_dimension, is_up, 'expected',
         first_day, last_day, 30, timestamp '2026-09-13', 3, timestamp '2026-09-13'
       from ledger.anomalies`,
     );
-    const stored = await answers(connection, keptAnswers(connection));
+    const stored = await answers(connection, answerCache(connection));
     const plain = await answers(connection);
     // North is again as its owner, whose forecast leaves no anomaly out.
     expect(origins(stored)).toEqual(['now', 'run 7', 'run 7', 'run 7', 'run 7']);
@@ -217,7 +217,7 @@ describe('a stored forecast is not used', () => {
   });
 
   test('for a budget of other costs, another period or another zone; another amount needs no other forecast', async () => {
-    const { connection, close } = await keptBooks();
+    const { connection, close } = await cachedBooks();
     const others = budgets(`budgets:
   - { name: everything, period: monthly, amount: 90 USD }
   - { name: sales, period: monthly, amount: 80 USD, scope: { workspace: north, resource_type: [sandbox, agent] } }
@@ -225,7 +225,7 @@ describe('a stored forecast is not used', () => {
   - { name: zone, period: monthly, timeZone: Asia/Tokyo, amount: 80 USD }
   - { name: south, period: monthly, amount: 80 USD, scope: { workspace: south, resource_type: [sandbox, agent] } }
 `);
-    const stored = await answers(connection, keptAnswers(connection), others);
+    const stored = await answers(connection, answerCache(connection), others);
     // Where the costs of all days are the same, so is the question to the engine.
     expect(origins(stored).slice(0, 5)).toEqual(['run 7', 'run 7', 'now', 'now', 'run 7']);
     expect(withoutOrigins(stored)).toEqual(withoutOrigins(await answers(connection, undefined, others)));
@@ -233,7 +233,7 @@ describe('a stored forecast is not used', () => {
   });
 
   test('by another version of the engine, nor for another horizon or other holidays', async () => {
-    const kept = ownAnswers();
+    const cache = ownAnswers();
     let computed = 0;
     async function engine() {
       computed += 1;
@@ -241,7 +241,7 @@ describe('a stored forecast is not used', () => {
     }
     const history = { start: '2026-09-01T00:00:00Z', step: 'day', values: [1, 2, 3] } as const;
     const ask = (horizon: number, options: object, version = 'a', values: readonly number[] = history.values) =>
-      keptForecaster(kept, engine, () => undefined, version)({ ...history, values }, horizon, options);
+      cachingForecaster(cache, engine, () => undefined, version)({ ...history, values }, horizon, options);
     await ask(3, {});
     await ask(3, {});
     expect(computed, 'the same question').toBe(1);
@@ -253,7 +253,7 @@ describe('a stored forecast is not used', () => {
   });
 });
 
-/** The queries whose answers are kept, besides those of checks. */
+/** The queries whose answers are cached, besides those of checks. */
 const queries = [
   ...['spends', 'spends_by_label', 'spends_by_owner', 'spends_of_owners', 'owners_known', 'labels_known'].map(
     (name) => ['budgets', name] as const,
@@ -267,11 +267,11 @@ const queries = [
 ] as const;
 
 describe('the state of the books', () => {
-  test('has every table that a kept answer is read from', async () => {
+  test('has every table that a cached answer is read from', async () => {
     const { connection, close } = await givenBooks({});
     const texts = await Promise.all(queries.map(([folder, name]) => readSql(folder, name)));
     const checks = (await readSqlFolder('checks')).map(({ text }) => text);
-    const state = await readSql('kept', 'state');
+    const state = await readSql('answer_cache', 'state');
     async function broken(): Promise<number> {
       let count = 0;
       for (const text of [...texts, ...checks]) {
@@ -298,7 +298,7 @@ describe('the state of the books', () => {
   });
 
   const stateOf = async (connection: Connection) =>
-    String((await connection.rows(await readSql('kept', 'state')))[0]?.['state']);
+    String((await connection.rows(await readSql('answer_cache', 'state')))[0]?.['state']);
 
   test.each([
     ['a load', `update ledger.loads set row_count = row_count + 1`],

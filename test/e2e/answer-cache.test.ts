@@ -96,7 +96,7 @@ test('a budget of another file that the night did not know is computed now, and 
 
 test('a dry run and another run evaluate the same, and store nothing more', async () => {
   const file = snapshotFile(dir);
-  const rows = `select run_number::int as run, count(*)::int as answers from ledger.kept_answers group by all`;
+  const rows = `select run_number::int as run, count(*)::int as answers from ledger.cached_answers group by all`;
   const before = await askFile(file, rows);
   expect(before).toEqual([{ run: 2, answers: expect.anything() }]);
   const dry = await run('alert', '--dry-run', '--json');
@@ -114,7 +114,9 @@ test('rebuilt books are identical without them', async () => {
   const { exitCode, stdout, stderr } = await run('rebuild', '--into', rebuilt);
   expect(exitCode, stderr).toBe(0);
   expect(stdout).toContain('identical');
-  expect(await askFile(rebuilt, 'select count(*)::int as answers from ledger.kept_answers')).toEqual([{ answers: 0 }]);
+  expect(await askFile(rebuilt, 'select count(*)::int as answers from ledger.cached_answers')).toEqual([
+    { answers: 0 },
+  ]);
 });
 
 test('after an hour has changed, all are computed until the next night', async () => {

@@ -1,7 +1,7 @@
 --! about: Keeps answers ($answers, a JSON list) for a state of the books, and forgets those of other states.
-delete from ledger.kept_answers where state <> $state;
+delete from ledger.cached_answers where state <> $state;
 
-insert into ledger.kept_answers
+insert into ledger.cached_answers
 select kind, question, $state, run_number, cast(made_at as timestamp), answer
 from (
   select unnest(
