@@ -1,5 +1,6 @@
 import { cp, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { afterFile } from './clean-up.ts';
 import { type Given, givenBooks } from './given-books.ts';
 import { newProject, startCli, startMain } from './project.ts';
 
@@ -61,6 +62,9 @@ export async function dashboardProject(given?: Given, fill?: string): Promise<st
   if (given !== undefined || fill !== undefined) await publishGiven(dir, given ?? dashboardBooks(), fill);
   else {
     usual ??= dashboardProject(dashboardBooks());
+    afterFile(() => {
+      usual = undefined; // its folder goes with the file that made it
+    });
     await cp(join(await usual, 'data'), join(dir, 'data'), { recursive: true });
   }
   return dir;
