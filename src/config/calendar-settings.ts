@@ -1,11 +1,16 @@
+import { createRequire } from 'node:module';
 import { isAbsolute, join } from 'node:path';
-import ICAL from 'ical.js';
+import type ICAL from 'ical.js';
 import { quoted } from '../choices.ts';
 import { messageOf, UsageError } from '../errors.ts';
 import type { Holidays } from '../month-days.ts';
+import { once } from '../once.ts';
 import { dayMs } from '../time.ts';
 import { readTextFile } from './text-file.ts';
 import { type Given, gatherProblems, itemsOf, type Parse, type Problems, parseText, readValue } from './yaml.ts';
+
+/** Loaded with the first calendar file: most projects have none. */
+const icalendar = once(() => createRequire(import.meta.url)('ical.js') as typeof ICAL);
 
 /** Days that may cost more or less than others: dates, and calendar files. */
 export interface CalendarSettings {
@@ -88,13 +93,14 @@ export function holidaysOf({ dates, files }: CalendarSettings, dir: string): Hol
 }
 
 function daysIn(text: string): number[] {
+  const { Component, Event, parse } = icalendar();
   let calendar: ICAL.Component;
   try {
-    calendar = new ICAL.Component(ICAL.parse(text));
+    calendar = new Component(parse(text));
   } catch (error) {
     throw new Error(`found no iCalendar file: ${messageOf(error).slice(0, 200)}`, { cause: error });
   }
-  const events = calendar.getAllSubcomponents('vevent').map((event) => new ICAL.Event(event));
+  const events = calendar.getAllSubcomponents('vevent').map((event) => new Event(event));
   if (events.length === 0) throw new Error('found no event, expected a VEVENT for each holiday');
   return events.flatMap(daysOf);
 }

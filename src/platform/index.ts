@@ -36,7 +36,7 @@ export * from './operations.ts';
 export { CursorRefusedError, type Page, pages } from './paging.ts';
 export * from './parameters.ts';
 export { proxiesOf } from './proxy.ts';
-export { baseUrl, type Endpoint, requestHeaders, requestPath, usualHeaders } from './request.ts';
+export { baseUrl, type Endpoint, requestHeaders, requestPath } from './request.ts';
 export * from './responses.ts';
 export { isCertainlyNotDone } from './retry.ts';
 export { firstDifference, schemaOf } from './schema.ts';

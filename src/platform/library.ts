@@ -5,10 +5,10 @@ import { RefusedAnswerError } from '../errors.ts';
 import { type Answer, type AnswerPage, answerPages, callOnce, callStreamed } from './calls.ts';
 import { openClient } from './client.ts';
 import { openHttp } from './http.ts';
-import { pagedListingsVersion } from './limits.ts';
+import { pagedListingsVersion, usualHeaders } from './limits.ts';
 import { type Operation, type OperationName, operations } from './operations.ts';
 import { parameterText, type ValuesOf } from './parameters.ts';
-import { type Endpoint, type Texts, usualHeaders } from './request.ts';
+import type { Endpoint, Texts } from './request.ts';
 
 export { PlatformError, RefusedAnswerError } from '../errors.ts';
 export * from './limits.ts';

@@ -1,5 +1,12 @@
 import { dayMs } from '../time.ts';
 
+/** The names of headers on a platform that names them as the document does (4.7, 5.1, 9.1). */
+export const usualHeaders = {
+  authorization: 'Authorization',
+  version: 'Service-Version',
+  thread: 'X-Service-Thread-Id',
+} as const;
+
 /** Bucket sizes of the metrics API (4.6). */
 export const resolutions = ['hourly', 'daily', 'weekly', 'monthly'] as const;
 export type Resolution = (typeof resolutions)[number];

@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { usualHeaders } from './limits.ts';
 import { headerOfParameter, type Operation } from './operations.ts';
 
 /** The values of an operation's parameters, as text. */
@@ -15,13 +16,6 @@ export interface Endpoint {
   /** The header of an agent's thread; `X-Service-Thread-Id` by default. */
   readonly threadHeader?: string | undefined;
 }
-
-/** The names of headers on a platform that names them as the document does (4.7, 5.1, 9.1). */
-export const usualHeaders = {
-  authorization: 'Authorization',
-  version: 'Service-Version',
-  thread: 'X-Service-Thread-Id',
-} as const;
 
 /**
  * The path and query of one request, without the base URL. Query parameters are in the operation's order, so that equal

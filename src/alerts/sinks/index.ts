@@ -1,9 +1,6 @@
 import type { SinkSettings } from '../../config/index.ts';
-import { openAgent } from './agent.ts';
 import { openEmail } from './email.ts';
-import { openJob } from './job.ts';
 import { openLog } from './log.ts';
-import { openModel } from './model.ts';
 import type { SendMessage, SinkEffects } from './sink.ts';
 import { openSlack } from './slack.ts';
 import { openWebhook } from './webhook.ts';
@@ -19,10 +16,16 @@ const openers: {
   webhook: openWebhook,
   email: openEmail,
   log: (_, effects) => openLog(effects),
-  agent: openAgent,
-  job: openJob,
-  model: openModel,
+  // These load the interface of the platform, which most projects' sinks do not call.
+  agent: (settings, effects) => opening(async () => (await import('./agent.ts')).openAgent(settings, effects)),
+  job: (settings, effects) => opening(async () => (await import('./job.ts')).openJob(settings, effects)),
+  model: (settings, effects) => opening(async () => (await import('./model.ts')).openModel(settings, effects)),
 };
+
+/** A sink that is loaded with its first message. */
+function opening(open: () => Promise<SendMessage>): SendMessage {
+  return async (message) => (await open())(message);
+}
 
 /** Opens a sink without sending anything. */
 export function openSink(settings: SinkSettings, effects: SinkEffects): SendMessage {
