@@ -284,7 +284,7 @@ export function ingestCommandLine(
  */
 export async function putEmptyBooks(dir: string): Promise<void> {
   const data = join(dir, 'data');
-  if (existsSync(data)) return;
+  if (existsSync(data) || !existsSync(dir)) return; // an ingest makes the folder of a project, or refuses to
   await mkdir(data, { mode: 0o700 });
   await copyFile(inject('emptyBooks'), join(data, 'warehouse.duckdb'));
   await chmod(join(data, 'warehouse.duckdb'), 0o600);
