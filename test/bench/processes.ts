@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { AccountSize, Corrections } from './account.ts';
 
@@ -76,27 +78,54 @@ export async function run(args: readonly string[], env: Readonly<Record<string, 
   return { seconds, cpuSeconds, peakMib, stdout: Buffer.concat(out).toString() };
 }
 
-/**
- * Seconds of CPU of a program and of its children, from the system's count of processes that have ended. Throws if
- * it did not do its work; findings are no failure. Nothing else may end meanwhile.
- */
-export async function cpuOfEnded(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
-  const before = cpuOfEndedChildren();
-  const child = spawn(process.execPath, [...args], {
-    env: { PATH: process.env['PATH'] ?? '', TZ: 'America/St_Johns', ...env },
-    stdio: 'ignore',
-  });
-  children.push(child);
-  const [code] = await once(child, 'close');
-  children.splice(children.indexOf(child), 1);
-  // A bug, a mistake on the command line, a machine that failed.
-  if (code === null || [1, 2, 7].includes(code)) throw new Error(`${args.join(' ')} ended with ${code}`);
-  return cpuOfEndedChildren() - before;
+/** Prints on descriptor 3 what a program and the children that it waited for took, in thousandths of a second. */
+const timed = 'trap : TERM; TIMEFORMAT="%3U %3S"; { time "$0" "$@" 2>/dev/null 3>&-; } 2>&3; exit';
+
+/** What a person or an agent does with a program that stays up. */
+export interface Talk {
+  /** What its stdin gets at its start; it stays open. */
+  readonly input?: string;
+  /** Called with each line of stdout; true if the talk is over, and the program may end. */
+  onLine(line: string): Promise<boolean>;
 }
 
-function cpuOfEndedChildren(): number {
-  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return [13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) / 100;
+/**
+ * Seconds of CPU of a program and of its children, by the system's own account of ended processes (bash's `time`).
+ * Throws if it did not do its work; findings are no failure.
+ */
+export async function cpuOfEnded(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  talk?: Talk,
+): Promise<number> {
+  const child = spawn('bash', ['-c', timed, process.execPath, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', TZ: 'America/St_Johns', ...env },
+    stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
+    detached: true,
+  });
+  children.push(child);
+  if (talk === undefined) child.stdin?.end();
+  else child.stdin?.write(talk.input ?? '');
+  let printed = '';
+  child.stdio[3]?.on('data', (chunk: Buffer) => {
+    printed += chunk.toString();
+  });
+  const closed = once(child, 'close');
+  let isOver = talk === undefined;
+  for await (const line of createInterface({ input: child.stdout as Readable })) {
+    if (isOver || !(await talk?.onLine(line))) continue;
+    isOver = true;
+    child.stdin?.end();
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+  }
+  const [code] = await closed;
+  children.splice(children.indexOf(child), 1);
+  // A bug, a mistake on the command line, a machine that failed, or no answer.
+  if (code === null || [1, 2, 7].includes(code) || !isOver) throw new Error(`${args.join(' ')} ended with ${code}`);
+  return printed
+    .trim()
+    .split(' ')
+    .reduce((sum, seconds) => sum + Number(seconds), 0);
 }
 
 /** The peak memory of a process in MiB; 0 if the system does not report it. */

@@ -2,10 +2,29 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Bench, type Figure, median } from '../figures.ts';
-import { cli, cpuOfEnded, newFolder, run } from '../processes.ts';
+import { cli, cpuOfEnded, newFolder, run, type Talk } from '../processes.ts';
+
+/** The time of the demo, and of the commands on its books. */
+const now = '2026-11-21T13:30:00Z';
+
+/** An agent's first question after a start. */
+const agentAsks = [
+  {
+    ...{ id: 1, method: 'initialize' },
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
+  },
+  { method: 'notifications/initialized' },
+  { id: 2, method: 'tools/call', params: { name: 'status', arguments: {} } },
+]
+  .map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  .join('');
 
 /** The commands that are measured, and the most that each may take, as a ratio to the bare process. */
-const commands: readonly { readonly args: readonly string[]; readonly target?: number }[] = [
+const commands: readonly {
+  readonly args: readonly string[];
+  readonly target?: number;
+  readonly talk?: Talk;
+}[] = [
   { args: ['--version'], target: 0.5 },
   { args: ['--help'], target: 0.5 },
   { args: ['completion', 'bash'], target: 0.5 },
@@ -15,6 +34,18 @@ const commands: readonly { readonly args: readonly string[]; readonly target?: n
   { args: ['budgets'], target: 3 },
   { args: ['forecast'], target: 3 },
   { args: ['alert'], target: 8 },
+  { args: ['mcp'], talk: { input: agentAsks, onLine: async (line) => line.includes('"id":2') } },
+  {
+    args: ['serve', '--port', '0', '--json'],
+    talk: {
+      async onLine(line) {
+        const { url } = JSON.parse(line) as { url: string };
+        const page = await fetch(url);
+        if (!page.ok || !(await page.text()).includes('</html>')) throw new Error(`${url} answered ${page.status}`);
+        return true;
+      },
+    },
+  },
 ];
 
 /** A process that opens the published snapshot with the same DuckDB package, and answers. */
@@ -36,22 +67,23 @@ export const startBench: Bench = {
   isLong: true,
   async run({ quick, books, tell }) {
     const parent = await newFolder();
-    const dir = books ?? join(parent, 'demo');
+    const dir = books ?? join(parent, 'costbook-demo');
     if (books === undefined) {
       tell('making the books of the demo');
-      await run([cli, 'demo', dir]);
+      await run([cli, 'demo', '--dir', parent, '--now', now]);
     }
     const bare = join(parent, 'bare.mjs');
     await writeFile(bare, bareProgram(join(dir, 'data', 'costbook.duckdb')));
-    const env = { COSTBOOK_URL: 'http://127.0.0.1:1', COSTBOOK_TOKEN: 'bench', COSTBOOK_DIR: dir };
+    const clock = books === undefined ? { COSTBOOK_NOW: now } : {};
+    const env = { COSTBOOK_URL: 'http://127.0.0.1:1', COSTBOOK_TOKEN: 'bench', COSTBOOK_DIR: dir, ...clock };
     await cpuOfEnded([cli, 'alert'], env); // what changed is told once, before it is measured
     const repeats = quick ? 1 : 9;
-    const all = [{ args: [bare], program: [] as string[] }, ...commands.map(({ args }) => ({ args, program: [cli] }))];
+    const all = [{ args: [bare] }, ...commands.map(({ args, talk }) => ({ args: [cli, ...args], talk }))];
     const times = all.map((): number[] => []);
     // Side by side: what else the machine does meets all of them.
     for (let round = 0; round < repeats; round += 1) {
-      for (const [index, { args, program }] of all.entries()) {
-        times[index]?.push(await cpuOfEnded([...program, ...args], env));
+      for (const [index, one] of all.entries()) {
+        times[index]?.push(await cpuOfEnded(one.args, env, 'talk' in one ? one.talk : undefined));
       }
     }
     const [base = Number.NaN, ...others] = times.map(median);
