@@ -9,9 +9,7 @@ import {
 } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { UsageError } from '../errors.ts';
-import { contentOfExport, filesOfManifest } from '../reports/index.ts';
-import { type Mirrored, mirrorExport, type ObjectStore, openS3Store } from '../storage/index.ts';
-import { holdFolder } from '../warehouse/index.ts';
+import type { Mirrored, ObjectStore } from '../storage/index.ts';
 import type { CommandContext, CommandInput } from './command.ts';
 
 /** A place in an object store, and how it is reached. */
@@ -78,6 +76,8 @@ export async function openStore(
       { host: new URL(endpoint).host },
     );
   }
+  // Loaded here: most exports stay on this machine.
+  const { openS3Store } = await import('../storage/index.ts');
   return openS3Store({ destination, settings, signal, keepSecret });
 }
 
@@ -108,6 +108,11 @@ async function sendExport(
   { signal, tell, progress }: CommandContext,
 ): Promise<Mirrored> {
   if (remote === '' || remote.startsWith('..')) throw new Error(`${folder} is not below the folder of all exports`);
+  const [{ contentOfExport, filesOfManifest }, { mirrorExport }, { holdFolder }] = await Promise.all([
+    import('../reports/index.ts'),
+    import('../storage/index.ts'),
+    import('../warehouse/index.ts'),
+  ]);
   // Another process that writes this export would replace files while they are sent.
   const lock = await holdFolder(reportFolder, { patienceMs, signal });
   try {

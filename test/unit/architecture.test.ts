@@ -252,6 +252,18 @@ describe('rooms', () => {
     ).toEqual([]);
   });
 
+  test('a report that stays on this machine loads DuckDB in the child process only', () => {
+    const reached = new Set<string>();
+    const left = ['src/commands/report.ts', 'src/commands/exports-in-store.ts'];
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      if (reached.has(next)) continue;
+      reached.add(next);
+      left.push(...staticImportsOf(next));
+    }
+    expect(reached).toContain('src/config/config.ts');
+    expect([...reached].filter((path) => /^src\/(warehouse|reports|storage)\//.test(path))).toEqual([]);
+  });
+
   test('alerts load what draws pictures only when they draw one', () => {
     const reached = new Set<string>();
     const left = ['src/alerts/index.ts'];
