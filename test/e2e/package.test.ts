@@ -29,9 +29,9 @@ beforeAll(async () => {
 describe('the tarball', () => {
   test('contains the program, its SQL and the docs, and nothing else', () => {
     const rules = [
-      /^dist\/(cli|main|child|decode-worker|forecast-worker|platform|emulator|chunk-[\w-]+)\.js(\.map)?$/,
+      /^dist\/(cli|main|child|decode-worker|emulator-worker|forecast-worker|platform|emulator|chunk-[\w-]+)\.js(\.map)?$/,
       /^dist\/(?!.*\.test\.)[\w/-]+\.d\.ts$/,
-      /^dist\/(commands\.json|echarts\.common\.min\.js|Arimo_(400Regular|700Bold)\.ttf|THIRD_PARTY_LICENSES)$/,
+      /^dist\/((build|commands)\.json|echarts\.common\.min\.js|Arimo_(400Regular|700Bold)\.ttf|THIRD_PARTY_LICENSES)$/,
       /^sql\/\w+\/\w+\.sql$/,
       /^web\/(costbook\.(css|js)|sql\.js|icon\.svg)$/,
       /^jobs\/demo\/\w+\.yaml$/,
@@ -46,7 +46,16 @@ describe('the tarball', () => {
   });
 
   test('contains every file that its programs load, and nothing of an earlier build', () => {
-    const programs = ['cli', 'child', 'decode-worker', 'forecast-worker', 'platform', 'emulator', 'main'];
+    const programs = [
+      'cli',
+      'child',
+      'decode-worker',
+      'emulator-worker',
+      'forecast-worker',
+      'platform',
+      'emulator',
+      'main',
+    ];
     const loaded = new Set<string>();
     const left = programs.map((name) => `${name}.js`);
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
