@@ -290,7 +290,8 @@ async function answer(
     await context.write(
       `${parameters['month']}${owner === undefined ? '' : ` ${owner}`}: ${costs}${one.isUnchanged ? ' (unchanged)' : ''}\n`,
     );
-    for (const { latest, path } of filesOf(one)) await context.write(`${shortestPath(latest ?? path)}\n`);
+    for (const { latest, path } of filesOf(one))
+      await context.write(`${shortestPath(context.folder, latest ?? path)}\n`);
   }
   await context.write(`${describeCompleteness(state)}\n`);
 }

@@ -43,6 +43,8 @@ export interface Answer {
 /** Where and how to show an answer. */
 interface Output {
   readonly layout: TableLayout;
+  /** The folder that paths are shown from. */
+  readonly folder: string;
   /** Whether the command is a step of a job: it then prints the names of its files, not their rows. */
   readonly isStep: boolean;
   write(data: string): Promise<void>;
@@ -114,12 +116,12 @@ export async function writeTable(context: Output, question: Question, answer: An
     const tables = `${counted(Object.keys(manifest.tables).length, 'table')} in ${counted(manifest.files.length, 'file')}`;
     const costs = `${counted(manifest.rows, 'hourly cost')}, ${manifest.cost ?? 'no'} USD`;
     await context.write(`(${tables}; ${costs}) ${describeCompleteness(state)}\n`);
-    await context.write(`${shortestPath(published.folder)}${unchanged}\n`);
+    await context.write(`${shortestPath(context.folder, published.folder)}${unchanged}\n`);
     return;
   }
   async function writeFiles(): Promise<void> {
     for (const { latest, path } of filesOf(published))
-      await context.write(`${shortestPath(latest ?? path)}${unchanged}\n`);
+      await context.write(`${shortestPath(context.folder, latest ?? path)}${unchanged}\n`);
   }
   if (context.isStep) {
     const cost = manifest.cost == null ? '' : `, ${manifest.cost} USD`;
@@ -224,8 +226,8 @@ async function sparklines(
   return lines;
 }
 
-/** The shorter of the relative and the absolute path. */
-export function shortestPath(path: string): string {
-  const fromHere = relative('.', path);
+/** The shorter of the path from a folder and the absolute path. */
+export function shortestPath(folder: string, path: string): string {
+  const fromHere = relative(folder, path);
   return isAbsolute(fromHere) || fromHere.startsWith('..') ? path : fromHere;
 }
