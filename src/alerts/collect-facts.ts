@@ -80,6 +80,8 @@ export interface AlertFactsOptions {
   /** The user's own `sql` folder. */
   readonly overlay: string;
   readonly signal: AbortSignal;
+  /** Whether `runChecks` only gives what checks of this run have found: that counts, not what is cached. */
+  readonly areChecksRun?: boolean;
   /** Runs the checks, whose SQL may be the user's; by default on the same connection. */
   readonly runChecks?: (checks: readonly Check[], hours: HoursToCheck | undefined) => Promise<readonly CheckResult[]>;
   /** Answers that are known already, and to which new ones are added. */
@@ -407,14 +409,24 @@ const unrecordedKeys: readonly string[] = [diskKey, alertKey];
 async function readDataState(
   connection: Connection,
   known: readonly KnownAlert[],
-  { now, freshnessHours, configured, overlay, signal, onProgress, runChecks: run, cache }: AlertFactsOptions,
+  {
+    now,
+    freshnessHours,
+    configured,
+    overlay,
+    signal,
+    onProgress,
+    runChecks: run,
+    areChecksRun,
+    cache,
+  }: AlertFactsOptions,
 ): Promise<DataState> {
   const accounts = await readAccounts(connection, { now, freshnessHours, configured, cache });
   onProgress?.('checks');
   const ours = await readChecks(overlay);
   const hours = await hoursToCheck(connection, known);
   const runThem = run ?? ((checks: readonly Check[]) => runAll(connection, checks, signal));
-  const results = await withKnownChecks(ours, hours, cache, runThem);
+  const results = await withKnownChecks(ours, hours, areChecksRun ? undefined : cache, runThem);
   return {
     accounts,
     freshnessHours,

@@ -105,7 +105,10 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
             budget.scope.unit,
           );
     const amount = amountIn(budget, period.name);
-    if (isStored) continue;
+    if (isStored) {
+      await pause();
+      continue;
+    }
     forecasts.push({
       scope,
       periodKind: budget.period,

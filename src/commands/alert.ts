@@ -27,15 +27,17 @@ import {
 import { forecastLevel, forecastRow } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
-import { exitCodes, isForRepair, worstExitCode } from '../errors.ts';
+import { exitCodes, isForRepair, messageOf, worstExitCode } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatSecond, type Instant } from '../time.ts';
 import {
+  type AnswerCache,
   answerCache,
   expectBooks,
   type KnownAlert,
   knownAlerts,
+  type MadeBy,
   type NewMessage,
   openBooks,
   type Warehouse,
@@ -110,11 +112,11 @@ export const alertCommand: Command = {
             level: forecastLevel,
             forecasts: forecasts.flatMap((forecast) => forecastRow(forecast) ?? []),
           });
-          await warehouse.storeAnswers(cache, { runNumber, at });
           await storeAlerts(unstored, warehouse, runNumber, at);
           await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
           await warehouse.rememberChecks();
           await forgetUnstored(context.dir);
+          await storeAnswers(cache, { runNumber, at }, warehouse, context);
         } finally {
           books.close();
         }
@@ -176,6 +178,23 @@ function notStored(alert: UnstoredAlert, known: readonly KnownAlert[]): Unstored
 function withUnstored(known: readonly KnownAlert[], unstored: readonly UnstoredAlert[]): readonly KnownAlert[] {
   const sent = unstored.map(asKnown);
   return [...known.filter(({ key }) => !sent.some((alert) => alert.key === key)), ...sent];
+}
+
+/** Stores what the run computed for later commands. They only take longer without it, so a failure is no failure of the run. */
+async function storeAnswers(
+  cache: AnswerCache,
+  madeBy: MadeBy,
+  warehouse: Warehouse,
+  { effects, signal }: CommandContext,
+): Promise<void> {
+  try {
+    await warehouse.storeAnswers(cache, madeBy);
+  } catch (error) {
+    signal.throwIfAborted();
+    effects.log.warn('answers.not_stored', 'What this run computed is not stored: the next commands take longer', {
+      reason: messageOf(error),
+    });
+  }
 }
 
 /** Stores alerts that were sent without the books, so that they can end. */
@@ -277,9 +296,9 @@ async function showOnly(context: CommandContext): Promise<number> {
 }
 
 /** How the alerts of a run get the results of its step `check`, if they are of the present books. */
-function checksOfRun({ run }: CommandContext): Pick<AlertFactsOptions, 'runChecks'> {
+function checksOfRun({ run }: CommandContext): Pick<AlertFactsOptions, 'runChecks' | 'areChecksRun'> {
   const found = run?.checksFound();
-  return found === undefined ? {} : { runChecks: async () => found };
+  return found === undefined ? {} : { runChecks: async () => found, areChecksRun: true };
 }
 
 /** What the next `alert` would send to each sink. Without sinks, all of it goes to a placeholder. */

@@ -181,5 +181,28 @@ export async function storeAnswers(
     run_number: madeBy.runNumber,
     made_at: formatInstant(madeBy.at),
   }));
-  await connection.transaction(() => connection.run(text, { state, answers: JSON.stringify(rows) }));
+  await connection.transaction(async () => {
+    for (const part of partsOf(rows.map((row) => JSON.stringify(row)))) {
+      await connection.run(text, { state, answers: `[${part.join(',')}]` });
+    }
+  });
+}
+
+/** The longest text that DuckDB gets at once: it doubles its memory for one value, and cannot spill that. */
+const maxPartLength = 4 * 1024 * 1024;
+
+/** Texts in parts of bounded length; a longer text is left out. */
+function partsOf(texts: readonly string[]): string[][] {
+  const parts: string[][] = [];
+  let length = Number.POSITIVE_INFINITY;
+  for (const text of texts) {
+    if (text.length > maxPartLength) continue;
+    if (length + text.length > maxPartLength) {
+      parts.push([]);
+      length = 0;
+    }
+    parts.at(-1)?.push(text);
+    length += text.length;
+  }
+  return parts;
 }

@@ -6,7 +6,6 @@ import { hashOf, migrationsOf } from './statements.ts';
 const tablesOfProgram = [
   'ledger.applied_files',
   'ledger.billing_dimensions',
-  'ledger.cached_answers',
   'ledger.series_hours',
   'ledger.unit_suffixes',
 ];
@@ -29,7 +28,10 @@ export async function changedTables(
     if (own === undefined) changes.push(`the table ${name} is missing`);
     else if (published === undefined) changes.push(`the table ${name} is new`);
     else if (areRowsSame && !tablesOfProgram.includes(name)) {
-      if ((await rowsIn(warehouse, own)) !== (await rowsIn(snapshot, published))) {
+      const rows = await rowsIn(warehouse, own);
+      // A rebuilt file has no cached answers until `alert` has run.
+      if (name === 'ledger.cached_answers' && rows === noRows) continue;
+      if (rows !== (await rowsIn(snapshot, published))) {
         changes.push(`the rows of ${name} differ`);
       }
     }
@@ -55,6 +57,8 @@ async function tablesIn(connection: Connection): Promise<Map<string, TableName>>
     }),
   );
 }
+
+const noRows = JSON.stringify([{ hash: null }]);
 
 async function rowsIn(connection: Connection, { schema, table }: TableName): Promise<string> {
   return JSON.stringify(await connection.rows(hashOf('wh', schema, table)));

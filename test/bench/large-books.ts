@@ -1,10 +1,11 @@
-// A process that makes large books through the loader of the program: `node large-books.js <dist> <project folder> <JSON>`.
+// A process that makes large books through the loader of the program: `node large-books.js <project folder> <JSON>`.
 // Windows are planned, read into a stage, reconciled, compared and loaded by the code that `ingest` and `rebuild` use; the
 // pages come from the account's formula in the decoder's form, so that neither HTTP nor JSON takes time. Of the landing
 // folder only the descriptions of loads stay. Books that are there already are continued.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AccountColumns, type AccountSize, openAccount } from './account.ts';
+import { compiled } from './compiled.ts';
 
 interface Made {
   readonly size: AccountSize;
@@ -12,12 +13,15 @@ interface Made {
   readonly now: number;
 }
 
-const [dist = '', dir = '', made = '{}'] = process.argv.slice(2);
+const [dir = '', made = '{}'] = process.argv.slice(2);
 const { size, since, now }: Made = JSON.parse(made);
-const { openWarehouse } = await import(join(dist, 'warehouse', 'index.js'));
-const { openLandingWriter, planWindows, queryParameters } = await import(join(dist, 'fetch', 'index.js'));
-const { readWindow } = await import(join(dist, 'ingest', 'fetch-window.js'));
-const { formatWindow } = await import(join(dist, 'time.js'));
+const [atWarehouse = '', atFetch = '', atWindow = '', atTime = ''] = await compiled(
+  ...['warehouse/index', 'fetch/index', 'ingest/fetch-window', 'time'],
+);
+const { openWarehouse } = await import(atWarehouse);
+const { openLandingWriter, planWindows, queryParameters } = await import(atFetch);
+const { readWindow } = await import(atWindow);
+const { formatWindow } = await import(atTime);
 
 /** While one window is read, another one is compared and written. */
 const stagesAtOnce = 2;

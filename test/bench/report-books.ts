@@ -1,10 +1,16 @@
-// A process that makes books of many rows: `node report-books.js <dist> <project folder> <weeks> <series>`. They are made by
+// A process that makes books of many rows: `node report-books.js <project folder> <weeks> <series>`. They are made by
 // SQL, as if so many weeks had been loaded, a load a week, series by series; beside them one flat table of the same rows.
 import { join } from 'node:path';
+import { compiled } from './compiled.ts';
 
-const [dist = '', dir = '', weeks = '2', series = '100'] = process.argv.slice(2);
-const { openDatabase } = await import(join(dist, 'warehouse', 'database.js'));
-const { migrate } = await import(join(dist, 'warehouse', 'migrate.js'));
+const [dir = '', weeks = '2', series = '100'] = process.argv.slice(2);
+const [atDatabase = '', atMigrate = '', atSeal = ''] = await compiled(
+  'warehouse/database',
+  'warehouse/migrate',
+  'warehouse/seal',
+);
+const { openDatabase } = await import(atDatabase);
+const { migrate } = await import(atMigrate);
 
 const database = await openDatabase(join(dir, 'data', 'costbook.duckdb'), { readOnly: false });
 const connection = await database.connect();
@@ -47,7 +53,7 @@ await connection.checkpoint();
 const [row] = await connection.rows('select count(*) as rows from flat');
 process.stdout.write(`${row.rows}\n`);
 database.close();
-const { sealFile } = await import(join(dist, 'warehouse', 'seal.js'));
+const { sealFile } = await import(atSeal);
 await sealFile(
   join(dir, 'data', 'costbook.duckdb'),
   { loadNumber: 0, lastEvent: 0, row_count: 0, cost: '0' },

@@ -1,9 +1,10 @@
-// A process that times reports and their aggregates by hand on one connection: `node report-times.js <dist> <project folder>
+// A process that times reports and their aggregates by hand on one connection: `node report-times.js <project folder>
 // <list> <repeats> [flat file] [from] [to]`. The list is a JSON array of {report, given, byHand}; answers are written as Parquet by both.
 // With a flat file, its table `flat` is made of the hours between two dates if it is missing, and read by hand.
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compiled } from './compiled.ts';
 
 interface Asked {
   readonly report: string;
@@ -12,11 +13,16 @@ interface Asked {
   readonly byHand: string;
 }
 
-const [dist = '', dir = '', list = '', repeats = '3', flat, from = '', to = ''] = process.argv.slice(2);
+const [dir = '', list = '', repeats = '3', flat, from = '', to = ''] = process.argv.slice(2);
 const asked: readonly Asked[] = JSON.parse(readFileSync(list, 'utf8'));
-const { openBooks } = await import(join(dist, 'warehouse', 'index.js'));
-const reports = await import(join(dist, 'reports', 'index.js'));
-const { writeAnswer } = await import(join(dist, 'reports', 'export.js'));
+const [atWarehouse = '', atReports = '', atExport = ''] = await compiled(
+  'warehouse/index',
+  'reports/index',
+  'reports/export',
+);
+const { openBooks } = await import(atWarehouse);
+const reports = await import(atReports);
+const { writeAnswer } = await import(atExport);
 
 const { connection, close } = await openBooks(dir, { lockedDown: false });
 if (flat !== undefined) {

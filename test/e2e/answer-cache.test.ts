@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';
+import { writeAsForeigner } from '../support/breakages.ts';
 import { askFile, type Ended, ingest, newProject, runCli } from '../support/project.ts';
 import { type Fact, startScriptedPlatform } from '../support/scripted-platform.ts';
 
@@ -128,3 +129,15 @@ test('after an hour has changed, all are computed until the next night', async (
   expect(stored.every((one) => one.storedBy !== null)).toBe(true);
   expect(stored.map((one) => ({ ...one, storedBy: null }))).toEqual(computed);
 }, 120_000);
+
+test('answers that another program has changed are refused, not used', async () => {
+  const warehouse = join(dir, 'data', 'warehouse.duckdb');
+  const change = `update ledger.cached_answers set answer = '{"drivers":[],"total":"1"}' where kind = 'cost'`;
+  writeAsForeigner(warehouse, [change], 'closed');
+  const { exitCode, stderr } = await run('alert');
+  expect(stderr).toContain('the rows of ledger.cached_answers differ');
+  expect(exitCode).toBe(4);
+  const repaired = await run('repair');
+  expect(repaired.exitCode, repaired.stderr).toBe(0);
+  expect((await run('alert')).exitCode).toBe(0);
+});

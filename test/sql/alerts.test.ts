@@ -8,6 +8,8 @@ import { parseBudgets } from '../../src/budgets/file.ts';
 import { UsageError } from '../../src/errors.ts';
 import { nextWords } from '../../src/next-step.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
+import { ownAnswers } from '../../src/warehouse/answer-cache.ts';
+import { readChecks } from '../../src/warehouse/checks.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 
@@ -49,6 +51,24 @@ const fresh: Given = { accounts: [{}], loads: [{}], covered: [{}] };
 describe('facts about the data', () => {
   test('there are none for books that are fresh and proven', async () => {
     expect(await factsOf(fresh)).toEqual([]);
+  });
+
+  test('what the checks of the run have found counts more than what is cached of the same books', async () => {
+    const books = await givenBooks(fresh);
+    try {
+      const ours = (await readChecks('/nowhere')).slice(0, 1);
+      const cache = ownAnswers();
+      for (const { file } of ours) cache.add('check', [file.text, null], 0);
+      const runChecks = async () =>
+        ours.map((check) => ({ check, offenders: 1, columns: [], cells: [], rows: [], error: undefined }));
+      const factsWith = async (areChecksRun: boolean) => {
+        const { facts } = await readAlertFacts(books.connection, [], { ...asked, runChecks, areChecksRun, cache });
+        return facts.filter(({ kind, state }) => kind === 'check' && state === 'raised').length;
+      };
+      expect([await factsWith(true), await factsWith(false)]).toEqual([1, 0]);
+    } finally {
+      books.close();
+    }
   });
 
   test('books that are too old are stale, unless no new data is expected', async () => {

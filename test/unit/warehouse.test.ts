@@ -12,6 +12,7 @@ import { damageOfWarehouse } from '../../src/warehouse/seal.ts';
 import { builtInSql, readSqlFolder } from '../../src/warehouse/sql-files.ts';
 import { includeFragments } from '../../src/warehouse/sql-fragments.ts';
 import type { Stage } from '../../src/warehouse/stage.ts';
+import { hashOf } from '../../src/warehouse/statements.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { projectWithBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';
@@ -36,6 +37,16 @@ describe('a connection', () => {
       unused: 3,
     });
     expect(await connection.rows('select a from t order by a')).toEqual([{ a: 1 }, { a: 2 }]);
+  });
+
+  test('has another hash of a table after two rows changed alike', async () => {
+    const { connection } = await newDatabase();
+    await connection.run('create table t as select range as a, 1 as b from range(4)');
+    const hash = async () => (await connection.rows(hashOf('wh', 'main', 't')))[0]?.['hash'];
+    const before = await hash();
+    expect(await hash()).toBe(before);
+    await connection.run('update t set b = 2 where a < 2');
+    expect(await hash()).not.toBe(before);
   });
 
   test('refuses a statement with a missing parameter', async () => {

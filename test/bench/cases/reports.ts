@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Bench, type Figure, median, short } from '../figures.ts';
 import { focusByHand } from '../focus-by-hand.ts';
-import { beside, cli, newFolder, run } from '../processes.ts';
+import { beside, newFolder, run } from '../processes.ts';
 
 const resource = 'account, workspace, resource_type, resource_name, resource_uuid';
 
@@ -170,10 +170,9 @@ export const reportsBench: Bench = {
     await writeFile(join(dir, 'sql', 'reports', 'hours.sql'), hours);
     const list = join(dir, 'asked.json');
     await writeFile(list, JSON.stringify(askedOf('2026-08')));
-    const dist = dirname(cli);
     tell(`making books of ${short(size.weeks * size.series * 168)} rows`);
-    const made = await run([beside('report-books.js'), dist, dir, String(size.weeks), String(size.series)]);
-    const { stdout } = await run([beside('report-times.js'), dist, dir, list, String(repeats)]);
+    const made = await run([beside('report-books.js'), dir, String(size.weeks), String(size.series)]);
+    const { stdout } = await run([beside('report-times.js'), dir, list, String(repeats)]);
     const answers: readonly ReportTimes[] = JSON.parse(stdout);
     const what = `${short(Number(made.stdout))} rows of ${short(size.series)} series`;
     return answers.map((answer): Figure => {

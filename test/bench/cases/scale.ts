@@ -100,7 +100,7 @@ async function makeBooks(
     tell(`making books of ${name}`);
     await mkdir(join(dir, 'data'), { recursive: true });
     const options = JSON.stringify({ size, since, now: firstNight });
-    const { stdout } = await run([beside('large-books.js'), dirname(cli), dir, options]);
+    const { stdout } = await run([beside('large-books.js'), dir, options]);
     await writeFile(facts, stdout);
   }
   const { rows, seconds, cpuSeconds } = JSON.parse(await readFile(facts, 'utf8'));
