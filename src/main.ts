@@ -74,9 +74,9 @@ export async function main(argv: readonly string[], effects: ProgramEffects): Pr
   });
   try {
     const exitCode = await runCommandLine(argv, invocation);
-    return forgotten === undefined ? exitCode : report(forgotten.error, invocation);
+    return forgotten === undefined ? exitCode : await report(forgotten.error, invocation);
   } catch (error) {
-    return await report(error, invocation);
+    return await report(forgotten === undefined ? error : forgotten.error, invocation);
   } finally {
     invocation.streams.close();
     await invocation.http.close();
@@ -233,7 +233,7 @@ function contextFrom(
     isTerminal: stdout.isTTY === true,
     layout: { width: stdout.isTTY ? stdout.columns || usualWidth : undefined, isExact: settings.isExact },
     stdio: { stdin, stdout },
-    readInput: () => quietly(streams.readInput),
+    readInput: (maxLength) => quietly(() => streams.readInput(maxLength)),
     tell: (words) => streams.tell(words),
     progress: (words) => progress?.show(words),
     nameRun: (number) => {

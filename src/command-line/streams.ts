@@ -24,8 +24,8 @@ export interface Streams {
   /** Writes help to stdout without waiting; a failure is kept for `outputFailure`. */
   writeHelp(text: string): void;
   outputFailure(): CostbookError | undefined;
-  /** Reads stdin to its end. */
-  readInput(): Promise<string>;
+  /** Reads stdin to its end, or until it is longer than this. Throws the signal's reason if aborted. */
+  readInput(maxLength: number): Promise<string>;
   /** Prompts for a line. Throws UsageError if the input ends, and the signal's reason if aborted. */
   ask(question: string, isHidden: boolean): Promise<string>;
   /** Stops reading; the streams stay open. */
@@ -81,10 +81,18 @@ export function openStreams(
       }),
     writeHelp: (text) => void stdout.write(text),
     outputFailure: () => failure && asOutputFailure(failure),
-    async readInput() {
+    async readInput(maxLength) {
       stdin.setEncoding('utf8');
       let given = '';
-      for await (const piece of addAbortSignal(signal, stdin)) given += piece;
+      try {
+        for await (const piece of addAbortSignal(signal, stdin)) {
+          given += piece;
+          if (given.length > maxLength) break;
+        }
+      } catch (error) {
+        signal.throwIfAborted(); // the stream would only say that it was aborted
+        throw error;
+      }
       return given;
     },
     ask: typed.ask,

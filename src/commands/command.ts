@@ -66,8 +66,8 @@ export interface CommandContext {
   readonly layout: TableLayout;
   /** Stdin and stdout themselves, for a protocol over both. */
   readonly stdio: { readonly stdin: Readable; readonly stdout: Writable };
-  /** Reads stdin to its end. */
-  readInput(): Promise<string>;
+  /** Reads stdin to its end, or until it is longer than this. */
+  readInput(maxLength: number): Promise<string>;
   /** Prompts a person and returns the line, trimmed; undefined without a terminal. */
   readonly ask: Ask | undefined;
   /** Writes a message for people to stderr. */

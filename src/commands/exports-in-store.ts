@@ -1,4 +1,4 @@
-import { join, relative, sep } from 'node:path';
+import { isAbsolute, join, relative, sep } from 'node:path';
 import { isPlainToOthers } from '../addresses.ts';
 import {
   type Destination,
@@ -92,6 +92,11 @@ export async function sendExports(
   const store = await openStore(place, context);
   try {
     for (const each of published) {
+      // The child process said so, which also runs the project's SQL.
+      const folders = [each.reportFolder, each.folder];
+      if (!folders.every((folder) => isStrictlyBelow(root, folder))) {
+        throw new Error(`${folders.join(' and ')} are not below the folder of all exports`);
+      }
       const remote = relative(root, each.folder).split(sep).join('/');
       const mirrored = await sendExport(store, each, remote, context);
       if (!context.json) await context.write(`${describe(`${store.url}/${remote}`, mirrored)}\n`);
@@ -101,13 +106,18 @@ export async function sendExports(
   }
 }
 
+function isStrictlyBelow(root: string, folder: unknown): boolean {
+  if (typeof folder !== 'string') return false;
+  const path = relative(root, folder);
+  return path !== '' && path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path);
+}
+
 async function sendExport(
   store: ObjectStore,
   { reportFolder, folder }: PublishedPlace,
   remote: string,
   { signal, tell, progress }: CommandContext,
 ): Promise<Mirrored> {
-  if (remote === '' || remote.startsWith('..')) throw new Error(`${folder} is not below the folder of all exports`);
   const [{ contentOfExport, filesOfManifest }, { mirrorExport }, { holdFolder }] = await Promise.all([
     import('../reports/index.ts'),
     import('../storage/index.ts'),

@@ -219,7 +219,9 @@ async function bodyOf(
   }
   if (method === 'GET' || method === 'HEAD') throw new UsageError(`--file: ${method} has no body; remove one of them`);
   const text =
-    file === undefined || file === '-' ? await context.readInput() : await readBody(resolve(context.folder, file));
+    file === undefined || file === '-'
+      ? await context.readInput(maxBodyBytes)
+      : await readBody(resolve(context.folder, file));
   const from = file === undefined || file === '-' ? 'stdin' : file;
   if (Buffer.byteLength(text) > maxBodyBytes) throw new UsageError(`${from}: the body is longer than 64 MiB`);
   let value: unknown;

@@ -1,6 +1,6 @@
-import { exitCodes } from '../errors.ts';
+import { exitCodes, MachineError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
-import { type ChildLimits, runChild } from '../query/index.ts';
+import { type ChildLimits, isExitCode, runChild } from '../query/index.ts';
 import type { Instant } from '../time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import type { PublishedPlace } from './exports-in-store.ts';
@@ -149,7 +149,7 @@ async function dataOfChild<T>(
   return { exitCode, data: data as T };
 }
 
-function startInChild(
+async function startInChild(
   name: ChildName,
   input: CommandInput,
   context: CommandContext & { readonly asData: boolean },
@@ -169,10 +169,13 @@ function startInChild(
     else if ('published' in said) onPublished?.(said.published);
     else context.count?.(said.count);
   }
-  return runChild(
+  const answered = (await runChild(
     { service: 'command', input: request, dir, subject, folder, onEvent },
     limits,
-  ) as Promise<ChildCommandAnswer>;
+  )) as Partial<ChildCommandAnswer> | null;
+  // What ran there may be SQL of users: a code that no process has would end as success.
+  if (!isExitCode(answered?.exitCode)) throw new MachineError(`the process of ${subject} gave no exit code`);
+  return { exitCode: answered.exitCode, data: answered.data };
 }
 
 /** Costbook's settings without secrets: SQL that breaks out in the child finds none. */

@@ -164,7 +164,11 @@ function formatOf(
 async function readQuery(input: CommandInput, file: string | undefined, context: CommandContext): Promise<string> {
   const [typed = ''] = input.arguments;
   const sql =
-    file === undefined ? (typed === '-' ? await context.readInput() : typed) : await readQueryFile(file, context);
+    file === undefined
+      ? typed === '-'
+        ? await context.readInput(maxQueryBytes)
+        : typed
+      : await readQueryFile(file, context);
   if (Buffer.byteLength(sql) > maxQueryBytes) throw new UsageError('the query is longer than 1 MiB');
   if (sql.trim() === '') throw new UsageError('the query is empty; expected one SELECT');
   return sql;

@@ -12,6 +12,7 @@ import { allocatorSettings, allocatorVariable, memoryLimitMb } from '../memory.t
 import { programs } from '../places.ts';
 import type { ServiceAnswer, ServiceInput, ServiceName } from './protocol.ts';
 import type { Failure } from './question.ts';
+import { cutMessage } from './serve-parent.ts';
 
 const shell = '/bin/sh';
 
@@ -20,8 +21,10 @@ const graceMs = 2000;
 const watchMs = 200;
 const maxScriptHeapMb = 512;
 const maxWords = 16_384;
-/** All messages of a child together: an answer of 8 MB, escaped, and its events. */
+/** All messages of a child together. */
 const maxMessageBytes = 64 * 1024 * 1024;
+/** One message: an answer of 8 MB, or an event. A longer one would take gigabytes to read. */
+const maxLineLength = 10 * 1024 * 1024;
 
 /** One job for a child process. */
 export interface ChildTask<S extends ServiceName = ServiceName> {
@@ -54,7 +57,7 @@ export interface ChildLimits {
 /**
  * Runs a job in a child process, without the environment or any secret, and with limited time and memory. Returns the
  * job's result. The child is gone when this returns or throws.
- * \n Throws the child's failure, MachineError if it took too long or too much memory, and what `write` or the signal
+ * Throws the child's failure, MachineError if it took too long or too much memory, and what `write` or the signal
  * throws; parts of the answer may have been written by then.
  */
 export async function runChild<S extends ServiceName>(
@@ -102,7 +105,7 @@ export async function runChild<S extends ServiceName>(
           if (stop.signal.aborted) continue; // ignore the rest
           clock.pause();
           await write(chunk);
-          clock.resume();
+          if (!stop.signal.aborted) clock.resume();
         }
       })(),
     ]);
@@ -150,11 +153,38 @@ async function readWords<T>(words: Readable, onEvent: (event: unknown) => void):
     if (bytes > maxMessageBytes) words.destroy(new MachineError('a child process sent more than it may'));
   });
   for await (const line of createInterface({ input: words, crlfDelay: Number.POSITIVE_INFINITY })) {
-    const read = JSON.parse(line) as Words<T>;
+    if (line.length > maxLineLength) throw new MachineError('a child process sent more than it may');
+    const read = wordsIn<T>(line);
     if ('event' in read) onEvent(read.event);
-    else end = read;
+    else end ??= read;
   }
   return end;
+}
+
+/** One message of a child. Throws MachineError for anything else: SQL of users may have taken the child over. */
+function wordsIn<T>(line: string): Words<T> {
+  let read: unknown;
+  try {
+    read = JSON.parse(line);
+  } catch (cause) {
+    throw new MachineError('a child process sent something else than it may', { cause });
+  }
+  if (typeof read === 'object' && read !== null) {
+    if ('event' in read && typeof read.event === 'object' && read.event !== null) return read as Words<T>;
+    if ('done' in read) return read as Words<T>;
+    if ('failure' in read && isFailure(read.failure)) return read as Words<T>;
+  }
+  throw new MachineError('a child process sent something else than it may');
+}
+
+function isFailure(failure: unknown): failure is Failure {
+  const { exitCode, message } = (failure ?? {}) as Partial<Failure>;
+  return isExitCode(exitCode) && typeof message === 'string';
+}
+
+/** Whether a process can end with this. */
+export function isExitCode(code: unknown): code is number {
+  return Number.isInteger(code) && Number(code) >= 0 && Number(code) <= 255;
 }
 
 /**
@@ -279,7 +309,7 @@ function diedWithoutWords(
 class ChildError extends CostbookError {
   override readonly exitCode: number;
   constructor({ exitCode, message }: Failure) {
-    super(message);
+    super(cutMessage(message));
     this.exitCode = exitCode;
   }
 }

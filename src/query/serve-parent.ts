@@ -12,6 +12,9 @@ const graceMs = 3000;
 /** The largest answer as data; what is larger is streamed, or refused. */
 export const maxAnswerBytes = 8 * 1024 * 1024;
 
+/** The longest message of an error. */
+const maxMessageLength = 16 * 1024;
+
 /** Node's messages for a text longer than a JavaScript string can be. */
 const tooLong = /Cannot create a string longer than|Invalid string length/;
 
@@ -65,6 +68,11 @@ export function tooLargeAnswer(): UsageError {
   return new UsageError('the answer is larger than 8 MB: select fewer rows or columns');
 }
 
+/** A message that people can read. */
+export function cutMessage(message: string): string {
+  return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength)} …`;
+}
+
 /** An error in the form that the parent expects. */
 export function asFailure(error: unknown): Failure {
   if (tooLong.test(messageOf(error))) {
@@ -75,8 +83,9 @@ export function asFailure(error: unknown): Failure {
   const message = isSystemError(error) ? systemWords(error) : messageOf(error);
   return {
     exitCode: exitCodeOf(error),
-    message: advice === undefined ? message : `${message}: ${advice}`,
-    stack,
+    // A query can make its own error, as long as it likes.
+    message: cutMessage(advice === undefined ? message : `${message}: ${advice}`),
+    stack: stack && cutMessage(stack),
   };
 }
 

@@ -1,3 +1,5 @@
+// Second tier: Seven kinds of changed hours, each with the checks of whole months; sql/checks and sql/lost-hours hold the rules.
+
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';

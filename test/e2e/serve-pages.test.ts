@@ -430,6 +430,12 @@ describe('the page of SQL', () => {
     expect(text).toContain('larger than 8 MB');
   });
 
+  test('shows the beginning of an error that a query makes as long as it likes', async () => {
+    const { status, text } = await served.get(path("select error(repeat('x', 20000000))"));
+    expect(status).toBe(400);
+    expect(text.length).toBeLessThan(200_000);
+  });
+
   test('says what is wrong in DuckDB’s words, and reaches no file', async () => {
     const wrong = await served.get(path('select nope from costs'));
     expect(wrong.status).toBe(400);

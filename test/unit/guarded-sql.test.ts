@@ -117,6 +117,18 @@ test.each([
   }
 });
 
+test('a text that is read in many ways as EXPLAIN is refused at once', async () => {
+  const books = await openBooks(dir, { lockedDown: true });
+  try {
+    for (const options of ['format xanalyze'.repeat(2000), ' '.repeat(200_000)]) {
+      const asked = books.connection.query(`explain (${options}!) select 1`);
+      await expect(asked, options.slice(0, 20)).rejects.toThrow();
+    }
+  } finally {
+    books.close();
+  }
+});
+
 test('if a statement passes the guard, the paths that DuckDB itself allows lead nowhere', async () => {
   const books = await openBooks(dir, { lockedDown: true });
   try {
