@@ -55,7 +55,7 @@ const { output } = await build({
       groups: [
         { name: 'main', test: /\/src\/(main|addresses)\.ts$/, priority: 1 },
         // The configuration needs the limits of the platform, but not its schemas.
-        { name: 'limits', test: /\/src\/platform\/limits\.ts$/, priority: 2 },
+        { name: 'limits', test: /\/src\/platform\/(limits|list-differences)\.ts$/, priority: 2 },
         { name: 'schemas', test: /\/node_modules\/zod\/|\/src\/platform\/operations\.ts$/ },
       ],
     },

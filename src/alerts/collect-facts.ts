@@ -26,6 +26,7 @@ import {
 import { exitCodes, MachineError, UsageError } from '../errors.ts';
 import type { Holidays } from '../month-days.ts';
 import { textOrNull } from '../optional-text.ts';
+import { listDifferences } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import { completenessOf } from '../reports/index.ts';
 import { formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
@@ -456,8 +457,6 @@ async function readUnknownDimensions(connection: Connection): Promise<DataState[
 
 /** How the platform's lists of values differ from the interface that this version knows. */
 async function readInterfaces(connection: Connection): Promise<DataState['interfaces']> {
-  // The whole interface, with its schemas: commands that only list alerts do without.
-  const { listDifferences } = await import('../platform/index.ts');
   return (await alertRows(connection, 'platform_lists')).flatMap((row) => {
     const account = String(row['account']);
     const [dimensions, resourceTypes] = [namesIn(row['dimensions']), namesIn(row['resource_types'])];

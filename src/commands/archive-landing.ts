@@ -5,7 +5,7 @@ import { archiveLoads } from '../storage/index.ts';
 import { dayMs } from '../time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
-import type { openStore as Open } from './exports-in-store.ts';
+import type { openStore as Open } from './send-exports.ts';
 
 /**
  * Sends the pages of new loads to `landing.archive`, then removes pages that are older than `landing.keepDays` and, if
@@ -42,7 +42,7 @@ async function sendLoads(
   const root = join(context.dir, 'data', 'landing');
   const last = await warehouse.lastLoadNumber();
   const loads = (await landingPlaces(root)).filter(({ number }) => number <= last);
-  const { openStore } = await import('./exports-in-store.ts');
+  const { openStore } = await import('./send-exports.ts');
   const store = await openStore(place, context);
   try {
     const { through, sent } = await archiveLoads(store, root, loads, context.progress);

@@ -97,7 +97,7 @@ export function inChild(
 async function runReport(input: CommandInput, context: CommandContext, timeoutMs: number): Promise<number> {
   const { signal, write, dir } = context;
   const isList = input.arguments[0] === undefined;
-  const { storeOf, withoutStore, sendExports, rootOf } = await import('./exports-in-store.ts');
+  const { storeOf, withoutStore, rootOf } = await import('./exports-in-store.ts');
   const place = isList ? undefined : storeOf(input, context);
   const published: PublishedPlace[] = [];
   const exitCode = await runInChild('report', withoutStore(input), context, {
@@ -105,7 +105,10 @@ async function runReport(input: CommandInput, context: CommandContext, timeoutMs
     ...{ timeoutMs, signal, write },
     onPublished: (one) => published.push(one),
   });
-  if (place !== undefined && exitCode === exitCodes.done) await sendExports(published, rootOf(dir), place, context);
+  if (place !== undefined && exitCode === exitCodes.done) {
+    const { sendExports } = await import('./send-exports.ts');
+    await sendExports(published, rootOf(dir), place, context);
+  }
   return exitCode;
 }
 

@@ -42,8 +42,9 @@ import {
 import { formatMonth, type Instant } from '../time.ts';
 import { type Books, type Connection, completeness, openBooks, readSql } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
-import { type PublishedPlace, sendExports, storeOf, withoutStore } from './exports-in-store.ts';
+import { type PublishedPlace, storeOf, withoutStore } from './exports-in-store.ts';
 import { optionReader } from './options.ts';
+import { sendExports } from './send-exports.ts';
 
 export const statementCommand: Command = {
   name: 'statement',

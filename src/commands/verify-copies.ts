@@ -6,7 +6,8 @@ import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
 import { filesOfManifest, isManifestName } from '../reports/index.ts';
 import { type VerifiedArchive, type VerifiedCopy, verifyArchive, verifyCopies } from '../storage/index.ts';
 import type { CommandContext, CommandInput } from './command.ts';
-import { configOf, destinationOf, openStore, rootOf, type StorePlace } from './exports-in-store.ts';
+import { configOf, destinationOf, rootOf, type StorePlace } from './exports-in-store.ts';
+import { openStore } from './send-exports.ts';
 
 /** Verifies the exports of a folder: prints what it finds, or gives it as data. */
 export interface VerificationHere {

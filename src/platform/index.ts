@@ -13,16 +13,11 @@ export {
   unpackBody,
   unpackingOf,
 } from './client.ts';
-export {
-  listDifferences,
-  type PlatformDifferences,
-  type PlatformLists,
-  readPlatformLists,
-} from './compare-lists.ts';
 export { accountIds, discoverAccounts, discoverHistoryStart, historyParameters } from './discover.ts';
 export { type FairLimiter, type Limiter, openFairLimiter } from './fair-limiter.ts';
 export { openHttp } from './http.ts';
 export * from './limits.ts';
+export { listDifferences, type PlatformDifferences, type PlatformLists } from './list-differences.ts';
 export {
   type Listing,
   type ListingPage,
@@ -36,6 +31,7 @@ export * from './operations.ts';
 export { CursorRefusedError, type Page, pages } from './paging.ts';
 export * from './parameters.ts';
 export { proxiesOf } from './proxy.ts';
+export { readPlatformLists } from './read-lists.ts';
 export { baseUrl, type Endpoint, requestHeaders, requestPath } from './request.ts';
 export * from './responses.ts';
 export { isCertainlyNotDone } from './retry.ts';

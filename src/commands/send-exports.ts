@@ -1,0 +1,88 @@
+import { isAbsolute, relative, sep } from 'node:path';
+import { isPlainToOthers } from '../addresses.ts';
+import { counted } from '../counted.ts';
+import { UsageError } from '../errors.ts';
+import { contentOfExport, filesOfManifest } from '../reports/index.ts';
+import { type Mirrored, mirrorExport, type ObjectStore, openS3Store } from '../storage/index.ts';
+import { holdFolder } from '../warehouse/index.ts';
+import type { CommandContext } from './command.ts';
+import type { PublishedPlace, StorePlace } from './exports-in-store.ts';
+
+// Apart from `exports-in-store.ts`, because most exports stay on this machine: then nothing of this is loaded.
+
+/** How long to wait for another process that writes the same export. */
+const patienceMs = 60_000;
+
+/** Opens a store. Warns if everything sent to it can be read on the way. */
+export async function openStore(
+  { destination, settings }: StorePlace,
+  { signal, effects, keepSecret }: Pick<CommandContext, 'signal' | 'effects' | 'keepSecret'>,
+): Promise<ObjectStore> {
+  const { endpoint } = settings;
+  if (endpoint !== undefined && isPlainToOthers(endpoint)) {
+    effects.log.warn(
+      'storage.sent_unencrypted',
+      'Costs are sent unencrypted: use https in storage.endpoint, unless you own the network to this host',
+      { host: new URL(endpoint).host },
+    );
+  }
+  return openS3Store({ destination, settings, signal, keepSecret });
+}
+
+/** Sends published exports to a store. `root` is the local folder of all exports. Says what was sent. */
+export async function sendExports(
+  published: readonly PublishedPlace[],
+  root: string,
+  place: StorePlace,
+  context: CommandContext,
+): Promise<void> {
+  if (published.length === 0) return;
+  const store = await openStore(place, context);
+  try {
+    for (const each of published) {
+      // The child process said so, which also runs the project's SQL.
+      const folders = [each.reportFolder, each.folder];
+      if (!folders.every((folder) => isStrictlyBelow(root, folder))) {
+        throw new Error(`${folders.join(' and ')} are not below the folder of all exports`);
+      }
+      const remote = relative(root, each.folder).split(sep).join('/');
+      const mirrored = await sendExport(store, each, remote, context);
+      if (!context.json) await context.write(`${describe(`${store.url}/${remote}`, mirrored)}\n`);
+    }
+  } finally {
+    store.close();
+  }
+}
+
+function isStrictlyBelow(root: string, folder: unknown): boolean {
+  if (typeof folder !== 'string') return false;
+  const path = relative(root, folder);
+  return path !== '' && path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path);
+}
+
+async function sendExport(
+  store: ObjectStore,
+  { reportFolder, folder }: PublishedPlace,
+  remote: string,
+  { signal, tell, progress }: CommandContext,
+): Promise<Mirrored> {
+  // Another process that writes this export would replace files while they are sent.
+  const lock = await holdFolder(reportFolder, { patienceMs, signal });
+  try {
+    const content = await contentOfExport(folder);
+    if (content === undefined) throw new UsageError(`${folder} has no manifest any more: run the report again`);
+    return await mirrorExport(
+      store,
+      { folder, content, remote, filesOf: (text) => filesOfManifest(content.manifestName, text) },
+      { signal, tell, progress },
+    );
+  } finally {
+    lock.release();
+  }
+}
+
+function describe(url: string, { sent, bytes, removed, isUnchanged }: Mirrored): string {
+  if (isUnchanged) return `${url} (unchanged)`;
+  const gone = removed === 0 ? '' : `, ${counted(removed, 'old file')} removed`;
+  return `${url}: ${counted(sent, 'file')} sent (${bytes} bytes)${gone}`;
+}
