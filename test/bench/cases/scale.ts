@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { AccountSize } from '../account.ts';
 import { type Bench, type BenchInput, type Figure, median, short } from '../figures.ts';
 import {
@@ -192,7 +192,7 @@ async function reportsAgainstHand(of: Made, { repeats, tell }: BenchInput): Prom
   const flat = join(of.dir, 'flat.duckdb');
   await writeFile(list, JSON.stringify(some));
   const options = [list, String(repeats), flat, '2026-08-01', '2026-10-01'];
-  const { stdout } = await run([beside('report-times.js'), dirname(cli), of.dir, ...options]);
+  const { stdout } = await run([beside('report-times.js'), of.dir, ...options]);
   await rm(flat, { force: true });
   const answers: readonly ReportTimes[] = JSON.parse(stdout);
   return answers.map((answer) => {
