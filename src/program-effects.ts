@@ -11,7 +11,10 @@ export interface HttpClient {
   close(): Promise<void>;
 }
 
-/** What the command line takes from the process that runs it: `main` uses nothing else of the process. */
+/**
+ * What the command line takes from the process that runs it. `main` uses nothing else of the process, besides files and the
+ * children that it starts.
+ */
 export interface ProgramEffects {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -19,6 +22,7 @@ export interface ProgramEffects {
   readonly env: Environment;
   /** The folder that relative paths start from, absolute. */
   readonly folder: string;
+  /** Sets the mode of new files. It stays after the command line has ended. */
   setUmask(mask: number): void;
   /** Calls `take` for each signal that asks the program to end. */
   onSignal(take: (signal: EndSignal) => void): void;
