@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { once } from './once.ts';
 
 /** Names that lead to this machine itself, where nobody can listen in between. */
 const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
@@ -69,10 +70,13 @@ const forbiddenNetworks = blockList([
   ['ff00::', 8],
 ]);
 
-function blockList(networks: readonly (readonly [string, number])[]): BlockList {
-  const list = new BlockList();
-  for (const [network, prefix] of networks) list.addSubnet(network, prefix, isIP(network) === 6 ? 'ipv6' : 'ipv4');
-  return list;
+/** Made with the first address: most commands meet none. */
+function blockList(networks: readonly (readonly [string, number])[]): () => BlockList {
+  return once(() => {
+    const list = new BlockList();
+    for (const [network, prefix] of networks) list.addSubnet(network, prefix, isIP(network) === 6 ? 'ipv6' : 'ipv4');
+    return list;
+  });
 }
 
 /**
@@ -90,8 +94,8 @@ export function kindOfAddress(address: string): 'public' | 'private' | 'forbidde
 
 function kindOfPlain(address: string): 'public' | 'private' | 'forbidden' {
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-  if (forbiddenNetworks.check(address, family)) return 'forbidden';
-  return privateNetworks.check(address, family) ? 'private' : 'public';
+  if (forbiddenNetworks().check(address, family)) return 'forbidden';
+  return privateNetworks().check(address, family) ? 'private' : 'public';
 }
 
 /** IPv6 forms that embed an IPv4 address, and the index of the first of its two groups. */

@@ -1,5 +1,4 @@
 import { decimalOfWhole, rounded, wholeOfDecimal } from './decimals.ts';
-import { once } from './once.ts';
 
 /** Decimals of USD amounts in the books. */
 export const usdDecimals = 12;
@@ -32,7 +31,11 @@ export function percentOf(value: string, whole: string): number {
 }
 
 const unit = 10n ** BigInt(usdDecimals);
-const grouped = once(() => new Intl.NumberFormat('en-US'));
+
+/** Digits with thousands separators: `12,345`. */
+export function withSeparators(digits: string): string {
+  return digits.replace(/\B(?=(\d{3})+$)/g, ',');
+}
 
 /** An estimate without sign: `1,475 USD`, and below 10 USD `4.06 USD`; or in another unit. */
 export function roughly(text: string, of = 'USD'): string {
@@ -40,5 +43,5 @@ export function roughly(text: string, of = 'USD'): string {
   const whole = signed < 0n ? -signed : signed;
   return whole < 10n * unit
     ? usd(decimalOfWhole(whole, usdDecimals)).replace('USD', of)
-    : `${grouped().format(rounded(whole, unit))} ${of}`;
+    : `${withSeparators(String(rounded(whole, unit)))} ${of}`;
 }

@@ -42,7 +42,13 @@ const expressions = once(() => ({
   stackedMarks: /(\p{M}{6})\p{M}+/gu,
   firstMark: /^\p{M}/u,
 }));
-const plain = /^[\x20-\x7e]*$/;
+// Printable ASCII, and the signs of our own sentences: each as wide in a terminal as it is long in UTF-16 units.
+const plain = /^[\x20-\x7e\u2026\u{1F534}\u{1F535}\u{1F7E0}]*$/u;
+
+/** Whether a text has only characters that need no care: safe everywhere, and as wide in a terminal as it is long. */
+export function isPlain(text: string): boolean {
+  return plain.test(text);
+}
 
 /**
  * A text from outside on one line: without line breaks, control characters, lone surrogates and invisible characters
@@ -52,7 +58,7 @@ const plain = /^[\x20-\x7e]*$/;
 export function oneLine(text: string, maxLength = Number.POSITIVE_INFINITY): string {
   // Limits the work for names of a megabyte.
   const some = text.length > 4 * maxLength ? text.slice(0, 4 * maxLength) : text;
-  if (plain.test(some)) return shorten(some, maxLength);
+  if (isPlain(some)) return shorten(some, maxLength);
   const { spaces, unseen, stackedMarks, firstMark } = expressions();
   const safe = some
     .replace(breaks, ' ')

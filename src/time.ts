@@ -11,14 +11,10 @@ import {
 } from './fiscal-year.ts';
 import { once } from './once.ts';
 
-// date-fns is loaded with the first month or week: it is many files, and short commands count none.
+// Loaded with the first week: that is many files, and short commands count none.
 const require = createRequire(import.meta.url);
-const inUtc = once(() => ({ in: (require('@date-fns/utc') as typeof import('@date-fns/utc')).utc }));
-const months = once(() => ({
-  ...(require('date-fns/startOfMonth') as typeof import('date-fns/startOfMonth')),
-  ...(require('date-fns/addMonths') as typeof import('date-fns/addMonths')),
-}));
 const weeks = once(() => ({
+  inUtc: { in: (require('@date-fns/utc') as typeof import('@date-fns/utc')).utc },
   ...(require('date-fns/startOfISOWeek') as typeof import('date-fns/startOfISOWeek')),
   ...(require('date-fns/getISOWeek') as typeof import('date-fns/getISOWeek')),
   ...(require('date-fns/getISOWeekYear') as typeof import('date-fns/getISOWeekYear')),
@@ -67,12 +63,23 @@ export function floorDay(instant: Instant): Instant {
 }
 
 export function floorMonth(instant: Instant): Instant {
-  return months().startOfMonth(instant, inUtc()).getTime();
+  return firstOfMonth(instant, 0);
 }
 
-/** The instant the given number of calendar months later (earlier where negative), in UTC. */
+/**
+ * The instant the given number of calendar months later (earlier where negative), in UTC. A day that the month does not
+ * have becomes its last.
+ */
 export function addCalendarMonths(instant: Instant, count: number): Instant {
-  return months().addMonths(instant, count, inUtc()).getTime();
+  const start = firstOfMonth(instant, count);
+  const lastDay = firstOfMonth(instant, count + 1) - dayMs;
+  const sinceDay = instant - floorDay(instant);
+  return Math.min(start + (new Date(instant).getUTCDate() - 1) * dayMs, lastDay) + sinceDay;
+}
+
+function firstOfMonth(instant: Instant, monthsLater: number): Instant {
+  const date = new Date(instant);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + monthsLater, 1);
 }
 
 /** A length of time for people, without its sign: `30 days`, `2.5 hours`, `3 minutes`, `40 seconds`. */
@@ -286,13 +293,19 @@ function endOf(kind: CalendarKind, start: LocalDay): LocalDay {
   return addCalendarMonths(start, kind === 'monthly' ? 1 : kind === 'quarterly' ? 3 : 12);
 }
 
+/** `2026-W48`. */
+function isoWeekName(start: LocalDay): string {
+  const { getISOWeek, getISOWeekYear, inUtc } = weeks();
+  return `${getISOWeekYear(start, inUtc)}-W${String(getISOWeek(start, inUtc)).padStart(2, '0')}`;
+}
+
 function firstDay(kind: CalendarKind, day: LocalDay): LocalDay {
   const date = new Date(day);
   switch (kind) {
     case 'daily':
       return floorDay(day);
     case 'weekly':
-      return weeks().startOfISOWeek(day, inUtc()).getTime();
+      return weeks().startOfISOWeek(day, weeks().inUtc).getTime();
     case 'monthly':
       return floorMonth(day);
     case 'quarterly':
@@ -309,7 +322,7 @@ function nameOf(kind: CalendarKind, start: LocalDay): string {
     case 'daily':
       return text.slice(0, 10);
     case 'weekly':
-      return `${weeks().getISOWeekYear(start, inUtc())}-W${String(weeks().getISOWeek(start, inUtc())).padStart(2, '0')}`;
+      return isoWeekName(start);
     case 'monthly':
       return text.slice(0, 7);
     case 'quarterly':

@@ -1,10 +1,9 @@
-import { centsOfText } from './money.ts';
+import { centsOfText, withSeparators } from './money.ts';
 
 /** USD to the cent with thousands separators: `12,345.60`. Accepts decimal text of any precision. */
 export function amount(text: string): string {
   const [whole = '0', fraction = '00'] = centsOfText(padded(text)).split('.');
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-  return `${grouped}.${fraction}`;
+  return `${withSeparators(whole)}.${fraction}`;
 }
 
 /** An amount with its sign: `+1.20`, `-3.00`, `0.00`. */

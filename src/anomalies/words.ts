@@ -2,8 +2,7 @@ import { counted } from '../counted.ts';
 import { dayNamed } from '../days.ts';
 import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { mainDriverOf } from '../main-driver.ts';
-import { cents, roughly, usd } from '../money.ts';
-import { once } from '../once.ts';
+import { cents, roughly, usd, withSeparators } from '../money.ts';
 import { hourMs } from '../time.ts';
 import { dayWords, monthName } from './day-words.ts';
 import { deploymentSentences } from './deployment-words.ts';
@@ -25,7 +24,6 @@ export interface AnomalyWords {
 }
 
 const decimals = 12;
-const grouped = once(() => new Intl.NumberFormat('en-US'));
 const driversShown = 3;
 /** USD: less would be shown as nothing. */
 const smallestRest = 0.005;
@@ -205,7 +203,7 @@ function paceWords(fact: AnomalyFact): string[] {
   const { anomaly, isUp, isOver, firstDay, lastDay, firstHour, pace, dailyImpact, hours: found } = fact;
   if (found !== undefined) {
     if (isOver) return [];
-    const times = found.times === null ? '' : `That is ${grouped().format(found.times)} times its usual cost. `;
+    const times = found.times === null ? '' : `That is ${withSeparators(String(found.times))} times its usual cost. `;
     return [`${times}A whole day of it is about ${roughly(found.pace)}.`];
   }
   if (dailyImpact !== null && dailyImpact !== undefined) {

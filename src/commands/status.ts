@@ -55,7 +55,7 @@ export const statusCommand: Command = {
   async run(input, context) {
     const { effects } = context;
     const config = loadConfig({ dir: context.dir, env: context.env, now: effects.now(), requireAccounts: false });
-    const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+    const books = await openBooks(context.dir, { lockedDown: true, threads: 1, signal: context.signal });
     try {
       const configured = config.accounts.flatMap(({ id }) => id ?? []);
       const faults = await faultsOfFiles(context.dir, books, context.signal);
@@ -242,7 +242,7 @@ async function readStatus(
     freshnessHours,
     accounts,
     closed: last === undefined ? null : { month: formatMonth(last.month), closedAt: formatInstant(last.closedAt) },
-    moved: await movedMonths(connection),
+    moved: last === undefined ? [] : await movedMonths(connection),
     revokedExports: await exportsOfRevoked(context.dir, await revokedCloses(connection)),
     restated: { hours: Number(restated['hours']), cost: String(restated['cost']) },
     alerts: {

@@ -11,7 +11,6 @@ import { hostOf } from './http.ts';
 import { answerLimits } from './limits.ts';
 import type { Operation } from './operations.ts';
 import { baseUrl, type Endpoint, requestHeaders, requestPath, type Texts } from './request.ts';
-import { errorBody } from './responses.ts';
 import { type Attempts, isCertainlyNotDone, isPutOff, parseDate, parseRetryAfter, retryDelayMs } from './retry.ts';
 
 const gunzipAsync = promisify(gunzip);
@@ -446,6 +445,8 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
   let said = '';
   let code: string | undefined;
   try {
+    // Loaded here: schemas are slow to load, and few commands meet a refusal.
+    const { errorBody } = await import('./responses.ts');
     const body = errorBody.parse(
       await parseBody({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib: answerLimits.otherBodyMib }),
     );

@@ -32,7 +32,7 @@ export { CursorRefusedError, type Page, pages } from './paging.ts';
 export * from './parameters.ts';
 export { proxiesOf } from './proxy.ts';
 export { readPlatformLists } from './read-lists.ts';
-export { baseUrl, type Endpoint, requestHeaders, requestPath } from './request.ts';
+export { baseUrl, type Endpoint, headerOfParameter, requestHeaders, requestPath } from './request.ts';
 export * from './responses.ts';
 export { isCertainlyNotDone } from './retry.ts';
 export { firstDifference, schemaOf } from './schema.ts';

@@ -523,9 +523,3 @@ export type OperationName = keyof typeof operations;
 export const allOperations: readonly Operation[] = Object.values<Operation>(operations).toSorted((a, b) =>
   a.section.localeCompare(b.section),
 );
-
-/** The names of headers that parameters are sent in; that of a thread is a setting. */
-export const headerOfParameter: Readonly<Record<string, string>> = {
-  sessionId: 'mcp-session-id',
-  protocolVersion: 'mcp-protocol-version',
-};

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { usualHeaders } from './limits.ts';
-import { headerOfParameter, type Operation } from './operations.ts';
+import type { Operation } from './operations.ts';
 
 /** The values of an operation's parameters, as text. */
 export type Texts = Readonly<Record<string, string>>;
@@ -52,6 +52,12 @@ function pathStep(operation: Operation, name: string, value: string): string {
 function stepsOf(path: string): string[] {
   return path.split('/').filter((step) => step !== '');
 }
+
+/** The names of headers that parameters are sent in; that of a thread is a setting. */
+export const headerOfParameter: Readonly<Record<string, string>> = {
+  sessionId: 'mcp-session-id',
+  protocolVersion: 'mcp-protocol-version',
+};
 
 /** The headers that an operation and its parameters ask for, by lower-case name. Pure. */
 export function requestHeaders(operation: Operation, values: Texts, { threadHeader }: Endpoint): Texts {

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { once } from '../once.ts';
+import { isPlain } from '../safe-text.ts';
 
 const graphemes = once(() => new Intl.Segmenter());
 /** Loaded with the first text that is not plain: its expressions take longer to compile than short commands take. */
@@ -37,9 +38,4 @@ export function linesOfWidth(text: string, width: number): string[] {
     used += own;
   }
   return [...pieces, piece];
-}
-
-/** Printable ASCII, the fast path for most texts. */
-function isPlain(text: string): boolean {
-  return /^[\x20-\x7e]*$/.test(text);
 }

@@ -39,7 +39,7 @@ export interface Books {
  * answered as of that instant; if `isClose`, every closed month has the hours of its own close, not those of a later one.
  * With `draft`, queries answer as if these allocation rules were active. With `isOfHours`, each connection may see other hours. With `lockedDown`, the
  * connection has no access to files (except the `writable` file), network or settings: for SQL that a person typed.
- * `reader` names this reader's spill folder. The signal stops running queries. Throws UsageError if nothing has been
+ * `reader` names this reader's spill folder; `threads` limits DuckDB's, for short answers. The signal stops running queries. Throws UsageError if nothing has been
  * published yet, or only by a program of another schema; ChangedFileError if another program changed or removed the
  * snapshot; DamagedFileError if it cannot be read; LockedError if another program has it open for writing.
  */
@@ -54,6 +54,7 @@ export async function openBooks(
     isOfHours = false,
     reader,
     memoryMb,
+    threads,
     signal,
   }: {
     lockedDown: boolean;
@@ -64,6 +65,7 @@ export async function openBooks(
     isOfHours?: boolean;
     reader?: string | undefined;
     memoryMb?: number;
+    threads?: number;
     signal?: AbortSignal;
   },
 ): Promise<Books> {
@@ -73,6 +75,7 @@ export async function openBooks(
     lockedDown,
     reader,
     memoryMb,
+    threads,
     catalog,
     writable,
     async prepare(connection: Connection) {

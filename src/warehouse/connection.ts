@@ -132,6 +132,8 @@ export interface OpenOptions {
   readonly catalog?: string;
   /** Attaches the file by a path of its choice; by default its own path is used. */
   readonly attachThrough?: (attach: (path: string) => Promise<void>) => Promise<void>;
+  /** DuckDB's threads; those of a reader or a writer by default. A second one costs more than it gives short answers. */
+  readonly threads?: number | undefined;
   /** DuckDB's memory limit; that of a reader or a writer by default. */
   readonly memoryMb?: number | undefined;
   /** Name of this reader's spill folder; random by default. */

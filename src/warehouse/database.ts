@@ -61,6 +61,7 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
   const state = { isOpening: true, path: file };
   const memoryMb = options.memoryMb ?? memoryLimitMb(readOnly);
   const fail = asOurError(file, options, state);
+  const threads = { alone: threadsFor(true), usual: options.threads ?? threadsFor(readOnly) };
   await removeOldSpill(folder);
   const spill = readOnly
     ? join(await spillRoom(folder), readersSpillName(options.reader))
@@ -69,13 +70,12 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     memory_limit: `${memoryMb}MB`,
-    threads: String(threadsFor(readOnly)),
+    threads: String(threads.usual),
     temp_directory: spill,
     max_temp_directory_size: `${await maxSpillMb(dirname(spill))}MB`,
     preserve_insertion_order: 'true',
   }).catch(fail);
   const connections = new Set<Session>();
-  const threads = { alone: threadsFor(true), usual: threadsFor(readOnly) };
   function keep(connection: DuckDBConnection, signal?: AbortSignal): Connection {
     const kept = new Session(connection, { fail, signal, onClose: () => connections.delete(kept), threads });
     connections.add(kept);

@@ -1,3 +1,5 @@
+import type { EarlierEvent } from './earlier-names.ts';
+
 /**
  * The events of the journal, each with what it stores. The SQL file of the same name in sql/journal writes it into the
  * ledger.
@@ -96,6 +98,6 @@ export interface NumberedEvent extends JournalEvent {
 }
 
 /** The last number that an event has. */
-export function lastNumberOf({ number, event, values }: NumberedEvent): number {
+export function lastNumberOf({ number, event, values }: EarlierEvent): number {
   return event === 'events_lost' ? Number(values['through']) : number;
 }

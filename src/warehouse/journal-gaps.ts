@@ -1,5 +1,6 @@
 import { copyFile, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withPresentNames } from './earlier-names.ts';
 import { fileBytes, fileName, journalFiles, lineFeed, missing, syncFolder } from './journal.ts';
 import { lastNumberOf } from './journal-events.ts';
 import { changeOf, lineOf, readLine } from './journal-lines.ts';
@@ -193,8 +194,8 @@ function splitLines(
     if (read.event === undefined || changeOf(read, hasHash) !== undefined) {
       lines.push({ ...place, kind: kindIn(text), number: undefined, through: undefined, isLoss: false });
     } else {
-      const isLoss = read.event.event === 'events_lost';
-      const { number, event } = read.event;
+      const { number, event } = withPresentNames(read.event);
+      const isLoss = event === 'events_lost';
       lines.push({ ...place, number, through: lastNumberOf(read.event), isLoss, kind: event });
       hasHash ||= read.written !== undefined && !isLoss;
     }

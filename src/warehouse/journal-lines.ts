@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type EarlierEvent, withPresentNames } from './earlier-names.ts';
+import type { EarlierEvent } from './earlier-names.ts';
 import type { NumberedEvent } from './journal-events.ts';
 
 /** A line of the journal. */
 export interface ReadLine {
-  /** The event with today's names; undefined if the line is none. */
-  readonly event: NumberedEvent | undefined;
+  /** The event with the names that it was written with; undefined if the line is none. */
+  readonly event: EarlierEvent | undefined;
   /** The hash that the line was written with; undefined for a line of an older Costbook, which has none. */
   readonly written: string | undefined;
   /** The hash of the line's text. Another one than `written`: the line has changed since. */
@@ -39,8 +39,8 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** A line without its hash as an event with today's names; undefined if it is none. */
-function parseEvent(text: string): NumberedEvent | undefined {
+/** A line without its hash as an event; undefined if it is none. */
+function parseEvent(text: string): EarlierEvent | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -51,9 +51,7 @@ function parseEvent(text: string): NumberedEvent | undefined {
   if (Object.keys(others).length > 0) return undefined;
   if (!Number.isSafeInteger(number) || typeof event !== 'string') return undefined;
   if (event === 'events_lost' && !isLaterNumber((values as { through?: unknown })?.through, number)) return undefined;
-  return typeof values === 'object' && values !== null
-    ? (withPresentNames(value as EarlierEvent) as NumberedEvent)
-    : undefined;
+  return typeof values === 'object' && values !== null ? (value as EarlierEvent) : undefined;
 }
 
 function isLaterNumber(through: unknown, number: unknown): boolean {

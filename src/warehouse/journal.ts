@@ -3,6 +3,7 @@ import { mkdir, open, readdir, readFile, stat, truncate } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import { ChangedFileError, messageOf, UsageError } from '../errors.ts';
 import { type Connection, SqlError, type SqlParameters } from './connection.ts';
+import { withPresentNames } from './earlier-names.ts';
 import type { Exclusively } from './exclusive.ts';
 import { type EventScalar, isOfRepair, type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-events.ts';
 import { changeOf, lineOf, readLine } from './journal-lines.ts';
@@ -382,7 +383,8 @@ async function readTail(
       isWithoutHash = read.written === undefined;
       needsHash ||= read.written !== undefined && event.event !== 'events_lost';
       const last = lastNumberOf(event);
-      if (last > after) events.push(event);
+      // Most events are in the books already: their names do not matter.
+      if (last > after) events.push(withPresentNames(event) as NumberedEvent);
       next = last + 1;
     }
   }
