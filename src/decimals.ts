@@ -57,6 +57,12 @@ export function trimmedDecimal(text: string): string {
   return short === '-0' ? '0' : short;
 }
 
+/** A decimal as a person can type it without a doubt: `1.860` is `1.86`, and `1.125` is `1.1250`. Pure. */
+export function typedDecimal(decimal: string): string {
+  const shortest = trimmedDecimal(decimal);
+  return /^-?[1-9]\d{0,2}\.\d{3}$/.test(shortest) ? `${shortest}0` : shortest;
+}
+
 /** The larger of two whole numbers, which Math.max does not take. */
 export function largerOf(one: bigint, other: bigint): bigint {
   return [one, other].reduce((a, b) => (b > a ? b : a));

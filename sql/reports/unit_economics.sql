@@ -9,36 +9,51 @@ with lines as (
     generate_subscripts(string_split(replace(content, chr(13), ''), chr(10)), 1) as line_number
   from read_text($metric)
 ),
+-- Spreadsheets write a byte order mark, quotes, a first line "sep=,", and commas for empty rows and columns.
+plain_lines as (
+  select line_number, line, trim(replace(replace(line, '"', ''), chr(65279), '')) as plain
+  from lines
+),
 cells as (
   select
     line_number,
     line,
-    -- Spreadsheets write a byte order mark and quotes.
-    string_split(replace(replace(line, '"', ''), chr(65279), ''), ',') as cell
-  from lines
-  where trim(line) <> ''
+    string_split(plain, ',') as cell,
+    len(list_filter(string_split(plain, ','), lambda text: trim(text) <> '')) as filled
+  from plain_lines
+  where not regexp_full_match(plain, '[ ,]*') and not (line_number = 1 and lower(plain) = 'sep=,')
+),
+header as (
+  select min(line_number) as line_number
+  from cells
 ),
 read as (
   select
     line_number,
     line,
-    len(cell) = 2 as has_two_cells,
+    len(cell) >= 2 and filled = case when trim(cell[2]) = '' then 1 else 2 end as has_two_cells,
     try_cast(trim(cell[1]) as date) as usage_date,
     regexp_full_match(trim(cell[1]), '\d{4}-\d{2}-\d{2}') as is_date_text,
     trim(cell[2]) as value_text,
     try_cast(trim(cell[2]) as decimal(38, 6)) as value,
-    regexp_full_match(trim(cell[2]), '[+-]?\d{1,18}(\.\d{1,6})?') as is_value_text
+    regexp_full_match(trim(cell[2]), '[+-]?\d{1,18}(\.\d{1,6})?') as is_value_text,
+    -- Many people write 1250 as 1.250.
+    regexp_full_match(trim(cell[2]), '[+-]?[1-9]\d{0,2}\.\d{3}') as is_doubtful
   from cells
-  where line_number > 1
+  where line_number > (select line_number from header)
 ),
 problems as (
-  select 1 as line_number, 'found "' || line || '", expected the header date,value' as problem
+  select line_number, 'found "' || line || '", expected the header date,value' as problem
   from (
-    select coalesce(any_value(line), '') as line, coalesce(any_value(cell), []) as cell
+    select
+      coalesce(any_value(line_number), 1) as line_number,
+      coalesce(any_value(line), '') as line,
+      coalesce(any_value(cell), []) as cell
     from cells
-    where line_number = 1
+    where line_number = (select line_number from header)
   )
-  where list_transform(cell, lambda name: lower(trim(name))) <> ['date', 'value']
+  where list_transform(list_filter(cell, lambda name: trim(name) <> ''), lambda name: lower(trim(name)))
+    <> ['date', 'value']
   union all
   select
     line_number,
@@ -48,6 +63,13 @@ problems as (
   where not coalesce(
     has_two_cells and is_date_text and usage_date is not null and (value_text = '' or is_value_text), false
   )
+  union all
+  select
+    line_number,
+    'found "' || line || '", which some read as ' || replace(value_text, '.', '') || ' and some as ' || value_text
+      || '; write ' || replace(value_text, '.', '') || ' or ' || value_text || '0'
+  from read
+  where is_doubtful
   union all
   select max(line_number), 'the day ' || usage_date || ' stands on line ' || min(line_number) || ' already'
   from read

@@ -13,6 +13,7 @@ import {
 } from '../config/index.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
+import { refuseSeparators } from '../typed-number.ts';
 import type { DetectionRules } from './detect.ts';
 
 /** The rules of anomalies, and the sinks to notify. */
@@ -51,7 +52,8 @@ const parseShare: Parse<number> = (value) => {
 const parseDays = integerParser(14, 42);
 
 /** `20`, or `false` for none. Below 5 times, batches and busy days would be reported. */
-const parseTimes: Parse<number | false> = (value) => {
+const parseTimes: Parse<number | false> = (value, source) => {
+  refuseSeparators(value, source);
   if (value === false) return false;
   const number = typeof value === 'string' && /^\d{1,4}$/.test(value) ? Number(value) : value;
   if (typeof number === 'number' && Number.isInteger(number) && number >= 5 && number <= 1000) return number;

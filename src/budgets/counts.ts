@@ -3,6 +3,7 @@ import { type Given, keysOf, type Parse, type Place, type Problems, parseText, r
 import { rounded, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, calendarOf, dayMs, type Instant, type PeriodKind, type Window } from '../time.ts';
+import { spellingFault } from '../typed-number.ts';
 import type { Budget, CostPer, CountedSpan } from './budget.ts';
 import { readCsvBeside } from './csv-beside.ts';
 import { perRule } from './file-keys.ts';
@@ -70,7 +71,8 @@ function readLine(
 ): CountedSpan | undefined {
   const [date = '', text = ''] = cells;
   const isMonth = /^\d{4}-\d\d$/.test(date);
-  const [digits] = /^\d{1,15}(?:\.\d{1,6})?$/.exec(text) ?? [];
+  const spelling = spellingFault(text);
+  const [digits] = (spelling === undefined && /^\d{1,15}(?:\.\d{1,6})?$/.exec(text)) || [];
   const found = timeZone && calendarOf(isMonth ? 'monthly' : 'daily', timeZone).periodNamed(date);
   const faults = [
     ...(cells.length === 2 ? [] : [`found ${cells.length} cells, expected a date and a count`]),
@@ -78,7 +80,7 @@ function readLine(
       ? [`found ${quoted(date)} as a date, expected a day such as 2026-11-20, or a month such as 2026-11`]
       : []),
     ...(digits === undefined
-      ? [`found ${quoted(text)} as a count, expected a number without separators such as 1250`]
+      ? [spelling ?? `found ${quoted(text)} as a count, expected a number without separators such as 1250`]
       : []),
     ...(isMonth && period !== undefined && !monthlyKinds.includes(period)
       ? [`found the month ${date}, expected days, because the budget is ${period}`]

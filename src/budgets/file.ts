@@ -254,7 +254,7 @@ function amountsOf(
       `found limits, but the table has amounts of this budget (${ofTable.place.where}); remove one of the two`,
     );
   }
-  const steps = tableSteps(ofTable, periods, problems);
+  const steps = tableSteps(ofTable, periods, keys.has('per'), problems);
   if (!hasAmount) return { ...amounts, steps, amount: steps[0]?.amount };
   return {
     ...amounts,
@@ -281,7 +281,7 @@ function tableBudget(name: string, table: TableBudget, reading: Reading): Writte
   if (isWithoutYear && !reading.fiscalYear.given)
     problems.report(first.place, `found ${first.period}, ${needsFiscalYear}`);
   if (period === undefined || isWithoutYear) return [];
-  const steps = tableSteps(table, { period, timeZone: 'UTC', fiscalYear }, problems);
+  const steps = tableSteps(table, { period, timeZone: 'UTC', fiscalYear }, false, problems);
   const amount = steps[0]?.amount;
   if (amount === undefined) return [];
   const { place, scope, scopePlaces, parent } = table;
@@ -362,7 +362,7 @@ function readThresholds(
     if (keys === undefined) continue;
     const at = keys.get('at');
     if (at === undefined) problems.report(item, 'found no at, expected one such as at: 80% or at: 4500 USD; add it');
-    const read = readValue(at, shareIn(unit), problems);
+    const read = readValue(at, shareIn(unit, !hasForecast), problems);
     const of = keys.has('of') ? readValue(keys.get('of'), parseSubject, problems) : 'spent';
     if (of === 'forecast' && !hasForecast) {
       problems.report(keys.get('of') ?? item, 'found forecast, but a cost per unit has no forecast; remove it');

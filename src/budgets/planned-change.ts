@@ -2,6 +2,7 @@ import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { UsageError } from '../errors.ts';
 import { usdDecimals } from '../money.ts';
 import { dayMs, formatInstant, type Instant, parseRfc3339 } from '../time.ts';
+import { refuseSeparators } from '../typed-number.ts';
 import { wholeInUnit } from '../unit-format.ts';
 import type { AddedChange, ChangeEffect, PlannedChange } from './budget.ts';
 import type { PeriodForecast } from './period-forecast.ts';
@@ -26,6 +27,7 @@ export function parseEffect(text: string): ChangeEffect {
     const percent = sign === '-' ? -size : size;
     if (percent !== 0n && percent >= -hundredPercent) return { percent };
   }
+  if (!text.endsWith('%')) refuseSeparators(text);
   const [, usdSign, digits, every] = /^([+-])(\d{1,12}(?:\.\d{1,12})?) USD( daily)?$/.exec(text) ?? [];
   if (digits !== undefined) {
     const size = wholeOfDecimal(digits, usdDecimals);

@@ -16,6 +16,7 @@ import { UsageError } from '../errors.ts';
 import type { FiscalYear } from '../fiscal-year.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, calendarOf, type PeriodKind } from '../time.ts';
+import { refuseSeparators } from '../typed-number.ts';
 import { usdUnit } from '../unit-format.ts';
 import { shortest } from './budget.ts';
 import { rolloverRule } from './file-keys.ts';
@@ -33,10 +34,14 @@ import { parseUnit, usageUnits } from './usage-unit.ts';
 /** `5000 USD` in trillionths of a USD. */
 export const parseUsd: Parse<bigint> = amountIn(usdUnit);
 
-/** An amount in a unit: `5000 USD` or `2000000 GB-seconds`, in trillionths. */
-export function amountIn(unit: string): Parse<bigint> {
-  return (value) => {
-    const found = typeof value === 'number' ? String(value) : quoted(parseText(value));
+/**
+ * An amount in a unit: `5000 USD` or `2000000 GB-seconds`, in trillionths. `1.250` may be many, but as a price per unit it is
+ * one and a quarter.
+ */
+export function amountIn(unit: string, isPrice = false): Parse<bigint> {
+  return (value, source) => {
+    if (!isPrice) refuseSeparators(value, source);
+    const found = typeof value === 'number' ? (source ?? String(value)) : quoted(parseText(value));
     const [, digits, own] = (typeof value === 'string' && amountPattern.exec(value)) || [];
     const amount = digits === undefined ? 0n : wholeOfDecimal(digits, usdDecimals);
     if (amount > 0n && own === unit) return amount;
@@ -59,14 +64,15 @@ function readUnit(keys: ReadonlyMap<string, Given>, problems: Problems): string 
 }
 
 /** `80%`, or an amount in the budget's unit. */
-export function shareIn(unit: string): Parse<{ readonly code: string; readonly at: Share }> {
-  return (value) => parseShare(value, unit);
+export function shareIn(unit: string, isPrice: boolean): Parse<{ readonly code: string; readonly at: Share }> {
+  return (value) => parseShare(value, unit, isPrice);
 }
 
 /** `80%` or `4500 USD`. */
 export function parseShare(
   value: Parameters<Parse<unknown>>[0],
   unit = usdUnit,
+  isPrice = false,
 ): { readonly code: string; readonly at: Share } {
   const found = typeof value === 'number' ? String(value) : parseText(value);
   const [, percentText] = /^(\d{1,4}(?:\.\d{1,4})?)%$/.exec(found) ?? [];
@@ -78,7 +84,7 @@ export function parseShare(
       `a share of the amount up to 9999%, or an amount, both above 0, such as 80%, 82.5% or 4500 ${unit}`,
     );
   }
-  const amount = amountIn(unit)(found);
+  const amount = amountIn(unit, isPrice)(found);
   return { code: `${shortest(amount, usdDecimals)} ${unit}`, at: { amount } };
 }
 
@@ -156,7 +162,7 @@ export interface AmountRead {
 export function readAmount(keys: ReadonlyMap<string, Given>, periods: PeriodsGiven, problems: Problems): AmountRead {
   const unit = readUnit(keys, problems);
   const isKnown = unit === usdUnit || usageUnits.includes(unit);
-  const parse = amountIn(unit);
+  const parse = amountIn(unit, keys.has('per'));
   const amount = isKnown ? readValue(keys.get('amount'), parse, problems) : undefined;
   const list = listIn(keys.get('limits'));
   const from = readFrom(keys, periods, problems);
@@ -269,6 +275,6 @@ function readRollover(given: Given | undefined, unit: string, problems: Problems
       `found no cap, expected one such as cap: 20% or cap: 500 ${unit}; add it, or write rollover: true`,
     );
   }
-  const share = readValue(cap, shareIn(unit), problems);
+  const share = readValue(cap, shareIn(unit, false), problems);
   return share && { cap: share.at };
 }

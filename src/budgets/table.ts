@@ -4,6 +4,7 @@ import { wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
 import type { PeriodKind } from '../time.ts';
+import { spellingFault } from '../typed-number.ts';
 import type { BudgetScope } from './budget.ts';
 import { readCsvBeside } from './csv-beside.ts';
 import { scopeTexts } from './file-keys.ts';
@@ -16,6 +17,8 @@ interface TableRow {
   readonly period: string;
   /** Trillionths of a USD. */
   readonly amount: bigint;
+  /** Why the amount is not taken if it is no price per unit, which only the budget says. */
+  readonly spelling: string | undefined;
 }
 
 /** The lines of one budget. */
@@ -93,6 +96,7 @@ function readLine(
   problems: Problems,
 ): void {
   const [name = '', period = '', amountText = ''] = required.map((column) => cells.get(column));
+  const spelling = spellingFault(amountText);
   const amount = amountOf(amountText);
   const faults = [
     ...(budgetNamePattern.test(name)
@@ -101,7 +105,8 @@ function readLine(
     ...(period === '' ? ['found no period, expected one such as 2026-10'] : []),
     ...(amount === undefined
       ? [
-          `found ${quoted(amountText)} as an amount, expected USD above 0 without separators between the digits, such as 5000 or 5000.25`,
+          spelling ??
+            `found ${quoted(amountText)} as an amount, expected USD above 0 without separators between the digits, such as 5000 or 5000.25`,
         ]
       : []),
   ];
@@ -123,7 +128,9 @@ function readLine(
   const scopePlaces = new Map([...Object.keys(scope), ...[...cells.keys()]].map((key) => [key, place]));
   const budget = known ?? { place, rows: [], scope, scopePlaces, parent };
   budgets.set(name, budget);
-  if (amount !== undefined && period !== '' && first === undefined) budget.rows.push({ place, period, amount });
+  if (amount !== undefined && period !== '' && first === undefined) {
+    budget.rows.push({ place, period, amount, spelling });
+  }
 }
 
 export const budgetNamePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u;
@@ -167,9 +174,11 @@ export function kindOfPeriod(name: string): PeriodKind | undefined {
 export function tableSteps(
   { rows }: TableBudget,
   periods: PeriodsGiven,
+  arePrices: boolean,
   problems: Problems,
 ): readonly (AmountStep & { readonly name: string; readonly place: Place })[] {
-  const steps = rows.flatMap(({ place, period, amount }) => {
+  const steps = rows.flatMap(({ place, period, amount, spelling }) => {
+    if (spelling !== undefined && !arePrices) problems.report(place, spelling);
     const found = readPeriod(period, place, periods, problems);
     return found === undefined ? [] : [{ from: found.start, amount, name: period, place }];
   });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { quoted } from '../choices.ts';
 import {
   billedCost,
   closeObstacles,
@@ -21,6 +22,7 @@ import { runChecks } from '../query/index.ts';
 import { type RevokedExport, revokedCloses, revokedWords } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time.ts';
+import { spellingFault } from '../typed-number.ts';
 import { amount } from '../usd-format.ts';
 import {
   type AccountClose,
@@ -232,17 +234,21 @@ type Invoices = { readonly only: string } | { readonly byAccount: ReadonlyMap<st
 const amountPattern = /^-?\d{1,20}(\.\d{1,12})?$/;
 
 function parseInvoices(text: string): Invoices {
-  if (amountPattern.test(text)) return { only: text };
   const byAccount = new Map<string, string>();
   if (text === 'none') return { byAccount };
-  for (const part of text.split(',')) {
-    const [, account = '', usd = ''] = /^\s*([^=]+)=(.*?)\s*$/.exec(part) ?? [];
-    if (!amountPattern.test(usd) || byAccount.has(account)) {
+  // A comma within an amount is a mistake of the amount, so only one before an account separates.
+  for (const part of text.split(/,(?=[^,=]*=)/)) {
+    const [, account, typed = ''] = /^\s*(?:([^=]+)=)?(.*?)\s*$/s.exec(part) ?? [];
+    const spelling = spellingFault(typed);
+    if (spelling !== undefined) throw new UsageError(`--invoice: ${spelling}`);
+    const isAmount = amountPattern.test(typed);
+    if (isAmount && account === undefined && part === text) return { only: typed };
+    if (!isAmount || account === undefined || byAccount.has(account)) {
       throw new UsageError(
-        `--invoice: found "${part}", expected USD such as 1234.56, or one amount for each account such as acc_a=1234.56,acc_b=98.10`,
+        `--invoice: found ${quoted(part)}, expected USD such as 1234.56, or one amount for each account such as acc_a=1234.56,acc_b=98.10`,
       );
     }
-    byAccount.set(account, usd);
+    byAccount.set(account, typed);
   }
   return { byAccount };
 }

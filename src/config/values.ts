@@ -4,16 +4,18 @@ import { trimmedDecimal } from '../decimals.ts';
 import { UsageError } from '../errors.ts';
 import { accountIdFault, earliestVersion } from '../platform/index.ts';
 import { floorHour, formatInstant, hourMs, type Instant, parseDuration, parseInstant, parseRfc3339 } from '../time.ts';
+import { refuseSeparators } from '../typed-number.ts';
 import { type TokenSource, tokenFault } from './secrets.ts';
 import { type Parse, parseText } from './yaml.ts';
 
 /** USD as plain decimal text. A YAML number becomes its shortest decimal: 1e-6 is 0.000001. */
-export const parseTolerance: Parse<string> = (value) => {
+export const parseTolerance: Parse<string> = (value, source) => {
+  refuseSeparators(value, source);
   // The books store twelve decimals; toFixed writes no exponent below 1e21.
   const text = typeof value === 'number' ? trimmedDecimal(value.toFixed(12)) : value;
   const isExact = typeof value !== 'number' || Number(text) === value;
   if (typeof text === 'string' && isExact && /^(0|[1-9]\d{0,5})(\.\d{1,12})?$/.test(text)) return text;
-  const found = typeof value === 'string' ? quoted(value) : typeof value === 'number' ? value : 'no number';
+  const found = typeof value === 'string' ? quoted(value) : typeof value === 'number' ? (source ?? value) : 'no number';
   throw new UsageError(`found ${found}, expected USD such as 0.01: from 0 to 999999, with at most 12 decimals`);
 };
 

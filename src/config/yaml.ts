@@ -16,6 +16,7 @@ import {
 import { oneOf, parseChoice, parseTrueOrFalse, quoted } from '../choices.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
+import { refuseSeparators } from '../typed-number.ts';
 import { redactor } from './redactor.ts';
 
 // How to read a YAML file: `readYamlFile` and `parseYaml` return data with the position of every value;
@@ -399,14 +400,17 @@ export function* textsUnder(name: string, { value, source }: Given, isUnder = fa
   }
 }
 
-/** Parses an untrusted value; throws UsageError with what was found and what was expected. */
-export type Parse<T> = (value: YamlValue) => T;
+/**
+ * Parses an untrusted value; throws UsageError with what was found and what was expected. `source` is a number as it is
+ * written: 5.000 and 5 are the same value.
+ */
+export type Parse<T> = (value: YamlValue, source?: string) => T;
 
 /** Parses a value, if it is given; a mistake is reported and gives undefined. */
 export function readValue<T>(given: Given | undefined, parse: Parse<T>, problems: Problems): T | undefined {
   if (given?.value === undefined) return undefined;
   try {
-    return parse(given.value);
+    return parse(given.value, given.source);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     problems.report(given, error.message);
@@ -442,7 +446,8 @@ export const parseBoolean: Parse<boolean> = (value) => {
 /** A whole number within inclusive bounds; as text if it comes from the environment or a reference. */
 export function integerParser(min: number, max = Number.MAX_SAFE_INTEGER): Parse<number> {
   const range = max === Number.MAX_SAFE_INTEGER ? `a whole number from ${min}` : `a whole number from ${min} to ${max}`;
-  return (value) => {
+  return (value, source) => {
+    refuseSeparators(value, source);
     const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
     if (typeof number === 'number' && Number.isSafeInteger(number) && number >= min && number <= max) return number;
     const found = typeof value === 'string' ? quoted(value) : typeof value === 'number' ? value : kindOf(value);

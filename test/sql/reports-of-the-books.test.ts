@@ -588,9 +588,11 @@ describe('unit_economics', () => {
 
   test('reads files of spreadsheets, with a byte order mark, quotes and blank lines', async () => {
     const path = await metric('\uFEFF"Date","Value"\r\n"2026-09-01","4"\r\n\r\n');
-    expect(await reported('unit_economics', given, { metric: path })).toMatchObject([
-      { cost_per_unit: '4.125000000000000000' },
-    ]);
+    const once = [{ cost_per_unit: '4.125000000000000000' }];
+    expect(await reported('unit_economics', given, { metric: path })).toMatchObject(once);
+    // Rows and columns that were used once, and the line with which Excel names its separator.
+    const used = await metric('sep=,\r\n,,,\r\nDate,Value,,\r\n2026-09-01,4,,\r\n, ,,\r\n');
+    expect(await reported('unit_economics', given, { metric: used })).toMatchObject(once);
   });
 
   test('has no rows for a file without days, and none for a metric of 0', async () => {
@@ -604,6 +606,12 @@ describe('unit_economics', () => {
     ['no header', '2026-09-01,3\n', ':1: found "2026-09-01,3", expected the header date,value'],
     ['no content', '', ':1: found "", expected the header date,value'],
     ['a number with a comma', 'date,value\n2026-09-01,"1,250"\n', ':2: found "2026-09-01,"1,250"", expected a day and'],
+    [
+      'a number with a point for thousands',
+      'date,value\n2026-09-01,1.250\n',
+      ':2: found "2026-09-01,1.250", which some read as 1250 and some as 1.250; write 1250 or 1.2500',
+    ],
+    ['a cell too many', 'date,value,\n2026-09-01,3,x\n', ':2: found "2026-09-01,3,x", expected a day and'],
     ['a word', 'date,value\n2026-09-01,3\n\n2026-09-02,many\n', ':4: found "2026-09-02,many", expected a day and'],
     ['an impossible day', 'date,value\n2026-02-30,3\n', ':2: found "2026-02-30,3", expected a day and'],
     ['another date format', 'date,value\n01.09.2026,3\n', ':2: found "01.09.2026,3", expected a day and'],

@@ -356,7 +356,7 @@ short,2026-11
     );
     expect(problems(text, file)).toBe(
       `budgets.yaml:4:44: limits: found limits, but the table has amounts of this budget (finance.csv:10); remove one of the two
-finance.csv:2: found "5,000" as an amount, expected USD above 0 without separators between the digits, such as 5000 or 5000.25
+finance.csv:2: found "5,000", which some read as 5000 and some as 5; write 5000 or 5
 finance.csv:5: found 2026-11 of "all" a second time, first at finance.csv:4; keep one
 finance.csv:6: found "two words" as a budget, expected a name of letters, digits and . _ - without spaces
 finance.csv:9: found another scope or parent than on the first line of "other" (finance.csv:8); write the same on every line

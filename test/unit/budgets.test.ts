@@ -170,7 +170,7 @@ budgets:
         '7:5: unknown key "nmae"; did you mean name? rename or remove it',
         '7:5: found no name, expected a name such as name: everything; add it',
         '8:5: unknown key "workspace"; it belongs to scope; move it there',
-        '10:13: amount: found "5,000 USD", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
+        '10:13: amount: found "5,000 USD", which some read as 5000 and some as 5; write 5000 USD or 5 USD',
         '11:24: found "2026-10" as a period, expected a week such as 2026-W40',
         '12:15: timeZone: 2026-W45 in Asia/Kolkata starts at 2026-11-01T18:30:00Z, which is not a whole hour of UTC, but the books count in whole hours: choose a time zone that differs from UTC by whole hours, such as UTC itself',
         '13:14: unknown key "resorce_type"; did you mean resource_type? rename or remove it',
