@@ -1,16 +1,15 @@
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import { ledgerTables } from './ledger-tables.ts';
-import { createViews } from './migrate.ts';
-import { readSql, readSqlFolder } from './sql-files.ts';
+import { readSql } from './sql-files.ts';
 import { lastSeenOf, makeAsOfView } from './statements.ts';
 
 /** The catalog name of the file itself when a query answers as of an instant. */
 export const presentCatalog = 'present';
 
 /**
- * Creates the catalog `wh` of views: the ledger as of an instant, over the file attached as `present`, and the public
- * views over that. Each connection sets its instant with `setAsOf`. With `draft`, a definition as JSON, these
+ * Creates the catalog `wh` of views: the ledger as of an instant, over the file attached as `present`. The public views
+ * over that are made when a statement names them (`lazyViews`). Each connection sets its instant with `setAsOf`. With `draft`, a definition as JSON, these
  * allocation rules apply as if they had always been active. With `isClose`, every closed month has the hours of its own
  * close. With `isOfHours`, only the hours between the instants of `setHours` are there.
  */
@@ -26,7 +25,6 @@ export async function createPast(
   await connection.run(await readSql('as_of', 'ledger'));
   if (draft !== undefined) await connection.run(await readSql('as_of', 'draft'), { draft });
   if (isOfHours) await connection.run(await readSql('as_of', 'hours_between'));
-  await createViews(connection, await readSqlFolder('views'));
   if (isClose) await connection.run(await readSql('as_of', 'closed_hours'));
 }
 

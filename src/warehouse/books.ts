@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path';
 import { ChangedFileError, DamagedFileError, LockedError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { createPast, type HoursBetween, presentCatalog, setAsOf, setHours } from './as-of.ts';
-import type { Connection, Database, OpenOptions, Reachable } from './connection.ts';
+import type { Connection, Database, LazyViews, OpenOptions, Reachable } from './connection.ts';
 import { findTraces, readAllTables } from './damage.ts';
 import { expectFile, openDatabase } from './database.ts';
+import { lazyViews } from './lazy-views.ts';
 import { refuseLogsBeside } from './logs.ts';
 import { checkSchema } from './migrate.ts';
 import type { RebuildingBase } from './rebuilding.ts';
@@ -13,6 +14,7 @@ import { readSeal, type Seal, type SealState } from './seal.ts';
 import { repairsSnapshot } from './snapshot.ts';
 import { snapshotFile } from './snapshot-file.ts';
 import { readersSpillPrefix, spillRoom } from './spill.ts';
+import { readSqlFolder } from './sql-files.ts';
 import { throughPassingName } from './temporary-link.ts';
 
 /** After everything that is ever recorded: as of this instant the books equal the present. */
@@ -82,13 +84,15 @@ export async function openBooks(
       if (moment !== undefined) await createPast(connection, { draft, isClose, isOfHours });
     },
   });
+  let views: LazyViews | undefined;
   async function connectToHours(hours: HoursBetween, other?: AbortSignal): Promise<Connection> {
-    const connection = await database.connect(other);
+    const connection = await database.connect(other, views);
     if (isOfHours) await setHours(connection, hours);
     if (moment !== undefined) await setAsOf(connection, moment);
     return connection;
   }
   try {
+    if (moment !== undefined) views = lazyViews(await readSqlFolder('views'), await database.connect());
     return {
       connection: await connectToHours({ from: undefined, to: undefined }, signal),
       connectToHours,

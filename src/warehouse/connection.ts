@@ -100,14 +100,20 @@ export interface Database {
   readonly file: string;
   /**
    * Opens a connection; aborting the signal interrupts its running statement and refuses later ones with the signal's
-   * reason.
+   * reason. With `views`, those that a statement names are made before it runs; all of them before typed SQL.
    */
-  connect(signal?: AbortSignal): Promise<Connection>;
+  connect(signal?: AbortSignal, views?: LazyViews): Promise<Connection>;
   /** From here on, refuses every file but these, the network and every setting, on all connections. Call it once. */
   lockDown(reachable?: Reachable): Promise<void>;
   /** Gives back the memory of blocks that were read. Nothing else may run on it meanwhile. */
   dropBlocks(): Promise<void>;
   close(): void;
+}
+
+/** Views that are made when they are needed. */
+export interface LazyViews {
+  /** Makes the views that a text names, or all, unless they are there. Returns how many there are. */
+  make(sql: string | undefined): Promise<number>;
 }
 
 /** Files that SQL can still access after a lock-down, and folders with everything below them; absolute paths. */

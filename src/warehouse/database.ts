@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { NoBooksError } from '../errors.ts';
 import { memoryLimitMb } from '../memory.ts';
-import type { Connection, Database, OpenOptions, Reachable } from './connection.ts';
+import type { Connection, Database, LazyViews, OpenOptions, Reachable } from './connection.ts';
 import { DuckDBInstance } from './duckdb.ts';
 import { asOurError } from './duckdb-errors.ts';
 import { Session } from './session.ts';
@@ -76,8 +76,8 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
     preserve_insertion_order: 'true',
   }).catch(fail);
   const connections = new Set<Session>();
-  function keep(connection: DuckDBConnection, signal?: AbortSignal): Connection {
-    const kept = new Session(connection, { fail, signal, onClose: () => connections.delete(kept), threads });
+  function keep(connection: DuckDBConnection, signal?: AbortSignal, views?: LazyViews): Connection {
+    const kept = new Session(connection, { fail, signal, views, onClose: () => connections.delete(kept), threads });
     connections.add(kept);
     return kept;
   }
@@ -111,9 +111,9 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
 
   return {
     file,
-    async connect(signal) {
+    async connect(signal, views) {
       const connection = await instance.connect();
-      const kept = keep(connection, signal);
+      const kept = keep(connection, signal, views);
       await connection.run(useWarehouse);
       return kept;
     },

@@ -197,7 +197,10 @@ export async function createViews(connection: Connection, files: readonly SqlFil
  * The files of the named views, or of all, and of those that they read, ordered so that views come after those that they
  * read: a failed attempt costs as much as a success.
  */
-function readFirst(files: readonly SqlFile[], names: readonly string[] = files.map(({ name }) => name)): SqlFile[] {
+export function readFirst(
+  files: readonly SqlFile[],
+  names: readonly string[] = files.map(({ name }) => name),
+): SqlFile[] {
   const ordered = new Set<SqlFile>();
   const seen = new Set<SqlFile>();
   function add(file: SqlFile): void {

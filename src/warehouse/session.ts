@@ -4,6 +4,7 @@ import { Appenders } from './appenders.ts';
 import {
   type AdmittedQuery,
   type Connection,
+  type LazyViews,
   type PointColumns,
   SqlError,
   type SqlParameters,
@@ -33,6 +34,7 @@ export interface SessionOptions {
   readonly fail: Fail;
   /** Interrupts the running statement; later ones are refused with its reason. */
   readonly signal: AbortSignal | undefined;
+  readonly views: LazyViews | undefined;
   readonly onClose: () => void;
   /** DuckDB threads during a checkpoint, which has the machine to itself, and otherwise. */
   readonly threads: { readonly alone: number; readonly usual: number };
@@ -49,6 +51,8 @@ export class Session implements Connection {
   #last: Promise<unknown> = Promise.resolve();
   #isStreaming = false;
   #isSealed = false;
+  /** How many lazy views its transaction sees. */
+  #views = 0;
   #signal: AbortSignal | undefined;
 
   constructor(connection: DuckDBConnection, options: SessionOptions) {
@@ -59,7 +63,7 @@ export class Session implements Connection {
   }
 
   async run(sql: string, parameters?: SqlParameters): Promise<void> {
-    await this.#statementInTurn(() =>
+    await this.#statementInTurn(sql, () =>
       this.#interruptibly(async () => {
         // Without values nothing needs preparing, and DuckDB runs the whole text at once.
         const work =
@@ -72,7 +76,7 @@ export class Session implements Connection {
   }
 
   async rows(sql: string, parameters: SqlParameters = {}): Promise<SqlRow[]> {
-    const reader = await this.#statementInTurn(() =>
+    const reader = await this.#statementInTurn(sql, () =>
       this.#interruptibly(() =>
         this.#prepared(sql, parameters, (statement) => statement.runAndReadAll()).catch(this.#options.fail),
       ),
@@ -82,7 +86,7 @@ export class Session implements Connection {
 
   stream(sql: string, parameters: SqlParameters = {}): Promise<SqlResult> {
     const { fail } = this.#options;
-    return this.#statementInTurn(async () => {
+    return this.#statementInTurn(sql, async () => {
       // DuckDB would run all statements but the last one here.
       const { count } = await this.#connection.extractStatements(sql).catch(fail);
       if (count !== 1) fail(new Error(`Parser Error: found ${count} statements, expected one SELECT`));
@@ -114,7 +118,7 @@ export class Session implements Connection {
       unsealed: (work: () => Promise<void>) => this.#unsealed(work),
     };
     try {
-      return await this.#statementInTurn(() => admitTyped(admitting, sql, options.withParameters));
+      return await this.#statementInTurn(undefined, () => admitTyped(admitting, sql, options.withParameters));
     } catch (error) {
       throw asTyped(error);
     }
@@ -200,11 +204,21 @@ export class Session implements Connection {
     return result;
   }
 
-  #statementInTurn<T>(work: () => Promise<T>): Promise<T> {
-    return this.#inTurn(() => {
+  /** Runs one statement after the views that its text names were made; all views, if it has no text of ours. */
+  #statementInTurn<T>(sql: string | undefined, work: () => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
       this.#appenders.end();
+      const { views } = this.#options;
+      if (views !== undefined) await this.#seeViews(await views.make(sql));
       return work();
     });
+  }
+
+  /** A transaction does not see what others create after its start: a sealed session starts it again. */
+  async #seeViews(count: number): Promise<void> {
+    if (count === this.#views) return;
+    this.#views = count;
+    await this.#unsealed(async () => undefined);
   }
 
   /** Runs one call of DuckDB, which the signal interrupts; then throws the signal's reason. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { ledgerTables } from '../../src/warehouse/ledger-tables.ts';
+import { readSqlFolder } from '../../src/warehouse/sql-files.ts';
 import { correctInstantsOf, lastInstantsOf, lastSeenOf } from '../../src/warehouse/statements.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { dashboardBooks, dashboardProject } from '../support/dashboard.ts';
@@ -24,10 +25,41 @@ test('the ledger as of an instant has every table and column of the current one,
         order by table_name, column_index`,
         { catalog },
       );
+    await books.connection.admit('select 1'); // all views
     const present = await columnsOf('present');
     expect(present.length).toBeGreaterThan(0);
     expect(await columnsOf('wh')).toEqual(present.filter((row) => !presentOnly.includes(String(row['table_name']))));
     await expect(books.connection.rows('select reason from ledger.unproven')).rejects.toThrow('does not exist');
+  } finally {
+    books.close();
+  }
+});
+
+test('books as of an instant have each public view, whichever is asked first, and all for typed SQL', async () => {
+  const dir = await newProject();
+  const warehouse = await openWarehouse(dir);
+  await warehouse.publish();
+  warehouse.close();
+  const files = await readSqlFolder('views');
+  const names = files.map(({ text }) => /^create or replace view (\S+) as$/m.exec(text)?.[1] ?? '').sort();
+  const made = `select replace(schema_name || '.' || view_name, 'main.', '') as view_name
+    from duckdb_views() where database_name = 'wh' and not internal and schema_name || view_name in (
+      select schema_name || view_name from duckdb_views() where database_name = 'present')`;
+  for (const first of [names, names.toReversed()]) {
+    const books = await openBooks(dir, { lockedDown: true, asOf: 0 });
+    try {
+      expect((await books.connection.rows(made)).length).toBeLessThan(9);
+      for (const name of first) await books.connection.rows(`SELECT * FROM ${name.toUpperCase()} LIMIT 0`);
+      const other = await books.connectToHours({ from: undefined, to: undefined });
+      expect((await other.rows(made)).map((row) => row['view_name'])).toEqual(expect.arrayContaining(names));
+    } finally {
+      books.close();
+    }
+  }
+  const books = await openBooks(dir, { lockedDown: true, asOf: 0 });
+  try {
+    await books.connection.admit('select 1');
+    expect((await books.connection.rows(made)).map((row) => row['view_name'])).toEqual(expect.arrayContaining(names));
   } finally {
     books.close();
   }
