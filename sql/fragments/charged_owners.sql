@@ -1,6 +1,7 @@
 --! about: The end of a query: what each owner is charged for the month ($month, $account, $dimension, $budgets), from the
 --! about: CTEs owner_hours (owner, bucket_start, is_shared, cost): the month and the month before; and owner_corrections
---! about: (owner, cost): corrections of earlier months that the month bills.
+--! about: (owner, cost, is_later): corrections of earlier months that the month bills, and corrections of the month that a later
+--! about: one bills.
 months as (
   select
     cast($month as timestamp) as month_start,
@@ -46,15 +47,18 @@ owned as (
   group by all
 ),
 charges as (
-  select owner, is_month_before, is_compared, is_shared, cost, null as correction_cost, null as invoice_difference
+  select
+    owner, is_month_before, is_compared, is_shared, cost, null as correction_cost, null as billed_later,
+    null as invoice_difference
   from owned
   union all
   select
-    json_extract_string(owner, '/' || replace(replace($dimension, '~', '~0'), '/', '~1')), false, false, false, 0, cost, null
+    json_extract_string(owner, '/' || replace(replace($dimension, '~', '~0'), '/', '~1')), false, false, false, 0,
+    case when not is_later then cost end, case when is_later then cost end, null
   from owner_corrections
   union all
   -- Nobody owns what the platform's invoice bills beyond the costs.
-  select null, false, false, false, 0, null, invoice_difference
+  select null, false, false, false, 0, null, null, invoice_difference
   from closes
   where is_closed
     and invoiced is not null
@@ -65,6 +69,7 @@ owners as (
   select
     owner,
     coalesce(sum(correction_cost), 0) as correction_cost,
+    coalesce(sum(billed_later), 0) as billed_later,
     sum(invoice_difference) as invoice_difference,
     coalesce(sum(cost) filter (not is_month_before and not is_shared), 0) as direct_cost,
     coalesce(sum(cost) filter (not is_month_before and is_shared), 0) as shared_cost,
@@ -99,7 +104,9 @@ select
   cast(owners.cost as decimal(38, 12)) as cost,
   cast(owners.correction_cost as decimal(38, 12)) as correction_cost,
   cast(owners.invoice_difference as decimal(38, 12)) as invoice_difference,
-  cast(owners.cost + owners.correction_cost + coalesce(owners.invoice_difference, 0) as decimal(38, 12)) as billed_cost,
+  cast(
+    owners.cost - owners.billed_later + owners.correction_cost + coalesce(owners.invoice_difference, 0) as decimal(38, 12)
+  ) as billed_cost,
   case when known.has_month_before then cast(owners.cost_month_before as decimal(38, 12)) end as cost_month_before,
   case when known.has_month_before then cast(owners.cost_compared - owners.cost_month_before as decimal(38, 12)) end as change,
   case
@@ -109,7 +116,8 @@ select
   budgets.budget,
   cast(budgets.budget - owners.cost as decimal(38, 12)) as budget_left,
   cast(owners.cost / nullif(budgets.budget, 0) as decimal(38, 6)) as budget_share,
-  case when known.has_month_before then known.compared_end end as compared_end
+  case when known.has_month_before then known.compared_end end as compared_end,
+  cast(owners.billed_later as decimal(38, 12)) as billed_later
 from owners
 cross join known
 left join budgets on budgets.owner = owners.owner

@@ -5,11 +5,13 @@
 --! formats: csv, parquet
 --! top: cost
 --! important: team, billed_cost, cost, billing_dimension, correction_cost, product, environment, shared_cost, direct_cost,
---! important: invoice_difference, account, month
+--! important: invoice_difference, account, month, billed_later
 -- With a dimension (team, or one of your own), owners are grouped by that dimension only. Every cost is in exactly one row
 -- or split across several, so the cost column adds up to the month's total. correction_cost has the corrections of earlier
 -- closed months that the month bills, for the owners of the corrected hours. invoice_difference is what an invoice bills
--- beyond both: a row of its own without an owner. billed_cost adds up to what the month bills.
+-- beyond both: a row of its own without an owner. billed_cost adds up to what the month bills, also with --as-of now:
+-- billed_later is the part of cost that a closed month did not bill, because it was seen after the close and a later month
+-- bills it.
 with added_up as (
   select series_id, owner, is_shared, sum(cost) as cost, sum(usage) as usage
   from ledger.hours_allocated
@@ -28,6 +30,7 @@ charged as (
     series.unit,
     added_up.is_shared,
     false as is_correction,
+    false as is_later,
     sum(added_up.cost) as cost,
     sum(added_up.usage) as usage
   from added_up
@@ -37,11 +40,11 @@ charged as (
   union all
   select
     account, owner, team, product, environment, billing_dimension, unit, null, true,
-    sum(cost), sum(usage)
+    usage_month = cast($month as date), sum(cost), sum(usage)
   from corrections_allocated
-  where billing_month = cast($month as date)
+  where (billing_month = cast($month as date) or usage_month = cast($month as date))
     and ($account is null or account = $account)
-  group by account, owner, team, product, environment, billing_dimension, unit
+  group by account, owner, team, product, environment, billing_dimension, unit, usage_month = cast($month as date)
 ),
 owned as (
   select
@@ -53,12 +56,12 @@ owned as (
           to_json(json_extract_string(owner, '/' || replace(replace($dimension, '~', '~0'), '/', '~1'))), 'null'
         ) || '}'
     end as owner,
-    team, product, environment, billing_dimension, unit, is_shared, is_correction, cost, usage,
+    team, product, environment, billing_dimension, unit, is_shared, is_correction, is_later, cost, usage,
     null as invoice_difference
   from charged
   union all
   -- Nobody owns what the platform's invoice bills beyond the costs.
-  select account, null, null, null, null, null, null, null, null, null, null, invoice_difference
+  select account, null, null, null, null, null, null, null, null, null, null, null, invoice_difference
   from closes
   where is_closed
     and invoiced is not null
@@ -79,9 +82,12 @@ select
   cast(coalesce(sum(cost) filter (not is_correction and not is_shared), 0) as decimal(38, 12)) as direct_cost,
   cast(coalesce(sum(cost) filter (not is_correction and is_shared), 0) as decimal(38, 12)) as shared_cost,
   cast(coalesce(sum(cost) filter (not is_correction), 0) as decimal(38, 12)) as cost,
-  cast(coalesce(sum(usage) filter (is_correction), 0) as decimal(38, 6)) as correction_usage,
-  cast(coalesce(sum(cost) filter (is_correction), 0) as decimal(38, 12)) as correction_cost,
+  cast(coalesce(sum(usage) filter (is_correction and not is_later), 0) as decimal(38, 6)) as correction_usage,
+  cast(coalesce(sum(cost) filter (is_correction and not is_later), 0) as decimal(38, 12)) as correction_cost,
   cast(sum(invoice_difference) as decimal(38, 12)) as invoice_difference,
-  cast(coalesce(sum(cost), 0) + coalesce(sum(invoice_difference), 0) as decimal(38, 12)) as billed_cost
+  cast(
+    coalesce(sum(case when is_later then -cost else cost end), 0) + coalesce(sum(invoice_difference), 0) as decimal(38, 12)
+  ) as billed_cost,
+  cast(coalesce(sum(cost) filter (is_later), 0) as decimal(38, 12)) as billed_later
 from owned
 group by all

@@ -42,9 +42,9 @@ owner_hours as (
     and bucket_start < cast($month as timestamp) + interval 1 month
 ),
 owner_corrections as (
-  select owner, cost
+  select owner, cost, usage_month = cast($month as date) as is_later
   from memory.main.owner_corrections
-  where billing_month = cast($month as date)
+  where billing_month = cast($month as date) or usage_month = cast($month as date)
 ),
 --! include: charged_owners
 ;

@@ -77,6 +77,6 @@ pools as (select * from memory.main.pool_hours),
 ;
 
 create or replace table memory.main.owner_corrections as
-select billing_month, owner, cast(sum(cost) as decimal(38, 12)) as cost
+select billing_month, usage_month, owner, cast(sum(cost) as decimal(38, 12)) as cost
 from corrections_allocated
-group by billing_month, owner;
+group by billing_month, usage_month, owner;

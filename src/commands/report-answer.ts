@@ -57,6 +57,7 @@ import {
   writeJson,
   writeTable,
 } from '../reports/index.ts';
+import { formatInstant } from '../time.ts';
 import { type Connection, completeness, openBooks, readSql, type SqlColumn } from '../warehouse/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import { warnOfFutureDates } from './books-clock.ts';
@@ -171,6 +172,9 @@ export async function openQuestion(
       state = await completenessOf(books.connection, asOf);
       // Without --as-of, the instant is that of a close.
       state = { ...state, closedAt: state.asOf };
+    } else if (asked !== undefined) {
+      const closedAt = await resolveAsOf(books.connection, undefined, periods);
+      if (closedAt !== undefined && closedAt !== asOf) state = { ...state, besideClose: formatInstant(closedAt) };
     }
     const { connection } = books;
     const account = values.find((value) => value.name === 'account')?.sqlValue ?? null;

@@ -7,6 +7,8 @@ export interface CompletenessState {
   readonly asOf: string | null;
   /** The same instant if it is the close of the month that was asked for; otherwise null. */
   readonly closedAt: string | null;
+  /** The close of the month that was asked for, if `--as-of` chose other books than those of that close. */
+  readonly besideClose?: string;
   /** The start of the books, over all accounts. */
   readonly completeFrom: string | null;
   readonly completeThrough: string | null;
@@ -33,8 +35,13 @@ export async function completenessOf(connection: Connection, asOf?: Instant): Pr
 
 /** The sentence below numbers on a screen. */
 export function describeCompleteness(state: CompletenessState): string {
-  const close = state.closedAt === null ? '' : 'closed, ';
-  const asOf = state.asOf === null ? '' : `${close}as of ${state.asOf}, `;
+  const close =
+    state.closedAt !== null
+      ? 'closed, '
+      : state.besideClose === undefined
+        ? ''
+        : `${state.asOf === null ? 'current ' : ''}costs of a closed period, not those of its close at ${state.besideClose}, `;
+  const asOf = state.asOf === null ? close : `${close}as of ${state.asOf}, `;
   const complete =
     state.completeThrough === null ? 'no complete hour yet' : `complete through ${state.completeThrough}`;
   const settled = state.settledThrough === null ? 'no settled hour yet' : `settled through ${state.settledThrough}`;

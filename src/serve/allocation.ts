@@ -4,7 +4,7 @@ import { resourceAddress } from '../dashboard-address.ts';
 import { UsageError } from '../errors.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, floorMonth, formatInstant, formatMonth, type Instant } from '../time.ts';
-import { readSql, type SqlRow } from '../warehouse/index.ts';
+import { closedMonths, readSql, type SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
 import { sharedOwner } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
@@ -46,7 +46,8 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
   const through = Date.parse(state.completeThrough);
   const { asked, problems } = readQuestion(query, { months, dimensions, through });
   const sqlMonth = `${asked.month}-01`;
-  const [owners, unallocated, labels, volumes] = await Promise.all([
+  const [closed, owners, unallocated, labels, volumes] = await Promise.all([
+    view.once('closed months', closedMonths),
     view.rows('charged_owners', {
       ...{ month: sqlMonth, account: null, dimension: asked.dimension },
       ...cutsOf(asked, through),
@@ -58,12 +59,15 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
   ]);
   const sorted = [...owners].sort((a, b) => Number(b['cost']) - Number(a['cost']));
   const total = sum(sorted.map((row) => String(row['cost'])));
-  const isOpen = through < asked.end;
+  const note =
+    through < asked.end
+      ? `complete through ${shownInstant(state.completeThrough)}; hours after that may still grow`
+      : billedNote(sorted, total, closed.find(({ month }) => month === asked.start)?.closedAt);
   return {
     ...page,
     status: problems.length === 0 ? 200 : 400,
     body: html`<section>${form(asked)}${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}</section>
-${tiles(asked, sorted, total, isOpen ? state.completeThrough : undefined)}
+${tiles(asked, sorted, total, { isOpen: through < asked.end, note })}
 ${figure(await chartOf(asked, sorted, total, state.completeThrough), {
   height: 60 + 30 * Math.min(sorted.length, topOwners + 1),
   actions: actionsOf(asked, sorted),
@@ -155,15 +159,30 @@ function shareOf(part: string, whole: string): string {
   return Number(whole) === 0 ? '' : `${((Number(part) / Number(whole)) * 100).toFixed(1)} %`;
 }
 
-function tiles({ month }: Asked, rows: readonly SqlRow[], total: string, through: string | undefined): Markup {
+/** What a complete month bills, and whether its costs are those of its close. */
+function billedNote(rows: readonly SqlRow[], total: string, closedAt: Instant | undefined): Markup {
+  const billed = costsOf(rows, 'billed_cost');
+  const later = costsOf(rows, 'billed_later');
+  const others = html`${money(billed)} USD are billed, with corrections of earlier months and invoice differences`;
+  if (closedAt === undefined) return html`the whole month${billed === total ? '' : html`; ${others}`}`;
+  const close = `closed at ${shownInstant(formatInstant(closedAt))}`;
+  if (Number(later) === 0) return html`${close}${billed === total ? '' : html`; ${others}`}`;
+  return html`current costs, with ${money(later, { isSigned: true })} USD that were seen after the close and that later months bill; the month was ${close} and bills ${money(billed)} USD`;
+}
+
+function tiles(
+  { month }: Asked,
+  rows: readonly SqlRow[],
+  total: string,
+  { isOpen, note }: { readonly isOpen: boolean; readonly note: Markup | string },
+): Markup {
   const unowned = costsOf(
     rows.filter((row) => row['owner'] === null),
     'cost',
   );
   const owned = rows.filter((row) => row['owner'] !== null);
-  const billed = costsOf(rows, 'billed_cost');
   return html`<dl class="tiles">
-<div class="tile"><dt>${monthName(Date.parse(month))}${through === undefined ? '' : ' so far'}</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${through === undefined ? `the whole month${billed === total ? '' : `; ${money(billed)} USD are billed, with corrections of earlier months and invoice differences`}` : `complete through ${shownInstant(through)}; hours after that may still grow`}</div></dd></div>
+<div class="tile"><dt>${monthName(Date.parse(month))}${isOpen ? ' so far' : ''}</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${note}</div></dd></div>
 <div class="tile"><dt>Direct</dt><dd><span class="big">${money(costsOf(owned, 'direct_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'direct_cost'), total)} belongs to one owner</div></dd></div>
 <div class="tile"><dt>Shared</dt><dd><span class="big">${money(costsOf(owned, 'shared_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'shared_cost'), total)} is split over owners by rules</div></dd></div>
 <div class="tile"><dt>Without an owner</dt><dd><span class="big ${Number(unowned) > 0 ? 'state warn' : ''}">${money(unowned)}</span> USD<div class="note">${shareOf(unowned, total)} of the month</div></dd></div>
@@ -248,6 +267,7 @@ function nameOf(row: SqlRow, dimension: string): string {
 /** The columns of what the month bills besides the costs of its own hours; none if it bills nothing besides. */
 function billedBesides(rows: readonly SqlRow[]): { head: string; name: string; isSigned: boolean }[] {
   const shown = [
+    { head: 'Billed later', name: 'billed_later', isSigned: true },
     { head: 'Corrections', name: 'correction_cost', isSigned: true },
     { head: 'Invoice difference', name: 'invoice_difference', isSigned: true },
   ].filter(({ name }) => rows.some((row) => row[name] !== null && /[1-9]/.test(String(row[name]))));

@@ -261,6 +261,29 @@ describe('the page of allocation', () => {
     expect(rows).toContainEqual(expect.stringMatching(/ free lab .*0\.50 .*nobody .*nobody .*default/));
   });
 
+  test('says of a closed month that was restated what it cost, what it billed and what later months bill', async () => {
+    const hour = {
+      resource_name: 'late',
+      resource_uuid: 'late-1',
+      bucket_start: '2026-09-20 05:00:00',
+      load_number: 2,
+    };
+    const seen = { old_usage: '1', new_usage: '1', seen_at: '2026-10-03 01:00:00', old_load_number: 1 };
+    const books = dashboardBooks({
+      closes: [{ billing_month: '2026-09-01', closed_at: '2026-10-02 02:00:00', load_number: 1, cost: '70' }],
+      costs: [{ ...hour, cost: '12', usage: '1' }],
+      restatements: [{ ...hour, ...seen, old_cost: '4', new_cost: '12' }],
+    });
+    const { text } = await (await serve(await dashboardProject(books))).get('/allocation?month=2026-09');
+    const [note] = /<div class="note">current costs.*?<\/div>/s.exec(text) ?? [''];
+    expect(note.replaceAll(/<[^>]*>/g, '')).toBe(
+      'current costs, with +8.00 USD that were seen after the close and that later months bill; ' +
+        'the month was closed at 2026-10-02 02:00 UTC and bills 73.00 USD',
+    );
+    expect(text).not.toContain('&lt;data');
+    expect(text).toContain('Billed later');
+  });
+
   test('says what was expected', async () => {
     const { status, text } = await served.get('/allocation?month=2020-01&dimension=price');
     expect(status).toBe(400);
@@ -463,6 +486,7 @@ describe('every page', () => {
       expect(text, path).toContain('</html>');
       expect(text, path).not.toContain('<img');
       expect(text, path).not.toContain('<script>alert');
+      expect(text, path).not.toMatch(/&lt;(data|a|div|span|time)\b/); // our own markup is not shown as text
       expect(text, path).not.toContain('\u202E');
       expect(text.length, path).toBeLessThan(300_000);
     }

@@ -177,7 +177,7 @@ rules:
     allocation,
     closes: [
       { billing_month: '2026-07-01', closed_at: '2026-08-05 02:00:00', cost: '0' },
-      { billing_month: '2026-08-01', closed_at: '2026-09-05 02:00:00', cost: '14.3' },
+      { billing_month: '2026-08-01', closed_at: '2026-09-05 02:00:00', cost: '16.3' },
     ],
     resources: [
       { labels: '{"team":"Old"}', valid_from: '2026-07-01', valid_to: '2026-09-01', resource_uuid: 'sbx-1' },
@@ -240,6 +240,30 @@ rules:
       'owner',
     ).filter(([team]) => team === 'Old');
     expect(old).toEqual(['Old', '{"team":"Old"}', '0', '-2.199999999999', null, '-2.199999999999', '{"team":"Old"}']);
+  });
+
+  test('bills a closed month that is restated later once, in every report: as it was closed, and corrections in the next', async () => {
+    const sums: [string, Record<string, string>, string][] = [
+      ['chargeback', {}, 'billed_cost'],
+      ['chargeback', { dimension: 'environment' }, 'billed_cost'],
+      ['chargeback_summary', {}, 'billed_cost'],
+      ['chargeback_summary', { account: 'acc_one' }, 'billed_cost'],
+      ['invoice_lines', {}, 'cost'],
+      ['focus', {}, 'BilledCost'],
+      ['reconciliation_summary', {}, 'billed_cost'],
+    ];
+    for (const [of, expected] of [
+      ['2026-08', '16.300000000000'],
+      ['2026-09', '30.260000000001'],
+    ] as const) {
+      expect(await billed(given, { month: of })).toBe(expected);
+      for (const [name, more, column] of sums) {
+        const rows = await reported(name, given, { month: of, ...more });
+        expect([name, more, of, sumOf(rows, column)]).toEqual([name, more, of, expected]);
+      }
+    }
+    const [old] = cells(await reported('chargeback_summary', given, { month: '2026-08' }), ...columns, 'billed_later');
+    expect(old).toEqual(['Old', '7.636363636364', '0', null, '9.836363636363', '-2.199999999999']);
   });
 
   test('has what an invoice bills beyond the costs, without an owner', async () => {
