@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { allocationFile } from '../allocation/index.ts';
 import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
 import { loadConfig } from '../config/index.ts';
@@ -16,6 +16,7 @@ import {
   expectClosesHold,
   exportFormats,
   type FocusAsked,
+  fileReader,
   filesNamed,
   focusAsked,
   focusGrains,
@@ -32,6 +33,7 @@ import {
   newestLoad,
   orderedQuery,
   type ParameterValue,
+  parquetPartIn,
   periodsOf,
   placeOf,
   publishReport,
@@ -42,7 +44,6 @@ import {
   readEvaluated,
   readParameters,
   readReports,
-  realFolder,
   refusalWords,
   resolveAsOf,
   selectOf,
@@ -58,7 +59,7 @@ import {
   writeTable,
 } from '../reports/index.ts';
 import { formatInstant } from '../time.ts';
-import { type Connection, completeness, openBooks, readSql, type SqlColumn } from '../warehouse/index.ts';
+import { type Connection, completeness, openBooks, readSql, type SqlColumn, snapshotFile } from '../warehouse/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import { warnOfFutureDates } from './books-clock.ts';
 import type { CommandInput } from './command.ts';
@@ -297,6 +298,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
   if (instantOf(question.asked) !== undefined) await warnOfFutureDates(context);
   const opened = await openQuestion(question, context);
   const { books, state, values, periods, asOf, accounts, evaluated, besides, missing, refusals } = opened;
+  const written = fileReader(dirname(snapshotFile(context.dir)), context.signal);
   try {
     context.progress(report.name);
     const { connection } = books;
@@ -309,15 +311,13 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
     const isUsual = (await resolveAsOf(connection, undefined, periods)) === asOf;
     const root = resolve(context.folder, options.text('out') ?? join(context.dir, 'exports'));
     const place = placeOf({ report, values, asOf, isUsual, root });
+    const parquetPart = await parquetPartIn(place, report.name);
     const rowsFile = input.options['engineRows'];
     const rows = typeof rowsFile === 'string' ? [rowsFile] : [];
     // From here on, the SQL may be the user's; that of the lake is not.
     const lake = isPartitioned(report) ? lakeNames(context, accounts) : undefined;
     if (lake === undefined) {
-      await books.lockDown({
-        files: [...filesNamed(values), ...rows],
-        folders: [await realFolder(place.reportFolder)],
-      });
+      await books.lockDown({ files: [...filesNamed(values), ...rows, parquetPart] });
     }
     return await blamingReport(report, async () => {
       const asked = rows[0] === undefined ? report : await answeredByCluster(connection, report, values, rows[0]);
@@ -347,7 +347,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
           ),
         },
         lake,
-        place,
+        ...{ place, parquetPart, reading: written.connection },
         onProgress: context.progress,
         signal: context.signal,
       });
@@ -364,6 +364,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
       return exitCodes.done;
     });
   } finally {
+    written.close();
     books.close();
   }
 }

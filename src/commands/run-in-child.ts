@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { exitCodes, MachineError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { type ChildLimits, isExitCode, runChild } from '../query/index.ts';
@@ -165,6 +166,8 @@ async function startInChild(
     isStep: context.run !== undefined,
     now: effects.now(),
   };
+  const { out } = input.options;
+  const writesTo = typeof out === 'string' ? [resolve(folder, out)] : [];
   function onEvent(event: unknown): void {
     const said = event as ChildEvent;
     if ('tell' in said) context.tell(said.tell);
@@ -173,7 +176,7 @@ async function startInChild(
     else context.count?.(said.count);
   }
   const answered = (await runChild(
-    { service: 'command', input: request, dir, subject, folder, onEvent },
+    { service: 'command', input: request, dir, writesTo, subject, folder, onEvent },
     limits,
   )) as Partial<ChildCommandAnswer> | null;
   // What ran there may be SQL of users: a code that no process has would end as success.

@@ -1,26 +1,13 @@
-import { type Connection, readSql } from '../warehouse/index.ts';
+import { type Connection, parsedOf, readSql, type Tree } from '../warehouse/index.ts';
 
-/** A node of DuckDB's parse tree, as `json_serialize_sql` writes it: what a node has depends on its `type`. */
-export interface Tree {
-  readonly [name: string]: unknown;
-  readonly type?: string;
-  /** The kind of an expression. */
-  readonly class?: string;
-  /** The byte in the statement at which it begins. */
-  readonly query_location?: number;
-}
+export { type Tree, walk } from '../warehouse/index.ts';
 
 /** The parse tree of one SELECT. Throws UsageError for anything else: the caller has admitted the statement. */
 export async function parseTree(connection: Connection, sql: string): Promise<Tree> {
   const [row] = await connection.rows(await readSql('engine', 'parse_tree'), { sql });
-  const read = JSON.parse(String(row?.['tree'])) as {
-    readonly error?: boolean;
-    readonly error_message?: string;
-    readonly statements?: readonly { readonly node: Tree }[];
-  };
-  const [first] = read.statements ?? [];
-  if (first === undefined) throw new Error(`DuckDB does not parse an admitted statement: ${read.error_message}`);
-  return first.node;
+  const { node, error } = parsedOf(String(row?.['tree']));
+  if (node === undefined) throw new Error(`DuckDB does not parse an admitted statement: ${error}`);
+  return node;
 }
 
 /** The child of a node under a name; undefined if it has none. */
@@ -53,14 +40,4 @@ export function ctesOf(tree: Tree): readonly { readonly name: string; readonly e
   return map === undefined
     ? []
     : childrenOf(map, 'map').map((one) => ({ name: textOf(one, 'key'), entry: childOf(one, 'value') ?? {} }));
-}
-
-/** Calls `visit` with a node and everything below it. */
-export function walk(tree: unknown, visit: (node: Tree) => void): void {
-  if (Array.isArray(tree)) {
-    for (const child of tree) walk(child, visit);
-  } else if (typeof tree === 'object' && tree !== null) {
-    visit(tree as Tree);
-    for (const child of Object.values(tree)) walk(child, visit);
-  }
 }

@@ -2,8 +2,9 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { platform } from 'node:os';
+import { readFile, statfs } from 'node:fs/promises';
+import { platform, tmpdir } from 'node:os';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -20,6 +21,8 @@ const shell = '/bin/sh';
 const graceMs = 2000;
 const watchMs = 200;
 const maxScriptHeapMb = 512;
+/** The shell counts the size of files in blocks of 512 bytes. */
+const blocksPerMb = 2048;
 const maxWords = 16_384;
 /** All messages of a child together. */
 const maxMessageBytes = 64 * 1024 * 1024;
@@ -37,6 +40,8 @@ export interface ChildTask<S extends ServiceName = ServiceName> {
   readonly subject: string;
   /** The folder that relative paths start from; by default the root, where nothing is. */
   readonly folder?: string;
+  /** Folders below which the child may write files, besides the project folder; they may not exist yet. */
+  readonly writesTo?: readonly string[];
   /** Receives the child's events. */
   readonly onEvent?: (event: unknown) => void;
 }
@@ -69,7 +74,7 @@ export async function runChild<S extends ServiceName>(
   signal.throwIfAborted();
   // Known here, so that a killed child's spill files can be removed.
   const reader = randomUUID();
-  const child = startChild(task, memoryMb, hasKernelLimit);
+  const child = startChild(task, { memoryMb, fileMb: await largestFileMb(task) }, hasKernelLimit);
   const closed = once(child, 'close').catch((cause) => {
     throw new MachineError(`could not start a process for ${subject}: ${cause.message}`, { cause });
   });
@@ -205,13 +210,23 @@ interface Child extends ChildProcess {
 /** The whole environment of a child. */
 const environment = { [allocatorVariable]: allocatorSettings };
 
-function startChild({ folder = '/' }: ChildTask, memoryMb: number, hasKernelLimit: boolean): Child {
+/** What the kernel lets a child use, if it can. */
+interface KernelLimits {
+  readonly memoryMb: number;
+  /** The size of one file. */
+  readonly fileMb: number;
+}
+
+function startChild({ folder = '/' }: ChildTask, { memoryMb, fileMb }: KernelLimits, hasKernelLimit: boolean): Child {
   const node = [process.execPath, `--max-old-space-size=${maxScriptHeapMb}`, programs.child];
   // Limits the data segment and not the address space, of which V8 reserves far more than it uses. If no limit can be
   // set (macOS has none), the child starts without. No core file: it would contain the books, and several gigabytes.
-  const script = '(ulimit -d "$1") 2>/dev/null && ulimit -d "$1"; ulimit -c 0; shift; exec "$@"';
+  const script =
+    '(ulimit -d "$1") 2>/dev/null && ulimit -d "$1"; (ulimit -f "$2") 2>/dev/null && ulimit -f "$2"; ' +
+    'ulimit -c 0; shift 2; exec "$@"';
+  const limits = [String(memoryMb * 1024), String(fileMb * blocksPerMb)];
   const [program = '', ...args] =
-    hasKernelLimit && existsSync(shell) ? [shell, '-c', script, 'sh', String(memoryMb * 1024), ...node] : node;
+    hasKernelLimit && existsSync(shell) ? [shell, '-c', script, 'sh', ...limits, ...node] : node;
   const child = spawn(program, args, {
     env: environment,
     cwd: folder,
@@ -219,6 +234,22 @@ function startChild({ folder = '/' }: ChildTask, memoryMb: number, hasKernelLimi
   });
   const [, , , words, data] = child.stdio;
   return Object.assign(child, { words, data }) as Child;
+}
+
+/**
+ * The largest file that a child may write: half of the free space of the disks that it may write to, as DuckDB may spill at
+ * most. SQL that finds a way to write then ends with an error and leaves room for the night.
+ */
+async function largestFileMb({ dir, writesTo = [] }: ChildTask): Promise<number> {
+  const free = await Promise.all([dir, tmpdir(), ...writesTo].map(freeBytesAt));
+  return Math.max(1, Math.floor(Math.max(...free) / 2 / 1024 / 1024));
+}
+
+/** The free space of the disk that a path is on; what does not exist yet will be on that of its folder. */
+async function freeBytesAt(path: string): Promise<number> {
+  const found = await statfs(path).catch((error: NodeJS.ErrnoException) => error);
+  if (!(found instanceof Error)) return found.bavail * found.bsize;
+  return dirname(path) === path ? 0 : freeBytesAt(dirname(path));
 }
 
 /** The start of a stream's text; the stream is read to its end. */

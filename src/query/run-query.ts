@@ -9,7 +9,9 @@ export type AskOptions = Omit<ChildLimits, 'isTimedByEvent'>;
  * has limited time and memory. Nothing that a user's SQL does there remains. Throws as `runChild` does.
  */
 export function ask(question: Question, options: AskOptions): Promise<Answered> {
-  return runChild({ service: 'query', input: question, dir: question.dir, subject: 'the query' }, options);
+  const { dir, file } = question;
+  const writesTo = file === null ? [] : [file];
+  return runChild({ service: 'query', input: question, dir, writesTo, subject: 'the query' }, options);
 }
 
 /** The first rows of a query, from a child process as `ask` has it. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { copyFile, link, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
@@ -7,6 +8,11 @@ const partPattern = /^\..+\.\d+\.part$/;
 /** The temporary path of a file: in the same folder, and not matched by `*.csv` or `*.parquet`. */
 export function partOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.${process.pid}.part`);
+}
+
+/** As `partOf`, with a name that nobody can guess: DuckDB itself writes there, beside SQL of a project. */
+export function randomPartOf(path: string): string {
+  return partOf(`${path}-${randomUUID()}`);
 }
 
 /** Whether a name comes from `partOf`. */

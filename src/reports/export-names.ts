@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { formatInstant, type Instant } from '../time.ts';
 import type { JsonValue } from '../warehouse/index.ts';
+import { randomPartOf } from './durable.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';
 
 /** A parameter of a report with its value for one export. */
@@ -45,8 +46,18 @@ export function exportPlace(
     ...others.filter(({ hasDefault }) => !hasDefault).map(({ name, display }) => segment(name, textOf(display))),
     ...(month === undefined || month.display === null ? [] : [segment('BILLING_PERIOD', textOf(month.display))]),
   ];
-  const reportFolder = join(root, ...front, report);
-  return { reportFolder, folder: join(reportFolder, ...behind) };
+  const reportFolder = below(root, ...front, report);
+  return { reportFolder, folder: below(reportFolder, ...behind) };
+}
+
+/** A folder below another. Throws if one of the names leads elsewhere: names come from files and from people. */
+function below(root: string, ...names: readonly string[]): string {
+  for (const name of names) {
+    if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
+      throw new Error(`"${name}" is no name of a folder below ${root}`);
+    }
+  }
+  return join(root, ...names);
 }
 
 function textOf(display: JsonValue): string {
@@ -116,8 +127,13 @@ export function isDataName(report: string, name: string): boolean {
   return stem === report || (stem.startsWith(`${report}-`) && /^[a-z]+$/.test(stem.slice(report.length + 1)));
 }
 
-/** The real path of a folder, which may not exist yet. SQL is granted access to files by their real paths. */
-export async function realFolder(folder: string): Promise<string> {
+/** A new path for the Parquet file of a report, by its real folder, as SQL is granted access to files. */
+export async function parquetPartIn({ folder }: ExportPlace, report: string): Promise<string> {
+  return randomPartOf(join(await realFolder(folder), `${report}.parquet`));
+}
+
+/** The real path of a folder, which may not exist yet. */
+async function realFolder(folder: string): Promise<string> {
   return realpath(folder).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' || dirname(folder) === folder) throw error;
     return join(await realFolder(dirname(folder)), basename(folder));

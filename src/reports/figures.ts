@@ -1,8 +1,10 @@
 import {
   type Connection,
+  type Database,
   figuresOf,
   figuresOfJsonFile,
   figuresOfParquet,
+  openScratch,
   type SqlColumn,
   type SqlParameters,
 } from '../warehouse/index.ts';
@@ -54,6 +56,30 @@ export async function figuresOfFile(
   const read = readers[format];
   if (read === undefined) throw new Error(`cannot read back files of the format ${format}`);
   return read(connection, path, column);
+}
+
+/** A connection to read files with, which is opened when it is needed. */
+export interface FileReader {
+  connection(): Promise<Connection>;
+  close(): void;
+}
+
+/**
+ * A database of its own to read files back with: the one with the books cannot access them, and has run SQL of the project.
+ * It spills to `folder`.
+ */
+export function fileReader(folder: string, signal: AbortSignal): FileReader {
+  let database: Database | undefined;
+  let connection: Connection | undefined;
+  return {
+    async connection() {
+      database ??= await openScratch(folder);
+      const opened = connection ?? (await database.connect(signal));
+      connection = opened;
+      return opened;
+    },
+    close: () => database?.close(),
+  };
 }
 
 type Reader = (connection: Connection, path: string, column: CostColumn | undefined) => Promise<Figures>;

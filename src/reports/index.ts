@@ -18,8 +18,8 @@ export { type CurrencyOfAnswer, currencyWords } from './currency-words.ts';
 export { type Evaluated, readEvaluated } from './evaluated.ts';
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
 export { type ContentOfExport, contentOfExport, filesOfManifest, isManifestName } from './export-content.ts';
-export { realFolder } from './export-names.ts';
-export { costColumnOf, type Figures, figuresOfQuery } from './figures.ts';
+export { parquetPartIn } from './export-names.ts';
+export { costColumnOf, type Figures, type FileReader, figuresOfQuery, fileReader } from './figures.ts';
 export {
   type FocusAsked,
   focusAsked,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import { isBuiltIn, lastSeen, type SqlColumn } from '../warehouse/index.ts';
+import { type Connection, isBuiltIn, lastSeen, type SqlColumn } from '../warehouse/index.ts';
 import type { BilledBesides } from './billed-besides.ts';
 import type { Report } from './catalogue.ts';
 import type { CompletenessState } from './completeness.ts';
@@ -47,6 +47,10 @@ export interface Publication {
   readonly lake: LakeNames | undefined;
   /** The folders of the files. */
   readonly place: ExportPlace;
+  /** The one new file that DuckDB itself may write. */
+  readonly parquetPart: string;
+  /** A connection to read the written files back with, which has run no SQL of a project. */
+  readonly reading: () => Promise<Connection>;
   readonly signal: AbortSignal;
   /** Called with the name of each file that is being written. */
   readonly onProgress?: ((words: string) => void) | undefined;
@@ -109,6 +113,7 @@ export async function publishReport(publication: Publication): Promise<Published
       holdsRows: true,
       ...(raw && format === 'csv' ? { raw: true } : {}),
       ...(inexact ? { inexact: true } : {}),
+      ...(format === 'parquet' ? { part: publication.parquetPart } : {}),
       async write(path) {
         const options = {
           raw,
@@ -153,7 +158,9 @@ export async function publishReport(publication: Publication): Promise<Published
       write: (path) => writeFile(path, focus.metadata),
     });
   }
-  return publishFiles(place, { ...facts, ...figures }, files, { connection, column, signal, onProgress });
+  return publishFiles(place, { ...facts, ...figures }, files, {
+    ...{ reading: publication.reading, column, signal, onProgress },
+  });
 }
 
 /** What the manifest says about an answer, except its figures. */

@@ -32,6 +32,8 @@ export interface FileToWrite {
   readonly raw?: true;
   /** Whether it ends in a total row; if it was not requested, as in the previous export. */
   readonly totals?: true;
+  /** The temporary path to write it to, if SQL must be allowed to write there; by default one beside its name. */
+  readonly part?: string;
   /** Writes it to a path. Throws if that fails. */
   write(path: string, options: { readonly totals: boolean }): Promise<void>;
 }
@@ -70,12 +72,13 @@ export async function publishFiles(
   facts: ExportFacts,
   files: readonly FileToWrite[],
   {
-    connection,
+    reading,
     column,
     signal,
     onProgress,
   }: {
-    connection: Connection;
+    /** A connection to read the written files back with. */
+    reading: () => Promise<Connection>;
     column: CostColumn | undefined;
     signal: AbortSignal;
     onProgress: ((words: string) => void) | undefined;
@@ -97,7 +100,7 @@ export async function publishFiles(
         onProgress?.(`${facts.report} as ${file.format}`);
         const before = current?.manifest.files.find(({ format }) => format === file.format);
         const hasTotals = (file.isAsked ? file : before)?.totals === true;
-        written.push(await writePart(folder, facts, file, hasTotals, connection, column));
+        written.push(await writePart(folder, facts, file, hasTotals, reading, column));
       }
       return await commit(folder, facts, written, current);
     } finally {
@@ -119,17 +122,17 @@ async function writePart(
   facts: ExportFacts,
   file: FileToWrite,
   hasTotals: boolean,
-  connection: Connection,
+  reading: () => Promise<Connection>,
   column: CostColumn | undefined,
 ): Promise<Written> {
   const { format, stem, extension } = file;
-  const part = partOf(join(folder, `${stem}.${extension}`));
+  const part = file.part ?? partOf(join(folder, `${stem}.${extension}`));
   try {
     await file.write(part, { totals: hasTotals });
     await syncPath(part);
     const sha256 = await sha256OfFile(part);
     const { size } = (await statOf(part)) ?? { size: 0 };
-    const figures = file.holdsRows ? await figuresOfFile(connection, part, format, column) : null;
+    const figures = file.holdsRows ? await figuresOfFile(await reading(), part, format, column) : null;
     if (figures !== null && (figures.rows !== facts.rows || (figures.cost !== facts.cost && !file.inexact))) {
       throw new UnprovenError(
         `${facts.report} as ${format} was not published: the file has ${figures.rows} rows and ${figures.cost ?? 'no'} cost, ` +

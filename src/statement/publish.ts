@@ -119,7 +119,9 @@ export async function publishStatement(connection: Connection, asked: StatementT
     ...figures,
   };
   const place = placeOf({ report, values, asOf, isUsual: true, root });
-  const published = await publishFiles(place, facts, files, { connection, column, signal, onProgress });
+  const published = await publishFiles(place, facts, files, {
+    ...{ reading: async () => connection, column, signal, onProgress },
+  });
   return { ...published, reportFolder: place.reportFolder, cost: data.cost, billedCost: billedOf(data) };
 }
 

@@ -1,5 +1,6 @@
 import type { DuckDBConnection, DuckDBExtractedStatements, DuckDBPreparedStatement } from '@duckdb/node-api';
 import { CostbookError, messageOf, UsageError } from '../errors.ts';
+import { expectAnswering, expectAnsweringWords } from './answering-functions.ts';
 import type { AdmittedQuery } from './connection.ts';
 import { StatementType } from './duckdb.ts';
 import type { Fail } from './duckdb-errors.ts';
@@ -24,12 +25,11 @@ export async function admitTyped(admitting: Admitting, typed: string, withParame
   const [, explain, explained] =
     explaining.exec(typed.slice(typed.length - withoutLeadingComments(typed).length)) ?? [];
   const { text, statements } = await selectIn(admitting, explained ?? typed);
-  const [, meddler] = meddling.exec(typed) ?? [];
-  if (meddler !== undefined) throw refused(meddler.toLowerCase());
   if (statements.count > 1) {
     if (withParameters) throw new UsageError('PIVOT needs a list of values here: … on name in (…)');
     if (explain !== undefined)
       throw new UsageError('EXPLAIN does not support PIVOT without a list of values; add IN (…)');
+    await expectAnsweringWords(admitting.connection, admitting.fail, text);
     return pivoted(admitting, text, statements);
   }
   await expectSelect(admitting, { text, statements }, withParameters);
@@ -63,7 +63,13 @@ async function parsed(connection: DuckDBConnection, sql: string): Promise<DuckDB
 }
 
 /** Throws UsageError unless the one statement of a text is a SELECT, without parameters unless the caller gives some. */
-async function expectSelect({ fail }: Admitting, { text, statements }: Select, withParameters: boolean): Promise<void> {
+async function expectSelect(
+  { connection, fail }: Admitting,
+  { text, statements }: Select,
+  withParameters: boolean,
+): Promise<void> {
+  // Preparing binds, and binding runs what is computed in the place of a text.
+  await expectAnswering(connection, fail, text, () => refused(firstWord(text)));
   const statement = await statements.prepare(0).catch(fail);
   try {
     if (statement.statementType !== StatementType.SELECT) throw refused(firstWord(text));
@@ -109,9 +115,6 @@ async function runStatement(fail: Fail, statements: DuckDBExtractedStatements, i
     chunk?.destroySync();
   }
 }
-
-/** Functions that change how DuckDB works; a user who hides their names harms only their own child process. */
-const meddling = /\b((?:en|dis)able_(?:logging|profiling|peg_parser)|write_log|truncate_duckdb_logs)\b/i;
 
 /**
  * EXPLAIN and its options; the rest must be a SELECT, which then runs inside our own text. Each option can be read in one

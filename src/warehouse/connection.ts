@@ -116,10 +116,12 @@ export interface LazyViews {
   make(sql: string | undefined): Promise<number>;
 }
 
-/** Files that SQL can still access after a lock-down, and folders with everything below them; absolute paths. */
+/**
+ * Files that SQL can still access after a lock-down; absolute real paths. What it may read it may write too, and a new file
+ * is there only if it must write one. No folder is ever given: all files below it could be replaced.
+ */
 export interface Reachable {
   readonly files?: readonly string[];
-  readonly folders?: readonly string[];
 }
 
 export interface OpenOptions {

@@ -142,8 +142,8 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
   };
 }
 
-async function lockDown(connection: DuckDBConnection, { files = [], folders = [] }: Reachable): Promise<void> {
-  for (const statement of lockDownStatements(files, folders)) await connection.run(statement);
+async function lockDown(connection: DuckDBConnection, { files = [] }: Reachable): Promise<void> {
+  for (const statement of lockDownStatements(files)) await connection.run(statement);
 }
 
 /**

@@ -71,6 +71,7 @@ export {
 } from './compare.ts';
 export {
   type Connection,
+  type Database,
   type SqlColumn,
   SqlError,
   type SqlParameters,
@@ -104,6 +105,7 @@ export { JournalLossError, journalFault, journalFolder } from './journal.ts';
 export { type ClosedGaps, closeGaps, type LostEvents } from './journal-gaps.ts';
 export { logsBeside } from './logs.ts';
 export { allocationInForce } from './month-records.ts';
+export { parsedOf, type Tree, walk } from './parse-tree.ts';
 export {
   type CostPartition,
   costPartitions,

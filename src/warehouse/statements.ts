@@ -33,10 +33,10 @@ export const useWarehouse = 'use wh';
 export const useUtc = "set global TimeZone = 'UTC'";
 
 /** After these, only the attached files and the given ones are accessible, and no setting can change. */
-export function lockDownStatements(files: readonly string[], folders: readonly string[]): readonly string[] {
+export function lockDownStatements(files: readonly string[]): readonly string[] {
   return [
     `set allowed_paths = [${files.map(literal).join(', ')}]`,
-    `set allowed_directories = [${folders.map(literal).join(', ')}]`,
+    'set allowed_directories = []',
     'set enable_external_access = false',
     'set lock_configuration = true',
   ];

@@ -74,6 +74,13 @@ const hostile: readonly ((paths: { to: string; secret: string }) => string)[] = 
   ({ secret }) => `select * as x from '${secret}'`,
   () => `select content as x from read_text('/proc/self/environ')`,
   () => `select getenv('COSTBOOK_TOKEN') as x`,
+  ({ to }) =>
+    `with e as materialized (select count(*) as n from query('from enable_' || 'profiling(format := ''json'', ` +
+    `save_location := ''${to}'')')) select n as x from e`,
+  ({ to }) =>
+    `select Success as x from query('from enable_' || 'logging(storage := ''file'', storage_path := ''${to}'')')`,
+  () => `select x from json_execute_serialized_sql(json_serialize_sql('select 1 as x'))`,
+  () => `select count(write_log('x')) as x from range(3)`,
 ];
 
 describe('a report of the project', () => {
@@ -101,6 +108,22 @@ describe('a report of the project', () => {
       expect([name, await hashesBelow(join(dir, 'data')), await hashesBelow(outside)]).toEqual([name, ...before]);
     }
   }, 180_000);
+
+  test('may open no folder but that of its own temporary files, and one new file with a random name', async () => {
+    const report = `--! about: x
+--! grain: x
+--! formats: json, parquet
+select current_setting('allowed_paths')::varchar as x, current_setting('allowed_directories')::varchar as y
+`;
+    const dir = await projectWith({ 'reports/granted.sql': report });
+    expect((await costbook(dir, 'report', 'granted')).exitCode).toBe(0);
+    const place = join(dir, 'exports', 'granted');
+    const [row] = JSON.parse(await readFile(join(place, 'latest.json'), 'utf8')) as { x: string; y: string }[];
+    expect(row?.y).toMatch(/^\[[^,]*\/data\/\.spill[^,]*\]$/);
+    const own = (row?.x ?? '').split(', ').filter((path) => path.includes(place));
+    expect(own).toEqual([expect.stringMatching(/\/\.granted\.parquet-[0-9a-f-]{36}\.\d+\.part\]?$/)]);
+    expect((await readdir(place)).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
 
   test('reads only a file that a parameter names, below the project folder', async () => {
     const report =
