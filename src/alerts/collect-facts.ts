@@ -15,7 +15,7 @@ import {
   type Forecaster,
   groupGaps,
   isAskedBy,
-  isForecastAsked,
+  readAnomalyShares,
   readForecasts,
   type ScopeForecast,
   type SpendNow,
@@ -68,7 +68,7 @@ export interface AlertFactsOptions {
   readonly holidays?: Holidays;
   /** Undefined if budgets are unknown: alerts of budgets do not change. */
   readonly budgets: readonly Budget[] | undefined;
-  /** Whether to forecast everything, to store it; otherwise only budgets with a forecast threshold. */
+  /** Whether to forecast workspaces too, to store it. Budgets are forecast in any case: a message says where they end. */
   readonly isForecastStored?: boolean;
   /** Mistakes in the files of budgets and anomaly rules: an alert names them. */
   readonly problem?: UsageError | undefined;
@@ -131,10 +131,13 @@ export async function readAlertFacts(
   );
   const { budgets: asRead, spends } = budgets;
   const named = namedAnomalies(unusual, endedAnomalies(known), anomalies.present);
+  const shares = await readAnomalyShares(connection, asRead, {
+    ...{ rows: anomalies.present, now: asked.now, cache: asked.cache },
+  });
   const facts = [
-    ...withUnusualCosts(budgets.facts, asRead, spends, named),
+    ...withUnusualCosts(budgets.facts, asRead, spends, { named, shares }),
     ...dataFacts({ ...state, runs }, known, asked.severities),
-    ...withPressedBudgets(unusual, asRead, spends, named),
+    ...withPressedBudgets(unusual, asRead, spends, shares),
   ];
   return { ...budgets, facts, anomalies };
 }
@@ -225,7 +228,7 @@ async function readBudgetFacts(
       now,
       configured,
       holidays,
-      budgets: isForecastStored ? budgets : budgets.filter(isForecastAsked),
+      budgets,
       withWorkspaces: isForecastStored,
       withoutStored: isForecastStored,
       newAnomalies,

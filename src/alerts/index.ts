@@ -48,3 +48,4 @@ export {
   unstoredStill,
   type WaitingAlert,
 } from './unstored-alerts.ts';
+export { withUnusualCosts } from './unusual-costs.ts';

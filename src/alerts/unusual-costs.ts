@@ -1,34 +1,50 @@
 import { type AnomalyFact, anomalySubject, type PressedBudget } from '../anomalies/index.ts';
-import { amountIn, type Budget, isInBudget, isPartOf, type SpendNow } from '../budgets/index.ts';
+import {
+  type AnomalyShares,
+  amountIn,
+  type Budget,
+  dayIn,
+  type EndOfBudget,
+  endOfBudget,
+  isPartOf,
+  noShares,
+  partInBudget,
+  type SpendNow,
+} from '../budgets/index.ts';
 import { decimalOfWhole, largerOf, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { dayMs } from '../time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
 import type { BudgetAlertFact, BudgetEnd, UnusualCost } from './alert-fact.ts';
-import { budgetEnd, costToCome } from './budget-ends.ts';
 
 /** A budget message names what is unusual if it is at least this part of the amount, in percent. */
 const namedPercent = 5n;
 const mostNamed = 3;
+
+/** The anomalies that budgets may name, and their parts in budgets of owners, labels and names. */
+export interface NamedAnomalies {
+  readonly named: readonly AnomalyFact[];
+  readonly shares?: AnomalyShares;
+}
 
 /** The most budgets that an anomaly names. */
 const mostPressed = 20;
 
 /**
  * Facts of anomalies that go on, each with the budgets whose amount it helps to exceed, the most exceeded first; if there is
- * none, with the one that ends closest to its amount. Only budgets whose scope covers the whole anomaly count. Pure.
+ * none, with the one that ends closest to its amount. `shares` are the parts of anomalies in budgets of resources. Pure.
  */
 export function withPressedBudgets(
   anomalies: readonly AnomalyFact[],
   budgets: readonly Budget[],
   spends: readonly SpendNow[],
-  named: readonly AnomalyFact[] = anomalies,
+  shares: AnomalyShares = noShares,
 ): AnomalyFact[] {
   return anomalies.map((fact) => {
     if (!isOfInterest(fact) || fact.isOver) return fact;
     const pressed = budgets
-      .filter((budget) => covers(budget, fact))
-      .flatMap((budget) => pressedBudget(budget, fact, spends, named))
+      .filter((budget) => partOf(budget, fact, shares) > 0)
+      .flatMap((budget) => pressedBudget(budget, fact, spends))
       .toSorted((a, b) => Number(b.excess - a.excess) || (a.budget.name < b.budget.name ? -1 : 1));
     const over = pressed.filter(({ excess }) => excess > 0n).slice(0, mostPressed);
     const shown = (over.length === 0 ? pressed.slice(0, 1) : over).map(({ budget }) => budget);
@@ -41,22 +57,21 @@ function pressedBudget(
   budget: Budget,
   fact: AnomalyFact,
   spends: readonly SpendNow[],
-  named: readonly AnomalyFact[],
 ): { budget: PressedBudget; excess: bigint }[] {
   const last = lastInstant(fact);
   const spend = spends.find(({ budget: name, period }) => name === budget.name && includes(period, last));
   if (spend?.spent === undefined) return [];
   const { period, spent } = spend;
-  const end = budgetEnd(budget, spend, costsIn(budget, named, period));
+  const end = endOfBudget(budget, spend);
   if (end === undefined) return [];
-  const expected = wholeOfDecimal(end.expected, usdDecimals);
-  const toCome = dailyOf(fact) === null ? 0n : end.addedBy(unusualCost(fact));
+  const { expected } = end;
+  const toCome = end.addedBy(keysOf(fact));
   const amount = amountIn(budget, period.name);
   return [
     {
       budget: {
         ...{ name: budget.name, period: period.name, amount: usd(amount), spent: usd(spent) },
-        ...{ expected: end.expected, stopped: toCome > 0n ? usd(largerOf(expected - toCome, spent)) : null },
+        ...{ expected: usd(expected), stopped: toCome > 0n ? usd(largerOf(expected - toCome, spent)) : null },
       },
       excess: ((largerOf(expected, spent) - amount) * 1_000_000n) / amount,
     },
@@ -64,17 +79,37 @@ function pressedBudget(
 }
 
 /** The unusual costs of the spend in a budget's period. What began before it counts if it goes on. */
-function costsIn(budget: Budget, anomalies: readonly AnomalyFact[], { start, end }: SpendNow['period']): UnusualCost[] {
-  return anomalies
-    .filter((one) => isOfInterest(one) && covers(budget, one))
-    .filter((one) => lastInstant(one) < end && (Date.parse(one.firstDay) >= start || !one.isOver))
-    .map(unusualCost);
+function costsIn(
+  budget: Budget,
+  anomalies: readonly AnomalyFact[],
+  { start, end }: SpendNow['period'],
+  shares: AnomalyShares,
+): UnusualCost[] {
+  return anomalies.flatMap((one) => {
+    const share = isOfInterest(one) ? partOf(budget, one, shares) : 0;
+    const isInPeriod = lastInstant(one) < end && (Date.parse(one.firstDay) >= start || !one.isOver);
+    return share > 0 && isInPeriod ? [unusualCost(one, share)] : [];
+  });
 }
 
-function unusualCost(fact: AnomalyFact): UnusualCost {
+function unusualCost(fact: AnomalyFact, share: number): UnusualCost {
   const { key, parts, firstDay, lastDay, isOver, impact } = fact;
   const keys = parts === undefined ? {} : { parts: parts.map((part) => part.key) };
-  return { key, ...keys, subject: anomalySubject(fact), firstDay, lastDay, isOver, impact, daily: dailyOf(fact) };
+  const daily = dailyOf(fact);
+  return {
+    ...{ key, ...keys, subject: anomalySubject(fact), firstDay, lastDay, isOver },
+    ...{ impact: partOfAmount(impact, share), daily: daily === null ? null : partOfAmount(daily, share) },
+  };
+}
+
+/** A part of an amount: a millionth of it is close enough for an estimate. */
+function partOfAmount(text: string, share: number): string {
+  if (share === 1) return text;
+  return usd((wholeOfDecimal(text, usdDecimals) * BigInt(Math.round(share * 1_000_000))) / 1_000_000n);
+}
+
+function keysOf({ key, parts = [] }: AnomalyFact): string[] {
+  return [key, ...parts.map((part) => part.key)];
 }
 
 /**
@@ -85,24 +120,25 @@ export function withUnusualCosts(
   facts: readonly BudgetAlertFact[],
   budgets: readonly Budget[],
   spends: readonly SpendNow[],
-  anomalies: readonly AnomalyFact[],
+  { named: anomalies, shares = noShares }: NamedAnomalies,
 ): BudgetAlertFact[] {
   return facts.map((fact): BudgetAlertFact => {
     const budget = budgets.find(({ name }) => name === fact.budget);
     const spend = spends.find(({ budget: name, period }) => name === fact.budget && period.name === fact.period);
     if (budget === undefined || spend === undefined || fact.state !== 'raised') return fact;
-    const all = costsIn(budget, anomalies, spend.period);
-    const unusual = largestOf(all, spend, amountIn(budget, spend.period.name));
-    const end = budgetEnd(budget, spend, all);
+    const end = endOfBudget(budget, spend);
+    const unusual = largestOf(
+      costsIn(budget, anomalies, spend.period, shares),
+      end,
+      amountIn(budget, spend.period.name),
+    );
     const isRunning = unusual.some(({ daily }) => daily !== null);
     return {
       ...fact,
       ...(unusual.length === 0 ? {} : { unusual }),
-      ...(end === undefined
-        ? {}
-        : { end: { expected: end.expected, stopped: isRunning ? end.stopped : null, spentOn: end.spentOn } }),
+      ...(end === undefined ? {} : { end: endOfFact(budget, end, isRunning) }),
       ...(isOnCourse(budget, fact, end) ? { severity: 'info' as const } : {}),
-      ...(fact.of === 'forecast' ? previousOf(budget, spend, spends, anomalies) : {}),
+      ...(fact.of === 'forecast' ? previousOf(budget, spend, spends, { named: anomalies, shares }) : {}),
       ...containedIn(budget, fact.period, facts, budgets),
       ...((spend.spentSince ?? 0n) > 0n ? { incomplete: usd(spend.spentSince ?? 0n) } : {}),
     };
@@ -136,13 +172,14 @@ function previousOf(
   budget: Budget,
   { period, completeThrough = Number.NEGATIVE_INFINITY }: SpendNow,
   spends: readonly SpendNow[],
-  anomalies: readonly AnomalyFact[],
+  { named, shares = noShares }: NamedAnomalies,
 ): Pick<BudgetAlertFact, 'previous'> {
   const previous = spends.find((spend) => spend.budget === budget.name && spend.period.end === period.start);
   const known = completeThrough - period.start;
   const isYoung = known >= 0 && known * 100 <= (period.end - period.start) * begunPercent;
-  if (!isYoung || previous?.spent === undefined) return {};
-  const ended = costsIn(budget, anomalies, previous.period).filter(
+  // Of a period that is not whole in the books, a day says nothing.
+  if (!isYoung || previous?.spent === undefined || previous.gaps.length > 0) return {};
+  const ended = costsIn(budget, named, previous.period, shares).filter(
     ({ isOver, lastDay }) => isOver && Date.parse(lastDay) < period.start,
   );
   const unusual = ended.reduce((sum, { impact }) => sum + wholeOfDecimal(impact, usdDecimals), 0n);
@@ -157,17 +194,12 @@ function previousOf(
 }
 
 /** The unusual costs that matter beside an amount in trillionths, with what is still to come of them. */
-function largestOf(
-  costs: readonly UnusualCost[],
-  { period, completeThrough }: SpendNow,
-  amount: bigint,
-): UnusualCost[] {
-  const through = completeThrough ?? period.start;
+function largestOf(costs: readonly UnusualCost[], end: EndOfBudget | undefined, amount: bigint): UnusualCost[] {
   return costs
-    .map((cost) => ({
-      cost,
-      size: wholeOfDecimal(cost.impact, usdDecimals) + costToCome(cost.daily, through, period.end),
-    }))
+    .map((cost) => {
+      const toCome = end?.addedBy([cost.key, ...(cost.parts ?? [])]) ?? 0n;
+      return { cost, size: wholeOfDecimal(cost.impact, usdDecimals) + toCome };
+    })
     .filter(({ size }) => size >= (amount * namedPercent) / 100n)
     .toSorted((a, b) => Number(b.size - a.size))
     .slice(0, mostNamed)
@@ -175,16 +207,12 @@ function largestOf(
 }
 
 /** Whether spend has reached a part of the amount, and the period is expected to end within it. */
-function isOnCourse({ thresholds }: Budget, fact: BudgetAlertFact, end: BudgetEnd | undefined): boolean {
+function isOnCourse({ thresholds }: Budget, fact: BudgetAlertFact, end: EndOfBudget | undefined): boolean {
   const isUsual = thresholds.some(
     ({ code, of, isUsualSeverity }) =>
       isUsualSeverity === true && of === (fact.of ?? 'spent') && code === fact.threshold,
   );
-  return (
-    isUsual &&
-    end !== undefined &&
-    wholeOfDecimal(end.expected, usdDecimals) <= wholeOfDecimal(fact.amount, usdDecimals)
-  );
+  return isUsual && end !== undefined && end.expected <= wholeOfDecimal(fact.amount, usdDecimals);
 }
 
 /** What a whole day of an anomaly costs more lately; null if it has ended or its pace is unknown. */
@@ -221,9 +249,29 @@ function isOfInterest({ isUp, state, impact, isRestated, isUsual }: AnomalyFact)
   );
 }
 
-/** Whether every cost of an anomaly is in the scope of a budget. Names, owners and labels of resources cannot be known. */
-function covers(budget: Budget, { account, ...fact }: AnomalyFact): boolean {
-  return (fact.parts ?? [fact]).every((part) => isInBudget(budget, { ...part, account }));
+/**
+ * The part of an anomaly that is in a budget. Of several parts, a budget of places has all or none; one of resources has what
+ * each part has there.
+ */
+function partOf(budget: Budget, { account, ...fact }: AnomalyFact, shares: AnomalyShares): number {
+  const parts = (fact.parts ?? [fact]).map((part) => ({
+    share: partInBudget(budget, { ...part, account }, shares),
+    size: Math.abs(Number(part.impact)),
+  }));
+  const whole = parts.reduce((sum, { size }) => sum + size, 0);
+  const { owner, label, resource_name: names } = budget.scope;
+  const isOfPlaces = owner === undefined && label === undefined && names === undefined;
+  if (whole === 0 || (isOfPlaces && parts.some(({ share }) => share === 0))) return 0;
+  return parts.reduce((sum, { share, size }) => sum + share * size, 0) / whole;
+}
+
+/** The end of a period as its message has it. */
+function endOfFact(budget: Budget, { expected, stopped, spentAt }: EndOfBudget, isRunning: boolean): BudgetEnd {
+  return {
+    expected: usd(expected),
+    stopped: isRunning && stopped !== undefined ? usd(stopped) : null,
+    spentOn: spentAt === undefined ? null : dayIn(budget, spentAt),
+  };
 }
 
 function includes({ start, end }: { readonly start: number; readonly end: number }, instant: number): boolean {

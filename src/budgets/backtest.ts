@@ -5,6 +5,7 @@ import { usdDecimals } from '../money.ts';
 import type { Holidays } from '../month-days.ts';
 import { type CalendarPeriod, dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
+import { anomaliesIn, readAnomalyShares } from './anomaly-shares.ts';
 import { type Budget, budgetCalendar } from './budget.ts';
 import { hasHoursAt, reachedAt, readKnown } from './coverage-known.ts';
 import { withGoingOn } from './going-on.ts';
@@ -16,7 +17,6 @@ import { fromBooks } from './usage-unit.ts';
 import {
   atNewLevels,
   type DayShares,
-  isInBudget,
   leftOutOf,
   readDayShares,
   type StepsCut,
@@ -277,7 +277,11 @@ async function backtestForecasts(
           forecaster,
         );
         const forecast =
-          made.kind === 'none' ? made : withGoingOn(made, unusual.anomalies, { completeThrough, end: period.end });
+          made.kind === 'none'
+            ? made
+            : withGoingOn(made, unusual.anomalies, {
+                ...{ since: made.history.start, completeThrough, end: period.end },
+              });
         replayed.push({ period, knownFrom: at, spent, gaps: history.gapsIn(period), forecast });
         await setImmediate(); // lets signals be handled between two forecasts
         signal?.throwIfAborted();
@@ -305,13 +309,14 @@ async function readUnusual(
 ): Promise<UnusualAt> {
   const stepHours = stepHoursOf(budget.period);
   const history = await readAnomalyHistory(connection, from - historyDays[stepHours] * dayMs);
+  const partsKnown = await readAnomalyShares(connection, [budget], { rows: history.rows, now: from });
   const cuts = new Map<Instant, readonly [StepsCut, DayShares]>();
   for (const align of aligns) {
     const cut = { stepHours, align: align / hourMs, firstHours: 0 };
     cuts.set(align, [cut, await readDayShares(connection, cut, daysOf(history.rows))]);
   }
   return ({ at, align, completeThrough }) => {
-    const anomalies = anomaliesLeftOut(history.knownAt(at), completeThrough).filter((one) => isInBudget(budget, one));
+    const anomalies = anomaliesIn(budget, anomaliesLeftOut(history.knownAt(at), completeThrough), partsKnown);
     const [cut, shares] = cuts.get(align) ?? [];
     const leftOut = cut === undefined || shares === undefined ? [] : leftOutOf(anomalies, shares, cut, holidays);
     return { anomalies, bySteps: unusualBySteps(leftOut) };

@@ -13,6 +13,7 @@ import {
   type Window,
 } from '../time.ts';
 import { type AnswerCache, type Completeness, type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
+import { type AnomalyShares, anomaliesIn, isOfResources, partInBudget } from './anomaly-shares.ts';
 import type { Budget } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';
 import { type AnomaliesKnown, anomaliesLeftOut, type KnownAnomaly } from './known-anomalies.ts';
@@ -21,7 +22,6 @@ import { earliest, scopeForSql, scopesForSql } from './spend.ts';
 import { fromBooks } from './usage-unit.ts';
 import {
   atNewLevels,
-  isInForecast,
   type LeftOut,
   leftOutOf,
   readDayShares,
@@ -96,6 +96,8 @@ export interface ScopeHistory {
   readonly values: readonly number[];
   /** The anomalies that `steps` leave out. */
   readonly anomalies: readonly KnownAnomaly[];
+  /** All anomalies in its costs, also where everything is unusual, so that `steps` leave out nothing. */
+  readonly unusual: readonly KnownAnomaly[];
   /** Spend in the complete hours since the start of a step, trillionths of a USD. */
   spentFrom(start: Instant): bigint;
 }
@@ -103,6 +105,8 @@ export interface ScopeHistory {
 /** Costs that histories leave out. */
 export interface UnusualKnown {
   readonly anomalies: AnomaliesKnown;
+  /** Their parts in budgets of owners, labels and names. */
+  readonly shares: AnomalyShares;
   /** Days on which everything stays. */
   readonly holidays: Holidays;
 }
@@ -139,8 +143,7 @@ export async function readHistories(
     const begin = scope.kind === 'budget' ? end - historyDays[cut.stepHours] * dayMs : startOfPlaces(end);
     // The first step whose hours are all in the books.
     const start = Math.max(begin, end - Math.floor(Math.max(0, end - historyStart) / stepMs) * stepMs);
-    const ours = leftOut.filter(({ place }) => isInForecast(scope, place));
-    return historyFrom(scope, own, ours, { start, end, hours, stepHours: cut.stepHours });
+    return historyFrom(scope, own, leftOut(scope), { start, end, hours, stepHours: cut.stepHours });
   }
   function costsOfSteps(steps: readonly StepRow[], unit: string | undefined): StepCost[] {
     return steps.map(([step, cost, firstCost]) => ({
@@ -241,15 +244,28 @@ function addToPlace(places: Map<string, PlaceSteps>, row: SqlRow, step: StepRow,
   if (step[0] >= first) own.steps.push(step);
 }
 
-/** What is unusual in the costs through the last complete hour, by place. */
+/** What is unusual in the costs of each scope through the last complete hour, by place. */
 async function readLeftOut(
   connection: Connection,
   cut: Cut & StepsCut,
-  { anomalies, holidays }: UnusualKnown,
+  { anomalies, shares, holidays }: UnusualKnown,
   cache: AnswerCache | undefined,
-): Promise<readonly LeftOut[]> {
+): Promise<(scope: ForecastScope) => readonly LeftOut[]> {
   const known = anomaliesLeftOut(anomalies, cut.completeThrough);
-  return leftOutOf(known, await readDayShares(connection, cut, known, cache), cut, holidays);
+  const ofDays = await readDayShares(connection, cut, known, cache);
+  const whole = leftOutOf(known, ofDays, cut, holidays);
+  return (scope) => {
+    if (scope.kind === 'budget' && isOfResources(scope.budget.scope)) {
+      return leftOutOf(anomaliesIn(scope.budget, known, shares), ofDays, cut, holidays);
+    }
+    return whole.filter(({ place }) =>
+      scope.kind === 'budget'
+        ? partInBudget(scope.budget, { ...place, key: '' }) > 0
+        : scope.account === place.account &&
+          scope.workspace === place.workspace &&
+          scope.resourceType === place.resourceType,
+    );
+  };
 }
 
 /** The history of a scope from its costs, with and without what is unusual in them. Pure. */
@@ -275,11 +291,13 @@ function historyFrom(
   const isUsual = leftOut.length > 0 && usualValues.some((value) => value !== 0);
   const recent = (isUsual ? usual : own).filter(({ start: at }) => at < end && at >= end - usualDays * dayMs);
   const beginning = { hours, share: hours === 0 ? 0 : shareOfFirst(recent, hours / stepHours) };
+  const unusual = leftOut.flatMap(({ anomalies }) => anomalies);
   return {
     scope,
     steps: { start, end, stepHours, values: isUsual ? usualValues : values, beginning },
     values,
-    anomalies: isUsual ? leftOut.flatMap(({ anomalies }) => anomalies) : [],
+    anomalies: isUsual ? unusual : [],
+    unusual,
     spentFrom: (since) => own.reduce((sum, { start: at, cost }) => (at >= since ? sum + cost : sum), 0n),
   };
 }

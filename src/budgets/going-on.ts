@@ -11,14 +11,13 @@ import { type PeriodForecast, toTrillionths } from './period-forecast.ts';
  * A forecast that did not learn from anomalies, with the daily rate of those that go on added to every day to come. The lower end
  * of the interval stays: an anomaly may stop at any time. Pure.
  */
-export function withGoingOn(
-  forecast: PeriodForecast,
+export function withGoingOn<T extends Pick<PeriodForecast, 'mean' | 'path' | 'anomalies'> & { readonly high?: bigint }>(
+  forecast: T,
   anomalies: readonly KnownAnomaly[],
-  { completeThrough, end: periodEnd }: { readonly completeThrough: Instant; readonly end: Instant },
-): PeriodForecast {
+  { since, completeThrough, end: periodEnd }: GoingOnAsked,
+): T {
   const ours = anomalies.filter(
-    ({ firstDay, impacts, goingOn }) =>
-      goingOn !== undefined || (firstDay + impacts.length) * dayMs > forecast.history.start,
+    ({ firstDay, impacts, goingOn }) => goingOn !== undefined || (firstDay + impacts.length) * dayMs > since,
   );
   if (ours.length === 0) return forecast;
   const path = forecast.path.map(({ spent }) => spent);
@@ -53,10 +52,18 @@ export function withGoingOn(
   return {
     ...forecast,
     mean: forecast.mean + all,
-    high: forecast.high + all,
+    ...(forecast.high === undefined ? {} : { high: forecast.high + all }),
     path: forecast.path.map((step, index) => ({ ...step, spent: path[index] ?? step.spent })),
     anomalies: shown,
   };
+}
+
+interface GoingOnAsked {
+  /** The start of the hours that it is made from: anomalies that ended before are not named. */
+  readonly since: Instant;
+  readonly completeThrough: Instant;
+  /** The end of the period. */
+  readonly end: Instant;
 }
 
 /** Sentences name so many anomalies of one forecast. */

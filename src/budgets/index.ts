@@ -1,3 +1,4 @@
+export { type AnomalyShares, noShares, partInBudget, readAnomalyShares } from './anomaly-shares.ts';
 export { type BudgetBacktest, backtestBudget } from './backtest.ts';
 export {
   amountIn,
@@ -9,6 +10,7 @@ export {
   type Threshold,
   unitOf,
 } from './budget.ts';
+export { type EndOfBudget, endOfBudget } from './budget-end.ts';
 export { withCarried } from './carried.ts';
 export { staleCounts } from './counts.ts';
 export { type KnownCoverage, reachedAt, readKnown } from './coverage-known.ts';
@@ -58,4 +60,4 @@ export {
   stateOf,
   thresholdKey,
 } from './thresholds.ts';
-export { isInBudget, isPartOf } from './without-anomalies.ts';
+export { isPartOf } from './without-anomalies.ts';

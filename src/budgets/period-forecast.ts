@@ -1,6 +1,7 @@
 import type { Backtest, CostHistory, Forecast, ForecastOptions } from '../forecast/index.ts';
 import { usdDecimals } from '../money.ts';
 import type { Holidays } from '../month-days.ts';
+import type { KnownSpend } from '../outlook/index.ts';
 import { type CalendarPeriod, formatInstant, hourMs, type Instant, type PeriodKind, type Window } from '../time.ts';
 import type { AddedChange, ForecastAnomaly } from './budget.ts';
 
@@ -71,6 +72,17 @@ export interface PeriodForecast {
 export interface NoPeriodForecast {
   readonly kind: 'none';
   readonly reason: string;
+  /** Where a budget ends at the pace of its complete hours; undefined if none of them says. */
+  readonly atPace?: PaceForecast | undefined;
+}
+
+/** The spend at the end of a period without a forecast: usual costs go on at their pace, and anomalies at theirs. */
+export interface PaceForecast {
+  readonly mean: bigint;
+  readonly path: PeriodForecast['path'];
+  /** The hours that the pace is computed from, and their usual cost. */
+  readonly known: KnownSpend;
+  readonly anomalies?: readonly ForecastAnomaly[] | undefined;
 }
 
 /** Forecasts a series: the engine, or a replacement in a test. */

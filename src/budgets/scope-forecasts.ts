@@ -10,6 +10,8 @@ import {
   type Window,
 } from '../time.ts';
 import { type AnswerCache, type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
+import { readAnomalyShares } from './anomaly-shares.ts';
+import { forecastAtPace } from './at-pace.ts';
 import { amountIn, type Budget, budgetCalendar, noForecastOf, type PlannedChange } from './budget.ts';
 import { cachingForecaster, type ForecastOrigin } from './cached-forecasts.ts';
 import { changeParts, changePartsOf } from './change-shares.ts';
@@ -26,7 +28,7 @@ import { type KnownAnomaly, type NewEvaluation, readAnomaliesKnown } from './kno
 import { type Forecaster, forecastByEngine, forecastPeriod, historyDays, type PeriodAsked } from './period-forecast.ts';
 import { type ChangePart, withChanges } from './planned-change.ts';
 import { costsOf, expectedOf, unanswerableOf } from './spend.ts';
-import { isForecastAsked, type Spend } from './thresholds.ts';
+import type { Spend } from './thresholds.ts';
 
 export interface ForecastsAsked {
   readonly now: Instant;
@@ -44,9 +46,9 @@ export interface ForecastsAsked {
   readonly progress?: ((text: string) => void) | undefined;
   readonly forecaster?: Forecaster;
   /**
-   * Whether to skip forecasts that the books have already, except for budgets with a forecast threshold. The books store
-   * only the first forecast of a scope from one instant, so another would be discarded. With a cache, what the engine makes of
-   * their histories is added to it all the same.
+   * Whether to skip forecasts of workspaces that the books have already: they store only the first forecast of a scope from
+   * one instant. With a cache, what the engine makes of their histories is added to it all the same. Budgets are never
+   * skipped: their messages say where they end.
    */
   readonly withoutStored?: boolean;
   /** An evaluation of anomalies that the books do not have yet. */
@@ -68,14 +70,14 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
   const { budgets, workspaces = [], signal, progress, cache } = asked;
   const { withoutStored = false, holidays = new Set(), changes = budgets[0]?.changes ?? [] } = asked;
   const { ofBudgets, ofAccounts } = await windowsAsked(connection, asked);
-  const known: ReadonlySet<string> = withoutStored
-    ? await keysStored(connection, [...ofBudgets, ...ofAccounts])
-    : new Set();
+  const known: ReadonlySet<string> = withoutStored ? await keysStored(connection, ofAccounts) : new Set();
   const spent = await spentOf(connection, ofBudgets, cache);
   const anomalies = await readAnomaliesKnown(connection, asked.now - historyDays[24] * dayMs, asked.newAnomalies);
+  const shares = await readAnomalyShares(connection, budgets, { rows: anomalies.rows, now: asked.now, cache });
+  const unusual = { anomalies, shares, holidays };
   const histories: ScopeHistory[] = [];
   for (const cut of cutsOf([...ofBudgets, ...ofAccounts])) {
-    histories.push(...(await readHistories(connection, cut, ofBudgets, ofAccounts, { anomalies, holidays }, cache)));
+    histories.push(...(await readHistories(connection, cut, ofBudgets, ofAccounts, unusual, cache)));
   }
 
   const made = maker(asked);
@@ -89,13 +91,12 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     return through !== undefined && known.has(forecastKey(scopeRow(of, kind, period, through)));
   }
   const forecasts: ScopeForecast[] = [];
-  for (const { budget, reason = 'no hour of it is complete yet', period, completeThrough } of ofBudgets) {
+  for (const line of ofBudgets) {
+    const { budget, reason = 'no hour of it is complete yet', period, completeThrough, historyStart } = line;
     const scope = { kind: 'budget', budget } as const;
-    const isStored = !isForecastAsked(budget) && isKnown(scope, budget.period, period, completeThrough);
-    if (isStored && cache === undefined) continue;
     const own = spent.get(budget);
     const history = histories.find(({ scope }) => scope.kind === 'budget' && scope.budget === budget);
-    const { forecast, ...others } =
+    const { forecast: found, ...others } =
       completeThrough === undefined || own === undefined || history === undefined
         ? { forecast: { kind: 'none', reason } as const }
         : await made(
@@ -105,10 +106,12 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
             budget.scope.unit,
           );
     const amount = amountIn(budget, period.name);
-    if (isStored) {
-      await pause();
-      continue;
-    }
+    const pace =
+      found.kind === 'forecast' || completeThrough === undefined || own === undefined || history === undefined
+        ? undefined
+        : { period, completeThrough, historyStart, spent: own, history };
+    const forecast =
+      pace === undefined ? found : { ...found, atPace: await forecastAtPace(connection, budget, pace, cache) };
     forecasts.push({
       scope,
       periodKind: budget.period,
@@ -122,7 +125,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     });
     await pause();
   }
-  for (const { scope, steps, anomalies: unusual, spentFrom } of histories) {
+  for (const { scope, steps, anomalies: leftOut, spentFrom } of histories) {
     if (scope.kind === 'budget') continue;
     if (workspaces.length > 0 && (scope.workspace === null || !workspaces.includes(scope.workspace))) continue;
     const window = ofAccounts.find(({ account }) => account === scope.account);
@@ -131,7 +134,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     const isStored = isKnown(scope, 'monthly', period, completeThrough);
     if (isStored && cache === undefined) continue;
     const own = spentFrom(period.start);
-    const found = await made({ period, completeThrough, spent: own, steps }, unusual, (through) =>
+    const found = await made({ period, completeThrough, spent: own, steps }, leftOut, (through) =>
       changePartsOf(connection, scope, changes, through, cache),
     );
     if (!isStored) {
@@ -163,7 +166,7 @@ function maker({ holidays = new Set(), cache, forecaster: given }: ForecastsAske
     if (forecast.kind === 'none') return { forecast, origin };
     const { end } = period;
     const planned = withChanges(forecast, await partsAt(completeThrough), { spent, completeThrough, end, unit });
-    return { forecast: withGoingOn(planned, unusual, { completeThrough, end }), origin };
+    return { forecast: withGoingOn(planned, unusual, { since: forecast.history.start, completeThrough, end }), origin };
   };
 }
 

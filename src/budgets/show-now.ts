@@ -4,6 +4,7 @@ import { formatTable, sparkline, type TableLayout, wrapped } from '../terminal/i
 import { type CalendarPeriod, dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../time.ts';
 import { shownAmount, usdUnit, wholeInUnit } from '../unit-format.ts';
 import { amountIn, type Budget, carriedIn, plannedIn, type Threshold, unitOf } from './budget.ts';
+import { type EndOfBudget, endOfBudget } from './budget-end.ts';
 import { describeOrigins, originJson } from './cached-forecasts.ts';
 import type { ScopeForecast } from './forecast-rows.ts';
 import { forecastSentence, perWords } from './forecast-words.ts';
@@ -13,6 +14,7 @@ import type { SpendNow } from './spend.ts';
 import {
   type BudgetState,
   type CountedCost,
+  dayIn,
   isForecastAsked,
   isReached,
   limitOf,
@@ -101,6 +103,7 @@ export function budgetsToJson(
                 ...(forecast.changes === undefined ? {} : { changes: forecast.changes.map(changeJson) }),
               },
         noForecastReason: forecast.kind === 'none' ? forecast.reason : null,
+        end: endJson(budget, endOfBudget(budget, { ...spend, forecast })),
         completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
         gaps,
         ...(dimensions === undefined ? {} : { dimensions }),
@@ -119,6 +122,21 @@ export function budgetsToJson(
         })),
       };
     }),
+  };
+}
+
+/** Where the period ends, as messages say it; null if that is not known. */
+function endJson(budget: Budget, end: EndOfBudget | undefined): Record<string, unknown> | null {
+  if (end === undefined) return null;
+  const { expected, stopped, spentAt, from } = end;
+  return {
+    expected: decimalOfWhole(expected, usdDecimals),
+    /** If anomalies that go on stop now; null if none goes on. */
+    ifStopped: stopped === undefined ? null : decimalOfWhole(stopped, usdDecimals),
+    /** The day on which the amount will be spent, in the budget's time zone. */
+    spentOn: spentAt === undefined ? null : dayIn(budget, spentAt),
+    /** `forecast`, or `pace` of the complete hours if there is no forecast. */
+    from,
   };
 }
 
@@ -344,6 +362,10 @@ function describeForecasts(lines: readonly BudgetNow[], columns: AmountColumns):
     );
     return `no forecast of ${names.join(', ')}: ${reason}`;
   });
+  const atPace = lines.flatMap(({ budget, spend, forecast }) => {
+    const end = endOfBudget(budget, { ...spend, forecast });
+    return end?.from === 'pace' ? [`${budget.name} at ${wholeInUnit(end.expected, unitOf(budget))}`] : [];
+  });
   const isFitted = lines.some(({ forecast }) => forecast.kind === 'forecast');
   const basis = isFitted
     ? [`${columns.forecast}: each budget has its own forecast, so the parts of a budget do not add up to it`]
@@ -353,6 +375,7 @@ function describeForecasts(lines: readonly BudgetNow[], columns: AmountColumns):
     ...sentences,
     ...describeChanges(lines.map(({ budget, forecast }) => ({ name: budget.name, forecast }))),
     ...none,
+    ...(atPace.length === 0 ? [] : [`at the pace of its complete hours, a period ends: ${atPace.join(', ')}`]),
     ...describeOrigins(lines.map(({ budget, origin }) => ({ name: budget.name, origin }))),
   ];
 }

@@ -1,7 +1,8 @@
-import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
-import { type CalendarPeriod, formatInstant, hourMs, hoursIn, type Instant, type Window } from '../time.ts';
+import { costOfDay, knownHours } from '../outlook/index.ts';
+import { type CalendarPeriod, formatInstant, hourMs, type Instant, type Window } from '../time.ts';
 import {
   type AnswerCache,
   type Completeness,
@@ -152,7 +153,7 @@ async function readSums(
       burnRate:
         burning === undefined || !isAnswerable
           ? undefined
-          : { ...burning, perDay: rounded(burnt * 24n, BigInt(hoursIn(burning))) },
+          : { ...burning, perDay: costOfDay({ ...burning, spent: burnt }) },
     };
   });
 }
@@ -309,10 +310,10 @@ export function earliest(accounts: readonly Completeness[]): Instant | undefined
 
 /** The last complete hours, at most the hours of a burn rate. */
 function burningHours(accounts: readonly Completeness[], completeThrough: Instant | undefined): Window | undefined {
-  const starts = accounts.flatMap(({ historyStart }) => historyStart ?? []);
-  if (completeThrough === undefined || starts.length < accounts.length) return undefined;
-  const start = Math.max(completeThrough - burnHours * hourMs, ...starts);
-  return start < completeThrough ? { start, end: completeThrough } : undefined;
+  const begins = accounts.flatMap(({ historyStart }) => historyStart ?? []);
+  if (completeThrough === undefined || begins.length < accounts.length) return undefined;
+  const span = { start: completeThrough - burnHours * hourMs, end: completeThrough };
+  return knownHours(span, { begins, completeThrough });
 }
 
 function gapsOf({ account, historyStart, completeThrough }: Completeness, period: Window, due: Instant): string[] {

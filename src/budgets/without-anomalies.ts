@@ -3,7 +3,6 @@ import type { Holidays } from '../month-days.ts';
 import { dayMs, hourMs, type Instant } from '../time.ts';
 import { type AnswerCache, type Connection, cachedRows } from '../warehouse/index.ts';
 import type { Budget } from './budget.ts';
-import type { ForecastScope } from './forecast-rows.ts';
 import { type AnomalyPlace, isSamePlace, type KnownAnomaly } from './known-anomalies.ts';
 
 /** The steps of a history. */
@@ -159,35 +158,6 @@ export function unusualBySteps(leftOut: readonly LeftOut[]): ReadonlyMap<Instant
 /** A cost without its unusual part: never below zero if it was not, because numbers may have been corrected since. Pure. */
 export function without(cost: number, unusual: number): number {
   return unusual > 0 ? Math.max(Math.min(cost, 0), cost - unusual) : cost - unusual;
-}
-
-/**
- * Whether all costs of a place are in what is forecast. Owners, labels and names of resources cannot be known of an anomaly, and
- * usage has none. Pure.
- */
-export function isInForecast(scope: ForecastScope, place: AnomalyPlace): boolean {
-  if (scope.kind === 'workspace') {
-    return (
-      scope.account === place.account &&
-      scope.workspace === place.workspace &&
-      scope.resourceType === place.resourceType
-    );
-  }
-  return isInBudget(scope.budget, place);
-}
-
-/** Whether all costs of a place are certainly in the scope of a budget: usage says nothing about costs. Pure. */
-export function isInBudget({ scope, per }: Pick<Budget, 'scope' | 'per'>, place: AnomalyPlace): boolean {
-  const { account, workspace, resource_type, billing_dimension, ...others } = scope;
-  if (per !== undefined || Object.keys(others).length > 0) return false;
-  const has = (values: readonly string[] | undefined, value: string | null) =>
-    values === undefined || (value !== null && values.includes(value));
-  return (
-    has(account, place.account) &&
-    has(workspace, place.workspace) &&
-    has(resource_type, place.resourceType) &&
-    has(billing_dimension, place.billingDimension)
-  );
 }
 
 /**

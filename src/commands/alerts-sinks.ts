@@ -17,12 +17,12 @@ import {
   type SummaryPeriod,
   showsPictures,
   sinkEffects,
+  withUnusualCosts,
 } from '../alerts/index.ts';
 import { readFeedback, withFeedback } from '../anomalies/index.ts';
 import {
   budgetCalendar,
   evaluateBudgets,
-  isForecastAsked,
   readForecasts,
   readSpends,
   withCarried,
@@ -201,9 +201,9 @@ async function summaryMessage(connection: Connection, period: SummaryPeriod, ask
 async function exampleMessage(connection: Connection, asked: AlertFactsOptions): Promise<Shown> {
   const budgets = await withCarried(connection, asked.budgets ?? [], asked);
   const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
-  const forecastOf = budgets.filter(isForecastAsked);
-  const forecasts = await readForecasts(connection, { ...asked, budgets: forecastOf, withWorkspaces: false });
-  const facts = evaluateBudgets(budgets, withForecasts(await readSpends(connection, asks, asked), forecasts));
+  const forecasts = await readForecasts(connection, { ...asked, budgets, withWorkspaces: false });
+  const spends = withForecasts(await readSpends(connection, asks, asked), forecasts);
+  const facts = withUnusualCosts(evaluateBudgets(budgets, spends), budgets, spends, { named: [] });
   const [fullest] = facts.toSorted((a, b) => Number(b.value) / Number(b.amount) - Number(a.value) / Number(a.amount));
   if (fullest === undefined) {
     const { message } = await summaryMessage(connection, 'weekly', asked);

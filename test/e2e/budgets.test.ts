@@ -73,6 +73,7 @@ everything  2026-10      69.00  100.00   69.00       23.8       9.86          no
 north       2026-10      60.00   60.00  100.00       23.8       8.57          none  EXCEEDED  2026-10-08T00:00:00Z
 USD a day: of the last 168 complete hours 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z
 no forecast of everything, north: too little history: 5 complete days since its first cost, for 24 to come
+at the pace of its complete hours, a period ends: everything at 354.93 USD, north at 308.63 USD
 complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
 `,
     );
@@ -106,6 +107,7 @@ a day of everything, runtime, hours: of the last 168 complete hours 2026-10-01T0
 no forecast of everything, runtime, hours: too little history: 5 complete days since its first cost, for 24 to come
 no forecast of orders: a cost per order is the ratio so far, which has no forecast
 no forecast of visits: a cost per visit is the ratio so far, which has no forecast
+at the pace of its complete hours, a period ends: everything at 354.93 USD, runtime at 308633 GB-seconds, hours at 98.59 GB-hours
 complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
 `);
     expect(stderr).toBe(
@@ -160,6 +162,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       state: 'EXCEEDED',
       forecast: null,
       noForecastReason: 'too little history: 5 complete days since its first cost, for 24 to come',
+      end: { expected: '308.633093525180', ifStopped: null, spentOn: null, from: 'pace' },
       completeThrough: '2026-10-08T00:00:00Z',
       gaps: [],
       drivers: [

@@ -1,0 +1,63 @@
+import { largerOf } from '../decimals.ts';
+import type { Instant, Window } from '../time.ts';
+
+/** The rest of a running period as a forecast or a pace has it. Amounts are trillionths of the period's unit. */
+export interface ExpectedRest {
+  /** The spend at the end, with anomalies that go on. */
+  readonly mean: bigint;
+  /** The expected spend at the end of each remaining step, in order; empty if the rest is even. */
+  readonly path: readonly { readonly start: Instant; readonly spent: bigint }[];
+  /** What anomalies add until the end; 0 for those that have ended. */
+  readonly anomalies?: readonly { readonly key: string; readonly added: bigint }[] | undefined;
+}
+
+/** A running period. Amounts are trillionths of its unit. */
+export interface RunningPeriod {
+  readonly period: Window;
+  readonly amount: bigint;
+  readonly completeThrough: Instant;
+  /** All that is in the books. */
+  readonly spent: bigint;
+  /** The part of it in complete hours. */
+  readonly spentComplete: bigint;
+  readonly rest: ExpectedRest;
+}
+
+/** Where a period ends. Amounts are trillionths of its unit. */
+export interface PeriodEnd {
+  readonly expected: bigint;
+  /** Where it ends if everything unusual stops now; undefined if nothing goes on. */
+  readonly stopped: bigint | undefined;
+  /** When its amount is spent; undefined if it is not, or was spent before. */
+  readonly spentAt: Instant | undefined;
+  /** What the anomalies with these keys add until the end. */
+  addedBy(keys: readonly string[]): bigint;
+}
+
+/**
+ * Where a running period ends: every message, page and answer asks here. Undefined if no hour of it is complete, or if it
+ * is over. Pure.
+ */
+export function periodEnd(running: RunningPeriod): PeriodEnd | undefined {
+  const { period, amount, completeThrough, spent, spentComplete, rest } = running;
+  if (completeThrough <= period.start || completeThrough >= period.end) return undefined;
+  const { mean, path, anomalies = [] } = rest;
+  function addedBy(keys: readonly string[]): bigint {
+    return anomalies.reduce((sum, { key, added }) => (keys.includes(key) ? sum + added : sum), 0n);
+  }
+  // Hours that are not complete yet may have cost more than all that was expected.
+  const expected = largerOf(mean, spent);
+  const toCome = anomalies.reduce((sum, { added }) => sum + added, 0n);
+  return {
+    expected,
+    stopped: toCome > 0n ? largerOf(mean - toCome, spent) : undefined,
+    spentAt: spent >= amount || expected < amount ? undefined : spentAt(),
+    addedBy,
+  };
+
+  function spentAt(): Instant {
+    const reached = path.find((step) => step.spent >= amount)?.start;
+    const share = Number(((amount - spentComplete) * 1_000_000n) / (expected - spentComplete)) / 1_000_000;
+    return reached ?? Math.min(period.end - 1, completeThrough + share * (period.end - completeThrough));
+  }
+}

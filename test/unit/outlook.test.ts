@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { periodEnd } from '../../src/outlook/ends.ts';
+import { costAtPace, costOfDay, knownHours } from '../../src/outlook/pace.ts';
+
+const period = { start: Date.UTC(2026, 10), end: Date.UTC(2026, 11) };
+const through = Date.UTC(2026, 10, 22);
+const path = [
+  { start: through, spent: 650n },
+  { start: Date.UTC(2026, 10, 27), spent: 1010n },
+  { start: Date.UTC(2026, 10, 30), spent: 1400n },
+];
+
+function end(amount: bigint, spent: bigint, more: Partial<Parameters<typeof periodEnd>[0]> = {}) {
+  const rest = {
+    mean: 1400n,
+    path,
+    anomalies: [
+      { key: 'runs', added: 700n },
+      { key: 'also', added: 80n },
+    ],
+  };
+  return periodEnd({ ...{ period, amount, completeThrough: through, spent, spentComplete: spent, rest }, ...more });
+}
+
+describe('the end of a period', () => {
+  test('is where everything goes on, and without what anomalies add', () => {
+    expect(end(1000n, 604n)).toMatchObject({ expected: 1400n, stopped: 620n, spentAt: Date.UTC(2026, 10, 27) });
+    expect(end(1000n, 604n)?.addedBy(['runs'])).toBe(700n);
+  });
+
+  test('is never below what is spent', () => {
+    expect(end(1000n, 720n)).toMatchObject({ expected: 1400n, stopped: 720n });
+    expect(end(1000n, 1500n)).toMatchObject({ expected: 1500n, spentAt: undefined });
+  });
+
+  test('without a path is reached evenly', () => {
+    const rest = { mean: 3000n, path: [] };
+    expect(end(2550n, 2100n, { rest })).toMatchObject({ stopped: undefined, spentAt: Date.UTC(2026, 10, 26, 12) });
+    expect(end(3001n, 2100n, { rest })?.spentAt).toBeUndefined();
+  });
+
+  test('is unknown before the first complete hour and after the last one', () => {
+    expect(end(1n, 1n, { completeThrough: period.start })).toBeUndefined();
+    expect(end(1n, 1n, { completeThrough: period.end })).toBeUndefined();
+  });
+});
+
+describe('a pace', () => {
+  test('is of the hours whose costs are known, and of their costs', () => {
+    const span = { start: period.start, end: period.end };
+    const hours = knownHours(span, { begins: [Date.UTC(2026, 9), Date.UTC(2026, 10, 20)], completeThrough: through });
+    expect(hours).toEqual({ start: Date.UTC(2026, 10, 20), end: through });
+    expect(costOfDay({ start: Date.UTC(2026, 10, 20), end: through, spent: 12n })).toBe(6n);
+    expect(costAtPace({ start: 0, end: 3, spent: 2n }, 6)).toBe(4n);
+  });
+
+  test('is unknown where no hour is', () => {
+    expect(knownHours(period, { begins: [through], completeThrough: through })).toBeUndefined();
+    expect(knownHours(period, { begins: [], completeThrough: period.start })).toBeUndefined();
+  });
+});
