@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
-import { loadConfig } from '../config/index.ts';
+import { keepConfiguredSecrets, loadConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import type { Dashboard, DashboardProbes } from '../serve/index.ts';
 import type { CommandContext } from './command.ts';
@@ -44,6 +44,7 @@ export async function startDashboard(
   const { serve: settings, alerts } = loadConfig({
     ...{ dir, env, now: effects.now(), requireAccounts: false, requireServe: true },
   });
+  await keepConfiguredSecrets({ dir, env, now: effects.now() }, context);
   for (const { token } of settings.tokens) if (token !== undefined) context.keepSecret(token);
   if (!loopback.has(host) && settings.tokens.length === 0 && settings.userHeader === undefined) {
     throw new UsageError(

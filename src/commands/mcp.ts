@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { keepConfiguredSecrets } from '../config/index.ts';
 import type { LimitedBooks } from '../limited-books.ts';
 import type { BooksReader } from '../mcp/index.ts';
 import { openLimitedMcpServer, openMcpHttp, openMcpServer, serveOnStdio } from '../mcp/index.ts';
@@ -27,6 +28,8 @@ export const mcpCommand: Command = {
   staysUp: true,
   async run(_, context) {
     expectProject(context);
+    const { dir, env, effects } = context;
+    await keepConfiguredSecrets({ dir, env, now: effects.now() }, context);
     await serveOnStdio(() => openMcpServer(booksReader(context), { version, redact: context.redact }), {
       ...context.stdio,
       signal: context.signal,

@@ -6,9 +6,11 @@ import {
   checkReport,
   displayParameters,
   filesNamed,
+  isForCommandLine,
   isOfOwners,
   jsonRows,
   orderedQuery,
+  type Report,
   readReports,
   refusalWords,
   shape,
@@ -30,7 +32,9 @@ export async function answerReportRows(input: CommandInput, context: ChildContex
   const options = optionReader(input, context.effects.now());
   const maxRows = options.count('maxRows') ?? 100;
   options.check();
-  const question = await readQuestion(input, context, await readReports(join(context.dir, 'sql')));
+  const reports = await readReports(join(context.dir, 'sql'));
+  refuseForOthers(reports, input.arguments[0], options.texts('param'));
+  const question = await readQuestion(input, context, reports);
   const { report } = question;
   const opened = await openQuestion(question, context);
   const { books, state, values, evaluated, besides, missing, refusals } = opened;
@@ -69,4 +73,21 @@ export async function answerReportRows(input: CommandInput, context: ChildContex
   } finally {
     books.close();
   }
+}
+
+/**
+ * Throws UsageError for a value that only the command line may set: the dashboard and agents ask here, whoever they are.
+ * Before any file is looked at, so that nothing tells what exists.
+ */
+function refuseForOthers(reports: readonly Report[], name: string | undefined, given: readonly string[]): void {
+  const report = reports.find((candidate) => candidate.name === name);
+  const closed = report?.parameters.filter(isForCommandLine) ?? [];
+  const isSet = ({ name: parameter }: { readonly name: string }) =>
+    given.some((text) => text.startsWith(`${parameter}=`));
+  const found = closed.find((parameter) => isSet(parameter) || parameter.default === undefined);
+  if (report === undefined || found === undefined) return;
+  throw new UsageError(
+    `the parameter ${found.name} of the report ${report.name} is set on the command line only: ` +
+      `run "costbook report ${report.name} --param ${found.name}=…"`,
+  );
 }

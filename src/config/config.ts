@@ -125,7 +125,7 @@ export function parseConfig(input: ConfigInput & { readonly requireAccounts: fal
 export function parseConfig(input: ConfigInput & { readonly requireAccounts?: true }): Config;
 export function parseConfig(input: ConfigInput): LocalConfig;
 export function parseConfig(input: ConfigInput): LocalConfig {
-  const reading = { ...input, strict: input.requireAccounts ?? true, problems: gatherProblems() };
+  const reading = { ...input, strict: input.requireAccounts ?? true, problems: gatherProblems(input.keepSecret) };
   const env = environmentLayer(reading);
   const spec = fileSpec(reading);
   // Mistakes that follow from an unreadable file are not reported.

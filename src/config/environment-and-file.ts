@@ -38,6 +38,8 @@ export interface ConfigInput {
   readonly requireAccounts?: boolean;
   /** True for commands that notify sinks: the variables that sinks use must then be set. */
   readonly requireSinks?: boolean;
+  /** Receives every secret that is read, also if there are mistakes. */
+  readonly keepSecret?: (secret: string) => void;
   /** True for the dashboard: the variables of its tokens must then be set. */
   readonly requireServe?: boolean;
 }

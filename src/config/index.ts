@@ -13,6 +13,7 @@ export { type Config, type LocalConfig, loadConfig, parseConfig } from './config
 export type { CurrencySettings } from './currency-settings.ts';
 export { type EngineSettings, engineFile } from './engine-settings.ts';
 export { umaskOf } from './file-mode.ts';
+export { keepConfiguredSecrets } from './known-secrets.ts';
 export { type Environment, expand } from './references.ts';
 export { readToken, type TokenSource } from './secrets.ts';
 export { type ServeSettings, type ServeToken, serveTokenKeys } from './serve-settings.ts';

@@ -74,14 +74,18 @@ export interface Problems {
   throwIfAny(): void;
 }
 
-export function gatherProblems(): Problems {
+/** `onSecret` receives every secret too. */
+export function gatherProblems(onSecret?: (secret: string) => void): Problems {
   const found: { readonly place: Place; readonly text: string }[] = [];
   const { keep, redact } = redactor();
   return {
     report(place, text) {
       found.push({ place, text });
     },
-    keepSecret: keep,
+    keepSecret(secret) {
+      keep(secret);
+      onSecret?.(secret);
+    },
     throwIfAny() {
       if (found.length === 0) return;
       const sorted = found.toSorted((a, b) => comparePlaces(a.place, b.place));

@@ -41,6 +41,7 @@ export { lakeManifestName, type Manifest, manifestName, readManifest, sha256OfTe
 export {
   displayParameters,
   type GivenParameter,
+  isForCommandLine,
   monthsOfRange,
   type ParameterValue,
   parameterOption,

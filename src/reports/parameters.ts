@@ -26,6 +26,14 @@ export interface ReportParameter {
   readonly default: string | undefined;
 }
 
+/**
+ * Whether only the command line may set a parameter: a file of the project is not read for whoever opens a page or asks as
+ * an agent, and budgets are those of jobs/budgets.yaml.
+ */
+export function isForCommandLine({ name, type }: Pick<ReportParameter, 'name' | 'type'>): boolean {
+  return type === 'file' || name === 'budgets';
+}
+
 /** A report with some defaults replaced, by the name of the parameter; undefined keeps the report's own. */
 export function withDefaults<R extends { readonly parameters: readonly ReportParameter[] }>(
   report: R,
@@ -325,20 +333,23 @@ export async function readParameters(
 async function fileProblem(path: string, folders: readonly string[]): Promise<string | undefined> {
   // DuckDB would read every file that matches the pattern.
   if (/[*?[\]{}]/.test(path)) return 'contains one of * ? [ ] { }, which would make it a pattern for several files';
-  try {
-    if (!(await stat(path)).isFile()) return 'is not a file';
-    const real = await realpath(path);
-    for (const folder of folders) {
-      const root = await realpath(folder).catch(() => resolve(folder));
-      const below = relative(root, real);
-      if (below.split(sep)[0] !== '..' && !isAbsolute(below)) return undefined;
-    }
+  const real = await realpath(path).catch((error: NodeJS.ErrnoException) => error);
+  const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(() => resolve(folder))));
+  const isOpen = (where: string) => [...roots, ...folders.map((folder) => resolve(folder))].some(isBelow(where));
+  // Outside, nothing tells whether there is such a file.
+  if (!(typeof real === 'string' ? roots.some(isBelow(real)) : isOpen(path))) {
     return 'is outside the project folder: move it there, or allow its folder with --allow-files';
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
-    throw error;
   }
+  if (typeof real !== 'string') return real.code === 'ENOENT' ? 'does not exist' : `cannot be read (${real.code})`;
+  return (await stat(real)).isFile() ? undefined : 'is not a file';
+}
+
+/** Tells of folders whether a path is below them. */
+function isBelow(path: string): (folder: string) => boolean {
+  return (folder) => {
+    const below = relative(folder, path);
+    return below.split(sep)[0] !== '..' && !isAbsolute(below);
+  };
 }
 
 /** The option that sets a parameter. */

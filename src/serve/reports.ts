@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import { counted } from '../counted.ts';
 import { encodePart } from '../dashboard-address.ts';
 import { nearest } from '../did-you-mean.ts';
-import { isPartitioned, type Report, readReports, revokedCloses, shownAmong } from '../reports/index.ts';
+import {
+  isForCommandLine,
+  isPartitioned,
+  type Report,
+  readReports,
+  revokedCloses,
+  shownAmong,
+} from '../reports/index.ts';
 import { shownInstant } from '../shown-time.ts';
 import { answerTable } from './answer-table.ts';
 import { refusal } from './child-work.ts';
@@ -109,9 +116,8 @@ function unknownReport(name: string, reports: readonly Report[]): Page {
   };
 }
 
-/** A file of the project is not read for whoever opens a page; budgets are those of jobs/budgets.yaml. */
-function isOffered({ type, name }: Parameter): boolean {
-  return type !== 'file' && name !== 'budgets';
+function isOffered(parameter: Parameter): boolean {
+  return !isForCommandLine(parameter);
 }
 
 /** Why a report is only for the command line; undefined if it is not. */

@@ -82,11 +82,22 @@ export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promis
   const read = await Promise.all(
     [...files]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, path]) => (isBuiltIn({ path }) ? readBuiltIn(name, path) : readSqlFile(name, path))),
+      .map(([name, path]) => (isBuiltIn({ path }) ? readBuiltIn(name, path) : readOwn(name, path))),
   );
   const problems = overlay === undefined ? read.flatMap((file) => file.problems ?? []) : [];
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
   return read;
+}
+
+/** What a report, a check or a view may be called. Names become folders, and parts of keys and of SQL. */
+const namePattern = /^[a-z][a-z0-9_]*$/;
+
+/** Reads a user's file; its name is checked here, so that no other place sees one that leads out of a folder. */
+async function readOwn(name: string, path: string): Promise<SqlFile> {
+  const file = await readSqlFile(name, path);
+  if (namePattern.test(name)) return file;
+  const words = `${path}: found the name "${name}", expected lowercase letters, digits and _, such as cost_by_team.sql; rename the file`;
+  return { ...file, problems: [...(file.problems ?? []), words] };
 }
 
 async function readSqlFile(name: string, path: string): Promise<SqlFile> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -14,6 +14,7 @@ const now = '2026-11-03T06:30:00Z';
 let dir = '';
 let client: Client;
 let stderr = '';
+let platformToken = '';
 const closing: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
@@ -26,10 +27,15 @@ beforeAll(async () => {
     COSTBOOK_SINCE: '2026-09-01',
   });
   expect(ended.exitCode, ended.stderr).toBe(0);
+  platformToken = platform.tokens.admin;
+  // A token of a workspace that stands in a file: whoever asks the books must not see it either.
+  await writeFile(join(dir, 'token-of-north.txt'), 'cb_in_a_file_0123456789abcdef\n');
+  const tokens = 'inventory: { tokens: { north: { tokenFile: token-of-north.txt } } }';
+  await writeFile(join(dir, 'costbook.yaml'), `token: ${platformToken}\n${tokens}\n`);
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [cli, 'mcp', '--dir', dir, '--now', now],
-    env: { PATH: process.env['PATH'] ?? '', COSTBOOK_TOKEN: platform.tokens.admin, COSTBOOK_URL: platform.url },
+    env: { PATH: process.env['PATH'] ?? '', COSTBOOK_URL: platform.url },
     stderr: 'pipe',
   });
   transport.stderr?.on('data', (chunk: Buffer) => {
@@ -250,6 +256,73 @@ describe('an agent at /mcp of the dashboard', () => {
     const headers = { authorization: `Bearer ${all}` };
     expect((await fetch(`${url}/explore`, { method: 'POST', headers })).status).toBe(405);
     expect((await fetch(`${url}/`, { headers })).status).toBe(200);
+  });
+});
+
+describe('a file of the project', () => {
+  const secret = 'cb_live_TOKENFILE_SECRET_0123456789';
+  const values = {
+    ...{ month: '2026-10', from: '2026-10-01', to: '2026-10-02T00:00:00Z', words: 'a', count: '3' },
+    ...{ amount: '1.5', is_on: 'true' },
+  };
+  /** Paths that a person could try: one that exists, one that does not, outside, and a folder. */
+  const paths = ['token.txt', 'nothing.txt', 'costbook.yaml', '/etc/passwd', '/etc/nothing', '../..', './'];
+  const doors: Record<string, (name: string, parameters: Record<string, string>) => Promise<string>> = {
+    'on stdin': async (name, parameters) => (await call('run_report', { name, parameters })).text,
+    async 'over HTTP'(name, parameters) {
+      const agent = await connect(all);
+      const { content } = await agent.callTool({ name: 'run_report', arguments: { name, parameters } });
+      await agent.close();
+      return (content as { text: string }[])[0]?.text ?? '';
+    },
+    async 'on its page'(name, parameters) {
+      const query = new URLSearchParams({ ...parameters, run: '1' });
+      const page = await fetch(`${url}/reports/${name}?${query}`, { headers: { authorization: `Bearer ${all}` } });
+      return (await page.text()).replace(/<form[\s\S]*?<\/form>/g, '').replace(/<[^>]*>/g, ' ');
+    },
+  };
+
+  beforeAll(async () => {
+    await mkdir(join(dir, 'sql', 'reports'), { recursive: true });
+    await writeFile(join(dir, 'token.txt'), `${secret}\n`);
+    const types = 'month month, from date, to instant, words text, count integer, amount decimal, is_on boolean';
+    const cells = Object.keys(values).map((name) => `cast($${name} as varchar) as c_${name}`);
+    const head = (params: string) => `--! about: Doors?\n--! grain: c_month\n--! params: ${params}\n`;
+    await writeFile(join(dir, 'sql/reports/typed.sql'), `${head(types)}select ${cells.join(', ')}\n`);
+    const readsFile = `select c_month, content from (select 1 as c_month) cross join read_text($data)\n`;
+    await writeFile(join(dir, 'sql/reports/reads_file.sql'), `${head('data file')}${readsFile}`);
+    await writeFile(join(dir, 'sql/reports/may_read.sql'), `${head('data file = token.txt')}${readsFile}`);
+    const budgets = `${head('budgets text = *')}select 1 as c_month, $budgets as given\n`;
+    await writeFile(join(dir, 'sql/reports/of_budgets.sql'), budgets);
+  });
+
+  test.each(Object.entries(doors))(
+    'is read for nobody who asks %s, also in an error; other parameters are',
+    async (_, ask) => {
+      expect(await ask('typed', values)).toContain('2026-10-01T00:00:00Z'.slice(0, 10));
+      for (const name of ['reads_file', 'may_read', 'unit_economics']) {
+        const parameter = name === 'unit_economics' ? 'metric' : 'data';
+        const refusals = await Promise.all(
+          paths.slice(0, name === 'reads_file' ? paths.length : 2).map((path) => ask(name, { [parameter]: path })),
+        );
+        for (const [index, words] of refusals.entries()) {
+          expect(words).toMatch(/command line|no page reads|expected no parameter|expected one of/);
+          expect(words).not.toMatch(/TOKENFILE|does not exist|is outside|is not a file/);
+          expect(words.replaceAll(paths[index] ?? '', '')).toBe(refusals[0]?.replaceAll(paths[0] ?? '', ''));
+        }
+      }
+      expect(await ask('of_budgets', { budgets: '{"a":1}' })).toMatch(/command line|expected no parameter/);
+      expect(await ask('reads_file', {})).toMatch(/command line|no page reads/);
+    },
+  );
+
+  test('never shows the token of the platform, wherever it stands', async () => {
+    const { text } = await call('query', {
+      sql: `select 'x${platformToken}x' as a, 'cb_in_a_file_0123456789abcdef' as b`,
+    });
+    expect(text).toContain('***');
+    expect(text).not.toContain(platformToken);
+    expect(text).not.toContain('cb_in_a_file_0123456789abcdef');
   });
 });
 

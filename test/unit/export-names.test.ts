@@ -25,6 +25,12 @@ describe('the folder of an export', () => {
     expect(folder('/x', 'focus', [month], 'now')).toContain(join('as-of=now', 'focus'));
   });
 
+  test('is strictly below the root, whatever a report is called', () => {
+    for (const name of ['..', '.', '', 'a/../..', '/etc', '../x', 'a\0b']) {
+      expect(() => folder('/x', name, [month]), name).toThrow('is no name of a folder below');
+    }
+  });
+
   test('is below the report for a parameter without a default', () => {
     const metric = { name: 'metric', display: 'in/orders.csv', isDefault: false, hasDefault: false };
     expect(folder('/x', 'unit_economics', [month, metric])).toBe(

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { allCommands } from '../../src/commands/index.ts';
 import { MachineError, UsageError } from '../../src/errors.ts';
 import { blamingReport, checkReport, orderedQuery, readReports } from '../../src/reports/catalogue.ts';
+import { readChecks } from '../../src/warehouse/checks.ts';
 import { givenBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';
 
@@ -68,5 +69,25 @@ test('screen settings in a header only name columns of the report', async () => 
     ]);
   } finally {
     close();
+  }
+});
+
+test('a report or a check has a name that leads nowhere else', async () => {
+  const dir = await newProject();
+  const wrong = ['..', '.', '...', 'Mine', 'my-report', '1st', 'a b', 'a.b', 'ä', 'x=1', '_x', ''];
+  const right = ['mine', 'cost_by_team_2'];
+  for (const folder of ['reports', 'checks']) {
+    await mkdir(join(dir, 'sql', folder), { recursive: true });
+    for (const name of [...wrong, ...right]) {
+      const text = '--! about: Mine?\n--! grain: a\n--! severity: warn\nselect 1 as a\n';
+      await writeFile(join(dir, 'sql', folder, `${name}.sql`), text);
+    }
+  }
+  for (const files of [await readReports(join(dir, 'sql')), await readChecks(join(dir, 'sql'))]) {
+    const own = files.filter(({ file }) => file.path.startsWith(dir));
+    const refused = own.filter(({ problem }) => problem !== undefined);
+    expect(own).toHaveLength(wrong.length + right.length);
+    expect(own.filter(({ problem }) => problem === undefined).map(({ name }) => name)).toEqual(right.toSorted());
+    for (const { problem } of refused) expect(problem).toContain('expected lowercase letters, digits and _');
   }
 });
