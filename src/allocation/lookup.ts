@@ -1,6 +1,6 @@
 import { oneOf, quoted } from '../choices.ts';
 import { type Problems, readTextFile } from '../config/index.ts';
-import { csvRecords } from '../csv-records.ts';
+import { columnNamed, csvRecords } from '../csv-records.ts';
 import { nearest } from '../did-you-mean.ts';
 import { fields } from './definition.ts';
 
@@ -30,7 +30,8 @@ export function readLookup(file: string, dimensions: readonly string[], problems
     report(1, `found an empty file, expected a header line such as workspace,${dimensions[0]}`);
     return undefined;
   }
-  const header = readHeader(head.cells, dimensions, (words) => report(head.line, words));
+  const names = head.cells.map((name) => columnNamed(name.replace(/^label:/i, 'label:'), [...dimensions, ...fields]));
+  const header = readHeader(names, dimensions, (words) => report(head.line, words));
   if (header === undefined) return undefined;
   const { keyColumn, field, owned } = header;
   const keys = new Map<string, number>();

@@ -329,7 +329,7 @@ function readTable(given: Given, { file, problems, dimensions }: Reading): Looku
 
 const parseTableName: Parse<string> = (value) => {
   const name = parseText(value, 200);
-  if (/^[\w.-]+\.csv$/.test(name)) return name;
+  if (/^[\w.-]+\.csv$/i.test(name)) return name;
   throw new UsageError(`found ${quoted(name)}, expected the name of a CSV file in the same folder, such as owners.csv`);
 };
 

@@ -36,7 +36,7 @@ export function readPer(
   const csv = readCsvBeside(keys.get('counts'), budgetFile, { example: 'orders.csv', about }, problems);
   if (name === undefined || csv === undefined) return undefined;
   const [head, ...lines] = csv.records;
-  if (head === undefined || head.cells.join(',') !== 'date,count') {
+  if (head?.cells.join(',').toLowerCase() !== 'date,count') {
     const found = head === undefined ? 'nothing' : quoted(head.cells.join(','));
     problems.report(csv.placeOf(head?.line ?? 1), `found ${found}, expected the header date,count`);
     return undefined;

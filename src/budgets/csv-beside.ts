@@ -21,7 +21,7 @@ export function readCsvBeside(
     given,
     (value) => {
       const text = parseText(value, 200);
-      return /^[\w.-]+\.csv$/.test(text)
+      return /^[\w.-]+\.csv$/i.test(text)
         ? text
         : refuse(quoted(text), `the name of a CSV file in the same folder, such as ${example}`);
     },
@@ -32,6 +32,6 @@ export function readCsvBeside(
   const placeOf = (line: number): Place => ({ where: `${file}:${line}` });
   const text = readTextFile(file, about, problems);
   if (text === undefined) return undefined;
-  const records = csvRecords(text.replace(/^\uFEFF/, ''), (line, words) => problems.report(placeOf(line), words));
+  const records = csvRecords(text, (line, words) => problems.report(placeOf(line), words));
   return records && { placeOf, records };
 }

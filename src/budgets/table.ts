@@ -1,5 +1,6 @@
 import { oneOf, quoted } from '../choices.ts';
 import type { Given, Place, Problems } from '../config/index.ts';
+import { columnNamed } from '../csv-records.ts';
 import { wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
@@ -44,7 +45,8 @@ export function readTable(
   const csv = readCsvBeside(given, budgetFile, { example: 'finance.csv', about }, problems);
   if (csv === undefined) return new Map();
   const { placeOf, records } = csv;
-  const [head, ...lines] = records;
+  const [top, ...lines] = records;
+  const head = top && { ...top, cells: top.cells.map(columnOf) };
   if (head === undefined || lines.length === 0) {
     problems.report(
       placeOf(1),
@@ -69,6 +71,12 @@ export function readTable(
       );
   }
   return budgets;
+}
+
+/** `Owner.team` is `owner.team`: only what the project has named has a case of its own. */
+function columnOf(name: string): string {
+  const [, group, key] = /^(owner|label)\.(.+)$/i.exec(name) ?? [];
+  return group === undefined ? columnNamed(name, [...required, ...optional]) : `${group.toLowerCase()}.${key}`;
 }
 
 function isHeader(cells: readonly string[], place: Place, problems: Problems): boolean {

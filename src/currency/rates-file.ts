@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { oneOf, quoted } from '../choices.ts';
 import { type CurrencySettings, gatherProblems, type Place, type Problems, readTextFile } from '../config/index.ts';
-import { csvRecords } from '../csv-records.ts';
+import { columnNamed, csvRecords } from '../csv-records.ts';
 import { trimmedDecimal } from '../decimals.ts';
 import type { Instant } from '../time.ts';
 
@@ -30,9 +30,10 @@ export function readRates({ rates }: CurrencySettings, dir: string): readonly Ra
 /** Reads `date,rate` lines in any order. Reports every mistake with file and line. Pure. */
 export function parseRates(text: string, file: string, problems: Problems): readonly Rate[] {
   const placeOf = (line: number): Place => ({ where: `${file}:${line}` });
-  const records = csvRecords(text.replace(/^\uFEFF/, ''), (line, words) => problems.report(placeOf(line), words));
+  const records = csvRecords(text, (line, words) => problems.report(placeOf(line), words));
   if (records === undefined) return [];
-  const [head, ...lines] = records;
+  const [top, ...lines] = records;
+  const head = top && { ...top, cells: top.cells.map((name) => columnNamed(name, columns)) };
   if (head === undefined || lines.length === 0) {
     problems.report(placeOf(1), `found no rates, expected the header ${columns.join(',')} and a line for each rate`);
     return [];
