@@ -10,6 +10,7 @@ import {
   type Range,
   readSeriesFile,
   type SeriesForecast,
+  stepName,
   stepsAfter,
 } from '../forecast/index.ts';
 import type { Holidays } from '../month-days.ts';
@@ -179,7 +180,7 @@ function rounded(value: number): number {
 function toJson(series: GivenSeries, forecast: Forecast): object {
   const { id, start, step, values } = series;
   const gaps = values.filter((value) => value === null).length;
-  const about = { id, step: step === undefined ? null : nameOf(step), from: start, steps: values.length, gaps };
+  const about = { id, step: step === undefined ? null : stepName(step), from: start, steps: values.length, gaps };
   if (forecast.kind === 'none') return { ...about, kind: 'none', reason: forecast.reason };
   const { model, transform, seasons, notes, backtest, through } = forecast;
   const shares = Object.fromEntries(
@@ -200,19 +201,16 @@ function toJson(series: GivenSeries, forecast: Forecast): object {
     notes,
     backtest: shares,
     points: forecast.points.map((point, index) => ({
-      timestamp: timestampOf(series, forecast, index),
+      timestamp: timestampOf(series, index),
       ...range(point),
     })),
     cumulative: forecast.cumulative.map((sum, index) => ({ steps: index + 1, ...range(sum) })),
   };
 }
 
-function nameOf(step: NonNullable<GivenSeries['step']>): string {
-  return typeof step === 'number' ? `${step / 1000}s` : step;
-}
-
-function timestampOf({ step }: GivenSeries, { through }: SeriesForecast, index: number): string {
-  return stepsAfter(through, step ?? 'day', index);
+/** Counted from the start: a month after 28 February, a series of month ends goes on at 31 March. */
+function timestampOf({ start, step, values }: GivenSeries, index: number): string {
+  return stepsAfter(start, step ?? 'day', values.length + index);
 }
 
 /** A series' forecast for people: the model and its accuracy, then the steps, then their sum. */
@@ -235,7 +233,7 @@ function describe(series: GivenSeries, forecast: Forecast, level: number, layout
   ];
   const sum = forecast.cumulative.at(-1);
   const rows = [
-    ...forecast.points.map((point, index) => row(timestampOf(series, forecast, index), point)),
+    ...forecast.points.map((point, index) => row(timestampOf(series, index), point)),
     ...(sum === undefined ? [] : [row('sum', sum)]),
   ];
   return `${describeChoice(series, forecast, level)}\n${formatTable(columns, rows, layout)}\n`;

@@ -6,7 +6,13 @@ const maxFileBytes = 8 * 1024 * 1024;
 /** The text of a UTF-8 file that another file names; undefined if it cannot be read, which is reported. */
 export function readTextFile(file: string, what: string, problems: Problems): string | undefined {
   try {
-    const { size } = statSync(file);
+    const stat = statSync(file);
+    // To read a pipe or a device may never end.
+    if (!stat.isFile()) {
+      problems.report({ where: file }, `found no regular file, expected ${what}; correct the name`);
+      return undefined;
+    }
+    const { size } = stat;
     if (size > maxFileBytes) {
       problems.report({ where: file }, `found ${size} bytes, expected at most 8 MiB; remove what is not needed`);
       return undefined;

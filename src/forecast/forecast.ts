@@ -10,7 +10,7 @@ import { pastOf, type Transform } from './models.ts';
 import { type Range, rangesAround } from './ranges.ts';
 import { type Backtest, backtestOf } from './scores.ts';
 import { type Prepared, prepare } from './series.ts';
-import { type Step, stepMsOf, stepsAfter, usualSeasons } from './step.ts';
+import { isOfMonths, type Step, stepMsOf, stepsAfter, usualSeasons } from './step.ts';
 
 /** The values of one series at a regular step, without gaps in time. An unknown value is null. */
 export interface CostHistory {
@@ -87,7 +87,7 @@ export async function forecastSeries(
   const asked = options.seasons ?? usualSeasons(step);
   checkAsked(horizon, level, asked);
   const seasons = [...new Set(asked)].sort((a, b) => a - b);
-  const stepMs = stepMsOf(step);
+  const stepMs = isOfMonths(step) ? undefined : stepMsOf(step);
   const isShort = stepMs !== undefined && stepMs < dayMs;
   const zone = zoneOf(options.zone ?? 'UTC');
   const local = isShort ? byLocalTime(values, horizon, Date.parse(start), stepMs, zone) : undefined;

@@ -7,7 +7,7 @@ export {
   type SeriesForecast,
 } from './forecast.ts';
 export type { Range } from './ranges.ts';
-export { describeStep, type GivenSeries, readSeriesFile } from './read-series.ts';
+export { type GivenSeries, readSeriesFile } from './read-series.ts';
 export type { Backtest } from './scores.ts';
 export { type ForecastRequest, forecastsInOrder } from './side-by-side.ts';
-export { stepsAfter } from './step.ts';
+export { describeStep, stepName, stepsAfter } from './step.ts';

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
+import { separatorNamed } from '../csv-records.ts';
 import { UsageError } from '../errors.ts';
 import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant, parseRfc3339 } from '../time.ts';
-import type { Step } from './step.ts';
+import { describeStep, isOfMonths, monthsOfSteps, type Step, stepMsOf, stepName } from './step.ts';
 
 /** One series of a file, with its step. */
 export interface GivenSeries {
@@ -72,7 +73,8 @@ async function readRows(path: string, problems: Problems, signal: AbortSignal): 
     bom: true,
     info: true,
     relax_column_count: true,
-    skip_empty_lines: true,
+    // Spreadsheets write rows and columns that were used once.
+    skip_records_with_empty_values: true,
     max_record_size: mostRecordBytes,
   });
   const file = createReadStream(path, { signal });
@@ -84,13 +86,14 @@ async function readRows(path: string, problems: Problems, signal: AbortSignal): 
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
       if (places === undefined) {
-        places = placesOf(record, path);
+        if (separatorNamed(record) !== ',') places = placesOf(record, path, info.lines);
         continue;
       }
       count += 1;
       if (count > mostRows) throw new UsageError(`${path}: found more than ${mostRows} rows; split the file by id`);
-      if (record.length !== columns.length) {
-        problems.add(info.lines, `found ${record.length} fields, expected ${columns.length}: ${columns.join(',')}`);
+      const filled = record.filter((cell, place) => cell.trim() !== '' || places?.includes(place));
+      if (filled.length !== columns.length) {
+        problems.add(info.lines, `found ${filled.length} fields, expected ${columns.length}: ${columns.join(',')}`);
         continue;
       }
       const [id = '', timestamp = '', value = ''] = places.map((place) => record[place] ?? '');
@@ -113,12 +116,13 @@ async function readRows(path: string, problems: Problems, signal: AbortSignal): 
 }
 
 /** The positions of the columns in a record. */
-function placesOf(header: readonly string[], path: string): number[] {
+function placesOf(header: readonly string[], path: string, line: number): number[] {
   const names = header.map((name) => name.trim().toLowerCase());
   const places = columns.map((column) => names.indexOf(column));
-  if (names.length !== columns.length || places.includes(-1)) {
+  const named = names.filter((name) => name !== '');
+  if (named.length !== columns.length || places.includes(-1)) {
     throw new UsageError(
-      `${path}:1: found the columns ${names.slice(0, 8).join(', ') || 'none'}, expected ${columns.join(', ')}`,
+      `${path}:${line}: found the columns ${named.slice(0, 8).join(', ') || 'none'}, expected ${columns.join(', ')}`,
     );
   }
   return places;
@@ -187,7 +191,7 @@ function regularSeries(id: string, { instants, values, lines }: Rows, problems: 
   const start = formatInstant(first);
   if (instants.length < 2) return { id, start, step: undefined, values };
   const step = stepOf(instants);
-  const indexOf = step === 'month' ? (instant: Instant) => monthsBetween(first, instant) : placeBy(first, step);
+  const indexOf = placeIn(step, first);
   const last = indexOf(instants.at(-1) ?? first);
   if (last > mostStepsPerValue * instants.length) {
     problems.add(
@@ -212,18 +216,30 @@ function regularSeries(id: string, { instants, values, lines }: Rows, problems: 
   return { id, start, step, values: regular };
 }
 
-function placeBy(first: Instant, step: Exclude<Step, 'month'>): (instant: Instant) => number {
-  const length = lengthOf(step);
-  return (instant) => (instant - first) / length;
+/** The place of an instant in steps from the first; not a whole number if it is between two steps. */
+function placeIn(step: Step, first: Instant): (instant: Instant) => number {
+  if (!isOfMonths(step)) return (instant) => (instant - first) / stepMsOf(step);
+  return (instant) => monthsBetween(first, instant, step !== stepName(step)) / monthsOfSteps[step];
 }
 
 /** The number of months between two instants; not a whole number if they are at different positions in their months. */
-function monthsBetween(first: Instant, instant: Instant): number {
+function monthsBetween(first: Instant, instant: Instant, areEnds: boolean): number {
+  if (areEnds) return monthsBetween(first + dayMs, instant + dayMs, false);
   const months = Math.round((instant - first) / (30.436875 * dayMs));
   return addCalendarMonths(first, months) === instant ? months : months + 0.5;
 }
 
-/** The most frequent distance; a calendar month if the distances are months. */
+/** The distances in days between instants that are a month, a quarter or a year apart. */
+const monthsSteps: readonly {
+  readonly name: 'month' | 'quarter' | 'year';
+  readonly days: readonly [number, number];
+}[] = [
+  { name: 'month', days: [28, 31] },
+  { name: 'quarter', days: [89, 92] },
+  { name: 'year', days: [365, 366] },
+];
+
+/** The most frequent distance; calendar months if the distances are such. */
 function stepOf(instants: readonly Instant[]): Step {
   const counts = new Map<number, number>();
   for (const [index, instant] of instants.entries()) {
@@ -232,18 +248,15 @@ function stepOf(instants: readonly Instant[]): Step {
     counts.set(distance, (counts.get(distance) ?? 0) + 1);
   }
   const [[usual = hourMs] = []] = [...counts].sort(([a, often], [b, oftener]) => oftener - often || a - b);
-  if (usual >= 28 * dayMs && usual <= 31 * dayMs && (usual !== 28 * dayMs || counts.size > 1)) return 'month';
+  const [first = 0] = instants;
+  const fits = (step: Step) => instants.every((instant) => Number.isInteger(placeIn(step, first)(instant)));
+  const ofMonths = monthsSteps.find(({ days: [least, most] }) => usual >= least * dayMs && usual <= most * dayMs);
+  if (ofMonths !== undefined) {
+    const { name } = ofMonths;
+    const step = ([name, `${name} end`] as const).find(fits);
+    if (step !== undefined || !fits(usual)) return step ?? name;
+  }
   if (usual === hourMs) return 'hour';
   if (usual === dayMs) return 'day';
   return usual === 7 * dayMs ? 'week' : usual;
-}
-
-function lengthOf(step: Exclude<Step, 'month'>): number {
-  if (typeof step === 'number') return step;
-  return { hour: hourMs, day: dayMs, week: 7 * dayMs }[step];
-}
-
-/** `hour`, or `900 s`. */
-export function describeStep(step: Step): string {
-  return typeof step === 'number' ? `${step / 1000} s` : `one ${step}`;
 }

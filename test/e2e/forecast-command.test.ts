@@ -86,6 +86,32 @@ describe('costbook forecast --input', () => {
     );
   });
 
+  test.each([
+    ['month', 1, 0, 1, [12]],
+    ['month', 1, 0, 31, [12]],
+    ['month', 1, 1, 31, [12]],
+    ['quarter', 3, 0, 1, [4]],
+    ['quarter', 3, 2, 31, [4]],
+    ['quarter', 3, 5, 31, [4]],
+    ['year', 12, 0, 1, []],
+    ['year', 12, 1, 31, []],
+  ])(
+    'forecasts each %s (%i months from month %i on, on day %i or the last)',
+    async (step, months, first, day, seasons) => {
+      const dateAt = (index: number) => {
+        const last = new Date(Date.UTC(2000, first + months * index + 1, 0));
+        return `${last.toISOString().slice(0, 8)}${String(Math.min(day, last.getUTCDate())).padStart(2, '0')}`;
+      };
+      const lines = Array.from({ length: 36 }, (_, index) => `a,${dateAt(index)},${100 + (index % 4)}`);
+      const { json, stderr } = await forecast(await csvOf(lines), '--horizon', '5', '--json');
+      expect(stderr).toBe('');
+      expect(json.series[0]).toMatchObject({ step, seasons, steps: 36, gaps: 0, through: `${dateAt(36)}T00:00:00Z` });
+      expect(json.series[0].points.map(({ timestamp }: { timestamp: string }) => timestamp.slice(0, 10))).toEqual(
+        [36, 37, 38, 39, 40].map(dateAt),
+      );
+    },
+  );
+
   test('forecasts months of different lengths', async () => {
     const months = Array.from(
       { length: 40 },

@@ -15,7 +15,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   '@duckdb/node-api': /^src\/warehouse\//,
   '@duckdb/node-bindings': /^src\/warehouse\//,
   'p-limit': /^src\/ingest\//,
-  'ical.js': /^src\/config\/calendar-settings\.ts$/,
+  'ical.js': /^src\/config\/calendar-file\.ts$/,
   'date-fns': /^src\/time\.ts$/,
   '@date-fns/utc': /^src\/time\.ts$/,
   commander: /^src\/command-line\//,

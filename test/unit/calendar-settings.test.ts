@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,9 +46,114 @@ describe('holidaysOf(calendar, dir)', () => {
     }
   });
 
-  test('ends for events that repeat for ever', async () => {
-    const dir = await folderWith({ 'a.ics': ics('DTSTART;VALUE=DATE:19000101\r\nRRULE:FREQ=DAILY') });
-    expect(holidaysOf({ dates: [], files: ['a.ics'] }, dir).size).toBe(1000);
+  /** The days of a calendar file in 2026 and 2027. */
+  async function datesIn(text: string): Promise<string[]> {
+    const found = holidaysOf({ dates: [], files: ['a.ics'] }, await folderWith({ 'a.ics': text }));
+    const dates = [...found].sort((a, b) => a - b).map((day) => new Date(day * dayMs).toISOString().slice(0, 10));
+    return dates.filter((date) => /^202[67]/.test(date));
+  }
+  const christmas = ['2026-12-25', '2026-12-26'];
+
+  test('ends for events that repeat for ever, after this century', async () => {
+    const dir = await folderWith({ 'a.ics': ics('DTSTART;VALUE=DATE:20000106\r\nRRULE:FREQ=WEEKLY') });
+    const holidays = holidaysOf({ dates: [], files: ['a.ics'] }, dir);
+    expect(holidays).toContain(Date.parse('2026-10-01') / dayMs);
+    expect(holidays.size).toBe(5270);
+  });
+
+  test.each([
+    ['30,000 daily events', Array.from({ length: 30_000 }, () => 'DTSTART;VALUE=DATE:20200101\r\nRRULE:FREQ=DAILY')],
+    ['every second', ['DTSTART;VALUE=DATE:20200101\r\nRRULE:FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30']],
+    ['an event of 9,000 years', ['DTSTART;VALUE=DATE:10000101\r\nDTEND;VALUE=DATE:99990101']],
+  ])('%s end within the budget of days', async (_, events) => {
+    const before = performance.now();
+    await expect(datesIn(ics(...events))).rejects.toThrow(
+      'a.ics: found more than 100000 days of events and their repetitions, expected holidays; remove the other events; ' +
+        'correct the file, or the setting calendar',
+    );
+    expect(performance.now() - before).toBeLessThan(10_000);
+  });
+
+  test('looks for no day that never comes, and counts to no large interval', async () => {
+    const never = 'DTSTART;VALUE=DATE:20261225\r\nRRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30';
+    expect(await datesIn(ics(never))).toEqual(['2026-12-25']);
+    const huge = 'DTSTART;VALUE=DATE:20261225\r\nRRULE:FREQ=DAILY;INTERVAL=1000000000';
+    await expect(datesIn(ics(huge))).rejects.toThrow('a.ics: found INTERVAL=1000000000, expected at most 1000');
+  });
+
+  const monthly = 'UID:rest\r\nDTSTART;VALUE=DATE:20260910\r\nRRULE:FREQ=MONTHLY;COUNT=5';
+  test.each([
+    ['moved', 'RECURRENCE-ID;VALUE=DATE:20261110\r\nDTSTART;VALUE=DATE:20261109', ['09-10', '10-10', '11-09', '12-10']],
+    [
+      'cancelled',
+      'RECURRENCE-ID;VALUE=DATE:20261110\r\nDTSTART;VALUE=DATE:20261110\r\nSTATUS:CANCELLED',
+      ['09-10', '10-10', '12-10'],
+    ],
+    [
+      'moved from then on, for two days',
+      'RECURRENCE-ID;RANGE=THISANDFUTURE;VALUE=DATE:20261110\r\nDTSTART;VALUE=DATE:20261111\r\nDTEND;VALUE=DATE:20261113',
+      ['09-10', '10-10', '11-11', '11-12', '12-11', '12-12'],
+    ],
+    [
+      'cancelled from then on',
+      'RECURRENCE-ID;RANGE=THISANDFUTURE;VALUE=DATE:20261110\r\nDTSTART;VALUE=DATE:20261110\r\nSTATUS:CANCELLED',
+      ['09-10', '10-10'],
+    ],
+    [
+      'moved to some hours',
+      'RECURRENCE-ID;VALUE=DATE:20261110\r\nDTSTART:20261109T090000Z\r\nDTEND:20261109T100000Z',
+      ['09-10', '10-10', '12-10'],
+    ],
+  ])('one repetition %s is that event, not the repetition', async (_, override, days) => {
+    const event = (lines: string) => `BEGIN:VEVENT\r\n${lines}\r\nEND:VEVENT`;
+    const both = [monthly, `UID:rest\r\n${override}`].map(event);
+    for (const events of [both, both.toReversed()]) {
+      const text = `BEGIN:VCALENDAR\r\n${events.join('\r\n')}\r\nEND:VCALENDAR\r\n`;
+      expect((await datesIn(text)).filter((date) => date < '2027').map((date) => date.slice(5))).toEqual(days);
+    }
+  });
+
+  test('leaves out cancelled events, and the days that an event itself leaves out', async () => {
+    const text = ics(
+      'DTSTART;VALUE=DATE:20261224\r\nSTATUS:CANCELLED',
+      'DTSTART;VALUE=DATE:20261225\r\nRRULE:FREQ=DAILY;COUNT=3\r\nEXDATE;VALUE=DATE:20261226',
+    );
+    expect(await datesIn(text)).toEqual(['2026-12-25', '2026-12-27']);
+  });
+
+  test.each([
+    ['of no zone', 'DTSTART:20261225T000000\r\nDTEND:20261227T000000'],
+    ['of a zone', 'DTSTART;TZID=Europe/Berlin:20261225T000000\r\nDTEND;TZID=Europe/Berlin:20261227T000000'],
+    ['of UTC', 'DTSTART:20261225T000000Z\r\nDTEND:20261227T000000Z'],
+    ['to the last minute', 'DTSTART:20261225T000000\r\nDTEND:20261226T235959'],
+    ['with a duration', 'DTSTART:20261225T000000\r\nDURATION:P2D'],
+    ['that repeat', 'DTSTART:20261225T000000\r\nDTEND:20261226T000000\r\nRRULE:FREQ=DAILY;COUNT=2'],
+  ])('times from midnight to midnight %s are days', async (_, event) => {
+    expect(await datesIn(ics(event))).toEqual(christmas);
+  });
+
+  test('reads every calendar of a file, and dates without VALUE=DATE', async () => {
+    const two = `${ics('DTSTART;VALUE=DATE:20261225')}${ics('DTSTART;VALUE=DATE:20261226')}`;
+    expect(await datesIn(two)).toEqual(christmas);
+    expect(await datesIn(ics('DTSTART:20261225\r\nDTEND:20261227'))).toEqual(christmas);
+    const repeated = 'DTSTART:20261225\r\nRRULE:FREQ=DAILY;COUNT=4\r\nEXDATE:20261227,20261228';
+    expect(await datesIn(ics(repeated))).toEqual(christmas);
+  });
+
+  test('says that no event of a file is a whole day', async () => {
+    const meeting = 'DTSTART:20260615T090000Z\r\nDTEND:20260615T100000Z';
+    await expect(datesIn(ics(meeting, meeting, 'DTSTART;VALUE=DATE:20261225\r\nSTATUS:CANCELLED'))).rejects.toThrow(
+      'a.ics: found 3 events but no whole day: 2 of only some hours and 1 cancelled; expected whole days such as ' +
+        'DTSTART;VALUE=DATE:20261225, or from midnight to midnight',
+    );
+  });
+
+  test('reads no pipe, which may never end, and neither do rates, counts and lookup tables', async () => {
+    const dir = await folderWith({});
+    execFileSync('mkfifo', [join(dir, 'a.ics')]);
+    expect(() => holidaysOf({ dates: [], files: ['a.ics'] }, dir)).toThrow(
+      'a.ics: found no regular file, expected a file that the setting calendar names; correct the name',
+    );
   });
 
   test('names every file that cannot be read', async () => {
