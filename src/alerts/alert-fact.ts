@@ -174,6 +174,8 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly incomplete?: string | undefined;
   /** Budgets that are a part of this one and are expected to be exceeded too: what is saved there is saved here. */
   readonly contains?: readonly string[] | undefined;
+  /** How many more of these there are; left out if none. */
+  readonly containsMore?: number | undefined;
 };
 
 /** What the period before a forecast cost. Amounts are in the budget's unit, decimal text. */

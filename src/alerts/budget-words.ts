@@ -148,11 +148,12 @@ function budgetStepOf(fact: BudgetWords): string {
 }
 
 /** ` Budget production is a part of this one: what is saved there counts here too.` */
-function containedWords({ contains = [], unit }: BudgetWords): string {
+function containedWords({ contains = [], containsMore = 0, unit }: BudgetWords): string {
   if (contains.length === 0) return '';
   const [be, a] = contains.length === 1 ? ['Budget', 'is a part'] : ['Budgets', 'are parts'];
   const saved = unit === undefined || isRatio(unit) ? 'saved' : 'used less';
-  return ` ${be} ${contains.join(', ')} ${a} of this one: what is ${saved} there counts here too.`;
+  const more = containsMore === 0 ? '' : ` and ${containsMore} more`;
+  return ` ${be} ${contains.join(', ')}${more} ${a} of this one: what is ${saved} there counts here too.`;
 }
 
 /** Whether all hours of the period are complete. */

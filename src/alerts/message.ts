@@ -80,6 +80,8 @@ interface LeftOut {
   readonly impact: string;
   /** Ended ones. */
   readonly resolved: number;
+  /** Alerts of other kinds beyond the most urgent ones. */
+  readonly alerts?: number;
 }
 
 /** A message lists this many anomalies, largest impact first, and counts the rest. */
@@ -149,8 +151,10 @@ export function messagesOf(
         .slice(0, maxAlertsOfAgent)
         .map((entry) => newMessage(sink, { kind: 'alerts', ...state, entries: [entry], summary: null }, undefined));
     }
-    const left = ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesShown);
-    const shown = left.length === 0 ? ordered : ordered.filter((entry) => !left.includes(entry));
+    const anomalies = new Set(ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesShown));
+    const others = ordered.filter((entry) => !anomalies.has(entry));
+    const shown = others.slice(0, entriesShown);
+    const left = [...anomalies, ...others.slice(entriesShown)];
     const own = picturesFor(sink).filter(({ key }) => shown.some((entry) => entry.key === key));
     const message: Message = {
       kind: 'alerts',
@@ -163,6 +167,9 @@ export function messagesOf(
     return [newMessage(sink, message, undefined)];
   });
 }
+
+/** A message has this many entries, far more than any sink shows, and counts the others: a night may raise thousands. */
+const entriesShown = 100;
 
 /** An agent gets this many alerts of one evaluation, the most urgent ones: each is a call that costs money. */
 export const maxAlertsOfAgent = 20;
@@ -234,7 +241,12 @@ function sizeOf(fact: AlertFact): number {
 
 function leftOut(left: readonly AlertEntry[]): LeftOut {
   const held = left.filter(({ transition }) => transition !== 'resolved');
-  return { anomalies: held.length, impact: impactOf(held), resolved: left.length - held.length };
+  const anomalies = held.filter(({ fact }) => fact.kind === 'anomaly');
+  const alerts = held.length - anomalies.length;
+  return {
+    ...{ anomalies: anomalies.length, impact: impactOf(anomalies), resolved: left.length - held.length },
+    ...(alerts === 0 ? {} : { alerts }),
+  };
 }
 
 function impactOf(entries: readonly AlertEntry[]): string {
@@ -248,8 +260,9 @@ function impactOf(entries: readonly AlertEntry[]): string {
 /** The line that counts the alerts that a message does not show; undefined if it shows all. */
 export function moreWords(message: OutgoingMessage, shown: number): string | undefined {
   const hidden = message.summary === null ? message.entries.length - shown : 0;
-  if (hidden === 0) return leftWords(message);
-  const all = hidden + (message.left?.anomalies ?? 0) + (message.left?.resolved ?? 0);
+  const { anomalies = 0, resolved = 0, alerts = 0 } = message.left ?? {};
+  if (hidden + alerts === 0) return leftWords(message);
+  const all = hidden + anomalies + resolved + alerts;
   return `and ${all} more; "costbook alerts --open" lists them`;
 }
 
@@ -639,7 +652,7 @@ function countWords({ entries, left }: OutgoingMessage, without: number, isAfter
   const isOver = (entry: AlertEntry) => entry.transition === 'resolved';
   const rest = entries.slice(without);
   const over = rest.filter(isOver).length + (left?.resolved ?? 0);
-  const held = rest.filter((entry) => !isOver(entry)).length + (left?.anomalies ?? 0);
+  const held = rest.filter((entry) => !isOver(entry)).length + (left?.anomalies ?? 0) + (left?.alerts ?? 0);
   const more = without === 0 ? '' : ' more';
   return [
     ...(held === 0 ? [] : [`${held}${more} ${held === 1 ? 'alert' : 'alerts'}`]),

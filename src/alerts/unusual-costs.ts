@@ -145,17 +145,22 @@ export function withUnusualCosts(
   });
 }
 
+/** A fact names this many budgets and counts the others: hundreds may have one scope. */
+const partsNamed = 5;
+
 /** The budgets with a reached threshold of the same period that are a part of a budget, by name; empty if there are none. */
 function containedIn(
   budget: Budget,
   period: string,
   facts: readonly BudgetAlertFact[],
   budgets: readonly Budget[],
-): Pick<BudgetAlertFact, 'contains'> {
+): Pick<BudgetAlertFact, 'contains' | 'containsMore'> {
   const reached = facts.filter((fact) => fact.state === 'raised' && fact.period === period && isOverExpected(fact));
   const names = new Set(reached.map((fact) => fact.budget));
   const contains = budgets.filter((one) => names.has(one.name) && isPartOf(one, budget)).map(({ name }) => name);
-  return contains.length === 0 ? {} : { contains };
+  if (contains.length === 0) return {};
+  const more = contains.length - partsNamed;
+  return { contains: contains.slice(0, partsNamed), ...(more > 0 ? { containsMore: more } : {}) };
 }
 
 /** Whether a budget is exceeded, or forecast to be. */

@@ -178,6 +178,33 @@ export async function lastMessagesAbout(connection: Connection, key: string): Pr
   return rows.map((row) => ({ sink: String(row['sink']), message: String(row['message']) }));
 }
 
+/** An event of an evaluation has about this many bytes at most: thousands of alerts may be raised at once. */
+const bytesAtOnce = 4 * 1024 * 1024;
+
+/**
+ * Lists in parts of a few megabytes, item by item in their order. What a list has is in the first part that has room, so that a
+ * kill between two parts repeats a message rather than loses it.
+ */
+function inParts(lists: Readonly<Record<string, readonly (string | object)[]>>): Record<string, (string | object)[]>[] {
+  const empty = () => Object.fromEntries(Object.keys(lists).map((name): [string, (string | object)[]] => [name, []]));
+  let part = empty();
+  const parts = [part];
+  let bytes = 0;
+  for (const [name, items] of Object.entries(lists)) {
+    for (const item of items) {
+      const size = JSON.stringify(item).length;
+      if (bytes > 0 && bytes + size > bytesAtOnce) {
+        part = empty();
+        parts.push(part);
+        bytes = 0;
+      }
+      part[name]?.push(item);
+      bytes += size;
+    }
+  }
+  return parts;
+}
+
 /** Writes an evaluation to journal and ledger; does nothing if it changes nothing. */
 export async function recordEvaluation(
   connection: Connection,
@@ -188,32 +215,34 @@ export async function recordEvaluation(
   if ([raised, ended, notified, acknowledged, messages].every((list) => list.length === 0)) return;
   const [row] = await connection.rows(await readSql('alerts', 'last_message'));
   const last = Number(row?.['last']);
-  await recorder.record({
-    event: 'alerts_evaluated',
-    values: {
-      run_number: evaluation.runNumber,
-      at: formatInstant(evaluation.at),
-      raised: raised.map(({ key, sinks, isNotified, ...alert }) => ({
-        alert_key: key,
-        ...alert,
-        sinks: JSON.stringify(sinks),
-        is_notified: isNotified,
-      })),
-      ended: ended.map(({ key, ...alert }) => ({ alert_key: key, ...alert })),
-      notified: notified.map(({ key, occurrence, sinks }) => ({
-        alert_key: key,
-        occurrence,
-        sinks: JSON.stringify(sinks),
-      })),
-      acknowledged,
-      messages: messages.map(({ id, summary, ...message }, index) => ({
-        message_number: last + 1 + index,
-        message_id: id,
-        summary: summary ?? null,
-        ...message,
-      })),
-    },
+  // Messages first.
+  const parts = inParts({
+    messages: messages.map(({ id, summary, ...message }, index) => ({
+      message_number: last + 1 + index,
+      message_id: id,
+      summary: summary ?? null,
+      ...message,
+    })),
+    raised: raised.map(({ key, sinks, isNotified, ...alert }) => ({
+      alert_key: key,
+      ...alert,
+      sinks: JSON.stringify(sinks),
+      is_notified: isNotified,
+    })),
+    ended: ended.map(({ key, ...alert }) => ({ alert_key: key, ...alert })),
+    notified: notified.map(({ key, occurrence, sinks }) => ({
+      alert_key: key,
+      occurrence,
+      sinks: JSON.stringify(sinks),
+    })),
+    acknowledged,
   });
+  for (const part of parts) {
+    await recorder.record({
+      event: 'alerts_evaluated',
+      values: { run_number: evaluation.runNumber, at: formatInstant(evaluation.at), ...part },
+    });
+  }
 }
 
 export function recordAcknowledgement(

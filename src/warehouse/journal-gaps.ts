@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { withPresentNames } from './earlier-names.ts';
 import { fileBytes, fileName, journalFiles, lineFeed, missing, syncFolder } from './journal.ts';
 import { lastNumberOf } from './journal-events.ts';
-import { changeOf, lineOf, readLine } from './journal-lines.ts';
+import { changeOf, lineOf, mostLineBytes, readLine } from './journal-lines.ts';
 
 /** Events of the journal that no file has. */
 export interface LostEvents {
@@ -127,6 +127,8 @@ async function readLines(
 ): Promise<Readable> {
   const found: ParsedLine[] = [];
   const kinds = new Map<number, string>();
+  // A line that is too long was an event, also at the end; any other damaged line there may be anything.
+  const tooLong: number[] = [];
   let firstDamaged: number | undefined;
   let next = 1;
   let needsHash = false;
@@ -139,6 +141,7 @@ async function readLines(
       // The end of the last line that was being written is no damage, unless the books have its event.
       const isTornEnd = isLastFile && isTorn && at === lines.length - 1;
       if (line.number === undefined && line.kind !== undefined) kinds.set(next, line.kind);
+      if (line.end - line.start > mostLineBytes) tooLong.push(next);
       if (line.number === next) next = (line.through ?? next) + 1;
       else if (!isTornEnd) {
         isIntact = false;
@@ -162,7 +165,7 @@ async function readLines(
   const recorded = found.flatMap(({ isLoss, number, through }) =>
     isLoss && number !== undefined && through !== undefined ? [{ from: number, through }] : [],
   );
-  const last = Math.max(0, ...recorded.map(({ through }) => through), lastOf(lines));
+  const last = Math.max(0, ...recorded.map(({ through }) => through), ...tooLong, lastOf(lines));
   return { lines, last, firstDamaged, kinds, recorded };
 }
 
@@ -188,9 +191,11 @@ function splitLines(
   for (let start = 0; start < bytes.length; ) {
     const at = bytes.indexOf(lineFeed, start);
     const end = at === -1 ? bytes.length : at;
-    const text = bytes.toString('utf8', start, end);
+    const isTooLong = end - start > mostLineBytes;
+    const text = bytes.toString('utf8', start, isTooLong ? start + 200 : end);
     const read = readLine(text);
     const place = { file, start, end };
+    // A line that is too long is no event: no run could read it again.
     if (read.event === undefined || changeOf(read, hasHash) !== undefined) {
       lines.push({ ...place, kind: kindIn(text), number: undefined, through: undefined, isLoss: false });
     } else {

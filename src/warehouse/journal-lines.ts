@@ -12,6 +12,15 @@ export interface ReadLine {
   readonly found: string;
 }
 
+/** The longest line: one that a run reads and writes into the ledger again within its memory. */
+export const mostLineBytes = 32 * 1024 * 1024;
+
+/** Why a line of so many bytes is none: `it has 180 MB, expected at most 32 MB`. */
+export function tooLong(bytes: number): string {
+  const mb = (count: number) => `${Math.ceil(count / 1024 / 1024)} MB`;
+  return `it has ${mb(bytes)}, expected at most ${mb(mostLineBytes)}, so that every run can read it again`;
+}
+
 const hashAtEnd = /,"hash":"([^"]*)"\}$/;
 
 /** An event as a line of the journal, without line feed. Its last member is the hash of the text before it. Pure. */

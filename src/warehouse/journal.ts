@@ -6,7 +6,7 @@ import { type Connection, SqlError, type SqlParameters } from './connection.ts';
 import { withPresentNames } from './earlier-names.ts';
 import type { Exclusively } from './exclusive.ts';
 import { type EventScalar, isOfRepair, type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-events.ts';
-import { changeOf, lineOf, readLine } from './journal-lines.ts';
+import { changeOf, lineOf, mostLineBytes, readLine, tooLong } from './journal-lines.ts';
 import { ledgerTables } from './ledger-tables.ts';
 import { firstUnrestored, restoreRows } from './restored-rows.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
@@ -184,6 +184,11 @@ export async function openJournalFile(
         if (broken !== undefined) throw broken;
         const numbered = { number: last + 1, ...event };
         const bytes = Buffer.from(`${lineOf(numbered)}\n`);
+        if (bytes.length > mostLineBytes) {
+          throw new UsageError(
+            `the journal does not take the event ${event.event}: ${tooLong(bytes.length)}. Nothing was stored`,
+          );
+        }
         if (current === undefined || size >= fileBytes) {
           if ((await mkdir(folder, { recursive: true })) !== undefined) await syncFolder(dirname(folder));
           current = fileName(last + 1);
@@ -369,9 +374,10 @@ async function readTail(
       throw damaged(path, bytes.toString().split('\n').length, 'its last line is incomplete', inBooks);
     }
     next = first;
-    const lines = bytes.toString('utf8', 0, wholeBytes).split('\n');
-    for (const [line, text] of lines.slice(0, -1).entries()) {
-      const read = readLine(text);
+    for (let line = 0, start = 0, end = 0; start < wholeBytes; line += 1, start = end + 1) {
+      end = bytes.indexOf(lineFeed, start);
+      if (next > after && end - start > mostLineBytes) throw damaged(path, line + 1, tooLong(end - start), inBooks);
+      const read = readLine(bytes.toString('utf8', start, end));
       const { event } = read;
       if (event === undefined) throw damaged(path, line + 1, 'it is not an event', inBooks);
       if (event.number !== next) {

@@ -4,8 +4,10 @@ import { type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-e
 import { journaledTables } from './ledger-tables.ts';
 import { insertRestoredRows, journaledRowsOf, removeJournaledRowsOf } from './statements.ts';
 
-/** Rows per event: a line of the journal stays below a megabyte or two. */
-const rowsAtOnce = 500;
+/** Rows that are read at once. */
+const rowsAtOnce = 100;
+/** A line of the journal stays below a few megabytes: messages are long. */
+const bytesAtOnce = 2 * 1024 * 1024;
 
 /**
  * The events that restore every table that the journal writes to its present rows, in order; the last one says that
@@ -14,15 +16,28 @@ const rowsAtOnce = 500;
 export async function* restoringEvents(connection: Connection, first: number): AsyncGenerator<JournalEvent> {
   for (const table of journaledTables) {
     const read = journaledRowsOf(table);
-    for (let from = 0; ; from += rowsAtOnce) {
+    let part: Record<string, string | null>[] = [];
+    let bytes = 0;
+    let isFirst = true;
+    const event = (): JournalEvent => ({
+      event: 'rows_restored',
+      values: { table: table.name, is_first: isFirst, rows: part },
+    });
+    for (let from = 0, isLast = false; !isLast; from += rowsAtOnce) {
       const rows = await connection.rows(read, { max_rows: rowsAtOnce, first_row: from });
-      if (from > 0 && rows.length === 0) break;
-      const texts = rows.map((row) =>
-        Object.fromEntries(Object.entries(row).map(([name, text]) => [name, cell(text)])),
-      );
-      yield { event: 'rows_restored', values: { table: table.name, is_first: from === 0, rows: texts } };
-      if (rows.length < rowsAtOnce) break;
+      isLast = rows.length < rowsAtOnce;
+      for (const row of rows) {
+        const texts = Object.fromEntries(Object.entries(row).map(([name, text]) => [name, cell(text)]));
+        const size = JSON.stringify(texts).length;
+        if (part.length > 0 && bytes + size > bytesAtOnce) {
+          yield event();
+          [part, bytes, isFirst] = [[], 0, false];
+        }
+        part.push(texts);
+        bytes += size;
+      }
     }
+    if (isFirst || part.length > 0) yield event();
   }
   yield { event: 'books_restored', values: { from: first } };
 }

@@ -42,6 +42,8 @@ describe('what to do about a budget that is expected to be exceeded', () => {
   test('says that savings in a budget that is a part of it count', () => {
     const { next } = forecastWords({ ...exampleForecast, unusual: undefined, contains: ['production'] }, forecast);
     expect(next).toMatch(/Budget production is a part of this one: what is saved there counts here too\.$/);
+    const many = { ...exampleForecast, unusual: undefined, contains: ['a', 'b'], containsMore: 2998 };
+    expect(forecastWords(many, forecast).next).toMatch(/Budgets a, b and 2998 more are parts of this one/);
   });
 
   test('says what to do about the part that stays over when what runs away is stopped', () => {

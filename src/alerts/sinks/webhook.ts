@@ -31,7 +31,7 @@ export function webhookBody(message: OutgoingMessage): string {
   );
   free -= bytesOf(alerts);
   const shownSummary = summary === null ? null : summaryWithin(summary, free);
-  const leftAlerts = message.entries.length - alerts.length;
+  const leftAlerts = message.entries.length - alerts.length + (left?.alerts ?? 0);
   const leftBudgets = (summary?.budgets.length ?? 0) - (shownSummary?.budgets.length ?? 0);
   const isAll = left === undefined && leftAlerts === 0 && leftBudgets === 0;
   const counts = { anomalies: 0, impact: '0', resolved: 0, ...left, alerts: leftAlerts, budgets: leftBudgets };
