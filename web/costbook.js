@@ -1,6 +1,9 @@
 // Adds hovering, zooming and clicking to charts that the server has drawn already. Without this file every page still works.
 (() => {
   const own = document.currentScript;
+  // The dashboard may be below a path of its address.
+  const root = new URL('..', own.src).href;
+  const below = (page) => (page.startsWith('/') ? root + page.slice(1) : page);
   const drawings = [...document.querySelectorAll('[data-chart]')];
   const style = getComputedStyle(document.documentElement);
 
@@ -93,7 +96,7 @@
     chart.getZr().on('click', (event) => {
       const page = own ?? pageAt(event);
       own = undefined;
-      if (page) location.href = page;
+      if (page) location.href = below(page);
     });
     chart.getZr().on('mousemove', (event) => {
       if (pageAt(event)) chart.getZr().setCursorStyle('pointer');
@@ -102,7 +105,7 @@
 
   /** Opens a page with other values in its address. */
   function go(link, values) {
-    const url = new URL(link, location.href);
+    const url = new URL(below(link), location.href);
     for (const [name, value] of Object.entries(values)) url.searchParams.set(name, value);
     location.href = url.href;
   }
@@ -201,7 +204,7 @@
   const shown = document.documentElement.dataset.snapshot;
   setInterval(async () => {
     if (document.hidden) return;
-    const answer = await fetch('/api/snapshot', { headers: { accept: 'application/json' } }).catch(() => undefined);
+    const answer = await fetch(`${root}api/snapshot`, { headers: { accept: 'application/json' } }).catch(() => undefined);
     if (!answer?.ok) return;
     const { version } = await answer.json();
     if (version !== shown) document.getElementById('newer').hidden = false;

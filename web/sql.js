@@ -1,6 +1,7 @@
 // Completes names while a person types a query, and remembers the last queries in this browser. Without this file the page
 // still runs queries.
 (() => {
+  const root = new URL('..', document.currentScript.src).href;
   const typed = document.getElementById('q');
   const words = JSON.parse(document.getElementById('completions').textContent);
   const maxShown = 40;
@@ -185,7 +186,7 @@
     localStorage.setItem('queries', JSON.stringify(queries));
     for (const query of queries) {
       const link = document.createElement('a');
-      link.href = `/sql?${new URLSearchParams({ q: query })}`;
+      link.href = `${root}sql?${new URLSearchParams({ q: query })}`;
       link.textContent = query.replace(/\s+/g, ' ');
       history.querySelector('ul').appendChild(document.createElement('li')).append(link);
     }

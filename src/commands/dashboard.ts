@@ -41,7 +41,11 @@ export async function startDashboard(
   probes?: DashboardProbes,
 ): Promise<Dashboard> {
   const { effects, dir, env, signal } = context;
-  const { serve: settings, alerts } = loadConfig({
+  const {
+    serve: settings,
+    alerts,
+    dashboardUrl,
+  } = loadConfig({
     ...{ dir, env, now: effects.now(), requireAccounts: false, requireServe: true },
   });
   await keepConfiguredSecrets({ dir, env, now: effects.now() }, context);
@@ -54,7 +58,7 @@ export async function startDashboard(
   let answerer: Promise<ReturnType<typeof mcpAnswerer>> | undefined;
   const { serveDashboard } = await import('../serve/index.ts');
   return serveDashboard({
-    ...{ dir, host, port, settings, probes },
+    ...{ dir, host, port, settings, dashboardUrl, probes },
     project: alerts.project ?? basename(dir),
     reader: randomUUID(),
     ...{ now: effects.now, log: effects.log, signal },

@@ -8,6 +8,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { compress } from 'hono/compress';
 import { getCookie, setCookie } from 'hono/cookie';
 import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { LocalConfig, ServeSettings } from '../config/index.ts';
 import { type AddressPart, decodePart } from '../dashboard-address.ts';
 import type { Log } from '../effects.ts';
@@ -19,6 +20,7 @@ import { type Access, openAccess, sessionCookie, sessionSeconds } from './access
 import { allocationPage } from './allocation.ts';
 import { anomaliesPage, anomalyPage } from './anomalies.ts';
 import { type Asset, type AssetUrls, loadAssets } from './assets.ts';
+import { linkedBelow, pathBelow, pathOf } from './below-path.ts';
 import { readBooksState } from './books-state.ts';
 import { budgetPage, budgetsPage } from './budgets.ts';
 import { childWork, childWorkMs, type ProjectCommands } from './child-work.ts';
@@ -29,6 +31,7 @@ import { healthPage } from './health.ts';
 import { document, problemDocument, signInDocument } from './layout.ts';
 import { limitedBooks } from './limited-books.ts';
 import { BusyError, openLimiter } from './limiter.ts';
+import type { Markup } from './markup.ts';
 import { monthsPage } from './months.ts';
 import { overviewPage } from './overview.ts';
 import { type Download, menu, type Page, type PagePath, type PageRequest } from './page.ts';
@@ -52,6 +55,8 @@ export interface DashboardOptions {
   readonly host: string;
   readonly port: number;
   readonly settings: ServeSettings;
+  /** The address at which people open the dashboard, which may be below a path of a proxy. */
+  readonly dashboardUrl?: string | undefined;
   /** Marks this process as a reader of the books. */
   readonly reader: string;
   readonly now: () => number;
@@ -136,7 +141,7 @@ const maxHeaderSize = 32_768;
 /** How often connections that say nothing are ended, in milliseconds. */
 const connectionsCheckingInterval = 1000;
 
-type Env = { Variables: { viewer: Viewer; assets: AssetUrls } };
+type Env = { Variables: { viewer: Viewer; assets: AssetUrls; base: string } };
 
 /** Serves the dashboard over HTTP until closed. Throws MachineError if the port is not available. */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
@@ -152,10 +157,12 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const hourly = warmEveryHour(snapshots, project, options);
   const access = openAccess(settings, now);
   const hosts = new Set(settings.hosts);
-  const app = new Hono<Env>();
+  const base = pathOf(options.dashboardUrl);
+  const app = new Hono<Env>({ getPath: ({ url }) => pathBelow(base, url) });
   app.use(secure(hosts, options.mcp !== undefined));
   app.use(async (context, next) => {
     context.set('assets', urls);
+    context.set('base', base);
     await next();
   });
   const { probes } = options;
@@ -170,12 +177,12 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     return context.text('ok\n');
   });
   app.get('/assets/:name', (context) => sendAsset(context, byPath.get(context.req.path)));
-  app.get('/sign-in', (context) => context.html(signInDocument(undefined, urls)));
+  app.get('/sign-in', (context) => show(context, signInDocument(undefined, urls), 200));
   app.post('/sign-in', bodyLimit({ maxSize: maxBodyBytes }), (context) => signIn(context, access, urls));
   app.use(identify(access, settings));
   app.get('/metrics', async (context) => {
     // They name workspaces and what they cost.
-    if (context.get('viewer').scope.kind !== 'all') return say(context, noPage, 404);
+    if (context.get('viewer').scope.kind !== 'all') return say(context, noPage(context), 404);
     context.header('content-type', 'text/plain; version=0.0.4; charset=utf-8');
     return context.body(await (probes?.metrics() ?? metricsText(dir)));
   });
@@ -199,7 +206,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     );
   }
   app.get('/exports', (context) => answerExport(context, dir));
-  app.notFound((context) => say(context, noPage, 404));
+  app.notFound((context) => say(context, noPage(context), 404));
   app.onError((error, context) => answerError(error, context, access, options.log));
   const server = createAdaptorServer({
     fetch: app.fetch,
@@ -288,13 +295,20 @@ function limitersByScope(): <T>(context: Context<Env>, job: () => Promise<T>) =>
   };
 }
 
-const noPage = 'There is no such page. Start at /';
+function noPage(context: Context<Env>): string {
+  return `There is no such page. Start at ${context.get('base')}/`;
+}
+
+/** Sends a page. */
+async function show(context: Context<Env>, page: Markup, status: ContentfulStatusCode): Promise<Response> {
+  return context.html(await linkedBelow(context.get('base'), page), status);
+}
 
 /** Says why there is no page: to people on a small page, to programs as text. */
 function say(context: Context<Env>, words: string, status: 400 | 404 | 500 | 503): Response | Promise<Response> {
   const isPerson = (context.req.header('accept') ?? '').includes('text/html');
   const assets = context.get('assets') as AssetUrls | undefined;
-  if (isPerson && assets !== undefined) return context.html(problemDocument(words, assets), status);
+  if (isPerson && assets !== undefined) return show(context, problemDocument(words, assets), status);
   return context.text(`${words}\n`, status);
 }
 
@@ -388,10 +402,10 @@ function identify(access: Access, { userHeader }: ServeSettings): MiddlewareHand
     });
     if (viewer === undefined) {
       if (access.hasTokens && (context.req.header('accept') ?? '').includes('text/html'))
-        return context.redirect('/sign-in');
+        return context.redirect(`${context.get('base')}/sign-in`);
       context.header('www-authenticate', 'Bearer realm="Costbook"');
       return context.text(
-        'Expected an access token of serve.tokens: "Authorization: Bearer …", or sign in at /sign-in\n',
+        `Expected an access token of serve.tokens: "Authorization: Bearer …", or sign in at ${context.get('base')}/sign-in\n`,
         401,
       );
     }
@@ -418,17 +432,17 @@ async function signIn(context: Context<Env>, access: Access, urls: AssetUrls): P
   const session = access.signIn(typeof token === 'string' ? token.trim() : '');
   if (session === undefined || session === 'wait') {
     const reason = session === 'wait' ? 'Too many wrong tokens. Wait a minute.' : 'This token is not known here.';
-    return context.html(signInDocument(reason, urls), session === 'wait' ? 429 : 401);
+    return show(context, signInDocument(reason, urls), session === 'wait' ? 429 : 401);
   }
   const isSecure = context.req.header('x-forwarded-proto') === 'https';
   setCookie(context, sessionCookie, session, {
-    path: '/',
+    path: context.get('base') || '/',
     httpOnly: true,
     sameSite: 'Strict',
     secure: isSecure,
     maxAge: sessionSeconds,
   });
-  return context.redirect('/', 303);
+  return context.redirect(`${context.get('base')}/`, 303);
 }
 
 async function sendAsset(context: Context<Env>, asset: Asset | undefined): Promise<Response> {
@@ -462,9 +476,9 @@ async function answerPage(
   const { name, scope } = context.get('viewer');
   const isAll = scope.kind === 'all';
   // As if the page did not exist: not even its name is told.
-  if (!isAll && !isScoped) return say(context, noPage, 404);
-  const { searchParams: query, pathname } = new URL(context.req.url);
-  const parts = partsAfter(path, pathname);
+  if (!isAll && !isScoped) return say(context, noPage(context), 404);
+  const { searchParams: query } = new URL(context.req.url);
+  const parts = partsAfter(path, context.req.path);
   if (parts === undefined) return say(context, 'There is no such page: its address is not readable.', 404);
   return withinTime(context, childMs + (options.pageMs ?? usualPageMs), async (signal) => {
     const made = await snapshots.read(
@@ -490,7 +504,7 @@ async function answerPage(
         .filter((each) => pages[each] !== undefined && (isAll || pages[each].isScoped)),
       ...{ version, assets: urls },
     };
-    return context.html(document(page, frame), page.status ?? 200);
+    return show(context, document(page, frame), page.status ?? 200);
   });
 }
 
@@ -541,7 +555,7 @@ async function answerExport(context: Context<Env>, dir: string): Promise<Respons
   const query = new URL(context.req.url).searchParams;
   const isAll = context.get('viewer').scope.kind === 'all';
   const file = isAll ? await openExportFile(dir, query.get('folder') ?? '', query.get('file') ?? '') : undefined;
-  if (file === undefined) return say(context, noPage, 404);
+  if (file === undefined) return say(context, noPage(context), 404);
   context.header('content-type', file.type);
   context.header('content-length', String(file.bytes));
   context.header('content-disposition', `attachment; filename="${file.name}"`);

@@ -364,3 +364,58 @@ describe('a dashboard with access tokens', () => {
     expect(text).not.toMatch(/Secret|hush/);
   });
 });
+
+describe('a dashboard below a path of its address', () => {
+  const headers = { authorization: `Bearer ${tokens.ALL_TOKEN}`, accept: 'text/html' };
+  let below: Served;
+  beforeAll(async () => {
+    const dir = await dashboardProject();
+    await writeFile(join(dir, 'costbook.yaml'), `dashboardUrl: https://tools.example.com/team/costs/\n${guarded}`);
+    below = await serve(dir, [], tokens);
+  });
+
+  /** The addresses in the attributes of a page, without those within it. */
+  function addressesIn(text: string): string[] {
+    const all = [...text.matchAll(/ (?:href|src|action|data-charts)="([^"]*)"/g)].map(([, address = '']) => address);
+    return all.filter((address) => !/^([?#]|$)/.test(address));
+  }
+
+  test('has all its links and files there, whether the proxy leaves the path in requests or not', async () => {
+    const seen = new Set([
+      '/',
+      '/explore?group=resource_name&top=50',
+      '/nowhere',
+      '/sign-in',
+      '/reports',
+      '/sql',
+      '/months',
+    ]);
+    for (const path of seen) {
+      const { text } = await below.get(path, headers);
+      expect((await below.get(`/team/costs${path}`, headers)).text).toBe(text);
+      const addresses = addressesIn(text);
+      expect(addresses.length).toBeGreaterThan(2);
+      for (const address of addresses) expect(address).toMatch(/^\/team\/costs\//);
+      // Names of others are texts, and no links.
+      expect(text.includes('onerror=alert(1)&gt;')).toBe(path.startsWith('/explore') || path === '/');
+      const assets = addresses.filter((address) => address.includes('/assets/'));
+      for (const asset of assets) expect((await below.get(asset)).status).toBe(200);
+      const resource = addresses.find((address) => address.includes('/resource/'));
+      if (resource !== undefined) expect((await below.get(resource, headers)).status).toBe(200);
+    }
+  });
+
+  test('signs people in there', async () => {
+    expect((await below.get('/team/costs', headers)).status).toBe(200);
+    expect((await below.get('/team/costs/', { accept: 'text/html' })).headers.get('location')).toBe(
+      '/team/costs/sign-in',
+    );
+    const answer = await fetch(`${below.url}/team/costs/sign-in`, {
+      ...{ method: 'POST', redirect: 'manual', body: new URLSearchParams({ token: tokens.ALL_TOKEN }) },
+    });
+    expect(answer.headers.get('location')).toBe('/team/costs/');
+    expect(answer.headers.get('set-cookie')).toContain('Path=/team/costs;');
+    const program = await below.get('/nowhere', { authorization: headers.authorization });
+    expect(program.text).toBe('There is no such page. Start at /team/costs/\n');
+  });
+});
