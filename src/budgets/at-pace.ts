@@ -5,7 +5,7 @@ import type { Budget } from './budget.ts';
 import type { ScopeHistory } from './forecast-histories.ts';
 import { withGoingOn } from './going-on.ts';
 import type { KnownAnomaly } from './known-anomalies.ts';
-import { type PaceForecast, toTrillionths } from './period-forecast.ts';
+import { oddSteps, type PaceForecast, toTrillionths } from './period-forecast.ts';
 import { costsOf } from './spend.ts';
 
 /** What is known of a budget's running period without a forecast. */
@@ -35,7 +35,8 @@ export async function forecastAtPace(
   // Accounts whose books began earlier have costs before these hours.
   const [cost] = hours.start === period.start ? [] : await costsOf(connection, [{ budget, ...hours }], cache);
   const whole = hours.start === period.start ? spent : (cost?.total ?? 0n);
-  const known: KnownSpend = { ...hours, spent: usualPart(whole, hours, history.unusual) };
+  const usual = usualPart(whole, hours, history.unusual) - oddPart(history.steps, hours);
+  const known: KnownSpend = { ...hours, spent: whole > 0n && usual < 0n ? 0n : usual };
   const atEnd = spent + costAtPace(known, period.end - hours.end);
   return withGoingOn({ mean: atEnd, path: [], known }, history.unusual, {
     ...{ since: hours.start, completeThrough, end: period.end },
@@ -73,6 +74,16 @@ function usualPart(whole: bigint, hours: Window, unusual: readonly KnownAnomaly[
     const until = Math.min(hours.end, goingOn?.until ?? hours.end);
     return sum + inHours + ((goingOn?.daily ?? 0) * Math.max(0, until - since)) / dayMs;
   }, 0);
-  const usual = whole - toTrillionths(extra);
-  return whole > 0n && usual < 0n ? 0n : usual;
+  return whole - toTrillionths(extra);
+}
+
+/** What odd days or hours add to the cost of known hours: they are spent, but they are no pace. */
+function oddPart({ start, stepHours, values }: ScopeHistory['steps'], hours: Window): bigint {
+  const stepMs = stepHours * hourMs;
+  let extra = 0;
+  for (const [index, excess] of oddSteps(values, stepHours)) {
+    const at = start + index * stepMs;
+    if (at + stepMs > hours.start && at < hours.end) extra += excess;
+  }
+  return toTrillionths(extra);
 }

@@ -17,7 +17,7 @@ import { type AnomalyShares, anomaliesIn, isOfResources, partInBudget } from './
 import type { Budget } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';
 import { type AnomaliesKnown, anomaliesLeftOut, type KnownAnomaly } from './known-anomalies.ts';
-import { historyDays, type Steps, stepHoursOf } from './period-forecast.ts';
+import { historyDays, oddSteps, type Steps, stepHoursOf } from './period-forecast.ts';
 import { earliest, scopeForSql, scopesForSql } from './spend.ts';
 import { fromBooks } from './usage-unit.ts';
 import {
@@ -286,16 +286,21 @@ function historyFrom(
   }
   const levels = leftOut.flatMap(({ anomalies }) => anomalies.filter(({ newLevel }) => newLevel !== undefined));
   const usual = atLevels(withoutUnusual(own, leftOut), levels, { hours, stepHours });
-  const [values, usualValues] = [valuesOf(own), valuesOf(usual)];
+  const [ownValues, usualValues] = [valuesOf(own), valuesOf(usual)];
   // If all of it is unusual, nothing else says what it will cost.
   const isUsual = leftOut.length > 0 && usualValues.some((value) => value !== 0);
-  const recent = (isUsual ? usual : own).filter(({ start: at }) => at < end && at >= end - usualDays * dayMs);
+  const values = isUsual ? usualValues : ownValues;
+  // One charge in the first hours of a day does not make the other days begin so.
+  const odd = oddSteps(values, stepHours);
+  const recent = (isUsual ? usual : own).filter(
+    ({ start: at }) => at < end && at >= end - usualDays * dayMs && !odd.has(Math.round((at - start) / stepMs)),
+  );
   const beginning = { hours, share: hours === 0 ? 0 : shareOfFirst(recent, hours / stepHours) };
   const unusual = leftOut.flatMap(({ anomalies }) => anomalies);
   return {
     scope,
-    steps: { start, end, stepHours, values: isUsual ? usualValues : values, beginning },
-    values,
+    steps: { start, end, stepHours, values, beginning },
+    values: ownValues,
     anomalies: isUsual ? unusual : [],
     unusual,
     spentFrom: (since) => own.reduce((sum, { start: at, cost }) => (at >= since ? sum + cost : sum), 0n),

@@ -1,4 +1,11 @@
-import type { Backtest, CostHistory, Forecast, ForecastOptions } from '../forecast/index.ts';
+import {
+  type Backtest,
+  type CostHistory,
+  type Forecast,
+  type ForecastOptions,
+  oddAsked,
+  oddRuns,
+} from '../forecast/index.ts';
 import { usdDecimals } from '../money.ts';
 import type { Holidays } from '../month-days.ts';
 import type { KnownSpend } from '../outlook/index.ts';
@@ -27,6 +34,20 @@ export interface Steps extends Window {
     /** The share of a day's cost that usually falls into these hours: 0 to 1. */
     readonly share: number;
   };
+}
+
+/** The steps of a history that say nothing of others, and what each differs from its usual cost. Pure. */
+export function oddSteps(values: readonly number[], stepHours: 1 | 24): ReadonlyMap<number, number> {
+  const runs = oddRuns(
+    values,
+    values.map(() => true),
+    oddAsked(stepHours * hourMs, stepHours === 24 ? 7 : 24),
+  );
+  return new Map(
+    runs.flatMap(({ first, length, excess }) =>
+      Array.from({ length }, (_, index) => [first + index, excess / length] as const),
+    ),
+  );
 }
 
 /** A period, and what is known when its rest is forecast. */
@@ -135,7 +156,9 @@ export async function forecastPeriod(
   const done = steps.beginning.share * firstPoint.mean;
   // The interval of a sum grows roughly with the square root of its uncertain part.
   const left = Math.sqrt(Math.max(0, horizon - steps.beginning.share) / horizon);
-  const at = (more: number) => spent + toTrillionths(nonNegative ? Math.max(0, more) : more);
+  // A single credit is no reason to expect more of them.
+  const staysPositive = nonNegative || forecast.cumulative.every(({ lower }) => lower >= 0);
+  const at = (more: number) => spent + toTrillionths(staysPositive ? Math.max(0, more) : more);
   const rest = whole.mean - done;
   return {
     kind: 'forecast',

@@ -1,12 +1,13 @@
 import { UsageError } from '../errors.ts';
 import type { Holidays } from '../month-days.ts';
 import { dayMs, floorDay, type Instant, zoneOf } from '../time.ts';
-import { effectWords, withCalendar, withoutCalendar } from './calendar.ts';
+import { type CalendarEffect, effectWords, withCalendar, withoutCalendar } from './calendar.ts';
 import { type ChangePoint, findChangePoint, rangesAfterChangePoint } from './change-point.ts';
 import { tryModels } from './choose-model.ts';
 import { byLocalTime } from './local-hours.ts';
 import { marginsFor } from './margins.ts';
 import { pastOf, type Transform } from './models.ts';
+import { type OddRun, oddAsked, oddRuns, recurringOf, withoutRuns, withRecurring } from './odd-steps.ts';
 import { type Range, rangesAround } from './ranges.ts';
 import { type Backtest, backtestOf } from './scores.ts';
 import { type Prepared, prepare } from './series.ts';
@@ -98,6 +99,7 @@ export async function forecastSeries(
     seasons,
     level,
     nonNegative,
+    stepMs,
     // The day in which most of the first step is: days of a zone begin at another hour.
     firstDay: stepMs === dayMs ? floorDay(Date.parse(start) + zone.offsetAt(Date.parse(start)) + dayMs / 2) : undefined,
     holidays: options.holidays ?? new Set(),
@@ -115,6 +117,8 @@ interface Asked {
   readonly seasons: readonly number[];
   readonly level: number;
   readonly nonNegative: boolean;
+  /** The length of a step; undefined for months. */
+  readonly stepMs: number | undefined;
   /** The first day of a series of days. */
   readonly firstDay: Instant | undefined;
   readonly holidays: Holidays;
@@ -123,7 +127,7 @@ interface Asked {
 }
 
 async function forecastValues(asked: Asked): Promise<Forecast> {
-  const { horizon, seasons: known, level, nonNegative, firstDay, holidays, instantAt } = asked;
+  const { horizon, seasons: known, level, firstDay, holidays, instantAt } = asked;
   const { length } = asked.values;
   const given = prepare(asked.values, known[0] ?? 1);
   if (given.known > 0 && isStill(given, known[0])) {
@@ -135,10 +139,11 @@ async function forecastValues(asked: Asked): Promise<Forecast> {
   if (reason !== undefined) return { kind: 'none', reason };
 
   const from = firstDay === undefined ? undefined : firstDay + given.skipped * dayMs;
-  const { values, effects } =
-    from === undefined ? { ...given, effects: [] } : withoutCalendar(given.values, given.isKnown, from, holidays);
-  const series = { ...given, values };
+  const { series, effects, odd } = ordinary(given, known[0], from, asked);
+  const { values } = series;
   const seasons = known.filter((season) => values.length >= 2 * season);
+  // One credit does not make the rest of a series negative.
+  const nonNegative = asked.nonNegative || (odd.length > 0 && values.every((value) => value >= 0));
   const floor = nonNegative ? 0 : Number.NEGATIVE_INFINITY;
   const past = pastOf(values, values.length, seasons, nonNegative);
   const tried = await tryModels(series, past, horizon, seasons, floor);
@@ -152,12 +157,16 @@ async function forecastValues(asked: Asked): Promise<Forecast> {
       return `the pattern moved ${Math.abs(by)} ${Math.abs(by) === 1 ? 'step' : 'steps'} ${direction} at ${instantAt(length - back)}; the forecast follows it`;
     }),
     ...(changePoint === undefined ? [] : [noteOf(changePoint)]),
+    ...notesOfOdd(odd, (index) => instantAt(given.skipped + index)),
     ...effects.map((effect) => effectWords(effect, series.scale)),
   ];
-  const ranges =
+  const ordinaryRanges =
     changePoint === undefined
       ? rangesAround(chosen.path, margins, floor, series.scale)
       : rangesAfterChangePoint(changePoint, margins, { scale: series.scale, level });
+  const ranges = withRecurring(ordinaryRanges, recurringOf(odd, given.known), {
+    ...{ level, scale: series.scale, floor: asked.nonNegative ? 0 : Number.NEGATIVE_INFINITY },
+  });
   const start = from === undefined ? undefined : from + values.length * dayMs;
   return {
     kind: 'forecast',
@@ -172,6 +181,38 @@ async function forecastValues(asked: Asked): Promise<Forecast> {
     from: instantAt(length - past.values.length),
     through: instantAt(length),
   };
+}
+
+/** A series without what its calendar and odd events change. */
+function ordinary(
+  given: Prepared,
+  season: number | undefined,
+  from: Instant | undefined,
+  { stepMs, holidays }: Asked,
+): { readonly series: Prepared; readonly effects: readonly CalendarEffect[]; readonly odd: readonly OddRun[] } {
+  const asked = oddAsked(stepMs, season ?? 1);
+  // A single one would hide what the calendar does; what comes every month is the calendar's.
+  const single = oddRuns(given.values, given.isKnown, asked).filter(({ isSingle }) => isSingle);
+  const first = withoutRuns(given, single, asked.season);
+  const { values, effects } =
+    from === undefined ? { ...first, effects: [] } : withoutCalendar(first.values, first.isKnown, from, holidays);
+  const left = oddRuns(values, first.isKnown, asked);
+  return { series: withoutRuns({ ...first, values }, left, asked.season), effects, odd: [...single, ...left] };
+}
+
+/** Notes name so many odd events. */
+const mostOddNamed = 3;
+
+function notesOfOdd(odd: readonly OddRun[], instantAt: (index: number) => string): string[] {
+  return [true, false].flatMap((isOne) => {
+    const own = odd.filter(({ isSingle }) => isSingle === isOne);
+    if (own.length === 0) return [];
+    const named = own.slice(-mostOddNamed).map(({ first }) => instantAt(first));
+    const times = `${named.join(', ')}${own.length === named.length ? '' : ` and ${own.length - named.length} earlier`}`;
+    return isOne
+      ? [`the forecast leaves out what was unlike all other steps: ${times}`]
+      : [`unusual steps that came back at no fixed time count by how often they came: ${times}`];
+  });
 }
 
 function noteOf({ steps, factor }: ChangePoint): string {

@@ -6,6 +6,7 @@ export {
   forecastSeries,
   type SeriesForecast,
 } from './forecast.ts';
+export { oddAsked, oddRuns } from './odd-steps.ts';
 export type { Range } from './ranges.ts';
 export { type GivenSeries, readSeriesFile } from './read-series.ts';
 export type { Backtest } from './scores.ts';

@@ -101,6 +101,17 @@ describe('a forecast', () => {
     expect((await centsOf('2026-10-01', given))[3]).toBeGreaterThan(6300);
   });
 
+  test.each([
+    ['a charge', 50],
+    ['a credit', -50],
+  ])('does not forecast %s of one day again, also before the first alert', async (_, by) => {
+    const usual = await centsOf('2026-10-01', books('2026-10-01'));
+    const first = (given: Given): Given => ({ ...given, anomaly_evaluations: [] });
+    // In the first hour of its day: the other days do not begin so.
+    expect(await centsOf('2026-10-01', first(books('2026-10-01', [by], {}, 0)))).toEqual(usual);
+    expect((await centsOf('2026-09-28', first(books('2026-09-28', [by]))))[2]).toBe(6000 + by * 100);
+  });
+
   test('leaves the spend of its period as it is, and names what it did not learn from', async () => {
     const given = { ...books('2026-09-28', nineDays), anomalies: [anomaly(nineDays, over)] };
     const [made] = await forecasts('2026-09-28', given);
