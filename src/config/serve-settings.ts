@@ -24,6 +24,8 @@ export interface ServeToken {
 export const serveTokenKeys = ['token', 'workspaces', 'owner'] as const;
 
 const shortestToken = 20;
+/** A token that a program drew has more; a word or a key held down has less. */
+const fewestCharacters = 10;
 const expected = 'tokens by name, such as finance: { token: "$' + '{DASHBOARD_TOKEN}" }';
 
 /** Reads the keys of `serve`; mistakes are reported. */
@@ -89,9 +91,10 @@ function listOf(
 /** The value is never quoted: it is a secret. */
 const parseServeToken: Parse<string> = (value) => {
   const text = parseText(value, 1024);
-  if (text.length < shortestToken || !/^[\x21-\x7e]+$/.test(text)) {
+  if (text.length < shortestToken || !/^[\x21-\x7e]+$/.test(text) || new Set(text).size < fewestCharacters) {
     throw new UsageError(
-      `found a token that is short or has spaces, expected at least ${shortestToken} printable characters, such as the output of "openssl rand -hex 24"`,
+      `found a token that is short, has spaces or is easy to guess, expected at least ${shortestToken} printable characters, ` +
+        `${fewestCharacters} of them different, such as the output of "openssl rand -hex 24"`,
     );
   }
   return text;
@@ -99,7 +102,8 @@ const parseServeToken: Parse<string> = (value) => {
 
 const parseHostHeader: Parse<string> = (value) => {
   const text = parseText(value, 260);
-  if (/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?$/.test(text)) return text.toLowerCase();
+  if (/^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?$/.test(text))
+    return text.toLowerCase();
   throw new UsageError(
     `found ${quoted(text)}, expected a host name such as costs.example.com or costs.example.com:8443`,
   );

@@ -58,7 +58,7 @@ export async function rowsInBooks({ dir, sql, maxRows }: RowsAsked, { reader, si
   try {
     const { connection } = books;
     const { completeThrough, settledThrough } = await completenessOf(connection);
-    const result = countRows(await connection.query(sql), maxRows);
+    const result = countRows(await connection.query(sql, { hidesPlaces: true }), maxRows);
     const rows: Record<string, unknown>[] = [];
     let bytes = 0;
     for await (const chunk of jsonRows(result)) {

@@ -9,7 +9,7 @@ export const sessionSeconds = 12 * 3600;
 /** Sessions of one token; its oldest one ends when there are more. */
 const maxSessionsPerToken = 1000;
 /**
- * Wrong tokens that are answered in a minute, from everybody together. A right one is always let in: whoever guesses must
+ * Wrong tokens that are answered in a minute, from everybody together, in the form and in requests. A right one is always let in: whoever guesses must
  * not lock others out, and a token of 20 characters cannot be guessed.
  */
 const maxWrongPerMinute = 20;
@@ -27,8 +27,8 @@ export interface Access {
   readonly isGuarded: boolean;
   /** Whether a person can sign in with a token. */
   readonly hasTokens: boolean;
-  /** Who asks; undefined if they may not come in. */
-  viewerOf(credentials: Credentials): Viewer | undefined;
+  /** Who asks; undefined if they may not come in, `wait` after too many wrong tokens. */
+  viewerOf(credentials: Credentials): Viewer | 'wait' | undefined;
   /** Starts a session for a token; undefined if the token is wrong, `wait` after too many wrong ones. */
   signIn(token: string): string | 'wait' | undefined;
 }
@@ -74,7 +74,7 @@ export function openAccess({ tokens, userHeader }: ServeSettings, now: () => num
       if (!isGuarded) return { name: undefined, scope: { kind: 'all' } };
       if (userHeader !== undefined && user !== undefined && user !== '') return { name: user, scope: { kind: 'all' } };
       const bearer = /^Bearer ([\x21-\x7e]{1,1024})$/i.exec(authorization ?? '')?.[1];
-      if (bearer !== undefined) return viewerOfToken(bearer);
+      if (bearer !== undefined) return viewerOfToken(bearer) ?? countWrong();
       const found = session === undefined ? undefined : sessions.get(session);
       return found !== undefined && found.until > now() ? found.viewer : undefined;
     },

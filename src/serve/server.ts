@@ -33,6 +33,7 @@ import { limitedBooks } from './limited-books.ts';
 import { BusyError, openLimiter } from './limiter.ts';
 import type { Markup } from './markup.ts';
 import { monthsPage } from './months.ts';
+import { isEncrypted, isForeign, type RequestOrigin } from './origin.ts';
 import { overviewPage } from './overview.ts';
 import { type Download, menu, type Page, type PagePath, type PageRequest } from './page.ts';
 import type { Project } from './project.ts';
@@ -86,7 +87,8 @@ const securityHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
+  // Without a referrer, browsers hide the origin of our own forms too.
+  'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
 };
@@ -157,6 +159,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const hourly = warmEveryHour(snapshots, project, options);
   const access = openAccess(settings, now);
   const hosts = new Set(settings.hosts);
+  if (options.dashboardUrl !== undefined) hosts.add(new URL(options.dashboardUrl).host);
   const base = pathOf(options.dashboardUrl);
   const app = new Hono<Env>({ getPath: ({ url }) => pathBelow(base, url) });
   app.use(secure(hosts, options.mcp !== undefined));
@@ -178,7 +181,9 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   });
   app.get('/assets/:name', (context) => sendAsset(context, byPath.get(context.req.path)));
   app.get('/sign-in', (context) => show(context, signInDocument(undefined, urls), 200));
-  app.post('/sign-in', bodyLimit({ maxSize: maxBodyBytes }), (context) => signIn(context, access, urls));
+  app.post('/sign-in', bodyLimit({ maxSize: maxBodyBytes }), (context) =>
+    signIn(context, { access, urls, hosts, address: options.dashboardUrl }),
+  );
   app.use(identify(access, settings));
   app.get('/metrics', async (context) => {
     // They name workspaces and what they cost.
@@ -226,7 +231,8 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   }
   const { address, port: real, family } = server.address() as AddressInfo;
   const shown = family === 'IPv6' ? `[${address}]` : address;
-  for (const name of [`${shown}:${real}`, `localhost:${real}`]) hosts.add(name);
+  // A proxy on this machine may ask by the address of its loopback.
+  for (const name of [shown, 'localhost', '127.0.0.1', '[::1]']) hosts.add(`${name}:${real}`);
   return {
     url: `http://${shown}:${real}`,
     async close() {
@@ -400,6 +406,7 @@ function identify(access: Access, { userHeader }: ServeSettings): MiddlewareHand
       session: getCookie(context, sessionCookie),
       user: userHeader === undefined ? undefined : context.req.header(userHeader),
     });
+    if (viewer === 'wait') return context.text(`${tooManyWrong}\n`, 429);
     if (viewer === undefined) {
       if (access.hasTokens && (context.req.header('accept') ?? '').includes('text/html'))
         return context.redirect(`${context.get('base')}/sign-in`);
@@ -415,31 +422,42 @@ function identify(access: Access, { userHeader }: ServeSettings): MiddlewareHand
   };
 }
 
-/** Whether a page of another site sent the request. */
-function isForeign(context: Context<Env>): boolean {
-  const site = context.req.header('sec-fetch-site');
-  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
-  const origin = context.req.header('origin');
-  if (origin === undefined) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== context.req.header('host');
+const tooManyWrong = 'Too many wrong tokens. Wait a minute.';
+
+/** What signing in needs. */
+interface SignInOptions {
+  readonly access: Access;
+  readonly urls: AssetUrls;
+  /** The names of this server. */
+  readonly hosts: ReadonlySet<string>;
+  readonly address: string | undefined;
 }
 
-async function signIn(context: Context<Env>, access: Access, urls: AssetUrls): Promise<Response> {
-  if (isForeign(context)) return context.text('Expected a request of the page of this server itself.\n', 403);
+function originOf({ req }: Context<Env>): RequestOrigin {
+  return {
+    fetchSite: req.header('sec-fetch-site'),
+    origin: req.header('origin'),
+    host: req.header('host')?.toLowerCase(),
+    forwardedProto: req.header('x-forwarded-proto'),
+  };
+}
+
+async function signIn(context: Context<Env>, { access, urls, hosts, address }: SignInOptions): Promise<Response> {
+  const origin = originOf(context);
+  if (isForeign(origin, hosts)) return context.text('Expected a request of the page of this server itself.\n', 403);
   const body = await context.req.parseBody().catch(() => undefined);
   if (body === undefined) return context.text('Expected the fields of a form.\n', 400);
   const { token } = body;
   const session = access.signIn(typeof token === 'string' ? token.trim() : '');
   if (session === undefined || session === 'wait') {
-    const reason = session === 'wait' ? 'Too many wrong tokens. Wait a minute.' : 'This token is not known here.';
+    const reason = session === 'wait' ? tooManyWrong : 'This token is not known here.';
     return show(context, signInDocument(reason, urls), session === 'wait' ? 429 : 401);
   }
-  const isSecure = context.req.header('x-forwarded-proto') === 'https';
   setCookie(context, sessionCookie, session, {
     path: context.get('base') || '/',
     httpOnly: true,
     sameSite: 'Strict',
-    secure: isSecure,
+    secure: isEncrypted(origin, address),
     maxAge: sessionSeconds,
   });
   return context.redirect(`${context.get('base')}/`, 303);

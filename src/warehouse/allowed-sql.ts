@@ -1,7 +1,7 @@
 import type { DuckDBConnection, DuckDBExtractedStatements, DuckDBPreparedStatement } from '@duckdb/node-api';
 import { CostbookError, messageOf, UsageError } from '../errors.ts';
 import { expectAnswering, expectAnsweringWords } from './answering-functions.ts';
-import type { AdmittedQuery } from './connection.ts';
+import type { AdmitOptions, AdmittedQuery } from './connection.ts';
 import { StatementType } from './duckdb.ts';
 import type { Fail } from './duckdb-errors.ts';
 import { fromBracketed, fromSource, makePivoted, pivotedTable, queryFunction } from './statements.ts';
@@ -21,7 +21,11 @@ interface Select {
 }
 
 /** Admits a typed text; see `Connection.admit`. */
-export async function admitTyped(admitting: Admitting, typed: string, withParameters: boolean): Promise<AdmittedQuery> {
+export async function admitTyped(
+  admitting: Admitting,
+  typed: string,
+  { withParameters = false, hidesPlaces = false }: AdmitOptions,
+): Promise<AdmittedQuery> {
   const [, explain, explained] =
     explaining.exec(typed.slice(typed.length - withoutLeadingComments(typed).length)) ?? [];
   const { text, statements } = await selectIn(admitting, explained ?? typed);
@@ -29,10 +33,10 @@ export async function admitTyped(admitting: Admitting, typed: string, withParame
     if (withParameters) throw new UsageError('PIVOT needs a list of values here: … on name in (…)');
     if (explain !== undefined)
       throw new UsageError('EXPLAIN does not support PIVOT without a list of values; add IN (…)');
-    await expectAnsweringWords(admitting.connection, admitting.fail, text);
+    await expectAnsweringWords(admitting.connection, admitting.fail, text, hidesPlaces);
     return pivoted(admitting, text, statements);
   }
-  await expectSelect(admitting, { text, statements }, withParameters);
+  await expectSelect(admitting, { text, statements }, { withParameters, hidesPlaces });
   // As a text literal: DuckDB reads it as one SELECT with any brackets and comments in it.
   const source = queryFunction(text);
   return explain === undefined
@@ -66,10 +70,10 @@ async function parsed(connection: DuckDBConnection, sql: string): Promise<DuckDB
 async function expectSelect(
   { connection, fail }: Admitting,
   { text, statements }: Select,
-  withParameters: boolean,
+  { withParameters, hidesPlaces }: Required<AdmitOptions>,
 ): Promise<void> {
   // Preparing binds, and binding runs what is computed in the place of a text.
-  await expectAnswering(connection, fail, text, () => refused(firstWord(text)));
+  await expectAnswering(connection, fail, text, { another: () => refused(firstWord(text)), hidesPlaces });
   const statement = await statements.prepare(0).catch(fail);
   try {
     if (statement.statementType !== StatementType.SELECT) throw refused(firstWord(text));

@@ -26,6 +26,12 @@ const answering = new Set(
 /** Functions of one row that do more than answer. */
 const acting = new Set(['write_log', 'json_serialize_plan']);
 
+/** Functions, and views over them, that name folders of this machine: whoever asks from elsewhere learns nothing of it. */
+const placing = new Set(
+  `current_setting duckdb_databases duckdb_extensions duckdb_external_file_cache duckdb_profiling_settings duckdb_settings
+  duckdb_temporary_files pg_settings pragma_database_list`.split(/\s+/),
+);
+
 /** Functions that run the text in their argument. They may run only what can be read before: a literal. */
 const running = new Set(['query', 'query_table']);
 
@@ -38,7 +44,7 @@ export async function expectAnswering(
   connection: DuckDBConnection,
   fail: Fail,
   text: string,
-  another: () => Error,
+  { another, hidesPlaces }: { readonly another: () => Error; readonly hidesPlaces: boolean },
 ): Promise<void> {
   const waiting = [text];
   const seen = new Set<string>();
@@ -54,11 +60,16 @@ export async function expectAnswering(
     walk(node, (one) => {
       if (one.type === 'TABLE_FUNCTION') calls.push((one['function'] ?? {}) as Tree);
       else if (one.class === 'FUNCTION' && acting.has(nameOf(one))) throw refusedFunction(nameOf(one));
+      if (hidesPlaces && placing.has(relationOf(one))) throw placingName(relationOf(one));
     });
     for (const call of calls) {
       const name = nameOf(call);
       if (!answering.has(name)) throw await unlisted(connection, fail, name);
-      if (running.has(name)) waiting.push(...textsRunBy(name, call));
+      if (!running.has(name)) continue;
+      const texts = textsRunBy(name, call);
+      if (name === 'query') waiting.push(...texts);
+      const named = hidesPlaces ? wordsIn(texts.join(' ')).find((word) => placing.has(word)) : undefined;
+      if (named !== undefined) throw placingName(named);
     }
   }
 }
@@ -74,13 +85,17 @@ async function tableFunctions(connection: DuckDBConnection, fail: Fail): Promise
   return new Set(reader.getRowsJson().map(([name]) => String(name)));
 }
 
+function wordsIn(text: string): readonly string[] {
+  return text.toLowerCase().match(/[a-z0-9_]+/g) ?? [];
+}
+
 /** The texts that a function runs. Throws UsageError for a computed one. */
 function textsRunBy(name: string, call: Tree): readonly string[] {
   const literals = literalsIn(call['children']);
   if (literals === undefined) {
     throw new UsageError(`${name}() is refused with a computed text: write the text into it as a literal`);
   }
-  return name === 'query' ? literals : [];
+  return literals;
 }
 
 /** The literals of arguments, also in a list; undefined if one is computed. */
@@ -103,6 +118,13 @@ function isTruthValue(argument: Tree): boolean {
   return argument.class === 'CAST' && kind?.['id'] === 'BOOLEAN' && child?.class === 'CONSTANT';
 }
 
+/** What a node calls or reads: a function, a view, or what SHOW describes. */
+function relationOf(node: Tree): string {
+  const called = node['function'] as Tree | undefined;
+  const own = node.class === 'FUNCTION' ? node : (called ?? {});
+  return nameOf(own) || String(node['table_name'] ?? '').toLowerCase();
+}
+
 /** A function's name as DuckDB compares names. */
 function nameOf(called: Tree): string {
   return String(called['function_name'] ?? '').toLowerCase();
@@ -112,9 +134,15 @@ function nameOf(called: Tree): string {
  * As `expectAnswering`, for a PIVOT whose columns are values: DuckDB splits it into statements and shows no tree. No word
  * in it may be the name of a function that acts, or that runs a text; names are written as they are.
  */
-export async function expectAnsweringWords(connection: DuckDBConnection, fail: Fail, text: string): Promise<void> {
+export async function expectAnsweringWords(
+  connection: DuckDBConnection,
+  fail: Fail,
+  text: string,
+  hidesPlaces: boolean,
+): Promise<void> {
   const known = await tableFunctions(connection, fail);
-  for (const [word] of text.toLowerCase().matchAll(/[a-z0-9_]+/g)) {
+  for (const word of wordsIn(text)) {
+    if (hidesPlaces && placing.has(word)) throw placingName(word);
     if (acting.has(word) || running.has(word) || (known.has(word) && !answering.has(word))) {
       throw refusedFunction(word, ' in a PIVOT without a list of values');
     }
@@ -127,6 +155,12 @@ async function unlisted(connection: DuckDBConnection, fail: Fail, name: string):
   const near = nearest(name, [...answering]);
   return new UsageError(
     `there is no function ${name}() after FROM${near === undefined ? '' : ` (did you mean "${near}"?)`}`,
+  );
+}
+
+function placingName(name: string): UsageError {
+  return new UsageError(
+    `${name} is refused here: it names folders of the machine with the books. Use "costbook sql" there`,
   );
 }
 

@@ -51,12 +51,12 @@ export interface Connection {
    * As `stream`, for SQL that a person typed: one SELECT. Errors in it are UsageErrors in DuckDB's words. SQL of the program
    * itself needs no admission, for which DuckDB would plan it once more.
    */
-  query(sql: string, options?: { readonly isOurs: boolean }): Promise<SqlResult>;
+  query(sql: string, options?: { readonly isOurs?: boolean } & Pick<AdmitOptions, 'hidesPlaces'>): Promise<SqlResult>;
   /**
    * Admits SQL that a person typed and returns how to run it: one SELECT, EXPLAIN of one SELECT, or a PIVOT. DuckDB's
    * parser decides, never a pattern. Throws UsageError for everything else, before anything is prepared or run.
    */
-  admit(sql: string, options?: { readonly withParameters: boolean }): Promise<AdmittedQuery>;
+  admit(sql: string, options?: AdmitOptions): Promise<AdmittedQuery>;
   /**
    * Runs `work`, whose statements this signal interrupts instead of the connection's own: one `work` at a time. Resolves only
    * when no statement of it is running any longer.
@@ -85,6 +85,13 @@ export interface PointColumns {
   readonly second: Int32Array;
   readonly third: { readonly values: BigInt64Array; readonly scale: number };
   readonly fourth: { readonly values: BigInt64Array; readonly scale: number };
+}
+
+/** What SQL that a person typed may be, besides one SELECT. */
+export interface AdmitOptions {
+  readonly withParameters?: boolean;
+  /** Refuses what names folders of this machine: for people and agents who ask from elsewhere. */
+  readonly hidesPlaces?: boolean;
 }
 
 /** SQL that a person typed, in the forms in which it can run. */

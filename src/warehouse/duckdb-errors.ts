@@ -53,8 +53,8 @@ export function asOurError(
     }
     if (/^Out of Memory Error/.test(message)) {
       throw new MachineError(
-        `this needs more than the ${memoryMb} MB of memory, and the disk space below ${dirname(file)}, that one ` +
-          `command may use. Query less at once (fewer rows or columns, sums instead of rows), or free memory and disk ` +
+        `this needs more than the ${memoryMb} MB of memory, and the disk space beside the books, that one command ` +
+          `may use. Query less at once (fewer rows or columns, sums instead of rows), or free memory and disk ` +
           `(${firstLine})`,
         { cause: error, code: 'out_of_memory' },
       );

@@ -2,6 +2,7 @@ import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@du
 import { admitTyped } from './allowed-sql.ts';
 import { Appenders } from './appenders.ts';
 import {
+  type AdmitOptions,
   type AdmittedQuery,
   type Connection,
   type LazyViews,
@@ -100,8 +101,11 @@ export class Session implements Connection {
     });
   }
 
-  async query(typed: string, { isOurs = false } = {}): Promise<SqlResult> {
-    const sql = isOurs ? typed : (await this.admit(typed)).sql;
+  async query(
+    typed: string,
+    { isOurs = false, ...options }: { readonly isOurs?: boolean } & AdmitOptions = {},
+  ): Promise<SqlResult> {
+    const sql = isOurs ? typed : (await this.admit(typed, options)).sql;
     try {
       const { columns, chunks } = await this.stream(sql);
       return { columns, chunks: typedChunks(chunks) };
@@ -110,7 +114,7 @@ export class Session implements Connection {
     }
   }
 
-  async admit(sql: string, options = { withParameters: false }): Promise<AdmittedQuery> {
+  async admit(sql: string, options: AdmitOptions = {}): Promise<AdmittedQuery> {
     const { fail } = this.#options;
     const admitting = {
       connection: this.#connection,
@@ -118,7 +122,7 @@ export class Session implements Connection {
       unsealed: (work: () => Promise<void>) => this.#unsealed(work),
     };
     try {
-      return await this.#statementInTurn(undefined, () => admitTyped(admitting, sql, options.withParameters));
+      return await this.#statementInTurn(undefined, () => admitTyped(admitting, sql, options));
     } catch (error) {
       throw asTyped(error);
     }

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { shipped } from '../places.ts';
@@ -103,8 +103,8 @@ async function readOwn(name: string, path: string): Promise<SqlFile> {
 async function readSqlFile(name: string, path: string): Promise<SqlFile> {
   const problems: string[] = [];
   if (!path.endsWith('.sql')) problems.push(`${path}: expected the ending .sql; rename the file`);
-  const read = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    problems.push(`${path}: cannot be read (${error.code}); expected an SQL file`);
+  const read = await readRegular(path).catch((error: NodeJS.ErrnoException) => {
+    problems.push(`${path}: cannot be read (${error.code ?? error.message}); expected an SQL file`);
     return undefined;
   });
   const text = toLines(read ?? '');
@@ -118,6 +118,12 @@ async function readSqlFile(name: string, path: string): Promise<SqlFile> {
     header,
     ...(problems.length === 0 ? {} : { problems }),
   };
+}
+
+/** The text of a regular file: a pipe or a device would be read for ever. */
+async function readRegular(path: string): Promise<string> {
+  if (!isBuiltIn({ path }) && !(await stat(path)).isFile()) throw new Error('it is no regular file');
+  return readFile(path, 'utf8');
 }
 
 const builtIn = new Map<string, Promise<SqlFile>>();

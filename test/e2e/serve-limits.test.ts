@@ -98,7 +98,11 @@ afterAll(() => limited?.close());
 test('a page that takes longer than its limit says so, is not stored, and works when it is quicker', async () => {
   limited = await serveDashboard({
     ...{ dir, project: 'limits', host: '127.0.0.1', port: 0, reader: 'limits' },
-    ...{ settings: { hosts: [], tokens: [], userHeader: undefined }, now: () => Date.parse('2026-10-04T15:00:00Z') },
+    ...{
+      settings: { hosts: [], tokens: [], userHeader: undefined },
+      address: undefined,
+      now: () => Date.parse('2026-10-04T15:00:00Z'),
+    },
     log: { info: () => undefined, warn: () => undefined },
     signal: new AbortController().signal,
     config: () => loadConfig({ dir, env: {}, now: 0, requireAccounts: false }),

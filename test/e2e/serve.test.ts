@@ -221,6 +221,31 @@ describe('a dashboard with access tokens', () => {
     expect(signedIn.status).toBe(303);
   });
 
+  test('slows down whoever guesses tokens without the form as well', async () => {
+    const served = await guardedDashboard();
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 25; tries += 1) {
+      const path = ['/', '/mcp', '/metrics'][tries % 3] ?? '/';
+      statuses.push((await served.get(path, { authorization: `Bearer guess-${tries}-0123456789abcdef` })).status);
+    }
+    expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 401));
+    expect(statuses.slice(20)).toEqual(Array.from({ length: 5 }, () => 429));
+    // Those of the form count too, and a right token is let in at any time.
+    const body = new URLSearchParams({ token: 'guess-in-the-form-0123456789' });
+    expect((await fetch(`${served.url}/sign-in`, { method: 'POST', body })).status).toBe(429);
+    expect((await served.get('/', { authorization: `Bearer ${tokens.NORTH_TOKEN}` })).status).toBe(200);
+  });
+
+  test('does not start with a token that is easy to guess', async () => {
+    const dir = await dashboardProject();
+    for (const token of ['aaaaaaaaaaaaaaaaaaaaaaaa', 'abcabcabcabcabcabcabcabc', 'x12345678x12345678x12345678']) {
+      await writeFile(join(dir, 'costbook.yaml'), guarded.replace('"$' + '{NORTH_TOKEN}"', token));
+      const { exitCode, stderr } = await runCli(['serve', '--port', '0', '--dir', dir], tokens);
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('10 of them different')]);
+      expect(stderr).not.toContain(token);
+    }
+  });
+
   test('shows a token of one workspace nothing of the others', async () => {
     const served = guardedServer;
     const headers = { authorization: `Bearer ${tokens.NORTH_TOKEN}` };

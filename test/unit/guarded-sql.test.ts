@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CostbookError } from '../../src/errors.ts';
 import { type Books, openBooks } from '../../src/warehouse/books.ts';
+import type { AdmitOptions } from '../../src/warehouse/connection.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { type Hostile, hostileStatements } from '../support/hostile-sql.ts';
 import { newProject } from '../support/project.ts';
@@ -65,9 +66,9 @@ async function filesAsWritten(): Promise<string[]> {
 }
 
 /** What a statement answers, or the error that refuses it. */
-async function ask({ connection }: Books, sql: string): Promise<string | Error> {
+async function ask({ connection }: Books, sql: string, options: AdmitOptions = {}): Promise<string | Error> {
   try {
-    const { chunks } = await connection.query(sql);
+    const { chunks } = await connection.query(sql, options);
     const told: string[] = [];
     for await (const rows of chunks) told.push(rows.map(String).join('\n'));
     return told.join('\n');
@@ -112,6 +113,54 @@ test('no hostile statement changes a byte of the books, leaves a file or reads o
 
 test('no hostile statement does so in books as of an instant', async () => {
   expect(await failing(statements, Date.UTC(2026, 0, 1))).toEqual([]);
+});
+
+/** What a viewer or an agent from elsewhere may try to learn where the books are. */
+const askingForPlaces = [
+  ...['duckdb_databases()', 'duckdb_databases', 'duckdb_settings()', 'duckdb_settings', 'pg_settings', '"PG_SETTINGS"'],
+  ...['pragma_database_list', 'system.main.pragma_database_list', 'pg_catalog.pg_settings', 'pg_catalog.pg_database'],
+  ...['duckdb_extensions()', 'duckdb_temporary_files()', 'duckdb_external_file_cache()', 'duckdb_secrets()'],
+  ...['pragma_database_size()', 'duckdb_views()', 'duckdb_tables', 'duckdb_variables()', 'duckdb_memory()'],
+  ...[
+    "query('from duckdb_databases()')",
+    "query_table('duckdb_databases')",
+    "query_table(['pg_settings', 'costs'], true)",
+  ],
+  ...["query_table('system.main.pragma_database_list')", 'information_schema.schemata', 'duckdb_profiling_settings()'],
+  ...['(select * from duckdb_databases() limit 1)', '(describe pragma_database_list)', '(show databases)'],
+  ...["glob('**')", "glob('/*')", "read_blob('*')", "read_text('.')", 'read_csv(getvariable($$x$$))', "'./*.duckdb'"],
+]
+  .map((source) => `from ${source}`)
+  .concat(
+    ...['allowed_paths', 'allowed_directories', 'temp_directory', 'home_directory', 'secret_directory'].flatMap(
+      (name) => [
+        `select current_setting('${name}')::varchar`,
+        `select "Current_Setting"('${name}')::varchar || 'x'`,
+        `select reverse(system.main.current_setting('${name}')::varchar)`,
+        `from range(1), lateral (select current_setting('${name}')::varchar)`,
+      ],
+    ),
+    ['show databases', 'show all tables', 'describe duckdb_databases', 'summarize pragma_database_list', 'show tables'],
+    ['pivot (from pragma_database_list) on name using any_value(file)', 'explain analyze from pragma_database_list'],
+    ['select current_query()', 'select current_database()', `select error('x')`, 'explain analyze from costs'],
+  );
+
+test('nobody who asks from elsewhere learns in which folder the books are', async () => {
+  const books = await openBooks(dir, { lockedDown: true });
+  const told: [string, string][] = [];
+  try {
+    for (const sql of [...askingForPlaces, ...statements.map((one) => one.sql)]) {
+      // Words of the question come back in errors, and are no news.
+      const said = String(await ask(books, sql, { hidesPlaces: true })).replaceAll(sql, '');
+      const isNews =
+        !sql.includes(dir) &&
+        [dir, basename(dir), [...basename(dir)].reverse().join('')].some((name) => said.includes(name));
+      if (isNews) told.push([sql, said.slice(0, 300)]);
+    }
+  } finally {
+    books.close();
+  }
+  expect(told).toEqual([]);
 });
 
 test.each([
