@@ -17,8 +17,11 @@ export interface AssetUrls {
 export interface Asset {
   readonly type: string;
   /** Its bytes in an encoding; each is made once, when it is first asked for. */
-  bytes(encoding: Encoding): Promise<Buffer>;
+  bytes(encoding: Encoding): Promise<Bytes>;
 }
+
+/** Bytes that are sent as they are. */
+export type Bytes = Uint8Array<ArrayBuffer>;
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 
@@ -51,12 +54,13 @@ export async function loadAssets(): Promise<{ urls: AssetUrls; byPath: ReadonlyM
 }
 
 function encoder(plain: Buffer): Asset['bytes'] {
-  const made = new Map<Encoding, Promise<Buffer>>([['identity', Promise.resolve(plain)]]);
+  const made = new Map<Encoding, Promise<Bytes>>([['identity', Promise.resolve(new Uint8Array(plain))]]);
   return (encoding) => {
     const known = made.get(encoding);
     if (known !== undefined) return known;
     const params = { [constants.BROTLI_PARAM_QUALITY]: brotliQuality };
-    const bytes = encoding === 'br' ? promisify(brotliCompress)(plain, { params }) : promisify(gzip)(plain);
+    const packed = encoding === 'br' ? promisify(brotliCompress)(plain, { params }) : promisify(gzip)(plain);
+    const bytes = packed.then((found) => new Uint8Array(found));
     made.set(encoding, bytes);
     return bytes;
   };

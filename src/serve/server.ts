@@ -1,8 +1,5 @@
-import { once, setMaxListeners } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { createAdaptorServer } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { compress } from 'hono/compress';
@@ -31,6 +28,7 @@ import { healthPage } from './health.ts';
 import { document, problemDocument, signInDocument } from './layout.ts';
 import { limitedBooks } from './limited-books.ts';
 import { BusyError, openLimiter } from './limiter.ts';
+import { listen } from './listen.ts';
 import type { Markup } from './markup.ts';
 import { monthsPage } from './months.ts';
 import { isEncrypted, isForeign, type RequestOrigin } from './origin.ts';
@@ -137,11 +135,6 @@ const maxBodyBytes = 4096;
 const mcpPath = '/mcp';
 const maxMcpBytes = 256 * 1024;
 const mcpLimits = { atOnce: 4, maxWaiting: 20 } as const;
-const maxConnections = 512;
-/** An address holds a query of 8 kB, with three bytes for each of its signs. */
-const maxHeaderSize = 32_768;
-/** How often connections that say nothing are ended, in milliseconds. */
-const connectionsCheckingInterval = 1000;
 
 type Env = { Variables: { viewer: Viewer; assets: AssetUrls; base: string } };
 
@@ -213,23 +206,12 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   app.get('/exports', (context) => answerExport(context, dir));
   app.notFound((context) => say(context, noPage(context), 404));
   app.onError((error, context) => answerError(error, context, access, options.log));
-  const server = createAdaptorServer({
-    fetch: app.fetch,
-    serverOptions: { maxHeaderSize, connectionsCheckingInterval },
-  }) as Server;
-  server.headersTimeout = 5000;
-  server.requestTimeout = 20_000;
-  server.keepAliveTimeout = 5000;
-  server.maxConnections = maxConnections;
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-  } catch (error) {
+  const server = await listen(app.fetch, { host, port }).catch((error: unknown) => {
     clearInterval(hourly);
     snapshots.close();
-    throw new MachineError(`--port: cannot listen on ${host}:${port}: ${messageOf(error)}`, { cause: error });
-  }
-  const { address, port: real, family } = server.address() as AddressInfo;
+    throw error;
+  });
+  const { address, port: real, family } = server.address;
   const shown = family === 'IPv6' ? `[${address}]` : address;
   // A proxy on this machine may ask by the address of its loopback.
   for (const name of [shown, 'localhost', '127.0.0.1', '[::1]']) hosts.add(`${name}:${real}`);
@@ -237,7 +219,6 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     url: `http://${shown}:${real}`,
     async close() {
       server.close();
-      server.closeAllConnections();
       clearInterval(hourly);
       snapshots.close();
     },
@@ -471,7 +452,8 @@ async function sendAsset(context: Context<Env>, asset: Asset | undefined): Promi
   const accepted = context.req.header('accept-encoding') ?? '';
   const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';
   if (encoding !== 'identity') context.header('content-encoding', encoding);
-  return context.body(new Uint8Array(await asset.bytes(encoding)));
+  // The bytes themselves: a copy for each client that does not read them would fill the memory.
+  return context.body(await asset.bytes(encoding));
 }
 
 async function answerPage(
