@@ -35,6 +35,7 @@ import {
   lastQueries,
   openBooks,
   snapshotFile,
+  startOfBooks,
   unprovenWindows,
 } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
@@ -172,7 +173,7 @@ async function planAccount(
   const covered = books ? await coveredWindows(books, account) : [];
   const unproven = books ? (await unprovenWindows(books, account)).map(({ window }) => window) : [];
   // Without any cost so far, the ledger's start is the best guess.
-  const start = asked.since ?? ledger?.historyStart ?? asked.from;
+  const start = startOfBooks(asked.since, ledger) ?? ledger?.historyStart ?? asked.from;
   const planned =
     start === undefined
       ? []

@@ -14,7 +14,13 @@ import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
 import { nextWords, unprovenStep } from '../next-step.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
 import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
-import type { CoveredWindow, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
+import {
+  type CoveredWindow,
+  startOfBooks,
+  type TotalDecimals,
+  type TotalsKnown,
+  type UnprovenWindow,
+} from '../warehouse/index.ts';
 import { correctFalseClaims, openRunClock, type RunClock, reportClock } from './clocks.ts';
 import { ingestWindows, isHopeless } from './ingest-windows.ts';
 import { type ListingSummary, readInventory } from './inventory.ts';
@@ -237,8 +243,8 @@ async function startAccount(ingest: AccountIngest, now: Instant): Promise<Accoun
   const counted = countingClient(client, () => (progress.requests.new += 1));
   const before = await warehouse.accountLedger(account);
   // Fetch the start of history again for an account without costs: it may have some by now.
-  const knownStart = before?.hasHourlyCosts ? before.historyStart : undefined;
-  const historyStart = config.since ?? knownStart ?? (await findHistoryStart(counted, account, floorHour(now), tools));
+  const historyStart =
+    startOfBooks(config.since, before) ?? (await findHistoryStart(counted, account, floorHour(now), tools));
   const { settleDays, lagHours, proofTolerance } = request.config;
   const facts = { account, name: config.name, historyStart, settleDays, lagHours };
   const start: AccountStart = {

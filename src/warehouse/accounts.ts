@@ -18,6 +18,15 @@ export interface AccountLedger {
   readonly hasHourlyCosts: boolean;
 }
 
+/**
+ * The first hour of an account's books: the setting `since`, or the hour that they start with if that is earlier. A relative
+ * `since` moves every night, but hours that are in the books stay there. Undefined if nobody knows. Pure.
+ */
+export function startOfBooks(since: Instant | undefined, ledger: AccountLedger | undefined): Instant | undefined {
+  const known = ledger?.hasHourlyCosts ? ledger.historyStart : undefined;
+  return since === undefined || known === undefined ? (since ?? known) : Math.min(since, known);
+}
+
 /** A range of hours in the books. */
 export interface CoveredWindow extends Window {
   /** Hours from this instant on were too young to count as complete when they were fetched. */

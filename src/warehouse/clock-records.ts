@@ -1,4 +1,4 @@
-import type { FastClock } from '../effects.ts';
+import { clockToleranceMs, type FastClock } from '../effects.ts';
 import type { Instant } from '../time.ts';
 import {
   type ClockReading,
@@ -8,6 +8,7 @@ import {
   falseClaims,
   fastClock,
   lastClocks,
+  lastLoadUpTo,
   monthsClosedTooSoon,
   recordClock,
 } from './clocks.ts';
@@ -49,7 +50,8 @@ export function clockRecords(connection: Connection, recorder: Recorder, clock: 
     fastClock: () => fastClock(connection),
     async correctInstants(at) {
       const { correctedFrom, last } = await correctInstants(connection, recorder, at);
-      clock.correct({ now: at.now, isCorrected: correctedFrom !== undefined, last });
+      const lastLoad = await lastLoadUpTo(connection, at.now + clockToleranceMs);
+      clock.correct({ now: at.now, isCorrected: correctedFrom !== undefined, last, lastLoad });
       return correctedFrom;
     },
   };

@@ -90,6 +90,12 @@ export async function fastClock(connection: Connection): Promise<FastClock | und
   return { aheadMs, localAt: Number(row?.['local_at']), lastSeen: last };
 }
 
+/** When the last load up to an instant was seen; undefined without one. */
+export async function lastLoadUpTo(connection: Connection, until: Instant): Promise<Instant | undefined> {
+  const [row] = await connection.rows(await readSql('clocks', 'last_load_up_to'), { until: formatInstant(until) });
+  return row?.['seen_at'] == null ? undefined : Number(row['seen_at']);
+}
+
 /** The last instants in the books. */
 interface LastInstants {
   /** The last instant at which anything was recorded. */

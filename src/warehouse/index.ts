@@ -9,6 +9,7 @@ export {
   contradictions,
   coveredWindows,
   lastQueries,
+  startOfBooks,
   type UnprovenText,
   type UnprovenWindow,
   unprovenText,

@@ -6,11 +6,14 @@ export interface WriteClock {
   seenAt(now: Instant): Instant;
   /** The instant of a close; everything recorded next is after it, so that the close does not include it. */
   closedAt(now: Instant): Instant;
-  /** Returns to now after false instants were corrected; `last` is the last of those that stay. */
+  /**
+   * Returns to now after false instants were corrected, but not to before `lastLoad`; `last` is the last of those that stay.
+   */
   correct(correction: {
     readonly now: Instant;
     readonly isCorrected: boolean;
     readonly last: Instant | undefined;
+    readonly lastLoad: Instant | undefined;
   }): void;
 }
 
@@ -32,9 +35,11 @@ export function openWriteClock(last: Instant | undefined): WriteClock {
       lastSeen = closedAt + 1;
       return closedAt;
     },
-    correct({ now, isCorrected, last }) {
+    correct({ now, isCorrected, last, lastLoad = -1 }) {
       // If nothing was corrected, instants that this run recorded before stay.
       lastSeen = isCorrected ? (last ?? -1) + 1 : Math.max(firstSeen, Math.min(lastSeen, now));
+      // Loads of another account of this run stay in order.
+      lastSeen = Math.max(lastSeen, lastLoad);
     },
   };
 }

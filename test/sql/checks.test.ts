@@ -551,6 +551,18 @@ test.each(cases)('%s: finds %s', async (name, _, { found, ...given }) => {
   expect(rows).toHaveLength(found.length);
 });
 
+test('loads_are_in_order finds nothing after a clock that is known to have been fast, nor between two accounts of a run', async () => {
+  const later = { load_number: 4, run_number: 1 };
+  for (const loads of [
+    // The platform said then that it was earlier.
+    [{ ...later, seen_at: '2026-10-09', platform_at: '2026-09-09 02:00:00' }],
+    [{ ...later, seen_at: '2026-09-09 02:00:00.001' }],
+  ]) {
+    const next = { load_number: 5, run_number: 1, seen_at: '2026-09-09 02:00:00' };
+    expect(await checked('loads_are_in_order', { given: { loads: [...loads, next] } })).toEqual([]);
+  }
+});
+
 test('checks for possible problems warn, checks for certain errors fail', async () => {
   const warnings = (await readChecks('/nowhere')).filter(({ severity }) => severity === 'warn');
   expect(warnings.map(({ name }) => name)).toEqual([

@@ -3,6 +3,7 @@ import { aheadNow } from '../../src/effects.ts';
 import { dayMs, hourMs } from '../../src/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
+import { openWriteClock } from '../../src/warehouse/write-clock.ts';
 import { projectWithBooks } from '../support/given-books.ts';
 
 const platformAt = Date.UTC(2026, 8, 10, 3, 30);
@@ -104,5 +105,17 @@ describe('future instants', () => {
     await warehouse.saveAllocation('{}', runNumber, platformAt + hourMs / 2);
     const run = await warehouse.beginRun('ingest', platformAt);
     expect(await warehouse.correctInstants({ runNumber: run.number, now: platformAt })).toBeUndefined();
+  });
+});
+
+describe('the clock of a writer', () => {
+  test('does not go back behind a load when the second account of a run says how late it is', () => {
+    const clock = openWriteClock(undefined);
+    clock.seenAt(localAt);
+    clock.correct({ now: platformAt, isCorrected: true, last: platformAt, lastLoad: undefined });
+    const first = clock.seenAt(platformAt);
+    expect(first).toBe(platformAt + 1);
+    clock.correct({ now: platformAt, isCorrected: false, last: platformAt, lastLoad: first });
+    expect(clock.seenAt(platformAt)).toBe(first);
   });
 });
