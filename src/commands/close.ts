@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { quoted } from '../choices.ts';
 import {
   billedCost,
@@ -26,6 +27,7 @@ import { spellingFault } from '../typed-number.ts';
 import { amount } from '../usd-format.ts';
 import {
   type AccountClose,
+  allocationInForce,
   type CheckResult,
   type ClosedMonth,
   type Connection,
@@ -109,11 +111,14 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
     const invoiced = invoicedBy(invoices, ids);
     if (invoices === undefined) await expectNoRevokedInvoice(connection, month.start);
     const { closeAfterDays, settleDays, lagHours } = config;
-    const obstacles = closeObstacles({
-      ...{ month, closed, accounts, closeAfterDays, settleDays, lagHours },
-      checks: await failingChecks(context),
-      now: context.effects.now(),
-    });
+    const obstacles = [
+      ...closeObstacles({
+        ...{ month, closed, accounts, closeAfterDays, settleDays, lagHours },
+        checks: await failingChecks(context),
+        now: context.effects.now(),
+      }),
+      ...(await rulesNotApplied(connection, context.dir)),
+    ];
     if (obstacles.length > 0) {
       throw new UnprovenError(
         [`${formatMonth(month.start)} cannot be closed:`, ...obstacles.map((text) => `- ${text}`)].join('\n'),
@@ -147,6 +152,17 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
   } finally {
     books.close();
   }
+}
+
+/** Says so if the project's allocation rules are not those of the books: the month would be charged by other rules for good. */
+async function rulesNotApplied(connection: Connection, dir: string): Promise<readonly string[]> {
+  const written = loadAllocation(allocationFile(dir));
+  const inForce = await allocationInForce(connection);
+  if ((written && JSON.stringify(written.definition)) === inForce) return [];
+  const what = inForce === undefined ? 'without an owner' : 'by the earlier rules';
+  return [
+    `the rules in ${allocationFile(dir)} are not applied yet, so the month would stay ${what}: run "costbook allocation apply"`,
+  ];
 }
 
 /**

@@ -146,7 +146,7 @@ async function writeStatements(asked: Asked, context: CommandContext): Promise<r
     const currency = await currencyOf(connection, { asOf, month: period.start }, context);
     const asking = { month: period.start, state, missing, currency };
     const month = await readStatementMonth(connection, asking, asked.dimension);
-    const owners = await ownersAsked(asked, books, context);
+    const owners = await ownersAsked(asked, books, state, context);
     const published: PublishedStatement[] = [];
     for (const owner of owners) {
       context.signal.throwIfAborted();
@@ -230,6 +230,7 @@ async function bound(
 async function ownersAsked(
   { owner, isEach, dimension }: Asked,
   { connection }: Books,
+  { closedAt }: CompletenessState,
   context: CommandContext,
 ): Promise<readonly (string | undefined)[]> {
   if (owner === undefined && !isEach) return [undefined];
@@ -238,7 +239,7 @@ async function ownersAsked(
   if (isEach) {
     if (names.length === 0) {
       throw new UsageError(
-        `no cost of the month has an owner in the dimension "${dimension}": write allocation rules, or name another dimension with --by`,
+        `no cost of the month has an owner in the dimension "${dimension}": ${closedAt === null ? 'write allocation rules' : 'the month was closed without such rules. Apply them, reopen the month and close it again'}, or name another dimension with --by`,
       );
     }
     const rest = owners.find((one) => one.owner === null);

@@ -435,6 +435,29 @@ test('close lists everything that prevents it at once, each with what to do', as
   expect([older.exitCode, older.stderr]).toEqual([4, expect.stringContaining('the first closed month is 2026-09')]);
 }, 600_000);
 
+test('close does not freeze a month under other rules than those in the file', async () => {
+  const { dir, night, run } = await begin(2, 10);
+  await night('2026-11-06T12:30:00Z');
+  await mkdir(join(dir, 'jobs'), { recursive: true });
+  await writeFile(
+    join(dir, 'jobs', 'allocation.yaml'),
+    'rules: [{ name: n, when: { workspace: north }, owner: { team: N } }]\n',
+  );
+  const at = '2026-11-06T13:00:00Z';
+  const refused = await run(at, 'close', '2026-09');
+  expect(refused.exitCode).toBe(4);
+  expect(refused.stderr).toMatch(
+    /allocation\.yaml are not applied yet, .* without an owner: run "costbook allocation apply"/,
+  );
+  expect((await run(at, 'allocation', 'apply')).exitCode).toBe(0);
+  expect((await run(at, 'close', '2026-09')).exitCode).toBe(0);
+  const { stdout } = await run(at, 'report', 'chargeback_summary', '--month', '2026-09', '--json');
+  expect(JSON.parse(stdout).rows.map(({ owner }: { owner: string }) => owner)).toContain('N');
+  // Rules that divide by nothing that the month has: only a new close can change that.
+  const none = await run(at, 'statement', '--month', '2026-09', '--each', 'owner', '--by', 'product');
+  expect([none.exitCode, none.stderr]).toEqual([2, expect.stringContaining('reopen the month and close it again')]);
+}, 600_000);
+
 test('a month without a matching monthly total is not closed, nor one that changed after it matched', async () => {
   const { dir, platform, night, run } = await begin(2, 10);
   const isAboutMonths = ({ query }: { query: Readonly<Record<string, string>> }) =>
