@@ -107,10 +107,11 @@ function budgetStepOf(fact: BudgetWords): string {
   const [expected, planned] = [expectedEnd(fact), wholeOfDecimal(fact.amount, usdDecimals)];
   const about = (whole: bigint) => `about ${roughly(decimalOfWhole(whole, usdDecimals), unit)}`;
   const isOfSum = fact.per === undefined;
+  const file = fact.amountsIn ?? 'jobs/budgets.yaml';
   const raiseTo = (whole: bigint) =>
     whole > planned && isOfSum
-      ? `raise the budget for ${period} to at least ${about(whole)} in jobs/budgets.yaml`
-      : 'raise the budget in jobs/budgets.yaml';
+      ? `raise the budget for ${period} to at least ${about(whole)} in ${file}`
+      : `raise the budget in ${file}`;
   const raise = raiseTo(expected);
   const isOfUse = unit !== undefined && !isRatio(unit);
   const save = isOfUse ? 'lower other usage' : 'save that elsewhere';
@@ -126,7 +127,7 @@ function budgetStepOf(fact: BudgetWords): string {
   const largest = isOfUse ? 'what is used most' : 'the largest costs';
   const areThey = isOfUse ? 'it is' : 'they are';
   if (isOfSum && isPast(fact)) {
-    return `Act: check ${largest}. If ${areThey} intended, raise the budget for later periods in jobs/budgets.yaml: ${period} is over.`;
+    return `Act: check ${largest}. If ${areThey} intended, raise the budget for later periods in ${file}: ${period} is over.`;
   }
   if (isByEnded(fact)) {
     const [first, ...others] = unusual.filter(({ isOver }) => isOver);

@@ -121,6 +121,8 @@ export interface Budget {
   readonly name: string;
   /** Its position: `jobs/budgets.yaml:2:5`. */
   readonly where: string;
+  /** The CSV file with its amounts, `jobs/finance.csv`; undefined if they are in the budget file. */
+  readonly amountsIn?: string | undefined;
   /** Includes the scopes of its parents: a child covers a part of its parent. */
   readonly scope: BudgetScope;
   readonly period: PeriodKind;

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { oneOf, quoted } from '../choices.ts';
 import {
   choiceParser,
@@ -145,7 +145,17 @@ function readBudget(item: Given, reading: Reading): Written | undefined {
   const finer = growth && per ? { ...growth, decimals: 6 } : growth;
   const rest = { steps, growth: finer, limits, rollover, parent, thresholds, ...(per === undefined ? {} : { per }) };
   return {
-    budget: { name, where: item.where, scope: counted, period, ...fiscal, timeZone, amount, ...rest },
+    budget: {
+      name,
+      where: item.where,
+      ...tableOf(ofTable),
+      scope: counted,
+      period,
+      ...fiscal,
+      timeZone,
+      amount,
+      ...rest,
+    },
     places: {
       parent: keys.get('parent') ?? here,
       amount: keys.get('amount') ?? listIn(keys.get('limits')) ?? ofTable?.place ?? here,
@@ -263,6 +273,11 @@ function amountsOf(
   };
 }
 
+/** The file of a budget whose amounts are in the table. */
+function tableOf(table: TableBudget | undefined): Pick<Budget, 'amountsIn'> {
+  return table === undefined ? {} : { amountsIn: `jobs/${basename(table.place.where).replace(/:\d+$/, '')}` };
+}
+
 /** A budget that only the table has: its periods follow from their names, and it has the usual thresholds. */
 function tableBudget(name: string, table: TableBudget, reading: Reading): Written[] {
   const { problems, named } = reading;
@@ -294,7 +309,7 @@ function tableBudget(name: string, table: TableBudget, reading: Reading): Writte
   const dates = { period, ...fiscal, timeZone: 'UTC', amount, steps, limits: new Map<string, bigint>() };
   return [
     {
-      budget: { name, where: place.where, scope, ...dates, parent, thresholds },
+      budget: { name, where: place.where, ...tableOf(table), scope, ...dates, parent, thresholds },
       places: { parent: place, amount: place },
       amountPlaces: new Map(),
       scopePlaces,

@@ -39,6 +39,12 @@ describe('what to do about a budget that is expected to be exceeded', () => {
     expect(spentBudgetWords(over).next).toMatch(/raise the budget for later periods .*2026-10 is over/);
   });
 
+  test('names the file that has the amount', () => {
+    const fact = { ...exampleForecast, value: '5500', unusual: undefined, amountsIn: 'jobs/finance.csv' };
+    expect(spentBudgetWords(fact).next).toContain('in jobs/finance.csv');
+    expect(spentBudgetWords(fact).next).not.toContain('budgets.yaml');
+  });
+
   test('says that savings in a budget that is a part of it count', () => {
     const { next } = forecastWords({ ...exampleForecast, unusual: undefined, contains: ['production'] }, forecast);
     expect(next).toMatch(/Budget production is a part of this one: what is saved there counts here too\.$/);
