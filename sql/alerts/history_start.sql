@@ -1,3 +1,3 @@
---! about: The first hour that the books have, over all accounts.
-select strftime(min(history_start), '%Y-%m-%dT%H:%M:%SZ') as history_start
+--! about: The first hour from which all accounts are in the books.
+select strftime(max(history_start), '%Y-%m-%dT%H:%M:%SZ') as history_start
 from accounts;

@@ -17,6 +17,7 @@ import { messageOf } from '../errors.ts';
 import { textOrNull } from '../optional-text.ts';
 import { completenessOf } from '../reports/index.ts';
 import { maxNameLength, oneLine } from '../safe-text.ts';
+import { comparedWith } from '../time/index.ts';
 import { addCalendarMonths, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
 import type { Connection, SqlRow } from '../warehouse/index.ts';
 import type { AlertFact, BudgetAlertFact } from './alert-fact.ts';
@@ -171,7 +172,7 @@ async function summaryPicture(connection: Connection, kind: SummaryPeriod, now: 
   // A month of which the books have only the end did not cost what they have.
   if (through <= start || (kind === 'monthly' && historyStart > start)) return undefined;
   const beforeStart = addCalendarMonths(start, -1);
-  const sameHour = through === end ? start : Math.min(start, beforeStart + (through - start));
+  const compared = comparedWith({ start, end: through }, { completeFrom: historyStart });
   const present = await daysOf(connection, start, through);
   const [found] =
     through === end ? [] : await alertRows(connection, 'picture_forecast', { month: formatInstant(start) });
@@ -182,7 +183,10 @@ async function summaryPicture(connection: Connection, kind: SummaryPeriod, now: 
     ...runningMonth({
       ...{ start, through },
       spent: present.total,
-      before: historyStart > beforeStart ? undefined : (await daysOf(connection, beforeStart, sameHour)).total,
+      before:
+        compared.kind === 'none'
+          ? undefined
+          : (await daysOf(connection, compared.before.start, compared.before.end)).total,
       days: present.days,
       daysBefore: (await daysOf(connection, beforeStart, start)).days,
       forecast: found && {

@@ -22,6 +22,7 @@ import { usd, usdDecimals } from '../money.ts';
 import type { Holidays } from '../month-days.ts';
 import { incompleteness } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
+import { windowBefore } from '../time/index.ts';
 import { calendarOf, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
 import { inUnit, usdUnit } from '../unit-format.ts';
 import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
@@ -79,7 +80,9 @@ export type SummaryPeriod = 'weekly' | 'monthly';
 export function summaryWindows(kind: SummaryPeriod, now: Instant): { name: string; period: Window; before: Window } {
   const calendar = calendarOf(kind);
   const period = calendar.periodAt(calendar.periodAt(now).start - 1);
-  return { name: `${kind}/${period.name}`, period, before: calendar.periodAt(period.start - 1) };
+  // A whole week, or a whole month, has one before.
+  const before = windowBefore(period) ?? calendar.periodAt(period.start - 1);
+  return { name: `${kind}/${period.name}`, period, before };
 }
 
 export interface SummaryOptions extends SpendsAsked {

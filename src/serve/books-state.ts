@@ -9,6 +9,8 @@ export interface BooksState {
   readonly completeThrough: string | null;
   readonly settledThrough: string | null;
   readonly historyStart: string | null;
+  /** From when on every account is in the books; undefined if that is not known. */
+  readonly completeFrom: Instant | undefined;
   /** The month of the last complete hour, `2026-10`; undefined if there is no complete hour. */
   readonly month: { readonly name: string; readonly start: Instant } | undefined;
 }
@@ -22,6 +24,7 @@ export async function readBooksState(view: BooksView): Promise<BooksState> {
     completeThrough,
     settledThrough: text(row['settled_through']),
     historyStart: text(row['history_start']),
+    completeFrom: typeof row['complete_from'] === 'string' ? Date.parse(row['complete_from']) : undefined,
     month: start === undefined ? undefined : { name: formatMonth(start), start },
   };
 }

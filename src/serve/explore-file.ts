@@ -33,9 +33,9 @@ export async function exploreFile(
   { view, query, signal }: Pick<PageRequest, 'view' | 'query' | 'signal'>,
   format: ExploreFormat,
 ): Promise<Download> {
-  const { completeThrough, settledThrough } = await readBooksState(view);
+  const { completeThrough, settledThrough, completeFrom } = await readBooksState(view);
   if (completeThrough === null) throw new UsageError('the books have no complete hour yet');
-  const answered = await answer(view, query, Date.parse(completeThrough));
+  const answered = await answer(view, query, { through: Date.parse(completeThrough), completeFrom });
   if (answered.problems.length > 0) throw new UsageError(answered.problems.join('\n'));
   const { asked } = answered;
   const [from, to] = [asked.from, asked.to - 1].map((at) => formatInstant(at).slice(0, 10));

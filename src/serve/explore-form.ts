@@ -1,6 +1,7 @@
+import { windowBefore } from '../time/index.ts';
 import { addCalendarMonths, dayMs, floorDay, floorMonth, hourMs } from '../time.ts';
 import { type Dimension, dimensionWords, encodeValue, partsOf, seriesDimensions, valueWords } from './dimensions.ts';
-import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow, windowBefore } from './explore-question.ts';
+import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow } from './explore-question.ts';
 import { measures, steps } from './explored.ts';
 import { named } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
@@ -131,6 +132,12 @@ function chips(asked: Asked): Markup {
   })}</ul>`;
 }
 
+/** The range before: as many months, or the same length. */
+function earlierOf({ from, to }: Asked): Pick<Asked, 'from' | 'to'> {
+  const before = floorMonth(from) === from ? windowBefore({ start: from, end: to }) : undefined;
+  return before === undefined ? { from: from - (to - from), to: from } : { from: before.start, to: before.end };
+}
+
 /** Usual ranges, and the ranges before and after this one. */
 function rangeLinks(asked: Asked): Markup {
   const { through, from, to } = asked;
@@ -154,7 +161,7 @@ function rangeLinks(asked: Asked): Markup {
   return html`<nav class="ranges" aria-label="Range">${ranges.map(
     ({ name, ...window }) =>
       html`<a href="${addressOf(asked, window)}"${window.from === from && window.to === to ? raw(' aria-current="true"') : ''}>${name}</a> `,
-  )}<span class="gap"></span><a href="${addressOf(asked, windowBefore(asked, 'before'))}">Earlier</a> ${
+  )}<span class="gap"></span><a href="${addressOf(asked, earlierOf(asked))}">Earlier</a> ${
     to < through ? html`<a href="${addressOf(asked, { from: later - length, to: later })}">Later</a> ` : ''
   }<a href="${addressOf(asked, wider)}">Zoom out</a></nav>`;
 }

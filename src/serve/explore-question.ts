@@ -1,5 +1,6 @@
 import { type TimeShape, timeShapes } from '../charts/index.ts';
-import { addCalendarMonths, dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
+import { type BooksKnown, type Compared, comparedWith } from '../time/index.ts';
+import { dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
 import {
   type Dimension,
   decodeValue,
@@ -9,16 +10,7 @@ import {
   partsOf,
   seriesDimensions,
 } from './dimensions.ts';
-import {
-  bucketsOf,
-  type ExploreQuestion,
-  floorTo,
-  type Measure,
-  measures,
-  nextOf,
-  type Step,
-  steps,
-} from './explored.ts';
+import { type ExploreQuestion, floorTo, type Measure, measures, nextOf, type Step, steps } from './explored.ts';
 
 /** More bars cannot be told apart on a screen. */
 export const maxBuckets = 800;
@@ -29,21 +21,25 @@ const maxNameLength = 2000;
 export const shapes = [...timeShapes, 'table'] as const;
 export type Shape = TimeShape | 'table';
 
-/** What to compare with: the window of equal length before, the same days a month before, or nothing. */
+/** What to compare with: the window before, the same days a month before, or nothing. */
 export const comparisons = ['before', 'month', 'none'] as const;
-export type Comparison = (typeof comparisons)[number];
 
 /** The question in an address. */
 export interface Asked extends ExploreQuestion {
   readonly shape: Shape;
   readonly measure: Measure;
-  readonly compare: Comparison;
+  readonly compare: (typeof comparisons)[number];
+  /** Why it is compared with nothing; undefined if it is, or if nobody asked for it. */
+  readonly notCompared?: string | undefined;
   /** The end of the complete hours. */
   readonly through: Instant;
 }
 
 /** The question in an address. What cannot be read is replaced by its default, with a sentence about it. */
-export function readQuestion(query: URLSearchParams, through: Instant): { asked: Asked; problems: string[] } {
+export function readQuestion(
+  query: URLSearchParams,
+  { through, ...books }: BooksKnown & { readonly through: Instant },
+): { asked: Asked; problems: string[] } {
   const problems: string[] = [];
   function choice<T extends string>(name: string, choices: readonly T[], usual: T): T {
     const text = query.get(name);
@@ -57,16 +53,24 @@ export function readQuestion(query: URLSearchParams, through: Instant): { asked:
   const top = Math.min(maxTop, Math.max(1, Math.floor(Number(query.get('top') ?? usualTop)) || usualTop));
   const compare = choice('compare', comparisons, 'before');
   const measure = choice('measure', measures, 'cost');
+  const compared =
+    compare === 'none' ? undefined : comparedWith({ start: window.from, end: window.to }, books, compare);
   return {
     asked: {
       ...{ ...window, step, top, compare, measure, through },
-      before: windowBefore(window, compare),
+      before: beforeOf(compared),
+      notCompared: compared?.kind === 'none' ? compared.reason : undefined,
       groupBy: readGroup(query, problems),
       filters: readFilters(query, problems),
       shape: choice('shape', shapes, 'bars'),
     },
     problems,
   };
+}
+
+/** The window before, as a question has it. */
+export function beforeOf(compared: Compared | undefined): ExploreQuestion['before'] {
+  return compared?.kind === 'compared' ? { from: compared.before.start, to: compared.before.end } : undefined;
 }
 
 function readWindow(query: URLSearchParams, through: Instant, problems: string[]): { from: Instant; to: Instant } {
@@ -109,23 +113,6 @@ function fittingStep({ from, to }: { from: Instant; to: Instant }, asked: Step, 
   const step = coarser.find((each) => (to - from) / lengths[each] <= maxBuckets) ?? 'month';
   if (step !== asked) problems.push(`step: ${asked} makes more than ${maxBuckets} bars; showing each ${step}`);
   return step;
-}
-
-/**
- * The window to compare with. Whole months, and a month so far, are compared with as many calendar months before; any other
- * window with the one of equal length before it.
- */
-export function windowBefore(
-  { from, to }: { readonly from: Instant; readonly to: Instant },
-  compare: Comparison,
-): { from: Instant; to: Instant } | undefined {
-  if (compare === 'none') return undefined;
-  const startsMonth = floorMonth(from) === from;
-  if (compare === 'before' && !startsMonth) return { from: from - (to - from), to: from };
-  const months = compare === 'month' ? 1 : bucketsOf(from, to, 'month').length;
-  const start = addCalendarMonths(from, -months);
-  const isWhole = startsMonth && floorMonth(to) === to;
-  return { from: start, to: isWhole ? addCalendarMonths(to, -months) : Math.min(from, start + (to - from)) };
 }
 
 function readGroup(query: URLSearchParams, problems: string[]): Dimension {

@@ -46,11 +46,7 @@ function quantityCell(text: string | undefined): Markup | string {
 }
 
 /** Each group with its cost or usage, share, change and price: the largest first, the rest last. */
-export function groupsTable(
-  asked: Asked,
-  { series, total, totalBefore }: Explored,
-  { isBeforeKnown }: { readonly isBeforeKnown: boolean },
-): Markup {
+export function groupsTable(asked: Asked, { series, total, totalBefore }: Explored): Markup {
   const { groupBy, before, measure, filters } = asked;
   const shown = shownOf(measure, filters['unit'] ?? 'unit');
   const isOneUnit = measure !== 'cost';
@@ -99,7 +95,7 @@ export function groupsTable(
       {
         head: 'Change, %',
         isNumber: true,
-        cell: (row) => changeWords(row, isBeforeKnown, shown),
+        cell: (row) => changeWords(row, shown),
         total: relative(shown.of(all) ?? '0', shown.of(allBefore) ?? '0') ?? '',
       },
     );
@@ -150,10 +146,10 @@ function changeCell({ of, decimals = usdDecimals }: Shown, now: GroupCosts, befo
 }
 
 /** The change in percent; `new` and `gone` where a group has costs in only one of the windows. */
-function changeWords(row: ExploredSeries, isBeforeKnown: boolean, { of }: Shown): Markup | string {
+function changeWords(row: ExploredSeries, { of }: Shown): Markup | string {
   const isNow = row.costs.some((cost) => cost !== undefined);
   if (!isNow) return html`<span class="badge">gone</span>`;
-  if (row.before.total === undefined) return isBeforeKnown ? html`<span class="badge">new</span>` : '';
+  if (row.before.total === undefined) return html`<span class="badge">new</span>`;
   const [now, before] = [of(row), of(row.before)];
   return now === undefined || before === undefined ? '' : (relative(now, before) ?? '');
 }

@@ -2,9 +2,10 @@ import { type Chart, costOverTime, keysOf, pageTheme, type TimeShape } from '../
 import { anomalyAddress } from '../dashboard-address.ts';
 import { plainDecimal } from '../decimals.ts';
 import { shownInstant } from '../shown-time.ts';
+import type { BooksKnown } from '../time/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
-import { type BooksState, readBooksState } from './books-state.ts';
+import { readBooksState } from './books-state.ts';
 import { dimensionWords, partsOf } from './dimensions.ts';
 import { actionsOf, textsBefore } from './explore-actions.ts';
 import { exploreForm, readChoices } from './explore-form.ts';
@@ -38,7 +39,7 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
     };
   }
   const [{ asked, problems, units, explored, fewer }, choices, anomalies] = await Promise.all([
-    answer(view, query, Date.parse(state.completeThrough), maxPoints),
+    answer(view, query, { through: Date.parse(state.completeThrough), completeFrom: state.completeFrom }, maxPoints),
     readChoices(view),
     // Anomalies are of all costs of a workspace and type.
     view.scope.kind === 'all' ? view.rows('anomalies', { key: null, key_md5: null }) : [],
@@ -55,8 +56,8 @@ ${
     ? html`<section><p class="finding">${finding(asked, explored)}</p>${bucketsTable(asked, explored)}</section>`
     : html`${figure(chartOf(asked, explored, unusual, state.completeThrough), { height: 340, actions: actionsOf(asked, explored), details: longDetails(asked, explored) })}${unusualList(unusual)}`
 }
-<section>${groupsTable(asked, explored, { isBeforeKnown: isBeforeKnown(asked, state) })}
-<p class="empty">${windowWords(asked, state)}</p>
+<section>${groupsTable(asked, explored)}
+<p class="empty">${windowWords(asked)}</p>
 <p class="actions">Download these numbers: ${(['csv', 'xlsx', 'parquet'] as const).map(
       (format) =>
         html`<a href="${addressOf(asked, { top: fewer ?? asked.top }, `/explore.${format}`)}" download>${format === 'parquet' ? 'Parquet' : format.toUpperCase()}</a> `,
@@ -84,10 +85,10 @@ const maxPoints = 6000;
 export async function answer(
   view: BooksView,
   query: URLSearchParams,
-  through: Instant,
+  books: BooksKnown & { readonly through: Instant },
   points = Number.POSITIVE_INFINITY,
 ): Promise<Answered> {
-  const { asked: read, problems } = readQuestion(query, through);
+  const { asked: read, problems } = readQuestion(query, books);
   const buckets = bucketsOf(read.from, read.to, read.step).length;
   const top = Math.min(read.top, Math.max(1, Math.floor(points / buckets) - 1));
   let asked = { ...read, top };
@@ -120,19 +121,11 @@ function unitWords(asked: Asked, units: readonly string[]): Markup {
     .map((each) => html`<a href="${addressOf(asked, { filters: { ...filters, unit: each } })}">${each}</a> `)}</p>`;
 }
 
-function isBeforeKnown({ before }: Asked, { historyStart }: BooksState): boolean {
-  return before !== undefined && (historyStart === null || before.from >= Date.parse(historyStart));
-}
-
-function windowWords(asked: Asked, state: BooksState): Markup {
-  const { from, to, before } = asked;
+function windowWords({ from, to, before, notCompared }: Asked): Markup {
   const span = (window: { from: Instant; to: Instant }) =>
     `${shownInstant(formatInstant(window.from))} to ${shownInstant(formatInstant(window.to))}`;
-  const early =
-    before === undefined || isBeforeKnown(asked, state)
-      ? ''
-      : ` The books start on ${state.historyStart?.slice(0, 10)}, so the period before is not complete.`;
-  return html`${span({ from, to })}${before === undefined ? '' : `, compared with ${span(before)}`}.${early}`;
+  const compared = before === undefined ? '' : `, compared with ${span(before)}`;
+  return html`${span({ from, to })}${compared}.${notCompared === undefined ? '' : ` Not compared with the time before: ${notCompared}.`}`;
 }
 
 function finding({ groupBy, before, measure, compare }: Asked, { total, totalBefore, series }: Explored): string {

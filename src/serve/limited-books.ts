@@ -1,6 +1,6 @@
 import { messageOf, UsageError } from '../errors.ts';
 import type { CostsAsked, LimitedAnswer, LimitedBooks } from '../limited-books.ts';
-import { addCalendarMonths, dayMs, floorMonth, formatInstant } from '../time.ts';
+import { addCalendarMonths, floorMonth, formatInstant, type Instant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState, readDifferingMonths } from './books-state.ts';
 import { encodeValue, isDimension } from './dimensions.ts';
@@ -9,6 +9,7 @@ import { fileRows } from './explore-file.ts';
 import { addressOf } from './explore-question.ts';
 import { readExplored } from './explored.ts';
 import { BusyError } from './limiter.ts';
+import { moverWindows, readMovers } from './movers.ts';
 import { resourceNamesOf } from './resource.ts';
 import type { Scope } from './scope.ts';
 import { ViewerLeftError } from './shared-answers.ts';
@@ -70,7 +71,7 @@ function scopeWords(scope: Scope): string {
 }
 
 async function costsOf(view: BooksView, { filters = {}, ...asked }: CostsAsked, maxRows: number) {
-  const through = await completeHours(view);
+  const { through, completeFrom } = await completeHours(view);
   const strange = Object.keys(filters).find((name) => !isDimension(name));
   if (strange !== undefined) throw new UsageError(`filters: ${JSON.stringify(strange)} is no dimension`);
   const { groupBy: group, ...given } = asked;
@@ -81,7 +82,7 @@ async function costsOf(view: BooksView, { filters = {}, ...asked }: CostsAsked, 
     ...texts,
     ...Object.entries(filters).map(([name, value]) => [name, encodeValue(value)]),
   ] as [string, string][]);
-  const answered = await answer(view, query, through);
+  const answered = await answer(view, query, { through, completeFrom });
   if (answered.problems.length > 0) throw new UsageError(answered.problems.join('\n'));
   const { asked: read, explored } = answered;
   const rows = [...fileRows(answered)].map(
@@ -94,7 +95,13 @@ async function costsOf(view: BooksView, { filters = {}, ...asked }: CostsAsked, 
     source: addressOf(read),
     data: {
       ...{ from: formatInstant(read.from), to: formatInstant(read.to), step: read.step, groupBy: read.groupBy },
-      ...{ groups: explored.groups, total: explored.total, totalBefore: explored.totalBefore },
+      ...{ groups: explored.groups, total: explored.total },
+      ...(read.before === undefined
+        ? { totalBefore: null, notCompared: read.notCompared ?? null }
+        : {
+            ...{ totalBefore: explored.totalBefore, beforeFrom: formatInstant(read.before.from) },
+            beforeTo: formatInstant(read.before.to),
+          }),
       rows: rows.slice(0, maxRows),
     },
     isCut: rows.length > maxRows,
@@ -102,13 +109,12 @@ async function costsOf(view: BooksView, { filters = {}, ...asked }: CostsAsked, 
 }
 
 async function changesOf(view: BooksView, days: number, maxRows: number) {
-  const to = await completeHours(view);
-  const [from, middle] = [to - 2 * days * dayMs, to - days * dayMs];
-  const window = { from: formatInstant(from), middle: formatInstant(middle), to: formatInstant(to) };
-  const rows = await view.rows('movers', { ...window, count: maxRows + 1 });
+  const { through, completeFrom } = await completeHours(view);
+  const { compared, rows } = await readMovers(view, { days, through, completeFrom, count: maxRows + 1 });
+  const data = compared.kind === 'none' ? { notCompared: compared.reason } : moverWindows(compared);
   return {
     source: 'the largest changes on the overview of the dashboard',
-    data: { ...window, rows: rows.slice(0, maxRows) },
+    data: { ...data, rows: rows.slice(0, maxRows) },
     isCut: rows.length > maxRows,
   };
 }
@@ -134,7 +140,7 @@ async function resourceOf(view: BooksView, name: string, workspace: string | und
 /** The months and the states of one resource. */
 async function oneResource(view: BooksView, row: SqlRow) {
   const names = resourceNamesOf(row);
-  const through = await completeHours(view);
+  const { through } = await completeHours(view);
   const [explored, states] = await Promise.all([
     readExplored(view, {
       ...{ from: addCalendarMonths(floorMonth(through - 1), -12), to: through, step: 'month', top: 50 },
@@ -159,8 +165,8 @@ async function oneResource(view: BooksView, row: SqlRow) {
 }
 
 /** The end of the complete hours. Throws UsageError if there is none. */
-async function completeHours(view: BooksView): Promise<number> {
-  const { completeThrough } = await readBooksState(view);
+async function completeHours(view: BooksView): Promise<{ through: Instant; completeFrom: Instant | undefined }> {
+  const { completeThrough, completeFrom } = await readBooksState(view);
   if (completeThrough === null) throw new UsageError('no hour of the costs that this token sees is complete yet');
-  return Date.parse(completeThrough);
+  return { through: Date.parse(completeThrough), completeFrom };
 }

@@ -12,6 +12,7 @@ import {
 } from '../charts/index.ts';
 import { anomalyAddress, budgetAddress, resourceAddress } from '../dashboard-address.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
+import { type BooksKnown, comparedWith } from '../time/index.ts';
 import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
 import {
   type BooksState,
@@ -28,11 +29,13 @@ import { readExplored } from './explored.ts';
 import { amount, money, quantity, relative } from './format.ts';
 import { figure, named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
+import { readMovers } from './movers.ts';
 import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';
 import type { BooksView } from './snapshots.ts';
 
 const moversShown = 8;
+const moverDays = 7;
 const trendDays = 30;
 /** Checks of open alerts run again once per snapshot; a page does not wait longer for one. */
 const checkMs = 5000;
@@ -51,14 +54,9 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
   const through = Date.parse(state.completeThrough);
   const isAll = view.scope.kind === 'all';
   const [month, trend, movers, alerts, budgets, trust, differing] = await Promise.all([
-    readMonth(view, state.month.start, through),
+    readMonth(view, state.month.start, { through, completeFrom: state.completeFrom }),
     readTrend(view, through),
-    view.rows('movers', {
-      from: formatInstant(through - 14 * dayMs),
-      middle: formatInstant(through - 7 * dayMs),
-      to: formatInstant(through),
-      count: moversShown,
-    }),
+    readMovers(view, { days: moverDays, through, completeFrom: state.completeFrom, count: moversShown }),
     // Alerts name budgets and workspaces that others may not see.
     isAll
       ? view.once(`open alerts ${Math.floor(now / hourMs)}`, (connection) =>
@@ -91,8 +89,10 @@ ${isAll ? alertsSection(alerts) : ''}
         { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
         { head: 'Change', isNumber: true, cell: (row) => money(String(row['change']), { isSigned: true }) },
       ],
-      movers,
-      'No cost changed in the last 14 days.',
+      movers.rows,
+      movers.compared.kind === 'none'
+        ? `Not compared: ${movers.compared.reason}.`
+        : 'No cost changed in the last 14 days.',
     )}</section>
 ${budgets}
 </div>`,
@@ -124,22 +124,27 @@ function linked(key: string, title: string): Markup | string {
 }
 
 interface Month extends RunningMonth {
-  readonly before: string;
+  /** Why there is no month before; undefined if there is one. */
+  readonly notCompared: string | undefined;
   readonly name: string;
   readonly beforeName: string;
   readonly sql: string;
   readonly forecast: (NonNullable<RunningMonth['forecast']> & { readonly basis: string }) | undefined;
 }
 
-async function readMonth(view: BooksView, start: Instant, through: Instant): Promise<Month> {
+async function readMonth(
+  view: BooksView,
+  start: Instant,
+  { through, ...books }: BooksKnown & { readonly through: Instant },
+): Promise<Month> {
   const beforeStart = addCalendarMonths(start, -1);
-  const sameHour = Math.min(start, beforeStart + (through - start));
+  const compared = comparedWith({ start, end: through }, books);
   const window = (from: Instant, to: Instant) => ({ from: formatInstant(from), to: formatInstant(to) });
   const [days, daysBefore, spent, before, forecasts] = await Promise.all([
     view.rows('days', window(start, through)),
     view.rows('days', window(beforeStart, start)),
     view.rows('total', window(start, through)),
-    view.rows('total', window(beforeStart, sameHour)),
+    compared.kind === 'none' ? [] : view.rows('total', window(compared.before.start, compared.before.end)),
     // A forecast of a workspace includes the costs of all its owners.
     view.scope.kind === 'owner'
       ? []
@@ -153,7 +158,8 @@ async function readMonth(view: BooksView, start: Instant, through: Instant): Pro
     ...{ start, through },
     sql: await shownSql('shown_days', window(start, through)),
     spent: String(spent[0]?.['cost'] ?? '0'),
-    before: String(before[0]?.['cost'] ?? '0'),
+    before: compared.kind === 'none' ? undefined : String(before[0]?.['cost'] ?? '0'),
+    notCompared: compared.kind === 'none' ? compared.reason : undefined,
     days: byDay(days),
     daysBefore: byDay(daysBefore),
     forecast:
@@ -206,17 +212,17 @@ function trustWords({ compared, failed, run }: Trust): Markup {
 }
 
 function tiles(
-  { name, beforeName, spent, before, forecast }: Month,
+  { name, beforeName, spent, before, notCompared, forecast }: Month,
   state: BooksState,
   trust: Trust | undefined,
   differing: readonly DifferingMonth[],
 ): Markup {
-  const change = relative(spent, before);
+  const change = before === undefined ? undefined : relative(spent, before);
   return html`<dl class="tiles">
 <div class="tile"><dt>${name} so far</dt><dd><span class="big">${money(spent)}</span> USD<div class="note">${
-    change === undefined
-      ? 'Nothing to compare with'
-      : `${change} against ${beforeName} at the same hour (${amount(before)})`
+    before === undefined
+      ? `Not compared with ${beforeName}: ${notCompared}`
+      : `${change ?? 'No change'} against ${beforeName} at the same hour (${amount(before)})`
   }</div></dd></div>
 <div class="tile"><dt>Forecast for ${name}</dt><dd>${
     forecast === undefined

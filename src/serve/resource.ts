@@ -1,16 +1,24 @@
 import { type Chart, costOverTime, keysOf, pageTheme } from '../charts/index.ts';
 import { type AddressPart, resourceAddress } from '../dashboard-address.ts';
 import { shownInstant } from '../shown-time.ts';
+import { type BooksKnown, comparedWith } from '../time/index.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
 import { deploymentsTable } from './deployments.ts';
 import { actionsOf } from './explore-actions.ts';
-import { type Asked, addressOf, narrowed } from './explore-question.ts';
+import { type Asked, addressOf, beforeOf, narrowed } from './explore-question.ts';
 import { longDetails } from './explore-tables.ts';
-import { type Explored, type ExploreQuestion, floorTo, readExplored, unitPrice } from './explored.ts';
+import {
+  type Explored,
+  type ExploredSeries,
+  type ExploreQuestion,
+  floorTo,
+  readExplored,
+  unitPrice,
+} from './explored.ts';
 import { amount, money, price, quantity, relative } from './format.ts';
-import { figure, named, table } from './layout.ts';
+import { type Column, figure, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { changeWords, stateBefore, statesTable, textOf } from './resource-states.ts';
@@ -54,7 +62,7 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
   const range = Object.hasOwn(ranges, askedRange) ? (askedRange as Range) : undefined;
   const through = Date.parse(state.completeThrough);
   const isOwner = view.scope.kind === 'owner';
-  const question = questionOf(names, range ?? '90d', through);
+  const question = questionOf(names, range ?? '90d', { through, completeFrom: state.completeFrom });
   const asked = { ...question, shape: 'bars', measure: 'cost', compare: 'before', through } as const;
   const [explored, states, deployments, owners, use] = await Promise.all([
     readExplored(view, question),
@@ -71,7 +79,7 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
     body: html`<p><span class="state">${named(names.type, 'no type')}</span> in ${named(names.workspace, 'no workspace')} ·
 <a href="${addressOf(asked)}">Explore its costs</a></p>
 ${range === undefined ? html`<p class="state bad">range: expected one of ${Object.keys(ranges).join(', ')}</p>` : ''}
-${tiles(explored, states, owners, use[0], view.scope)}
+${tiles(asked, explored, { states, owners, use: use[0], scope: view.scope })}
 <nav class="ranges" aria-label="Range">${Object.entries(ranges).map(
       ([key, { name }]) =>
         html`<a href="?range=${key}"${key === (range ?? '90d') ? raw(' aria-current="true"') : ''}>${name}</a> `,
@@ -139,29 +147,43 @@ function addressed(parts: readonly AddressPart[]): Record<string, string | boole
   );
 }
 
-function questionOf({ type, workspace, name }: ResourceNames, range: Range, through: Instant): ExploreQuestion {
+function questionOf(
+  { type, workspace, name }: ResourceNames,
+  range: Range,
+  { through, ...books }: BooksKnown & { readonly through: Instant },
+): ExploreQuestion & Pick<Asked, 'notCompared'> {
   const lastDay = Math.floor((through - hourMs) / dayMs) * dayMs;
   const from =
     range === '13m' ? addCalendarMonths(floorMonth(lastDay), -12) : lastDay - (Number.parseInt(range, 10) - 1) * dayMs;
+  const compared = comparedWith({ start: from, end: through }, books);
   return {
     ...{ from, to: through, step: ranges[range].step, groupBy: 'billing_dimension', top: 7 },
-    before: { from: from - (through - from), to: from },
+    before: beforeOf(compared),
+    notCompared: compared.kind === 'none' ? compared.reason : undefined,
     filters: { resource_type: type, workspace, resource_name: name },
   };
 }
 
 function tiles(
+  asked: Pick<Asked, 'before' | 'notCompared'>,
   { total, totalBefore: before }: Explored,
-  states: readonly SqlRow[],
-  owners: readonly SqlRow[],
-  use: SqlRow | undefined,
-  scope: Scope,
+  {
+    states,
+    owners,
+    use,
+    scope,
+  }: {
+    readonly states: readonly SqlRow[];
+    readonly owners: readonly SqlRow[];
+    readonly use: SqlRow | undefined;
+    readonly scope: Scope;
+  },
 ): Markup {
   const [state] = states;
   const [owner] = owners;
-  const change = relative(total, before);
+  const change = asked.before === undefined ? undefined : relative(total, before);
   return html`<dl class="tiles">
-<div class="tile"><dt>Cost in this range</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${change === undefined ? 'Nothing before to compare with' : `${change} against the range before (${amount(before)})`}</div></dd></div>
+<div class="tile"><dt>Cost in this range</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${asked.before === undefined ? `Not compared: ${asked.notCompared}` : `${change ?? 'No change'} against the range before (${amount(before)})`}</div></dd></div>
 <div class="tile"><dt>Use</dt><dd>${useWords(use)}</dd></div>
 <div class="tile"><dt>Owner</dt><dd>${
     owner === undefined
@@ -259,8 +281,16 @@ function dimensionsTable(asked: Asked, { series, total, totalBefore }: Explored)
         isNumber: true,
         cell: (row) => (whole === 0 ? '' : `${((Number(row.total) / whole) * 100).toFixed(1)} %`),
       },
-      { head: 'Before', isNumber: true, cell: ({ before }) => (before.total === undefined ? '' : money(before.total)) },
-      { head: 'Change', isNumber: true, cell: (row) => change(row.total, row.before.total) },
+      ...(asked.before === undefined
+        ? []
+        : ([
+            {
+              head: 'Before',
+              isNumber: true,
+              cell: ({ before }) => (before.total === undefined ? '' : money(before.total)),
+            },
+            { head: 'Change', isNumber: true, cell: (row) => change(row.total, row.before.total) },
+          ] satisfies Column<ExploredSeries>[])),
       {
         head: 'Usage',
         isNumber: true,
@@ -270,7 +300,11 @@ function dimensionsTable(asked: Asked, { series, total, totalBefore }: Explored)
     ],
     series,
     'It cost nothing in this range.',
-    ['Total', money(total), '', money(totalBefore), change(total, totalBefore), '', ''],
+    [
+      ...['Total', money(total), ''],
+      ...(asked.before === undefined ? [] : [money(totalBefore), change(total, totalBefore)]),
+      ...['', ''],
+    ],
   );
 }
 

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { resourceAddress } from '../../src/dashboard-address.ts';
 import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
 import { runCli } from '../support/project.ts';
 
@@ -178,6 +179,33 @@ describe('the page Explore', () => {
     expect(text).toContain('the period before');
     // 1 to 4 October 12:00 is compared with 1 to 4 September 12:00.
     expect(text).toContain('2026-09-01 00:00 UTC to 2026-09-04 12:00 UTC');
+  });
+
+  test('compares with nothing where the books do not reach, and says why', async () => {
+    for (const [from, resource] of [
+      ['2025-10-01', false],
+      ['2026-09-05', false],
+      ['', true],
+    ] as const) {
+      const { text } = resource
+        ? await served.get(`${resourceAddress('sandbox', 'north', 'box')}?range=90d`, as(tokens.ALL_TOKEN))
+        : await get({ from, to: '2026-10-04', group: 'workspace' });
+      expect(text).toContain('the books are complete from 2026-09-01 on');
+      expect(text).not.toMatch(/against the (period|range) before|<th[^>]*>Before/);
+    }
+  });
+
+  test('finds the largest changes by the same hours of both weeks', async () => {
+    const { text } = await served.get('/', as(tokens.ALL_TOKEN));
+    const [, table = ''] = /<caption>Biggest changes[\s\S]*?<tbody>([\s\S]*?)<\/tbody>/.exec(text) ?? [];
+    const rows = table.split('</tr>').flatMap((row) => {
+      const name = /aria|>([^<]*)<\/a>/.exec(row)?.[1];
+      const amounts = [...row.matchAll(/<data value="([^"]*)"/g)].map(([, amount]) => Number(amount));
+      return name === undefined ? [] : [[name, ...amounts] as const];
+    });
+    // 168 hours against 60 before; box cost the same in all of them.
+    expect(rows).toContainEqual(['secret-box', 42, 27]);
+    expect(rows.map(([name]) => name)).not.toContain('box');
   });
 
   test('counts the groups that are not shown by name', async () => {

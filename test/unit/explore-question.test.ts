@@ -1,39 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { decodeValue, encodeValue, pointerTo, sharedOwner } from '../../src/serve/dimensions.ts';
-import { addressOf, bucketWindow, readQuestion, windowBefore } from '../../src/serve/explore-question.ts';
+import { addressOf, bucketWindow, readQuestion } from '../../src/serve/explore-question.ts';
 import { unitPrice } from '../../src/serve/explored.ts';
 import { changeWords } from '../../src/serve/resource-states.ts';
 import { formatInstant } from '../../src/time.ts';
 
 const through = Date.parse('2026-10-21T15:00:00Z');
 const at = (text: string) => Date.parse(text.length === 10 ? `${text}T00:00:00Z` : text);
-const shown = (window: { from: number; to: number } | undefined) =>
-  window === undefined
-    ? undefined
-    : `${formatInstant(window.from)}/${formatInstant(window.to)}`.replaceAll(':00:00Z', '');
-
-describe('the window to compare with', () => {
-  test.each([
-    ['a month so far', '2026-10-01', '2026-10-21T15:00:00Z', 'before', '2026-09-01T00/2026-09-21T15'],
-    ['a whole month', '2026-02-01', '2026-03-01', 'before', '2026-01-01T00/2026-02-01T00'],
-    ['two whole months', '2026-03-01', '2026-05-01', 'before', '2026-01-01T00/2026-03-01T00'],
-    [
-      'a long month so far, after a short one',
-      '2026-03-01',
-      '2026-03-31T05:00:00Z',
-      'before',
-      '2026-02-01T00/2026-03-01T00',
-    ],
-    ['any other days', '2026-10-05', '2026-10-12', 'before', '2026-09-28T00/2026-10-05T00'],
-    ['days against the month before', '2026-10-05', '2026-10-12', 'month', '2026-09-05T00/2026-09-12T00'],
-    ['nothing', '2026-10-05', '2026-10-12', 'none', undefined],
-  ] as const)('of %s', (_, from, to, compare, expected) => {
-    expect(shown(windowBefore({ from: at(from), to: at(to) }, compare))).toBe(expected);
-  });
-});
+const shown = (window: { from: number; to: number }) =>
+  `${formatInstant(window.from)}/${formatInstant(window.to)}`.replaceAll(':00:00Z', '');
 
 describe('the question in an address', () => {
-  const read = (query: string) => readQuestion(new URLSearchParams(query), through);
+  const read = (query: string) =>
+    readQuestion(new URLSearchParams(query), { through, completeFrom: Date.parse('2024-01-01T00:00:00Z') });
 
   test('comes back from the address that it makes', () => {
     for (const query of [

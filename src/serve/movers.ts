@@ -1,0 +1,30 @@
+import { type Compared, comparedWith } from '../time/index.ts';
+import { dayMs, formatInstant, type Instant } from '../time.ts';
+import type { SqlRow } from '../warehouse/index.ts';
+import type { BooksView } from './snapshots.ts';
+
+interface MoversAsked {
+  readonly days: number;
+  /** The end of the complete hours. */
+  readonly through: Instant;
+  readonly completeFrom: Instant | undefined;
+  readonly count: number;
+}
+
+/** The resources whose costs changed most in the last days, and what these are compared with. */
+export async function readMovers(
+  view: BooksView,
+  { days, through, completeFrom, count }: MoversAsked,
+): Promise<{ readonly compared: Compared; readonly rows: readonly SqlRow[] }> {
+  const compared = comparedWith({ start: through - days * dayMs, end: through }, { completeFrom });
+  if (compared.kind === 'none') return { compared, rows: [] };
+  return { compared, rows: await view.rows('movers', { ...moverWindows(compared), count }) };
+}
+
+/** Both windows as SQL and answers have them. */
+export function moverWindows({ window, before }: Extract<Compared, { readonly kind: 'compared' }>) {
+  return {
+    ...{ before_from: formatInstant(before.start), before_to: formatInstant(before.end) },
+    ...{ from: formatInstant(window.start), to: formatInstant(window.end) },
+  };
+}

@@ -1,0 +1,1 @@
+export { type BooksKnown, type Compared, type Comparison, comparedWith, windowBefore } from './compared.ts';
