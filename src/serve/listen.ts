@@ -10,7 +10,7 @@ const maxHeaderSize = 32_768;
 const connectionsCheckingInterval = 1000;
 const maxConnections = 512;
 /** Requests of one connection that wait for its answer before. Browsers and proxies send none so early. */
-const maxWaiting = 8;
+const maxWaiting = 2;
 
 /** What clients that read slowly, or not at all, may hold. */
 export interface UnsentLimits {
@@ -69,7 +69,7 @@ function oneAtATime(answer: RequestListener): RequestListener {
   return (incoming, outgoing) => {
     const { socket } = incoming;
     const queue = waiting.get(socket);
-    if (queue !== undefined && queue.length >= maxWaiting) socket.destroy();
+    if (queue !== undefined && queue.length >= maxWaiting) end(socket);
     if (socket.destroyed) return;
     function start(): void {
       outgoing.once('finish', () => {
@@ -84,6 +84,12 @@ function oneAtATime(answer: RequestListener): RequestListener {
       start();
     } else queue.push(start);
   };
+}
+
+/** Ends a connection. Node would go on to read the requests that it has received: its parser is stopped, where it can be. */
+function end(socket: Socket): void {
+  socket.destroy();
+  (socket as { readonly parser?: { pause?(): void } | null }).parser?.pause?.();
 }
 
 /** Ends connections of which nothing is read, and those with most unsent bytes while all have too many. */

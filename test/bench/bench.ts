@@ -4,6 +4,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { anomaliesBench } from './cases/anomalies.ts';
 import { forecastBench } from './cases/forecast.ts';
+import { hostileBench } from './cases/hostile.ts';
 import { ingestBench } from './cases/ingest.ts';
 import { loadBench } from './cases/load.ts';
 import { memoryBench } from './cases/memory.ts';
@@ -28,6 +29,7 @@ const benches: readonly Bench[] = [
   scaleBench,
   serveBench,
   startBench,
+  hostileBench,
 ];
 
 const { values, positionals } = parseArgs({

@@ -129,7 +129,7 @@ export async function cpuOfEnded(
 }
 
 /** The peak memory of a process in MiB; 0 if the system does not report it. */
-function peakOf(pid: number | undefined): number {
+export function peakOf(pid: number | undefined): number {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
   } catch {
@@ -195,11 +195,13 @@ export async function startPlatform(size: AccountSize): Promise<BenchPlatform> {
 }
 
 /** Starts a command that stays up, and returns the first line that it writes. */
-export async function startServer(args: readonly string[]): Promise<{ line: string; stop(): void }> {
+export async function startServer(
+  args: readonly string[],
+): Promise<{ line: string; pid: number | undefined; stop(): void }> {
   const child = spawn(process.execPath, [cli, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
   const [first] = await once(child.stdout, 'data');
-  return { line: String(first), stop: () => void child.kill('SIGTERM') };
+  return { line: String(first), pid: child.pid, stop: () => void child.kill('SIGTERM') };
 }
 
 /** A program of the bench itself. */
