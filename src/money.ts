@@ -3,6 +3,19 @@ import { decimalOfWhole, rounded, wholeOfDecimal } from './decimals.ts';
 /** Decimals of USD amounts in the books. */
 export const usdDecimals = 12;
 
+/** ISO 4217: the currencies whose amounts have other decimals than two. */
+const otherDecimals: Readonly<Record<number, string>> = {
+  0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+  3: 'BHD IQD JOD KWD LYD OMR TND',
+  4: 'CLF UYW',
+};
+
+/** The decimals with which people write amounts of a currency: 2 of EUR, none of JPY, 3 of KWD. */
+export function currencyDecimals(code: string): number {
+  const [decimals = '2'] = Object.entries(otherDecimals).find(([, codes]) => codes.split(' ').includes(code)) ?? [];
+  return Number(decimals);
+}
+
 /** A sum to the cent: `4512.30 USD`. A fraction of a cent is not shown as 0.00. */
 export function usd(text: string, isSigned = false): string {
   const whole = wholeOfDecimal(text, usdDecimals);

@@ -367,9 +367,16 @@ export function isForecastAsked({ thresholds }: Budget): boolean {
   return thresholds.some(({ of }) => of === 'forecast');
 }
 
-/** The spent share of a budget's amount, in percent rounded to two decimals: `82.35`. */
+/**
+ * The spent share of a budget's amount, in percent with two decimals: `82.35`. It is rounded, but not up to the amount or a
+ * threshold that is not reached.
+ */
 export function shareOf(budget: Budget, period: CalendarPeriod, spent: bigint): string {
-  return decimalOfWhole(rounded(spent * 10_000n, amountIn(budget, period.name)), 2);
+  const amount = amountIn(budget, period.name);
+  const nearest = rounded(spent * 10_000n, amount);
+  const limits = [hundredPercent, ...budget.thresholds.flatMap(({ at }) => ('percent' in at ? [at.percent] : []))];
+  const isTooMuch = limits.some((limit) => spent * hundredPercent < amount * limit && nearest * 100n >= limit);
+  return decimalOfWhole(isTooMuch ? nearest - 1n : nearest, 2);
 }
 
 /**

@@ -32,12 +32,20 @@ export async function parseCommandLine(
     chosen = { name, input };
   });
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(withoutTakenWords(argv, commands), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   }
   return chosen ?? exitCodes.done;
+}
+
+/** Commander takes the word behind an option whose value is optional for the value: here, only `--excel=de` has one. */
+function withoutTakenWords(argv: readonly string[], commands: readonly DescribedCommand[]): string[] {
+  const optional = new Set(
+    commands.flatMap(({ options }) => options.flatMap(({ flags }) => /^(--\S+) \[/.exec(flags)?.[1] ?? [])),
+  );
+  return argv.map((word) => (optional.has(word) ? `${word}=` : word));
 }
 
 /** Throws UsageError for help about an unknown command; commander would print the whole help. */

@@ -1,11 +1,17 @@
 import type { BudgetNow } from '../budgets/index.ts';
 import { amountIn } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
-import { type CurrencyOfMonth, converted, currencyOfMonth, rateWords, secondCurrencyOf } from '../currency/index.ts';
+import {
+  type CurrencyOfMonth,
+  converted,
+  convertedAmount,
+  currencyOfMonth,
+  rateWords,
+  secondCurrencyOf,
+} from '../currency/index.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { floorMonth, type Instant } from '../time.ts';
-import { amount } from '../usd-format.ts';
 import type { Connection } from '../warehouse/index.ts';
 
 /** The second currency with the rate of the present month; undefined if there is none. */
@@ -35,7 +41,7 @@ export function convertedBudgets(lines: readonly BudgetNow[], currency: Currency
 
 /** The spend of each budget in the second currency: a line with the rate, then one for each budget. */
 export function describeConverted(lines: readonly BudgetNow[], currency: CurrencyOfMonth): string {
-  const inOther = (usd: bigint) => amount(converted(decimalOfWhole(usd, usdDecimals), currency));
+  const inOther = (usd: bigint) => convertedAmount(decimalOfWhole(usd, usdDecimals), currency);
   const each = lines.map(({ budget, spend: { period, spent } }) => {
     const found = spent === undefined ? 'not known' : inOther(spent);
     return `${budget.name}: ${found} of ${inOther(amountIn(budget, period.name))} ${currency.code} spent`;

@@ -4,7 +4,7 @@ import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
 import { loadConfig } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { clusterAnswerQuery, readClusterAnswer } from '../engine/index.ts';
-import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
+import { exitCodes, messageOf, UnprovenError, UsageError } from '../errors.ts';
 import {
   admitReport,
   blamingReport,
@@ -49,6 +49,7 @@ import {
   selectOf,
   settleParameters,
   shape,
+  signsOf,
   sqlParameters,
   totalsOf,
   unanswerable,
@@ -212,7 +213,7 @@ export async function readQuestion(
   const report = found && withConfiguredNames(found, context);
   if (report === undefined) options.problem(unknownReport(name, reports));
   if (report?.problem !== undefined) throw new UsageError(report.problem);
-  const excel = options.flag('excel') ? { totals: options.flag('totals') } : undefined;
+  const excel = excelAsked(input, options);
   const formats = options.choices('format', exportFormats) ?? (excel === undefined ? report?.formats : undefined) ?? [];
   const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
   if (report !== undefined)
@@ -286,6 +287,22 @@ async function writeList(reports: readonly Report[], context: ChildContext): Pro
     if (problem !== undefined) context.tell(`warning: the report ${name} cannot be used: ${problem}`);
   }
   return exitCodes.done;
+}
+
+/** The CSV for spreadsheets, and their language: `--excel`, or `--excel=de`. Undefined if it is not requested. */
+function excelAsked(
+  { options: given }: CommandInput,
+  options: ReturnType<typeof optionReader>,
+): { totals: boolean; language: string | undefined } | undefined {
+  const { excel } = given;
+  if (excel !== true && typeof excel !== 'string') return undefined;
+  const language = excel === true || excel === '' ? undefined : excel;
+  try {
+    signsOf(language);
+  } catch (error) {
+    options.problem(messageOf(error));
+  }
+  return { totals: options.flag('totals'), language };
 }
 
 async function answerOnce(input: CommandInput, context: ChildContext): Promise<number> {

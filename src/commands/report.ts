@@ -41,9 +41,9 @@ const onDuckDb = inChild('report', {
         'write the files below this folder, in <report>/…; by default exports/ in the project folder. s3://bucket/prefix: also send them to an object store',
     },
     {
-      flags: '--excel',
+      flags: '--excel [language]',
       summary:
-        'write a CSV for spreadsheets: two decimals, plain names, the currency; alone or in addition to --format',
+        'write a CSV for spreadsheets: two decimals, plain names, the currency; alone or in addition to --format. --excel=de: with the decimal comma and the semicolons of that language',
     },
     { flags: '--totals', summary: 'add a row with totals, in the table and with --excel' },
     { flags: '--by <dimension>', summary: 'for chargeback reports: the dimension of owners, such as team' },

@@ -3,6 +3,7 @@ export {
   areOld,
   type CurrencyOfMonth,
   converted,
+  convertedAmount,
   convertedWords,
   currencyOfMonth,
   type MonthRate,

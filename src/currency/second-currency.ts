@@ -1,6 +1,6 @@
 import type { CurrencySettings } from '../config/index.ts';
 import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
+import { currencyDecimals, usdDecimals } from '../money.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, formatMonth, type Instant } from '../time.ts';
 import { amount } from '../usd-format.ts';
 import { type ClosedMonth, type ClosedRate, type Connection, closedMonths, lastSeen } from '../warehouse/index.ts';
@@ -120,10 +120,15 @@ export function converted(usd: string, { rate }: CurrencyOfMonth): string {
   return decimalOfWhole(rounded(product, 10n ** BigInt(rateDecimals)), usdDecimals);
 }
 
+/** USD in the currency, as people write it: `4,010.23`, or `28,136` JPY. */
+export function convertedAmount(usd: string, currency: CurrencyOfMonth): string {
+  return amount(converted(usd, currency), currencyDecimals(currency.code));
+}
+
 /** `4,010.23 EUR at 0.922, 2026-10-30`. */
 export function convertedWords(usd: string, currency: CurrencyOfMonth): string {
   const { code, rate } = currency;
-  return `${amount(converted(usd, currency))} ${code} at ${rate.rate}, ${rate.rateDate}`;
+  return `${convertedAmount(usd, currency)} ${code} at ${rate.rate}, ${rate.rateDate}`;
 }
 
 /** A currency with the rate of one month, which it has. */

@@ -8,7 +8,7 @@ export type StepOption = {
   readonly key: string;
   readonly about: string;
 } & (
-  | { readonly kind: 'text' | 'flag' | 'date' | 'duration' | 'names' | 'list' | 'values' }
+  | { readonly kind: 'text' | 'flag' | 'flagOrText' | 'date' | 'duration' | 'names' | 'list' | 'values' }
   | { readonly kind: 'choice' | 'choices'; readonly choices: readonly string[] }
 );
 
@@ -76,7 +76,12 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
       { key: 'param', kind: 'values', about: 'other parameters of the report: { workspace: north }' },
       { key: 'format', kind: 'choices', choices: formats, about: 'file formats; by default those of the report' },
       { key: 'out', kind: 'text', about: 'the output folder; exports by default' },
-      { key: 'excel', kind: 'flag', about: 'write a CSV for spreadsheets: two decimals, plain names, the currency' },
+      {
+        key: 'excel',
+        kind: 'flagOrText',
+        about:
+          'write a CSV for spreadsheets: two decimals, plain names, the currency; excel: de for those of that language',
+      },
       { key: 'totals', kind: 'flag', about: 'in the CSV for spreadsheets, add a row with totals' },
       { key: 'by', kind: 'text', about: 'for chargeback reports: the dimension of owners, such as team' },
       { key: 'labels', kind: 'text', about: 'for cost_by_resource: a column for each of these labels: "team,env"' },
@@ -179,13 +184,15 @@ export interface Job {
 }
 
 /** The command line of a step, without common options: `report focus --month last-complete --format csv`. */
-export function commandLineOf({ name, options }: Step): string {
-  const { argument } = stepRules[name];
-  const words = [name, ...(argument === undefined ? [] : [String(options[argument] ?? '')])];
-  for (const [key, value] of Object.entries(options)) {
+export function commandLineOf({ name, options: given }: Step): string {
+  const { argument, options } = stepRules[name];
+  const words = [name, ...(argument === undefined ? [] : [String(given[argument] ?? '')])];
+  for (const [key, value] of Object.entries(given)) {
     if (key === argument) continue;
     const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     if (value === true) words.push(flag);
+    else if (options.find((option) => option.key === key)?.kind === 'flagOrText')
+      words.push(`${flag}=${String(value)}`);
     else for (const one of typeof value === 'string' ? [value] : value) words.push(flag, one);
   }
   return words.map(shellWord).join(' ');

@@ -248,6 +248,9 @@ function readOption(
   switch (option.kind) {
     case 'flag':
       return readValue(given, parseBoolean, problems) || undefined;
+    case 'flagOrText':
+      if (typeof given.value === 'string') return readValue(given, (value) => parseText(value, 100), problems);
+      return readValue(given, parseBoolean, problems) || undefined;
     case 'choice':
       return readValue(given, choiceParser(option.choices), problems);
     case 'choices':

@@ -34,6 +34,7 @@ export { headerOf, ownerText } from './formats/excel.ts';
 export type { FormatOptions, Question } from './formats/format.ts';
 export { jsonLines, jsonRows } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
+export { signsOf } from './formats/spreadsheet.ts';
 export { aboutSheet, type CellColumn, cellColumn, widthOf, writeWorkbook } from './formats/xlsx.ts';
 export { inCurrency, isConvertible } from './in-currency.ts';
 export { described, listOf } from './list.ts';

@@ -25,6 +25,8 @@ export interface ManifestFile {
   readonly raw?: true;
   /** Whether the last row of a CSV for people is a total. */
   readonly totals?: true;
+  /** The language of the CSV for spreadsheets, if it is not English. */
+  readonly language?: string;
   /** For a file of the lake, its table. */
   readonly table?: string;
   /** For a partition, its account and month as text. */

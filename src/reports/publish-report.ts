@@ -10,7 +10,7 @@ import type { Evaluated } from './evaluated.ts';
 import { exportFormats, factsOf, writeAnswer } from './export.ts';
 import { type ExportPlace, excelKind, exportPlace } from './export-names.ts';
 import { type CostColumn, costColumnOf, figuresOfQuery } from './figures.ts';
-import { writeExcel } from './formats/excel.ts';
+import { type ChangedColumn, writeExcel } from './formats/excel.ts';
 import type { FormatOptions, Question } from './formats/format.ts';
 import { type LakeNames, publishLake } from './lake/publish.ts';
 import { type Manifest, sha256OfFile, sha256OfText } from './manifest.ts';
@@ -39,7 +39,7 @@ export interface Publication {
   readonly formats: readonly string[];
   readonly raw: boolean;
   /** Whether the CSV for people is requested, and whether it ends with a total row. */
-  readonly excel: { readonly totals: boolean } | undefined;
+  readonly excel: { readonly totals: boolean; readonly language: string | undefined } | undefined;
   readonly parquetDecimals: FormatOptions['parquetDecimals'];
   /** For a report in FOCUS format: its version and metadata. */
   readonly focus: { readonly version: string; readonly metadata: string } | undefined;
@@ -78,8 +78,11 @@ export function placeOf({
   );
 }
 
+/** A published report, and the columns that a spreadsheet does not leave as they are in its CSV for spreadsheets. */
+export type PublishedReport = Published & { readonly changed?: readonly ChangedColumn[] };
+
 /** Publishes the answer of a report as files with their manifest, as `publishFiles` and `publishLake` do. */
-export async function publishReport(publication: Publication): Promise<Published> {
+export async function publishReport(publication: Publication): Promise<PublishedReport> {
   const {
     report,
     question,
@@ -103,6 +106,7 @@ export async function publishReport(publication: Publication): Promise<Published
     return publishLake(place, facts, { connection, names: lake, isOfNow: asOf === undefined, signal, onProgress });
   }
   const figures = await figuresOfQuery(connection, query, parameters, column);
+  let changed: readonly ChangedColumn[] = [];
   const files = exportFormats.map((format): FileToWrite => {
     const inexact = format === 'parquet' && parquetDecimals === 'double';
     return {
@@ -134,8 +138,10 @@ export async function publishReport(publication: Publication): Promise<Published
     // Rounded amounts differ from the books, so they are compared while the file is written.
     holdsRows: false,
     ...(excel?.totals ? { totals: true } : {}),
-    write: (path, { totals }) =>
-      writeExcel(path, question, {
+    language: excel?.language,
+    async write(path, { totals, language }) {
+      changed = await writeExcel(path, question, {
+        language,
         totals: totals ? totalsOf(report, columns, column) : [],
         column,
         cost: figures.cost,
@@ -146,7 +152,8 @@ export async function publishReport(publication: Publication): Promise<Published
           type.startsWith('DECIMAL') &&
           !report.converted?.includes(name),
         code: publication.currency?.code,
-      }),
+      });
+    },
   });
   if (focus !== undefined) {
     files.push({
@@ -158,9 +165,10 @@ export async function publishReport(publication: Publication): Promise<Published
       write: (path) => writeFile(path, focus.metadata),
     });
   }
-  return publishFiles(place, { ...facts, ...figures }, files, {
+  const published = await publishFiles(place, { ...facts, ...figures }, files, {
     ...{ reading: publication.reading, column, signal, onProgress },
   });
+  return { ...published, changed };
 }
 
 /** What the manifest says about an answer, except its figures. */

@@ -30,13 +30,17 @@ export interface FileToWrite {
   /** Whether its numbers are inexact on request, so its sum may differ from the books. */
   readonly inexact?: true;
   readonly raw?: true;
-  /** Whether it ends in a total row; if it was not requested, as in the previous export. */
+  /** Whether it ends in a total row, and its language; if it was not requested, as in the previous export. */
   readonly totals?: true;
+  readonly language?: string | undefined;
   /** The temporary path to write it to, if SQL must be allowed to write there; by default one beside its name. */
   readonly part?: string;
   /** Writes it to a path. Throws if that fails. */
-  write(path: string, options: { readonly totals: boolean }): Promise<void>;
+  write(path: string, options: FileForm): Promise<void>;
 }
+
+/** What a file is like besides its format. */
+export type FileForm = Pick<ManifestFile, 'totals' | 'language'>;
 
 /** A manifest without its files and the manifest before it. */
 export type ExportFacts = Omit<Manifest, 'manifest' | 'files' | 'previous'>;
@@ -99,8 +103,9 @@ export async function publishFiles(
         signal.throwIfAborted();
         onProgress?.(`${facts.report} as ${file.format}`);
         const before = current?.manifest.files.find(({ format }) => format === file.format);
-        const hasTotals = (file.isAsked ? file : before)?.totals === true;
-        written.push(await writePart(folder, facts, file, hasTotals, reading, column));
+        const { totals, language } = (file.isAsked ? file : before) ?? {};
+        const form = { ...(totals ? { totals } : {}), ...(language === undefined ? {} : { language }) };
+        written.push(await writePart(folder, facts, file, form, reading, column));
       }
       return await commit(folder, facts, written, current);
     } finally {
@@ -121,14 +126,14 @@ async function writePart(
   folder: string,
   facts: ExportFacts,
   file: FileToWrite,
-  hasTotals: boolean,
+  form: FileForm,
   reading: () => Promise<Connection>,
   column: CostColumn | undefined,
 ): Promise<Written> {
   const { format, stem, extension } = file;
   const part = file.part ?? partOf(join(folder, `${stem}.${extension}`));
   try {
-    await file.write(part, { totals: hasTotals });
+    await file.write(part, form);
     await syncPath(part);
     const sha256 = await sha256OfFile(part);
     const { size } = (await statOf(part)) ?? { size: 0 };
@@ -148,7 +153,7 @@ async function writePart(
       cost: figures?.cost ?? null,
       ...(file.inexact ? { inexact: true } : {}),
       ...(file.raw ? { raw: true } : {}),
-      ...(hasTotals ? { totals: true } : {}),
+      ...form,
     };
     return { part, entry };
   } catch (error) {

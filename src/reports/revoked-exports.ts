@@ -170,6 +170,11 @@ function commandFor({ report, parameters, files }: Manifest, folder: string): st
     `report ${report}${ofMonth}${given.join('')}`,
     ...(asOfIn(folder) === 'now' ? ['--as-of now'] : []),
     ...(formats === '' ? [] : [`--format ${formats}`]),
-    ...(excel === undefined ? [] : ['--excel', ...(excel.totals === true ? ['--totals'] : [])]),
+    ...(excel === undefined
+      ? []
+      : [
+          excel.language === undefined ? '--excel' : `--excel=${excel.language}`,
+          ...(excel.totals === true ? ['--totals'] : []),
+        ]),
   ].join(' ');
 }

@@ -16,11 +16,13 @@ import { orderedQuery, type Report, sparklineQuery, topOf } from './catalogue.ts
 import { type CompletenessState, describeCompleteness } from './completeness.ts';
 import { type CurrencyOfAnswer, currencyWords } from './currency-words.ts';
 import type { Evaluated } from './evaluated.ts';
+import type { ChangedColumn } from './formats/excel.ts';
 import type { Question } from './formats/format.ts';
 import { jsonRows } from './formats/json.ts';
 import { lakeManifestName, manifestName } from './manifest.ts';
 import { displayParameters, type ParameterValue } from './parameters.ts';
-import { filesOf, type Published } from './publish.ts';
+import { filesOf } from './publish.ts';
+import type { PublishedReport } from './publish-report.ts';
 
 /** A report's answer, and the files that it was written to. */
 export interface Answer {
@@ -33,7 +35,7 @@ export interface Answer {
   /** The second currency; undefined if the answer is only in USD. */
   readonly currency: CurrencyOfAnswer | undefined;
   readonly columns: readonly SqlColumn[];
-  readonly published: Published;
+  readonly published: PublishedReport;
   /** The columns with a sum in the total row. */
   readonly totals: readonly string[];
   /** Whether the CSV for people was requested. */
@@ -64,6 +66,7 @@ function headOf({ report, values, state, evaluated, besides, currency, columns, 
     manifest: join(published.folder, manifest.tables === undefined ? manifestName : lakeManifestName),
     unchanged,
     files: filesOf(published),
+    ...(published.changed?.length ? { changedBySpreadsheets: published.changed } : {}),
   };
   if (manifest.tables === undefined) return head;
   // The lake contains all hourly costs, so their rows are only in files.
@@ -149,6 +152,18 @@ export async function writeTable(context: Output, question: Question, answer: An
     await context.write(`${wrapped(words, layout)}\n`);
   await writeFiles();
   if (answer.isExcel) await context.write(`${roundingNote}\n`);
+  const change = changeNote(published.changed ?? []);
+  if (change !== undefined) await context.write(`${change}\n`);
+}
+
+/** Names the columns that a spreadsheet does not leave as they are, with an example of each; undefined if there are none. */
+function changeNote(changed: readonly ChangedColumn[]): string | undefined {
+  if (changed.length === 0) return undefined;
+  const columns = changed.map(({ name, example }) => `${forTerminal(name, 40)} (such as ${forTerminal(example, 40)})`);
+  return (
+    `A spreadsheet that opens the CSV for people changes texts in ${columns.slice(0, 5).join(', ')}` +
+    `${columns.length > 5 ? ` and ${columns.length - 5} more columns` : ''}. They stay as they are in a workbook: --format xlsx.`
+  );
 }
 
 const roundingNote =

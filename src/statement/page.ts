@@ -1,12 +1,12 @@
 import { type Chart, chartToSvg } from '../charts/index.ts';
-import { converted } from '../currency/index.ts';
+import { convertedAmount } from '../currency/index.ts';
 import { html, Markup } from '../markup.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
 import { addCalendarMonths, formatMonth } from '../time.ts';
 import { amount, relative, signed } from '../usd-format.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { statementCharts } from './charts.ts';
-import { billedOf, inOther, minus, type StatementData, sumOf, sumOfClass } from './data.ts';
+import { billedOf, minus, type StatementData, sumOf, sumOfClass } from './data.ts';
 import { style } from './style.ts';
 import { shownName, shownOwner, stateOf, titleOf } from './words.ts';
 
@@ -88,7 +88,7 @@ function tiles(data: StatementData): Markup {
 function otherNote({ currency }: StatementData, usd: string): Markup | string {
   if (currency === undefined) return '';
   const { code, rate } = currency;
-  return html`<div>${amount(converted(usd, currency))} ${code}</div><div class="note">at ${rate.rate} of ${rate.rateDate}, ${rate.source}</div>`;
+  return html`<div>${convertedAmount(usd, currency)} ${code}</div><div class="note">at ${rate.rate} of ${rate.rateDate}, ${rate.source}</div>`;
 }
 
 /** What a month bills beyond its own cost, to the cent: `+85.53 corrections of earlier months`. */
@@ -184,8 +184,8 @@ function otherColumn(data: StatementData): Column[] {
   return [{ head: currency.code, isNumber: true, cell: ({ cost }) => others(data, cost).join('') }];
 }
 
-function others(data: StatementData, usd: SqlField | undefined): string[] {
-  return typeof usd === 'string' ? inOther(data, usd).map((text) => amount(text)) : [];
+function others({ currency }: StatementData, usd: SqlField | undefined): string[] {
+  return typeof usd === 'string' && currency !== undefined ? [convertedAmount(usd, currency)] : [];
 }
 
 function comparisonFoot(data: StatementData): string[] {

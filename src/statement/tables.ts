@@ -1,6 +1,6 @@
 import { type CurrencyOfMonth, converted } from '../currency/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
+import { currencyDecimals, usdDecimals } from '../money.ts';
 import { type CellColumn, cellColumn, headerOf, ownerText, widthOf } from '../reports/index.ts';
 import {
   decimalCell,
@@ -10,7 +10,16 @@ import {
   toCellText,
   unscaledDecimal,
 } from '../warehouse/index.ts';
-import { type Area, type Cell, columnName, type Look, type Sheet, sumFormula } from '../workbook/index.ts';
+import {
+  type Area,
+  type Cell,
+  columnName,
+  type Look,
+  moneyLook,
+  type Sheet,
+  sumFormula,
+  totalLook,
+} from '../workbook/index.ts';
 
 /** A sheet with the rows of an answer and, below them, the totals of some columns as formulas. */
 export interface TableSheet {
@@ -117,11 +126,12 @@ interface Described {
 
 function describe(column: SqlColumn, code: string | undefined): Described {
   const { name, type } = column;
-  const look: Look | undefined = signedColumns.has(name) ? 'signed' : undefined;
+  const isOther = code !== undefined && name.endsWith(`_${code.toLowerCase()}`);
+  const otherLook = isOther ? moneyLook(currencyDecimals(code)) : undefined;
+  const look: Look | undefined = signedColumns.has(name) ? 'signed' : otherLook;
   const scale = Number(/^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type)?.[1] ?? 0);
   const cells = cellColumn(column, look);
   const isUsd = cells.look === 'signed' || (cells.look === 'money' && !/(^|_)usage$/.test(name));
-  const isOther = code !== undefined && name.endsWith(`_${code.toLowerCase()}`);
   const head = isOther ? headerOf(name, code) : isUsd ? `${headerOf(name)} USD` : headerOf(name);
   if (name !== 'owner') return { name, head, cells, scale };
   const owner = {
@@ -139,7 +149,7 @@ function totalCell(
 ): Cell {
   if (!hasTotal) return { text: place === 0 ? 'Total' : '', look: 'total' };
   const column = columnName(place);
-  const look = cells.look === 'signed' ? 'totalSigned' : cells.look === 'money' ? 'totalMoney' : 'totalCount';
+  const look = totalLook(cells.look);
   const number = decimalOfWhole(sum, scale);
   return count === 0 ? { number, look } : { formula: sumFormula(`${column}2:${column}${count + 1}`), number, look };
 }

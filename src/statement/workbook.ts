@@ -1,4 +1,5 @@
 import { rateWords } from '../currency/index.ts';
+import { currencyDecimals } from '../money.ts';
 import { aboutSheet } from '../reports/index.ts';
 import { formatMonth } from '../time.ts';
 import { type Connection, readSql, type SqlParameters } from '../warehouse/index.ts';
@@ -7,6 +8,8 @@ import {
   type Cell,
   costName,
   differenceFormula,
+  type Look,
+  moneyLook,
   type Sheet,
   sumFormula,
   sumIfFormula,
@@ -170,12 +173,7 @@ async function changeSheet({ parameters }: StatementData, connection: Connection
 function summarySheet(data: StatementData): Sheet {
   const { cost, costBefore } = data;
   const shown: Cell[][] = [];
-  function line(
-    text: string,
-    formula: string,
-    number: string,
-    how: { look?: 'signed' | 'totalMoney'; note?: string } = {},
-  ) {
+  function line(text: string, formula: string, number: string, how: { look?: Look; note?: string } = {}) {
     const isTotal = how.look === 'totalMoney';
     shown.push([
       { text, look: isTotal ? 'total' : 'text' },
@@ -235,12 +233,7 @@ function summarySheet(data: StatementData): Sheet {
 /** The row of the first line of the summary. */
 const firstLine = 5;
 
-type Line = (
-  text: string,
-  formula: string,
-  number: string,
-  how?: { look?: 'signed' | 'totalMoney'; note?: string },
-) => number;
+type Line = (text: string, formula: string, number: string, how?: { look?: Look; note?: string }) => number;
 
 /** What an owner is charged besides its part of the month's own cost, and what that comes to. */
 function chargedLines(data: StatementData, line: Line, own: number): void {
@@ -267,6 +260,7 @@ function otherLine(data: StatementData, line: Line, [text, row, usd]: readonly [
   for (const number of inOther(data, usd)) {
     line(`${text} in ${code}`, `B${row}*${rate.rate}`, number, {
       note: `at ${rate.rate}, ${rate.rateDate}, ${rate.source}`,
+      look: moneyLook(currencyDecimals(code)),
     });
   }
 }

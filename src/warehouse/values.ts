@@ -35,6 +35,8 @@ export function toJsonValue(value: DuckDBValue): JsonValue {
   if (typeof value === 'bigint') {
     return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
   }
+  const infinity = infinityText(value);
+  if (infinity !== undefined) return infinity;
   // DuckDB's own text uses the process' time zone.
   if (value instanceof DuckDBTimestampTZValue) return instantText(new DuckDBTimestampValue(value.micros).toString());
   if (
@@ -55,6 +57,20 @@ export function toJsonValue(value: DuckDBValue): JsonValue {
   if (value instanceof DuckDBUnionValue) return toJsonValue(value.value);
   if (value instanceof DuckDBBlobValue) return Buffer.from(value.bytes).toString('base64');
   return String(value); // decimals, dates, times, intervals, UUIDs: their own text is exact
+}
+
+/** `infinity` or `-infinity`, which the client's own text shows as a far day; undefined for every other value. */
+function infinityText(value: DuckDBValue): string | undefined {
+  if (value instanceof DuckDBDateValue) return value.isFinite ? undefined : signedInfinity(value.days);
+  if (value instanceof DuckDBTimestampSecondsValue) return value.isFinite ? undefined : signedInfinity(value.seconds);
+  if (value instanceof DuckDBTimestampMillisecondsValue)
+    return value.isFinite ? undefined : signedInfinity(value.millis);
+  if (value instanceof DuckDBTimestampNanosecondsValue) return value.isFinite ? undefined : signedInfinity(value.nanos);
+  return undefined;
+}
+
+function signedInfinity(value: number | bigint): string {
+  return value > 0 ? 'infinity' : '-infinity';
 }
 
 /** `2026-10-01 00:00:00` as `2026-10-01T00:00:00Z`. */

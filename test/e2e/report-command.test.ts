@@ -6,6 +6,7 @@ import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
+import { readXlsx } from 'hucre/xlsx';
 import { asyncBufferFromFile, parquetMetadata, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -648,6 +649,45 @@ describe.concurrent('a report for people', () => {
     expect(await readFile(people, 'utf8')).toBe(text);
     expect(await readFile(join(folder, 'latest.csv'), 'utf8')).toBe(goldenCsv);
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('--excel=de is for German spreadsheets, also when it is written again; a word behind --excel is no language', async () => {
+    const dir = await projectOfOurs();
+    const asked = await report(dir, 'cost_by_workspace', '--month', '2026-09', '--excel=de', '--totals');
+    expect(asked).toMatchObject({ exitCode: 0, stderr: '' });
+    const people = join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-09', 'cost_by_workspace-2026-09.csv');
+    const text = await readFile(people, 'utf8');
+    expect(text).toMatch(/;GB-seconds;1300,00;0,36;1,30;USD\r\n/);
+    expect(text).toMatch(/\r\nTotal;;;;;;;;;6,30;USD\r\n$/);
+    expect(await report(dir, 'cost_by_workspace', '--month', '2026-09')).toMatchObject({ exitCode: 0 });
+    expect(await readFile(people, 'utf8')).toBe(text);
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
+    const usual = await runCli(['report', '--excel', 'cost_by_workspace', '--month', '2026-09', '--dir', dir]);
+    expect(usual.exitCode).toBe(0);
+    expect(await readFile(people, 'utf8')).toContain(',GB-seconds,1300.00,0.36,1.30,USD');
+    expect((await report(dir, 'cost_by_workspace', '--excel=german')).stderr).toContain(
+      '--excel: found "german", expected the language of the spreadsheet, such as --excel=de or --excel=fr-CH',
+    );
+  });
+
+  test('--excel names the columns that a spreadsheet changes; a workbook holds the same values as texts', async () => {
+    const sql = "--! about: x\n--! grain: name\nselect unnest(['007', '1e5', '3-4']) as name, '1.5' as version\n";
+    const dir = await projectWith('names.sql', sql);
+    const { stdout } = await report(dir, 'names', '--excel', '--format', 'xlsx');
+    expect(stdout).toContain(
+      'A spreadsheet that opens the CSV for people changes texts in Name (such as 007). They stay as they are in a workbook: --format xlsx.',
+    );
+    const json = JSON.parse((await report(dir, 'names', '--excel=de', '--json')).stdout);
+    expect(json.changedBySpreadsheets).toEqual([
+      { name: 'Name', example: '007' },
+      { name: 'Version', example: '1.5' },
+    ]);
+    const { sheets } = await readXlsx(await readFile(join(dir, 'exports', 'names', 'latest.xlsx')));
+    expect(sheets[0]?.rows.slice(1, 4)).toEqual([
+      ['007', '1.5'],
+      ['1e5', '1.5'],
+      ['3-4', '1.5'],
+    ]);
   });
 
   test('--totals adds up the costs in the last row of the table', async () => {

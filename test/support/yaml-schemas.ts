@@ -83,6 +83,8 @@ function stepOption(option: StepOption, isMonth: boolean): Schema {
   switch (option.kind) {
     case 'flag':
       return flag(option.about);
+    case 'flagOrText':
+      return { type: ['boolean', 'string'], description: option.about };
     case 'choice':
       return choice(option.choices, option.about);
     case 'choices':

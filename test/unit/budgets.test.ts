@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Budget } from '../../src/budgets/budget.ts';
+import { type Budget, budgetCalendar } from '../../src/budgets/budget.ts';
 import { loadBudgets, parseBudgets } from '../../src/budgets/file.ts';
 import type { PeriodForecast } from '../../src/budgets/period-forecast.ts';
-import { evaluateBudgets, stateOf, watchedPeriods } from '../../src/budgets/thresholds.ts';
+import { evaluateBudgets, shareOf, stateOf, watchedPeriods } from '../../src/budgets/thresholds.ts';
 import { UsageError } from '../../src/errors.ts';
 import { calendarOf, formatInstant } from '../../src/time.ts';
 
@@ -635,4 +635,22 @@ test.each(['budgets.example.yaml', 'jobs/demo/budgets.yaml'])('the budget file %
   const sinks = ['finops', 'oncall'];
   const found = loadBudgets(join(import.meta.dirname, '../..', name), { now, sinks });
   expect(found?.length).toBeGreaterThan(3);
+});
+
+test.each([
+  ['13.5006 USD', 13_500_000_000_000n, '99.99'],
+  ['13.50 USD', 13_500_000_000_000n, '100.00'],
+  ['13.4999 USD', 13_500_000_000_000n, '100.00'],
+  ['100 USD', 79_999_999_000_000n, '79.99'],
+  ['100 USD', 80_000_000_000_000n, '80.00'],
+  ['100 USD', 82_346_000_000_000n, '82.35'],
+])('of %s, a share is never rounded up to the amount or a threshold that is not reached', (amount, spent, share) => {
+  const [budget] = parseBudgets({
+    text: `budgets: [{ name: a, period: monthly, amount: ${amount}, thresholds: [80%] }]`,
+    file: 'budgets.yaml',
+    now: 0,
+  });
+  if (budget === undefined) throw new Error('no budget');
+  const period = budgetCalendar(budget).periodAt(0);
+  expect(shareOf(budget, period, spent)).toBe(share);
 });

@@ -7,6 +7,7 @@ import { readRates } from '../../src/currency/rates-file.ts';
 import {
   areOld,
   converted,
+  convertedAmount,
   currencyOf,
   currencyOfMonth,
   rateAtClose,
@@ -198,4 +199,13 @@ test.each([
 ])('%s USD at %s are %s, rounded once', (usd, rate, expected) => {
   const month = { month: '2026-10', rate, rateDate: '2026-10-30', source: 'ECB', isClosed: false };
   expect(converted(usd, { code: 'EUR', rate: month })).toBe(expected);
+});
+
+test.each([
+  ['JPY', '28,136'],
+  ['KWD', '28,136.224'],
+  ['EUR', '28,136.22'],
+])('an amount in %s has the decimals of that currency', (code, shown) => {
+  const rate = { month: '2026-10', rate: '151.27001994', rateDate: '2026-10-30', source: 'ECB', isClosed: false };
+  expect(convertedAmount('186', { code, rate })).toBe(shown);
 });

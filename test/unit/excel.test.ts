@@ -1,7 +1,8 @@
 import { DuckDBDateValue, DuckDBDecimalValue, DuckDBTimestampValue } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { excelChunks } from '../../src/reports/formats/excel.ts';
+import { type ChangedColumn, excelChunks } from '../../src/reports/formats/excel.ts';
+import { isChangedBySpreadsheets, signsOf } from '../../src/reports/formats/spreadsheet.ts';
 import type { SqlCell } from '../../src/warehouse/values.ts';
 import fc from '../support/fast-check.ts';
 
@@ -13,6 +14,8 @@ async function excelOf(
   columns: readonly (readonly [name: string, type: string])[],
   rows: readonly (readonly SqlCell[])[],
   totals: readonly string[] = [],
+  options: { readonly code?: string; readonly language?: string } = {},
+  changed: ChangedColumn[] = [],
 ): Promise<string> {
   async function* chunks(): AsyncGenerator<readonly (readonly SqlCell[])[]> {
     for (let from = 0; from < rows.length; from += 2) yield rows.slice(from, from + 2);
@@ -20,7 +23,7 @@ async function excelOf(
   const meters = new Map([['sandbox_compute_runtime_gbs', 'Sandbox Compute Runtime']]);
   let text = '';
   const result = { columns: columns.map(([name, type]) => ({ name, type })), chunks: chunks() };
-  for await (const chunk of excelChunks(result, { totals }, meters)) text += chunk;
+  for await (const chunk of excelChunks(result, { totals, ...options }, meters, changed)) text += chunk;
   return text;
 }
 
@@ -136,5 +139,86 @@ describe('the CSV for people', () => {
       ['Cost month before', 'Change share', 'Resource UUID', 'BilledCost', 'label_a/b', 'Currency'],
       ['1.00', '-6.51%', 'u', '', '', 'USD'],
     ]);
+  });
+
+  test.each([
+    ['JPY', '28136'],
+    ['KWD', '28136.224'],
+    ['EUR', '28136.22'],
+    ['CLF', '28136.2237'],
+  ])('writes %s with the decimals of that currency, and its total too', async (code, shown) => {
+    const columns = [money, [`cost_${code.toLowerCase()}`, 'DECIMAL(38,12)']] as const;
+    const text = await excelOf(columns, [[usd(10n ** 12n), usd(28_136_223_710_000_000n)]], ['cost'], { code });
+    expect(text.split('\r\n')[1]).toBe(`1.00,${shown},USD`);
+  });
+
+  test('is written for the language of the spreadsheet', async () => {
+    const columns = [
+      ['workspace', 'VARCHAR'],
+      money,
+      ['usage', 'DECIMAL(38,6)'],
+      ['unit', 'VARCHAR'],
+      ['change_share', 'DECIMAL(38,6)'],
+      ['eur_rate', 'DECIMAL(18,8)'],
+      ['factor', 'DOUBLE'],
+    ] as const;
+    const values = [6, 6, 8].map((scale) => new DuckDBDecimalValue(-65_089n, 38, scale));
+    const row = ['a;b', usd(1_234_500_000_000_000n), values[0], 'count', values[1], values[2], 0.5] as SqlCell[];
+    const text = await excelOf(columns, [row], ['cost'], { language: 'de' });
+    expect(text).toBe(
+      '\uFEFFWorkspace;Cost;Usage;Usage GB-hours;Unit;Change share;Eur rate;Factor;Currency\r\n' +
+        '"a;b";1234,50;-0,07;;count;-6,51%;-0,00065089;0,5;USD\r\nTotal;1234,50;;;;;;;USD\r\n',
+    );
+  });
+
+  test.each([
+    ['de', ',', ';'],
+    ['fr-CH', ',', ';'],
+    ['de-CH', '.', ','],
+    ['en', '.', ','],
+    ['ar', '.', ','],
+  ])('the spreadsheet of %s has %j before decimals and %j between cells', (language, decimal, separator) => {
+    expect(signsOf(language)).toEqual({ decimal, separator });
+  });
+
+  test.each(['xx', 'german', 'de_DE', ' '])('%j is no language', (language) => {
+    expect(() => signsOf(language)).toThrow(`--excel: found "${language}", expected the language of the spreadsheet`);
+  });
+
+  test('names the columns with texts that a spreadsheet changes', async () => {
+    const columns = [
+      ['resource_name', 'VARCHAR'],
+      ['label_build', 'VARCHAR'],
+      ['workspace', 'VARCHAR'],
+      money,
+    ] as const;
+    const changed: ChangedColumn[] = [];
+    const rows = [
+      ['box', '1e5', 'north', null],
+      ['007', '3-4', '12', null],
+    ];
+    await excelOf(columns, rows, [], {}, changed);
+    expect(changed).toEqual([
+      { name: 'Label build', example: '1e5' },
+      { name: 'Resource name', example: '007' },
+    ]);
+  });
+
+  test.each([
+    ...['007', '1e5', '3-4', '1/2', '2026-10', '1.10', '12:30', 'MARCH1', 'dec-5', '5. Mai', 'TRUE', '-01', '1.2.2026'],
+    '12345678901234567',
+  ])('%j is changed', (text) => {
+    expect(isChangedBySpreadsheets(text, signsOf(undefined))).toBe(true);
+  });
+
+  test.each(['12', 'north', '1.5', 'v1.10', 'march', '3-4-a', 'box-1', '2026-10-01T05', '10.0.0.1', ''])(
+    '%j stays as it is',
+    (text) => {
+      expect(isChangedBySpreadsheets(text, signsOf('en'))).toBe(false);
+    },
+  );
+
+  test('1.5 is a day where the comma separates decimals', () => {
+    expect(isChangedBySpreadsheets('1.5', signsOf('de'))).toBe(true);
   });
 });

@@ -1,15 +1,17 @@
 import { createReadStream } from 'node:fs';
 import { decimalOfWhole, wholeOfDecimal } from '../../decimals.ts';
+import { type SpreadsheetSigns, signsOf } from './spreadsheet.ts';
 
 /**
  * Reads back a CSV file (RFC 4180). Returns its number of records after the header, and the sum of a column of decimals
  * as exact text; null if there are no values. DuckDB's own reader guesses comments and drops rows that start with `#`.
  * Throws if the file is not CSV, if a record has a different number of fields than the header, or if a value is not a
- * decimal.
+ * decimal. The signs are those of English by default.
  */
 export async function figuresOfCsv(
   path: string,
   column: { readonly name: string; readonly decimals: number } | undefined,
+  { decimal, separator }: SpreadsheetSigns = signsOf(undefined),
 ): Promise<{ rows: number; cost: string | null }> {
   const header: string[] = [];
   let wanted = -1;
@@ -21,7 +23,7 @@ export async function figuresOfCsv(
   function endField(text: string | undefined): void {
     if (records === 0) header.push((text ?? '').replace(/^\uFEFF/, ''));
     else if (field === wanted && text !== undefined && text !== '') {
-      sum += wholeOfDecimal(text, column?.decimals ?? 0);
+      sum += wholeOfDecimal(text.replace(decimal, '.'), column?.decimals ?? 0);
       values += 1;
     }
     field += 1;
@@ -38,6 +40,7 @@ export async function figuresOfCsv(
     field = 0;
   }
 
+  const between = separator.charCodeAt(0);
   // Scans byte by byte, and converts only the bytes of the wanted column to text.
   let kept: number[] = [];
   let isKept = true;
@@ -56,7 +59,7 @@ export async function figuresOfCsv(
       if (place === 'quoted') {
         if (byte === quote) place = 'after quote';
         else if (isKept) kept.push(byte);
-      } else if (byte === comma) {
+      } else if (byte === between) {
         end(false);
         isInRecord = true;
       } else if (byte === lineFeed) {
@@ -69,7 +72,7 @@ export async function figuresOfCsv(
         isInRecord = true;
       } else {
         if (place === 'after quote' && byte !== carriageReturn) {
-          throw new Error(`record ${records} has text between a closing quote and the next comma`);
+          throw new Error(`record ${records} has text between a closing quote and the next "${separator}"`);
         }
         if (place === 'start') place = 'plain';
         if (isKept) kept.push(byte);
@@ -83,4 +86,4 @@ export async function figuresOfCsv(
   return { rows: records - 1, cost: values === 0 ? null : decimalOfWhole(sum, column?.decimals ?? 0) };
 }
 
-const [quote, comma, carriageReturn, lineFeed] = [0x22, 0x2c, 0x0d, 0x0a];
+const [quote, carriageReturn, lineFeed] = [0x22, 0x0d, 0x0a];

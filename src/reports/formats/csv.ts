@@ -39,12 +39,12 @@ function isGuarded(column: SqlColumn): boolean {
   return isTextType(column.type);
 }
 
-/** Rows as lines of CSV. */
-export function csvLines(rows: readonly (readonly (string | undefined)[])[]): string {
+/** Rows as lines of CSV, or with another separator. */
+export function csvLines(rows: readonly (readonly (string | undefined)[])[], delimiter = ','): string {
   // csv-stringify writes undefined as an empty cell and, because of quoted_match, the empty text as "". It only quotes its
   // own line break, but readers would end the row at any other one.
   return stringify(
     rows.map((row) => [...row]),
-    { record_delimiter: 'windows', quoted_match: /^$|[\r\n]/ },
+    { delimiter, record_delimiter: 'windows', quoted_match: /^$|[\r\n]/ },
   );
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { decimalOfWhole } from '../../decimals.ts';
 import { UnprovenError } from '../../errors.ts';
+import { currencyDecimals } from '../../money.ts';
 import {
   readSql,
   type SqlCell,
@@ -15,6 +16,7 @@ import type { CostColumn } from '../figures.ts';
 import { csvLines, textGuard } from './csv.ts';
 import { figuresOfCsv } from './csv-figures.ts';
 import type { Question } from './format.ts';
+import { isChangedBySpreadsheets, type SpreadsheetSigns, signsOf } from './spreadsheet.ts';
 
 /** Options of a CSV for people. */
 export interface ExcelOptions {
@@ -24,13 +26,21 @@ export interface ExcelOptions {
   readonly isNamedByData?: (column: SqlColumn) => boolean;
   /** The code of the second currency, if the answer has one: headers have it in capitals. */
   readonly code?: string | undefined;
+  /** The language of the spreadsheet, such as `de`; English by default. */
+  readonly language?: string | undefined;
+}
+
+/** A column with texts that a spreadsheet shows in another way, and one of them. */
+export interface ChangedColumn {
+  readonly name: string;
+  readonly example: string;
 }
 
 /** The currency of every amount in the books. */
 const currency = 'USD';
 /** Decimals of amounts in the books; they identify columns of money. */
 const usdDecimals = 12;
-/** Decimals to show. */
+/** Decimals to show, but of another currency. */
 const shownDecimals = 2;
 const secondsPerHour = 3600n;
 
@@ -39,16 +49,19 @@ const secondsPerHour = 3600n;
  * decimals, shares as percent, months as `2026-10`, instants as `2026-10-01 05:00:00` (UTC), and columns named in words
  * (`Cost month before`). A column with its name follows each billing dimension, GB-hours follow GB-seconds, and the
  * last column is the currency. Each amount is rounded on its own, half away from zero. A total is rounded from the
- * exact total, so it can differ from the sum of the rows above it by some cents.
+ * exact total, so it can differ from the sum of the rows above it by some cents. Adds the columns to `changed` that a
+ * spreadsheet does not leave as they are.
  */
 export async function* excelChunks(
   { columns, chunks }: SqlResult,
-  { totals, isNamedByData = () => false, code }: ExcelOptions,
+  { totals, isNamedByData = () => false, code, language }: ExcelOptions,
   meters: ReadonlyMap<string, string>,
+  changed: ChangedColumn[] = [],
 ): AsyncGenerator<string> {
+  const signs = signsOf(language);
   const unit = columns.findIndex(({ name }) => name === 'unit');
   const cells = columns.flatMap((column, index) => {
-    const own = cellsOf(column, index, unit, meters);
+    const own = cellsOf(column, index, { unit, code, meters, signs });
     return isNamedByData(column) ? own : own.map((cell) => ({ ...cell, name: headerOf(cell.name, code) }));
   });
   if (columns.some(isMoney) && !columns.some(({ name }) => /currency/i.test(name))) {
@@ -57,7 +70,11 @@ export async function* excelChunks(
   const sums: (bigint | undefined)[] = columns.map((column) =>
     totals.includes(column.name) && scaleOf(column) !== undefined ? 0n : undefined,
   );
-  yield `\uFEFF${csvLines([cells.map(({ name }) => textGuard(name))])}`;
+  function note({ name, isText }: Cell, text: string | undefined): void {
+    if (!isText || text === undefined || changed.some((one) => one.name === name)) return;
+    if (isChangedBySpreadsheets(text, signs)) changed.push({ name, example: text });
+  }
+  yield `\uFEFF${csvLines([cells.map(({ name }) => textGuard(name))], signs.separator)}`;
   for await (const rows of chunks) {
     for (const row of rows) {
       for (const [index, sum] of sums.entries()) {
@@ -65,23 +82,25 @@ export async function* excelChunks(
         if (sum !== undefined && value !== null) sums[index] = sum + unscaledDecimal(value);
       }
     }
-    yield csvLines(rows.map((row) => cells.map(({ text }) => text(row))));
+    const texts = rows.map((row) => cells.map(({ text }) => text(row)));
+    for (const row of texts) for (const [index, cell] of cells.entries()) note(cell, row[index]);
+    yield csvLines(texts, signs.separator);
   }
   if (totals.length > 0) {
     const line = cells.map(({ total }) => total(sums));
-    yield csvLines([line.map((text, index) => (index === 0 && text === undefined ? 'Total' : text))]);
+    yield csvLines([line.map((text, index) => (index === 0 && text === undefined ? 'Total' : text))], signs.separator);
   }
 }
 
 /**
- * Writes an answer as `excelChunks` to a new file, and reads it back. Throws UnprovenError if the file differs from the
- * answer.
+ * Writes an answer as `excelChunks` to a new file, and reads it back. Returns the columns that a spreadsheet does not leave
+ * as they are. Throws UnprovenError if the file differs from the answer.
  */
 export async function writeExcel(
   path: string,
   { connection, query, parameters }: Question,
   options: ExcelOptions & { readonly column: CostColumn | undefined; readonly cost: string | null },
-): Promise<void> {
+): Promise<readonly ChangedColumn[]> {
   const named = await connection.rows(await readSql('publish', 'meters'));
   const meters = new Map(named.map((row) => [String(row['billing_dimension']), String(row['meter'])]));
   const { columns, chunks } = await connection.stream(query, parameters);
@@ -92,12 +111,15 @@ export async function writeExcel(
       yield rows;
     }
   }
-  await pipeline(Readable.from(excelChunks({ columns, chunks: counted() }, options, meters)), createWriteStream(path));
+  const changed: ChangedColumn[] = [];
+  const lines = excelChunks({ columns, chunks: counted() }, options, meters, changed);
+  await pipeline(Readable.from(lines), createWriteStream(path));
   const { column, cost, totals } = options;
   const isMoneyColumn = column !== undefined && columns.some((one) => one.name === column.name && isMoney(one));
   const read = await figuresOfCsv(
     path,
     isMoneyColumn ? { name: headerOf(column.name), decimals: shownDecimals } : undefined,
+    signsOf(options.language),
   );
   const isTotal = totals.length > 0;
   const expected = count + (isTotal ? 1 : 0);
@@ -110,26 +132,39 @@ export async function writeExcel(
         `except for rounding${isTotal ? ' and doubled by the total row' : ''}, ${cost ?? 'no'} cost`,
     );
   }
+  return changed;
 }
 
 /** One column of the file. */
 interface Cell {
   readonly name: string;
+  /** Whether it holds texts of the books, which spreadsheets may take for something else. */
+  readonly isText?: true;
   readonly text: (row: readonly SqlCell[]) => string | undefined;
   /** The cell in the total row, from the sums of the answer's columns. */
   readonly total: (sums: readonly (bigint | undefined)[]) => string | undefined;
 }
 
+interface CellPlace {
+  /** The position of the column that names the unit of usage; -1 if there is none. */
+  readonly unit: number;
+  readonly code: string | undefined;
+  readonly meters: ReadonlyMap<string, string>;
+  readonly signs: SpreadsheetSigns;
+}
+
 /** The columns in the file for a column of the answer. */
-function cellsOf(column: SqlColumn, index: number, unit: number, meters: ReadonlyMap<string, string>): Cell[] {
+function cellsOf(column: SqlColumn, index: number, { unit, code, meters, signs }: CellPlace): Cell[] {
   const { name, type } = column;
+  const isOther = code !== undefined && name.endsWith(`_${code.toLowerCase()}`);
+  const shown = { decimals: isOther ? currencyDecimals(code) : shownDecimals, signs };
   const scale = scaleOf(column);
   const isUsage = scale !== undefined && unit !== -1 && /(^|_)usage$/.test(name);
   if (scale !== undefined && (isMoney(column) || isUsage)) {
     const amount: Cell = {
       name,
-      text: (row) => (row[index] == null ? undefined : rounded(unscaledDecimal(row[index]), scale)),
-      total: (sums) => (sums[index] === undefined ? undefined : rounded(sums[index], scale)),
+      text: (row) => (row[index] == null ? undefined : rounded(unscaledDecimal(row[index]), scale, shown)),
+      total: (sums) => (sums[index] === undefined ? undefined : rounded(sums[index], scale, shown)),
     };
     if (!isUsage) return [amount];
     const hours: Cell = {
@@ -137,7 +172,7 @@ function cellsOf(column: SqlColumn, index: number, unit: number, meters: Readonl
       text: (row) =>
         row[index] == null || row[unit] !== 'GB-seconds'
           ? undefined
-          : rounded(unscaledDecimal(row[index]), scale, secondsPerHour),
+          : rounded(unscaledDecimal(row[index]), scale, shown, secondsPerHour),
       total: () => undefined,
     };
     return [amount, hours];
@@ -145,16 +180,19 @@ function cellsOf(column: SqlColumn, index: number, unit: number, meters: Readonl
   if (scale !== undefined && isShare(column)) {
     const share: Cell = {
       name,
-      text: (row) => (row[index] == null ? undefined : `${rounded(unscaledDecimal(row[index]) * 100n, scale)}%`),
+      text: (row) => (row[index] == null ? undefined : `${rounded(unscaledDecimal(row[index]) * 100n, scale, shown)}%`),
       total: () => undefined,
     };
     return [share];
   }
+  const isNumber = /^(DECIMAL|U?\w*INT|FLOAT|DOUBLE)/.test(type);
+  const written = (text: string | undefined) => (isNumber ? text?.replace('.', signs.decimal) : text);
   const plain: Cell = {
     name,
-    text: (row) => plainText(row[index] ?? null, column),
+    ...(isNumber || /^(DATE|TIME|BOOLEAN)/.test(type) ? {} : { isText: true }),
+    text: (row) => written(plainText(row[index] ?? null, column)),
     total: (sums) =>
-      sums[index] === undefined || scale === undefined ? undefined : decimalOfWhole(sums[index], scale),
+      sums[index] === undefined || scale === undefined ? undefined : written(decimalOfWhole(sums[index], scale)),
   };
   if (name !== 'billing_dimension' || type !== 'VARCHAR') return [plain];
   const meter: Cell = {
@@ -172,7 +210,7 @@ function plainText(value: SqlCell, { name, type }: SqlColumn): string | undefine
   const text = toCellText(value);
   if (name === 'owner') return ownerText(text);
   if (text === undefined) return name === 'workspace' ? 'no workspace' : undefined;
-  if (type === 'DATE' && /(^|_)month$/.test(name)) return text.slice(0, 7);
+  if (type === 'DATE' && /(^|_)month$/.test(name)) return text.replace(/^(\d{4}-\d\d)-\d\d$/, '$1');
   if (type.startsWith('TIMESTAMP')) return text.replace('T', ' ').replace(/Z$/, '');
   return /^(DECIMAL|U?\w*INT|FLOAT|DOUBLE|DATE|BOOLEAN)/.test(type) ? text : textGuard(text);
 }
@@ -228,11 +266,16 @@ function withCode(name: string, code: string): string {
   return name.endsWith(suffix) ? `${headerOf(name.slice(0, -suffix.length))} ${code}` : headerOf(name);
 }
 
-/** A decimal divided by a number, rounded to two decimals, half away from zero. */
-function rounded(unscaled: bigint, scale: number, divisor = 1n): string {
-  const numerator = unscaled * 10n ** BigInt(shownDecimals);
+/** A decimal divided by a number, rounded half away from zero. */
+function rounded(
+  unscaled: bigint,
+  scale: number,
+  { decimals, signs }: { readonly decimals: number; readonly signs: SpreadsheetSigns },
+  divisor = 1n,
+): string {
+  const numerator = unscaled * 10n ** BigInt(decimals);
   const denominator = 10n ** BigInt(scale) * divisor;
   const size = numerator < 0n ? -numerator : numerator;
   const whole = (2n * size + denominator) / (2n * denominator);
-  return decimalOfWhole(numerator < 0n ? -whole : whole, shownDecimals);
+  return decimalOfWhole(numerator < 0n ? -whole : whole, decimals).replace('.', signs.decimal);
 }
