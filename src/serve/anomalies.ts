@@ -66,12 +66,15 @@ function text(row: SqlRow, name: string): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
+function impactOf(row: SqlRow): Markup {
+  return money(String(row['impact']), { isSigned: true, figure: ['anomaly_impact', String(row['anomaly_key'])] });
+}
+
 const listColumns = [
   {
     head: 'Total difference, USD',
     isNumber: true,
-    cell: (row: SqlRow) =>
-      html`<b class="${row['is_up'] === true ? 'up' : 'down'}">${money(String(row['impact']), { isSigned: true })}</b>`,
+    cell: (row: SqlRow) => html`<b class="${row['is_up'] === true ? 'up' : 'down'}">${impactOf(row)}</b>`,
   },
   {
     head: 'What',
@@ -207,7 +210,7 @@ async function feedbackSection({ view }: PageRequest, row: SqlRow): Promise<Mark
 function tiles(row: SqlRow): Markup {
   const firstHour = text(row, 'first_hour');
   return html`<dl class="tiles">
-<div class="tile"><dt>Total difference</dt><dd><span class="big">${money(String(row['impact']), { isSigned: true })}</span> USD<div class="note">difference from what was expected, over all of its days</div></dd></div>
+<div class="tile"><dt>Total difference</dt><dd><span class="big">${impactOf(row)}</span> USD<div class="note">difference from what was expected, over all of its days</div></dd></div>
 <div class="tile"><dt>First day</dt><dd><span class="big">${money(String(row['cost']))}</span> USD<div class="note">expected ${money(String(row['expected']))}, usually ${amount(String(row['expected_low']))} to ${amount(String(row['expected_high']))}</div></dd></div>
 <div class="tile"><dt>State</dt><dd><span class="big">${stateWords(row)}</span><div class="note">${severityWord(String(row['severity']))}; ${row['first_day']} through ${row['last_day']}${firstHour === null ? '' : html`; started about ${shownInstant(firstHour)}`}</div></dd></div>
 <div class="tile"><dt>Where</dt><dd>${named(text(row, 'billing_dimension'), 'no billing dimension')}<div class="note">${named(text(row, 'resource_type'), 'no resource type')} in ${named(text(row, 'workspace'), 'no workspace')}, account ${named(text(row, 'account'), '')}</div></dd></div>

@@ -3,7 +3,7 @@ import { decimalOfWhole } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { usdUnit } from '../unit-format.ts';
-import { money } from './format.ts';
+import { type Figure, money } from './format.ts';
 import { named } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 
@@ -15,9 +15,9 @@ export function budgetKey({ limits, ...budget }: Budget): string {
 }
 
 /** An amount of a budget. The pages say that amounts without a unit are USD, so only other units are named. */
-export function amountCell(budget: Budget, whole: bigint, isNamed = true): Markup {
+export function amountCell(budget: Budget, whole: bigint, isNamed = true, figure?: Figure): Markup {
   const unit = unitOf(budget);
-  const shown = money(decimalOfWhole(whole, usdDecimals), { unit });
+  const shown = money(decimalOfWhole(whole, usdDecimals), { unit, ...(figure && { figure }) });
   return isNamed && unit !== usdUnit ? html`${shown} ${unit}` : shown;
 }
 

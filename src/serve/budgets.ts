@@ -173,7 +173,7 @@ const columns = [
         ? spend.per === undefined
           ? 'not known'
           : 'no counts'
-        : amountCell(budget, spend.spent, false),
+        : amountCell(budget, spend.spent, false, ['budget_spent', `${budget.name}/${spend.period.name}`]),
   },
   {
     head: 'Budget',
@@ -184,10 +184,10 @@ const columns = [
   {
     head: 'Forecast',
     isNumber: true,
-    cell: ({ budget, forecast }: BudgetWithStored) =>
+    cell: ({ budget, spend, forecast }: BudgetWithStored) =>
       forecast.kind === 'none'
         ? html`<span title="${forecast.reason}">none</span>`
-        : html`${amountCell(budget, forecast.mean, false)}<br><span class="empty">${amountCell(budget, forecast.low, false)} – ${amountCell(budget, forecast.high, false)}</span>`,
+        : html`${amountCell(budget, forecast.mean, false, ['budget_end', `${budget.name}/${spend.period.name}`])}<br><span class="empty">${amountCell(budget, forecast.low, false)} – ${amountCell(budget, forecast.high, false)}</span>`,
   },
   {
     head: 'Period',

@@ -5,10 +5,30 @@ import { html, type Markup } from './markup.ts';
 
 export { amount, relative, signed } from '../usd-format.ts';
 
+/** A figure of the catalogue in sql/figures, and what it is about: a subject as its SQL names it. */
+export type Figure = readonly [
+  name:
+    | 'anomaly_impact'
+    | 'budget_end'
+    | 'budget_spent'
+    | 'month_closed_cost'
+    | 'month_cost'
+    | 'month_cost_complete'
+    | 'month_end'
+    | 'owner_cost'
+    | 'resource_cost',
+  subject: string,
+];
+
 /** A cell with an amount: to the cent, exact on hover. USD, if no other unit is given. */
-export function money(text: string, how: { readonly isSigned?: boolean; readonly unit?: string } = {}): Markup {
+export function money(
+  text: string,
+  how: { readonly isSigned?: boolean; readonly unit?: string; readonly figure?: Figure } = {},
+): Markup {
   const shown = how.isSigned === true ? signed(text) : groupedAmount(text, how.unit);
-  return html`<data value="${text}" title="${trimmed(text)} ${how.unit ?? usdUnit}">${shown}</data>`;
+  const [name, subject] = how.figure ?? [];
+  const figure = name === undefined ? '' : html` data-figure="${name}" data-of="${subject}"`;
+  return html`<data value="${text}" title="${trimmed(text)} ${how.unit ?? usdUnit}"${figure}>${shown}</data>`;
 }
 
 /** Decimal text without the zeros at its end, but with cents. */

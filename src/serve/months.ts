@@ -51,7 +51,11 @@ export async function monthsPage({ view }: PageRequest): Promise<Page> {
           cell: (row) =>
             html`<a href="${monthAddress(String(row['month']))}"><span class="state">${row['month']}</span></a>`,
         },
-        { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
+        {
+          head: 'USD',
+          isNumber: true,
+          cell: (row) => money(String(row['cost']), { figure: ['month_cost', String(row['month'])] }),
+        },
         {
           head: 'Change',
           isNumber: true,

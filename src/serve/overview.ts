@@ -13,7 +13,7 @@ import {
 import { anomalyAddress, budgetAddress, resourceAddress } from '../dashboard-address.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
 import { type BooksKnown, comparedWith } from '../time/index.ts';
-import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
+import { addCalendarMonths, dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
 import {
   type BooksState,
   type DifferingMonth,
@@ -212,14 +212,14 @@ function trustWords({ compared, failed, run }: Trust): Markup {
 }
 
 function tiles(
-  { name, beforeName, spent, before, notCompared, forecast }: Month,
+  { name, beforeName, start, spent, before, notCompared, forecast }: Month,
   state: BooksState,
   trust: Trust | undefined,
   differing: readonly DifferingMonth[],
 ): Markup {
   const change = before === undefined ? undefined : relative(spent, before);
   return html`<dl class="tiles">
-<div class="tile"><dt>${name} so far</dt><dd><span class="big">${money(spent)}</span> USD<div class="note">${
+<div class="tile"><dt>${name} so far</dt><dd><span class="big">${money(spent, { figure: ['month_cost_complete', formatMonth(start)] })}</span> USD<div class="note">${
     before === undefined
       ? `Not compared with ${beforeName}: ${notCompared}`
       : `${change ?? 'No change'} against ${beforeName} at the same hour (${amount(before)})`
@@ -227,7 +227,7 @@ function tiles(
 <div class="tile"><dt>Forecast for ${name}</dt><dd>${
     forecast === undefined
       ? html`<span class="big">none</span><div class="note">"costbook alert" makes and stores a forecast.</div>`
-      : html`<span class="big">${money(forecast.mean)}</span> USD<div class="note">80 of 100 end between ${amount(forecast.low)} and ${amount(forecast.high)} (${forecast.basis})</div>`
+      : html`<span class="big">${money(forecast.mean, { figure: ['month_end', formatMonth(start)] })}</span> USD<div class="note">80 of 100 end between ${amount(forecast.low)} and ${amount(forecast.high)} (${forecast.basis})</div>`
   }</dd></div>
 <div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">Settled through ${
     state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough)

@@ -39,7 +39,8 @@ export type SqlFolder =
   | 'demo'
   | 'engine'
   | 'lake_views'
-  | 'answer_cache';
+  | 'answer_cache'
+  | 'figures';
 
 /** One SQL file: its header and its text. */
 export interface SqlFile {

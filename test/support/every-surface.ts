@@ -1,0 +1,390 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readXlsx } from 'hucre/xlsx';
+import { expect } from 'vitest';
+import { decimalOfWhole, wholeOfDecimal } from '../../src/decimals.ts';
+import { roughly, usd, usdDecimals } from '../../src/money.ts';
+import { calendarOf } from '../../src/time.ts';
+import { amount } from '../../src/usd-format.ts';
+import { openBooks } from '../../src/warehouse/books.ts';
+import { readSql, readSqlFolder } from '../../src/warehouse/sql-files.ts';
+import { serve } from './dashboard.ts';
+import { ingest, newProject, runCli } from './project.ts';
+import { type Fact, instantText, type ScriptedPlatform, startScriptedPlatform } from './scripted-platform.ts';
+import { type SinkServer, startSink } from './sink-server.ts';
+import { type SlackServer, startSlack } from './slack-server.ts';
+import { type SmtpServer, startSmtp } from './smtp-server.ts';
+
+const hourMs = 3_600_000;
+/** When the books of every shape were loaded last. */
+export const loaded = Date.parse('2026-10-09T18:30:00Z');
+
+/** A figure as a surface showed it: its value, or the text in which its formatted value must be. */
+export interface Reading {
+  readonly figure: string;
+  readonly subject: string;
+  readonly surface: string;
+  readonly value?: string;
+  readonly text?: string;
+  /** How the surface writes the value, where it is a text. */
+  readonly format?: (value: string) => string;
+}
+
+/** One way in which books come to be. */
+export interface Shape {
+  readonly since: string;
+  readonly facts: readonly Fact[];
+  readonly months: readonly string[];
+  /** What happens between the first load and the last. */
+  before?(world: World): Promise<void>;
+}
+
+export interface World {
+  readonly dir: string;
+  readonly platform: ScriptedPlatform;
+  run(now: number, ...args: string[]): Promise<string>;
+}
+
+function fact(name: string, workspace: string, hour: number, cost: number): Fact {
+  return {
+    ...{ workspace, type: 'sandbox', name, uuid: `id-${name}`, dimension: 'sandbox_cpu_usage_seconds' },
+    ...{ hour: instantText(hour).slice(0, 13), cost, usage: Math.round(cost * 1e6) / 1e3 },
+  };
+}
+
+/** Costs of names by hour, with a rhythm of the day and some that nothing explains. */
+function costs(names: readonly string[], from: string, of: (name: number, hour: number) => number): Fact[] {
+  const facts: Fact[] = [];
+  for (let at = Date.parse(from); at < loaded; at += hourMs) {
+    for (const [index, name] of names.entries()) {
+      const day = 1 + 0.4 * Math.sin((at / hourMs) * 0.2618) + 0.1 * Math.sin(at / hourMs + index * 7);
+      const cost = Math.round(of(index, at) * day * 1e6) / 1e6;
+      if (cost > 0) facts.push(fact(name, ['north', 'south', 'east'][index % 3] ?? 'north', at, cost));
+    }
+  }
+  return facts;
+}
+
+const many = Array.from({ length: 9 }, (_, index) => `box-${index}`);
+const few = ['box-0', 'box-1', 'box-2'];
+const runawayFrom = Date.parse('2026-10-07T05:00:00Z');
+
+export const shapes: Readonly<Record<string, Shape>> = {
+  'many owners': {
+    ...{ since: '2026-08-20', months: ['2026-09'] },
+    facts: costs(many, '2026-08-20T00:00:00Z', (name) => 0.013 * (name + 1)),
+  },
+  'restated closed months': {
+    ...{ since: '2026-08-01', months: ['2026-08', '2026-09'] },
+    facts: costs(few, '2026-08-01T00:00:00Z', (name) => 0.37 * (name + 1)),
+    async before({ dir, platform, run }) {
+      const facts = [...platform.facts];
+      const first = Date.parse('2026-10-05T06:30:00Z');
+      platform.facts = facts.filter(({ hour }) => Date.parse(`${hour}:00:00Z`) < first);
+      expect(
+        await ingest(dir, platform, { now: instantText(first), env: { COSTBOOK_SINCE: '2026-08-01' } }),
+      ).toMatchObject({ exitCode: 0 });
+      await run(first, 'allocation', 'apply');
+      await run(first, 'close', '2026-08');
+      await run(first, 'close', '2026-09', '--invoice', '700.00');
+      platform.facts = facts.map((each) =>
+        each.hour.startsWith('2026-09-20') && each.name === 'box-1' ? { ...each, cost: each.cost * 2 } : each,
+      );
+    },
+  },
+  'two days': {
+    ...{ since: '2026-10-08', months: [] },
+    facts: costs(few, '2026-10-08T00:00:00Z', (name) => 0.6 * (name + 1)),
+  },
+  runaway: {
+    ...{ since: '2026-08-20', months: ['2026-09'] },
+    facts: costs(few, '2026-08-20T00:00:00Z', (name, hour) =>
+      name === 2 && hour >= runawayFrom ? 4 : 0.2 * (name + 1),
+    ),
+  },
+};
+
+const budgets = [
+  { name: 'everything', scope: {}, period: 'monthly', amount: 400 },
+  { name: 'south', scope: { workspace: 'south' }, period: 'weekly', amount: 60 },
+  { name: 'days', scope: {}, period: 'daily', amount: 30 },
+  { name: 'blue', scope: { owner: { team: 'blue' } }, period: 'monthly', amount: 90 },
+] as const;
+
+const allocation = `dimensions: [team]
+rules:
+  - { name: one, when: { workspace: north }, owner: { team: red } }
+  - { name: two, when: { workspace: south }, owner: { team: blue } }
+  - { name: three, when: { workspace: east }, split: { by: cost, over: [team] } }
+`;
+
+/** The books of a shape, and what its last "alert" sent. */
+export interface Given extends World {
+  readonly shape: Shape;
+  readonly hook: SinkServer;
+  readonly slack: SlackServer;
+  readonly smtp: SmtpServer;
+}
+
+export async function booksOf(shape: Shape): Promise<Given> {
+  const dir = await newProject();
+  const [platform, hook, slack, smtp] = await Promise.all([
+    startScriptedPlatform(shape.facts),
+    startSink(),
+    startSlack(),
+    startSmtp(),
+  ]);
+  await mkdir(join(dir, 'jobs'));
+  const lines = budgets.map(({ name, scope, period, amount: limit }) =>
+    JSON.stringify({
+      name,
+      scope,
+      period,
+      amount: `${limit} USD`,
+      thresholds: ['80%', { at: '100%', of: 'forecast' }],
+    }),
+  );
+  await writeFile(join(dir, 'jobs', 'budgets.yaml'), `budgets:\n${lines.map((line) => `  - ${line}\n`).join('')}`);
+  await writeFile(join(dir, 'jobs', 'allocation.yaml'), allocation);
+  await writeFile(
+    join(dir, 'costbook.yaml'),
+    `sinks:
+  hook: { type: webhook, url: "${hook.url}/", secret: sixteen-letters-or-more, allowPrivateNetwork: true }
+  chat: { type: slack, botToken: "\${BOT}", channel: C01, apiUrl: "${slack.apiUrl}", allowPrivateNetwork: true }
+  mail: { type: email, host: 127.0.0.1, port: ${smtp.port}, tls: none, from: a@example.com, to: b@example.com, allowPrivateNetwork: true }
+`,
+  );
+  const env = { BOT: 'xoxb-0123456789', COSTBOOK_SINCE: shape.since, COSTBOOK_ACCOUNT: 'acc_one' };
+  const given: Given = {
+    ...{ dir, platform, shape, hook, slack, smtp },
+    async run(now, ...args) {
+      const ended = await runCli([...args, '--dir', dir, '--now', instantText(now)], env);
+      if (ended.exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${ended.exitCode}: ${ended.stderr}`);
+      return ended.stdout;
+    },
+  };
+  await shape.before?.(given);
+  const last = await ingest(dir, platform, { now: instantText(loaded), env });
+  expect(last, last.stderr).toMatchObject({ exitCode: 0 });
+  if (shape.before === undefined) {
+    await given.run(loaded, 'allocation', 'apply');
+    for (const month of shape.months) await given.run(loaded, 'close', month);
+  }
+  await given.run(loaded, 'alert');
+  return given;
+}
+
+/** The catalogue's answers for these books, by figure and subject. */
+export async function catalogueOf(dir: string, now: number): Promise<Map<string, string>> {
+  const books = await openBooks(dir, { lockedDown: true });
+  const known = new Map<string, string>();
+  async function ask(name: string, values: Record<string, string | null> | undefined, subject?: string) {
+    for (const row of await books.connection.rows(await readSql('figures', name), values)) {
+      known.set(`${name} ${subject ?? row['subject']}`, String(row['value']));
+    }
+  }
+  try {
+    const files = await readSqlFolder('figures');
+    for (const { name } of files.filter(({ text }) => !text.includes('$from'))) await ask(name, undefined);
+    for (const { name, scope, period } of budgets) {
+      const { start, end, name: shown } = calendarOf(period).periodAt(now);
+      const owner = 'owner' in scope ? JSON.stringify(scope.owner) : null;
+      const workspace = 'workspace' in scope ? scope.workspace : null;
+      const values = { from: instantText(start), to: instantText(end), owner, workspace };
+      await ask('budget_spent', values, `${name}/${shown}`);
+    }
+  } finally {
+    books.close();
+  }
+  return known;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+function sumOf(rows: readonly Row[], column: string): string {
+  const whole = rows.reduce((sum, row) => sum + wholeOfDecimal(String(row[column] ?? '0'), usdDecimals), 0n);
+  return decimalOfWhole(whole, usdDecimals);
+}
+
+/** The figures in a page: those that it marks. */
+function marked(page: string, surface: string): Reading[] {
+  const found = page.matchAll(/<data value="([^"]*)"[^>]* data-figure="([^"]*)" data-of="([^"]*)">/g);
+  return [...found].map(([, value = '', figure = '', subject = '']) => ({
+    ...{ figure, subject: subject.replaceAll('&quot;', '"').replaceAll('&amp;', '&'), surface, value },
+  }));
+}
+
+/** What the surfaces show at an instant. */
+export async function shownAt({ dir, run }: Given, now: number): Promise<Reading[]> {
+  const shown: Reading[] = [];
+  const answer = JSON.parse(await run(now, 'budgets', '--json')) as { completeThrough: string; budgets: Row[] };
+  shown.push({
+    figure: 'complete_through',
+    subject: 'acc_one',
+    surface: 'budgets --json',
+    value: answer.completeThrough,
+  });
+  function ofBudgets(rows: readonly Row[], surface: string): void {
+    for (const { name, period, spent, forecast } of rows) {
+      const subject = `${name}/${period}`;
+      shown.push({ figure: 'budget_spent', subject, surface, value: String(spent) });
+      if (forecast !== null) {
+        shown.push({ figure: 'budget_end', subject, surface, value: String((forecast as Row)['value']) });
+      }
+    }
+  }
+  ofBudgets(answer.budgets, 'budgets --json');
+  const table = await run(now, 'budgets');
+  for (const { name, period } of answer.budgets.filter(({ spent }) => spent !== null)) {
+    const text = table.split('\n').find((line) => line.startsWith(`${name} `)) ?? '';
+    const format = (value: string) => ` ${usd(value).replace(' USD', '')} `;
+    shown.push({ figure: 'budget_spent', subject: `${name}/${period}`, surface: 'budgets', text, format });
+  }
+  const status = JSON.parse(await run(now, 'status', '--json')) as { accounts: Row[]; alerts: { open: number } };
+  for (const { account, completeThrough } of status.accounts) {
+    shown.push({
+      figure: 'complete_through',
+      subject: String(account),
+      surface: 'status',
+      value: String(completeThrough),
+    });
+  }
+  shown.push({ figure: 'open_alerts', subject: 'books', surface: 'status', value: String(status.alerts.open) });
+  const server = await serve(dir, ['--now', instantText(now)]);
+  try {
+    for (const path of ['/', '/budgets', '/months', '/allocation', '/anomalies']) {
+      const { status: code, text } = await server.get(path);
+      expect(code).toBe(200);
+      shown.push(...marked(text, path));
+    }
+    async function tool(name: string, given: Row = {}): Promise<Row> {
+      const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } };
+      const response = await fetch(`${server.url}/mcp`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: JSON.stringify(call),
+      });
+      const text = await response.text();
+      const line = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? text);
+      return (JSON.parse(line) as { result: { structuredContent: { data: Row } } }).result.structuredContent.data;
+    }
+    ofBudgets((await tool('budgets'))['budgets'] as Row[], 'mcp budgets');
+    for (const { anomaly_key, impact } of (await tool('anomalies'))['rows'] as Row[]) {
+      shown.push({
+        figure: 'anomaly_impact',
+        subject: String(anomaly_key),
+        surface: 'mcp anomalies',
+        value: String(impact),
+      });
+    }
+  } finally {
+    await server.stop();
+  }
+  return shown;
+}
+
+/** What the reports, exports and statements of a shape's months show. */
+export async function shownByReports({ run, shape }: Given): Promise<Reading[]> {
+  const shown: Reading[] = [];
+  const isClosed = (month: string) => shape.months.includes(month);
+  async function rowsOf(report: string, ...args: string[]): Promise<Row[]> {
+    return (JSON.parse(await run(loaded, 'report', report, '--json', ...args)) as { rows: Row[] }).rows;
+  }
+  function add(figure: string, subject: string, surface: string, value: string): void {
+    shown.push({ figure, subject, surface, value });
+  }
+  for (const row of await rowsOf('summary')) {
+    const month = String(row['month']).slice(0, 7);
+    add(isClosed(month) ? 'month_closed_cost' : 'month_cost', month, 'summary', String(row['cost']));
+    if (isClosed(month)) add('month_billed', month, 'summary', String(row['billed_cost']));
+  }
+  for (const month of ['2026-10', ...shape.months]) {
+    const hours = isClosed(month) ? 'month_closed_cost' : 'month_cost';
+    add(hours, month, 'cost_by_workspace', sumOf(await rowsOf('cost_by_workspace', '--month', month), 'cost'));
+    add(hours, month, 'cost_by_resource', sumOf(await rowsOf('cost_by_resource', '--month', month), 'cost'));
+    const owners = await rowsOf('chargeback_summary', '--month', month);
+    add(hours, month, 'chargeback_summary', sumOf(owners, 'cost'));
+    if (!isClosed(month)) {
+      for (const { owner, cost } of owners.filter((row) => row['owner'] !== null)) {
+        add('owner_cost', `${month}/${JSON.stringify({ team: owner })}`, 'chargeback_summary', String(cost));
+      }
+      continue;
+    }
+    add('month_billed', month, 'chargeback_summary', sumOf(owners, 'billed_cost'));
+    add('month_billed', month, 'invoice_lines', sumOf(await rowsOf('invoice_lines', '--month', month), 'cost'));
+    add('month_billed', month, 'focus', sumOf(await rowsOf('focus', '--month', month), 'BilledCost'));
+    const { statements } = JSON.parse(await run(loaded, 'statement', '--month', month, '--json')) as {
+      statements: { cost: string; billedCost: string; files: { format: string; path: string }[] }[];
+    };
+    for (const { cost, billedCost, files } of statements) {
+      add('month_closed_cost', month, 'statement --json', cost);
+      add('month_billed', month, 'statement --json', billedCost);
+      for (const { format, path } of files) {
+        const text = format === 'xlsx' ? await textOfWorkbook(path) : await readFile(path, 'utf8');
+        const written = format === 'xlsx' ? (value: string) => ` ${String(Number(value))} ` : amount;
+        shown.push({ figure: 'month_billed', subject: month, surface: `statement.${format}`, text, format: written });
+      }
+    }
+  }
+  return shown;
+}
+
+/** The numbers and texts of a workbook's cells. */
+async function textOfWorkbook(path: string): Promise<string> {
+  const { sheets } = await readXlsx(await readFile(path));
+  return ` ${sheets.flatMap(({ rows }) => rows.flat().map(String)).join(' ')} `;
+}
+
+/** What the messages of the last "alert" show, in each medium. */
+export function shownInMessages({ hook, slack, smtp }: Given): Reading[] {
+  const shown: Reading[] = [];
+  const mail = smtp.mails.map(({ data }) => textOfMail(data)).join('\n');
+  const chat = slack.calls.map(({ content }) => JSON.stringify(content)).join('\n');
+  for (const { key, fact } of hook.told.flatMap(({ body }) => body.alerts)) {
+    function add(figure: string, subject: string, value: unknown, format: (value: string) => string): void {
+      shown.push({ figure, subject, surface: 'webhook', value: String(value) });
+      shown.push({ figure, subject, surface: 'mail', text: partAbout(key, mail), format });
+      shown.push({ figure, subject, surface: 'slack', text: chat, format });
+    }
+    if (fact['kind'] === 'budget') {
+      const subject = `${fact['budget']}/${fact['period']}`;
+      add('budget_spent', subject, fact['value'], (value) => usd(value).replace(' USD', ''));
+      const { expected = null } = (fact['end'] ?? {}) as Row;
+      if (expected !== null) add('budget_end', subject, expected, roughlyOrExactly);
+    }
+    if (fact['kind'] === 'anomaly') add('anomaly_impact', key, fact['impact'], (value) => usd(value));
+  }
+  return shown;
+}
+
+/** A sentence says the whole dollars of an end, a field its cents. */
+function roughlyOrExactly(value: string): string {
+  return roughly(value).replace(' USD', '');
+}
+
+/** The part of a mail that ends with an alert's key. */
+function partAbout(key: string, mail: string): string {
+  return mail.split('\n\n').find((part) => part.includes(`key ${key}\n`) || part.endsWith(`key ${key}`)) ?? '';
+}
+
+/** The plain text of a mail. */
+function textOfMail(data: string): string {
+  const [, text = ''] = /text\/plain[\s\S]*?base64\s+([A-Za-z0-9+/=\s]+?)\s*\n--/.exec(data) ?? [];
+  return Buffer.from(text, 'base64').toString();
+}
+
+/** What differs: a surface from the catalogue, or from another surface where the catalogue has nothing. */
+export function differences(shown: readonly Reading[], known: ReadonlyMap<string, string>): string[] {
+  const first = new Map(known);
+  return shown.flatMap(({ figure, subject, surface, value, text, format }) => {
+    const name = `${figure} ${subject}`;
+    const expected = first.get(name);
+    if (expected === undefined) {
+      if (value !== undefined) first.set(name, value);
+      return [];
+    }
+    if (value !== undefined) return value === expected ? [] : [`${surface}: ${name} is ${value}, expected ${expected}`];
+    const words = format?.(expected) ?? expected;
+    return text?.includes(words) ? [] : [`${surface}: ${name} is not "${words}" in ${text?.slice(0, 600)}`];
+  });
+}
