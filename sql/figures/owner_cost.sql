@@ -1,8 +1,7 @@
---! about: What an owner's hours cost in a month, in USD: its own resources and its shares of what rules split. One row: the month
---! about: and the owner, as JSON with the dimensions of the rules.
+--! about: What an owner's hours cost in a month, as the platform reports them now, in USD: its own resources and its shares of what
+--! about: rules split. One row: the month, the dimension and the owner's name in it.
 select
-  concat_ws('/', strftime(bucket_start, '%Y-%m'), owner) as subject,
+  concat_ws('/', strftime(bucket_start, '%Y-%m'), dimension, owner ->> ('/' || replace(replace(dimension, '~', '~0'), '/', '~1'))) as subject,
   cast(sum(cost) as decimal(38, 12)) as value
-from ledger.costs_by_owner
-where owner is not null
+from (select *, unnest(json_keys(owner)) as dimension from ledger.costs_by_owner where owner is not null)
 group by subject;

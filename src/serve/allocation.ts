@@ -62,7 +62,7 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
   const note =
     through < asked.end
       ? `complete through ${shownInstant(state.completeThrough)}; hours after that may still grow`
-      : billedNote(sorted, total, closed.find(({ month }) => month === asked.start)?.closedAt);
+      : billedNote(asked.month, sorted, total, closed.find(({ month }) => month === asked.start)?.closedAt);
   return {
     ...page,
     status: problems.length === 0 ? 200 : 400,
@@ -160,14 +160,15 @@ function shareOf(part: string, whole: string): string {
 }
 
 /** What a complete month bills, and whether its costs are those of its close. */
-function billedNote(rows: readonly SqlRow[], total: string, closedAt: Instant | undefined): Markup {
+function billedNote(month: string, rows: readonly SqlRow[], total: string, closedAt: Instant | undefined): Markup {
   const billed = costsOf(rows, 'billed_cost');
+  const figure = closedAt === undefined ? {} : ({ figure: ['month_billed', month] } as const);
   const later = costsOf(rows, 'billed_later');
-  const others = html`${money(billed)} USD are billed, with corrections of earlier months and invoice differences`;
+  const others = html`${money(billed, figure)} USD are billed, with corrections of earlier months and invoice differences`;
   if (closedAt === undefined) return html`the whole month${billed === total ? '' : html`; ${others}`}`;
   const close = `closed at ${shownInstant(formatInstant(closedAt))}`;
   if (Number(later) === 0) return html`${close}${billed === total ? '' : html`; ${others}`}`;
-  return html`current costs, with ${money(later, { isSigned: true })} USD that were seen after the close and that later months bill; the month was ${close} and bills ${money(billed)} USD`;
+  return html`current costs, with ${money(later, { isSigned: true })} USD that were seen after the close and that later months bill; the month was ${close} and bills ${money(billed, figure)} USD`;
 }
 
 function tiles(
@@ -182,7 +183,7 @@ function tiles(
   );
   const owned = rows.filter((row) => row['owner'] !== null);
   return html`<dl class="tiles">
-<div class="tile"><dt>${monthName(Date.parse(month))}${isOpen ? ' so far' : ''}</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${note}</div></dd></div>
+<div class="tile"><dt>${monthName(Date.parse(month))}${isOpen ? ' so far' : ''}</dt><dd><span class="big">${money(total, { figure: ['month_cost', month] })}</span> USD<div class="note">${note}</div></dd></div>
 <div class="tile"><dt>Direct</dt><dd><span class="big">${money(costsOf(owned, 'direct_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'direct_cost'), total)} belongs to one owner</div></dd></div>
 <div class="tile"><dt>Shared</dt><dd><span class="big">${money(costsOf(owned, 'shared_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'shared_cost'), total)} is split over owners by rules</div></dd></div>
 <div class="tile"><dt>Without an owner</dt><dd><span class="big ${Number(unowned) > 0 ? 'state warn' : ''}">${money(unowned)}</span> USD<div class="note">${shareOf(unowned, total)} of the month</div></dd></div>
@@ -290,7 +291,14 @@ function ownersTable(asked: Asked, rows: readonly SqlRow[], total: string): Mark
         head: dimension.charAt(0).toUpperCase() + dimension.slice(1),
         cell: (row) => html`<a href="${ownerPage(asked, row)}">${nameOf(row, dimension)}</a>`,
       },
-      { head: 'USD', isNumber: true, cell: cell('cost') },
+      {
+        head: 'USD',
+        isNumber: true,
+        cell: (row) =>
+          row['owner'] === null
+            ? money(String(row['cost']))
+            : money(String(row['cost']), { figure: ['owner_cost', `${asked.month}/${dimension}/${row['owner']}`] }),
+      },
       { head: 'Share', isNumber: true, cell: (row) => shareOf(String(row['cost']), total) },
       { head: 'Direct', isNumber: true, cell: cell('direct_cost') },
       { head: 'Shared', isNumber: true, cell: cell('shared_cost') },

@@ -11,12 +11,11 @@ export type Figure = readonly [
     | 'anomaly_impact'
     | 'budget_end'
     | 'budget_spent'
-    | 'month_closed_cost'
+    | 'month_billed'
     | 'month_cost'
     | 'month_cost_complete'
     | 'month_end'
-    | 'owner_cost'
-    | 'resource_cost',
+    | 'owner_cost',
   subject: string,
 ];
 

@@ -74,7 +74,7 @@ function tiles(data: StatementData): Markup {
   const proven = reconciled.filter((row) => row['proven'] === true).length;
   const isProven = proven === reconciled.length && proven > 0;
   return html`<dl class="tiles">
-<div class="tile"><dt>${owner === undefined ? 'Billed' : 'Charged'} for ${monthName(month)}</dt><dd><span class="big">${amount(billed)}</span> USD${otherNote(data, billed)}<div class="note">${note}</div></dd></div>
+<div class="tile"><dt>${owner === undefined ? 'Billed' : 'Charged'} for ${monthName(month)}</dt><dd><span class="big">${owner === undefined ? html`<data value="${billed}" data-figure="month_billed" data-of="${formatMonth(month)}">${amount(billed)}</data>` : amount(billed)}</span> USD${otherNote(data, billed)}<div class="note">${note}</div></dd></div>
 <div class="tile"><dt>Cost against the month before</dt><dd><span class="big">${costBefore === null ? 'unknown' : signed(minus(cost, costBefore))}</span>${costBefore === null ? '' : ' USD'}<div class="note">${
     costBefore === null
       ? 'the books do not have both months completely'

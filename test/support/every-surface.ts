@@ -71,8 +71,8 @@ const runawayFrom = Date.parse('2026-10-07T05:00:00Z');
 
 export const shapes: Readonly<Record<string, Shape>> = {
   'many owners': {
-    ...{ since: '2026-08-20', months: ['2026-09'] },
-    facts: costs(many, '2026-08-20T00:00:00Z', (name) => 0.013 * (name + 1)),
+    ...{ since: '2026-09-01', months: ['2026-09'] },
+    facts: costs(many, '2026-09-01T00:00:00Z', (name) => 0.013 * (name + 1)),
   },
   'restated closed months': {
     ...{ since: '2026-08-01', months: ['2026-08', '2026-09'] },
@@ -97,8 +97,8 @@ export const shapes: Readonly<Record<string, Shape>> = {
     facts: costs(few, '2026-10-08T00:00:00Z', (name) => 0.6 * (name + 1)),
   },
   runaway: {
-    ...{ since: '2026-08-20', months: ['2026-09'] },
-    facts: costs(few, '2026-08-20T00:00:00Z', (name, hour) =>
+    ...{ since: '2026-09-01', months: ['2026-09'] },
+    facts: costs(few, '2026-09-01T00:00:00Z', (name, hour) =>
       name === 2 && hour >= runawayFrom ? 4 : 0.2 * (name + 1),
     ),
   },
@@ -126,7 +126,10 @@ export interface Given extends World {
   readonly smtp: SmtpServer;
 }
 
-export async function booksOf(shape: Shape): Promise<Given> {
+/** Books of a shape: loaded, closed and alerted about. */
+export async function booksOf(name: string): Promise<Given> {
+  const shape = shapes[name];
+  if (shape === undefined) throw new Error(name);
   const dir = await newProject();
   const [platform, hook, slack, smtp] = await Promise.all([
     startScriptedPlatform(shape.facts),
@@ -208,79 +211,101 @@ function sumOf(rows: readonly Row[], column: string): string {
 
 /** The figures in a page: those that it marks. */
 function marked(page: string, surface: string): Reading[] {
-  const found = page.matchAll(/<data value="([^"]*)"[^>]* data-figure="([^"]*)" data-of="([^"]*)">/g);
+  const found = page.matchAll(/<data value="([^"]*)"[^>]*? data-figure="([^"]*)" data-of="([^"]*)">/g);
   return [...found].map(([, value = '', figure = '', subject = '']) => ({
     ...{ figure, subject: subject.replaceAll('&quot;', '"').replaceAll('&amp;', '&'), surface, value },
   }));
 }
 
-/** What the surfaces show at an instant. */
-export async function shownAt({ dir, run }: Given, now: number): Promise<Reading[]> {
-  const shown: Reading[] = [];
-  const answer = JSON.parse(await run(now, 'budgets', '--json')) as { completeThrough: string; budgets: Row[] };
-  shown.push({
-    figure: 'complete_through',
-    subject: 'acc_one',
-    surface: 'budgets --json',
-    value: answer.completeThrough,
-  });
-  function ofBudgets(rows: readonly Row[], surface: string): void {
-    for (const { name, period, spent, forecast } of rows) {
-      const subject = `${name}/${period}`;
-      shown.push({ figure: 'budget_spent', subject, surface, value: String(spent) });
-      if (forecast !== null) {
-        shown.push({ figure: 'budget_end', subject, surface, value: String((forecast as Row)['value']) });
-      }
-    }
-  }
-  ofBudgets(answer.budgets, 'budgets --json');
-  const table = await run(now, 'budgets');
-  for (const { name, period } of answer.budgets.filter(({ spent }) => spent !== null)) {
-    const text = table.split('\n').find((line) => line.startsWith(`${name} `)) ?? '';
-    const format = (value: string) => ` ${usd(value).replace(' USD', '')} `;
-    shown.push({ figure: 'budget_spent', subject: `${name}/${period}`, surface: 'budgets', text, format });
-  }
-  const status = JSON.parse(await run(now, 'status', '--json')) as { accounts: Row[]; alerts: { open: number } };
-  for (const { account, completeThrough } of status.accounts) {
-    shown.push({
-      figure: 'complete_through',
-      subject: String(account),
-      surface: 'status',
-      value: String(completeThrough),
+/** A place where figures are shown, asked at an instant; `get` and `tool` ask the dashboard and its agents' door. */
+type Surface = (asked: {
+  readonly run: (...args: string[]) => Promise<string>;
+  readonly get: (path: string) => Promise<string>;
+  readonly tool: (name: string) => Promise<Row>;
+  readonly now: number;
+}) => Promise<Reading[]>;
+
+function page(path: string): Surface {
+  return async ({ get }) => marked(await get(path), path);
+}
+
+export const surfaces: Readonly<Record<string, Surface>> = {
+  'budgets --json': async ({ run }) => {
+    const answer = JSON.parse(await run('budgets', '--json')) as { completeThrough: string; budgets: Row[] };
+    const through = { figure: 'complete_through', subject: 'acc_one', value: answer.completeThrough };
+    return [{ ...through, surface: 'budgets --json' }, ...ofBudgets(answer.budgets, 'budgets --json')];
+  },
+  budgets: async ({ run, now }) => {
+    const lines = (await run('budgets')).split('\n');
+    return budgets.flatMap(({ name, period }): Reading[] => {
+      const text = lines.find((line) => line.startsWith(`${name} `)) ?? '';
+      const subject = `${name}/${calendarOf(period).periodAt(now).name}`;
+      const format = (value: string) => ` ${usd(value).replace(' USD', '')} `;
+      const end = text.includes(' none ') ? [] : [{ figure: 'budget_end', subject, surface: 'budgets', text, format }];
+      return text.includes('not known')
+        ? []
+        : [{ figure: 'budget_spent', subject, surface: 'budgets', text, format }, ...end];
     });
-  }
-  shown.push({ figure: 'open_alerts', subject: 'books', surface: 'status', value: String(status.alerts.open) });
+  },
+  status: async ({ run }) => {
+    const status = JSON.parse(await run('status', '--json')) as { accounts: Row[]; alerts: { open: number } };
+    return [
+      { figure: 'open_alerts', subject: 'books', surface: 'status', value: String(status.alerts.open) },
+      ...status.accounts.map(({ account, completeThrough }) => ({
+        ...{ figure: 'complete_through', subject: String(account), surface: 'status', value: String(completeThrough) },
+      })),
+    ];
+  },
+  overview: page('/'),
+  budgetsPage: page('/budgets'),
+  monthsPage: page('/months'),
+  allocationPage: page('/allocation'),
+  closedAllocationPage: page('/allocation?month=2026-09'),
+  anomaliesPage: page('/anomalies'),
+  'mcp budgets': async ({ tool }) => ofBudgets((await tool('budgets'))['budgets'] as Row[], 'mcp budgets'),
+  'mcp anomalies': async ({ tool }) =>
+    ((await tool('anomalies'))['rows'] as Row[]).map(({ anomaly_key, impact }) => ({
+      ...{ figure: 'anomaly_impact', subject: String(anomaly_key), surface: 'mcp anomalies', value: String(impact) },
+    })),
+};
+
+function ofBudgets(rows: readonly Row[], surface: string): Reading[] {
+  return rows.flatMap(({ name, period, spent, forecast }) => {
+    const subject = `${name}/${period}`;
+    const end =
+      forecast === null ? [] : [{ figure: 'budget_end', subject, surface, value: String((forecast as Row)['value']) }];
+    return [{ figure: 'budget_spent', subject, surface, value: String(spent) }, ...end];
+  });
+}
+
+/** What these surfaces show at an instant. */
+export async function shownAt({ dir, run, shape }: Given, now: number, names: readonly string[]): Promise<Reading[]> {
   const server = await serve(dir, ['--now', instantText(now)]);
+  async function get(path: string): Promise<string> {
+    const { status, text } = await server.get(path);
+    expect({ path, status }).toEqual({ path, status: 200 });
+    return text;
+  }
+  async function tool(name: string): Promise<Row> {
+    const response = await fetch(`${server.url}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } }),
+    });
+    const text = await response.text();
+    const line = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? text);
+    return (JSON.parse(line) as { result: { structuredContent: { data: Row } } }).result.structuredContent.data;
+  }
   try {
-    for (const path of ['/', '/budgets', '/months', '/allocation', '/anomalies']) {
-      const { status: code, text } = await server.get(path);
-      expect(code).toBe(200);
-      shown.push(...marked(text, path));
+    const shown: Reading[] = [];
+    for (const name of names) {
+      if (name === 'closedAllocationPage' && !shape.months.includes('2026-09')) continue;
+      shown.push(...((await surfaces[name]?.({ run: (...args) => run(now, ...args), get, tool, now })) ?? []));
     }
-    async function tool(name: string, given: Row = {}): Promise<Row> {
-      const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } };
-      const response = await fetch(`${server.url}/mcp`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-        body: JSON.stringify(call),
-      });
-      const text = await response.text();
-      const line = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? text);
-      return (JSON.parse(line) as { result: { structuredContent: { data: Row } } }).result.structuredContent.data;
-    }
-    ofBudgets((await tool('budgets'))['budgets'] as Row[], 'mcp budgets');
-    for (const { anomaly_key, impact } of (await tool('anomalies'))['rows'] as Row[]) {
-      shown.push({
-        figure: 'anomaly_impact',
-        subject: String(anomaly_key),
-        surface: 'mcp anomalies',
-        value: String(impact),
-      });
-    }
+    return shown;
   } finally {
     await server.stop();
   }
-  return shown;
 }
 
 /** What the reports, exports and statements of a shape's months show. */
@@ -301,12 +326,21 @@ export async function shownByReports({ run, shape }: Given): Promise<Reading[]> 
   for (const month of ['2026-10', ...shape.months]) {
     const hours = isClosed(month) ? 'month_closed_cost' : 'month_cost';
     add(hours, month, 'cost_by_workspace', sumOf(await rowsOf('cost_by_workspace', '--month', month), 'cost'));
-    add(hours, month, 'cost_by_resource', sumOf(await rowsOf('cost_by_resource', '--month', month), 'cost'));
+    const resources = await rowsOf('cost_by_resource', '--month', month);
+    add(hours, month, 'cost_by_resource', sumOf(resources, 'cost'));
+    for (const { workspace, resource_type, resource_name, cost } of isClosed(month) ? [] : resources) {
+      add(
+        'resource_cost',
+        [month, workspace, resource_type, resource_name].join('/'),
+        'cost_by_resource',
+        String(cost),
+      );
+    }
     const owners = await rowsOf('chargeback_summary', '--month', month);
     add(hours, month, 'chargeback_summary', sumOf(owners, 'cost'));
     if (!isClosed(month)) {
       for (const { owner, cost } of owners.filter((row) => row['owner'] !== null)) {
-        add('owner_cost', `${month}/${JSON.stringify({ team: owner })}`, 'chargeback_summary', String(cost));
+        add('owner_cost', `${month}/team/${owner}`, 'chargeback_summary', String(cost));
       }
       continue;
     }
@@ -321,6 +355,7 @@ export async function shownByReports({ run, shape }: Given): Promise<Reading[]> 
       add('month_billed', month, 'statement --json', billedCost);
       for (const { format, path } of files) {
         const text = format === 'xlsx' ? await textOfWorkbook(path) : await readFile(path, 'utf8');
+        if (format === 'html') shown.push(...marked(text, 'statement.html'));
         const written = format === 'xlsx' ? (value: string) => ` ${String(Number(value))} ` : amount;
         shown.push({ figure: 'month_billed', subject: month, surface: `statement.${format}`, text, format: written });
       }
