@@ -35,6 +35,22 @@ beforeAll(async () => {
   }
 });
 
+/** The catalogue of figures: what every surface that names one of them shows. */
+async function figuresSection(): Promise<string[]> {
+  const figures = await readSqlFolder('figures');
+  return [
+    '## Figures',
+    '',
+    'A figure has one meaning and one value, wherever it is shown: in the terminal, in JSON, on a page, in a message, in a report.',
+    'Pages mark it as `data-figure`, and its row as `data-of`. Its SQL is in sql/figures.',
+    '',
+    '| figure | meaning |',
+    '|---|---|',
+    ...figures.map(({ name, header }) => `| \`${name}\` | ${header['about']?.replaceAll('\n', ' ')} |`),
+    '',
+  ];
+}
+
 /** The page as the comments of the views and columns make it. */
 async function dictionary(): Promise<string> {
   const grains = new Map((await readSqlFolder('views')).map(({ name, header }) => [name, header['grain']]));
@@ -70,6 +86,7 @@ async function dictionary(): Promise<string> {
     '[data model](data-model.md) groups the views by purpose, and the [cookbook](cookbook.md) shows queries.',
     '',
     ...sections,
+    ...(await figuresSection()),
   ].join('\n');
 }
 
