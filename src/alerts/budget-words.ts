@@ -107,7 +107,7 @@ function budgetStepOf(fact: BudgetWords): string {
   const [expected, planned] = [expectedEnd(fact), wholeOfDecimal(fact.amount, usdDecimals)];
   const about = (whole: bigint) => `about ${roughly(decimalOfWhole(whole, usdDecimals), unit)}`;
   const isOfSum = fact.per === undefined;
-  const file = fact.amountsIn ?? 'jobs/budgets.yaml';
+  const file = fact.amountFile ?? 'jobs/budgets.yaml';
   const raiseTo = (whole: bigint) =>
     whole > planned && isOfSum
       ? `raise the budget for ${period} to at least ${about(whole)} in ${file}`

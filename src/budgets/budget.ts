@@ -122,7 +122,7 @@ export interface Budget {
   /** Its position: `jobs/budgets.yaml:2:5`. */
   readonly where: string;
   /** The CSV file with its amounts, `jobs/finance.csv`; undefined if they are in the budget file. */
-  readonly amountsIn?: string | undefined;
+  readonly amountFile?: string | undefined;
   /** Includes the scopes of its parents: a child covers a part of its parent. */
   readonly scope: BudgetScope;
   readonly period: PeriodKind;

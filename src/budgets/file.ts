@@ -274,8 +274,8 @@ function amountsOf(
 }
 
 /** The file of a budget whose amounts are in the table. */
-function tableOf(table: TableBudget | undefined): Pick<Budget, 'amountsIn'> {
-  return table === undefined ? {} : { amountsIn: `jobs/${basename(table.place.where).replace(/:\d+$/, '')}` };
+function tableOf(table: TableBudget | undefined): Pick<Budget, 'amountFile'> {
+  return table === undefined ? {} : { amountFile: `jobs/${basename(table.place.where).replace(/:\d+$/, '')}` };
 }
 
 /** A budget that only the table has: its periods follow from their names, and it has the usual thresholds. */

@@ -95,7 +95,7 @@ export interface BudgetFact {
   /** The budget's amount in this period. */
   readonly amount: string;
   /** The file with the amount, `jobs/finance.csv`; left out if it is the budget file. */
-  readonly amountsIn?: string | undefined;
+  readonly amountFile?: string | undefined;
   /** Only set if a part of the amount is left of earlier periods: USD. */
   readonly carried?: string;
   /** Only set for a shared budget: USD spent by each part, null if unknown. */
@@ -275,7 +275,7 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: Readon
     value: usd(spent),
     limit: usd(limitOf(budget, threshold, period)),
     amount: usd(amountIn(budget, period.name)),
-    ...(budget.amountsIn === undefined ? {} : { amountsIn: budget.amountsIn }),
+    ...(budget.amountFile === undefined ? {} : { amountFile: budget.amountFile }),
     ...(carriedIn(budget, period.name) === 0n ? {} : { carried: usd(carriedIn(budget, period.name)) }),
     ...(parts === undefined ? {} : { parts: parts.map(partFact) }),
     ...(per === undefined ? {} : { per: perFact(per) }),

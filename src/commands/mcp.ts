@@ -7,7 +7,7 @@ import { expectProject } from '../project-folder.ts';
 import { completenessOf, readReports } from '../reports/index.ts';
 import { childWork } from '../serve/index.ts';
 import { version } from '../version.ts';
-import { openBooks, readSql } from '../warehouse/index.ts';
+import { openBooks, readSql, readSqlFolder } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { dashboardCommands, quietly } from './dashboard-commands.ts';
 import { answerInChild } from './run-in-child.ts';
@@ -73,6 +73,10 @@ function booksReader(context: CommandContext): BooksReader {
       }),
     report: (name, parameters, maxRows, request) => work.reportRows(name, parameters, maxRows, request),
     sql: (query, maxRows, request) => work.sql(query, maxRows, request),
+    async figures() {
+      const files = await readSqlFolder('figures');
+      return files.map(({ name, header, text }) => ({ name, meaning: header['about'] ?? '', sql: text }));
+    },
     async reportSql(name) {
       const found = (await readReports(join(dir, 'sql'))).find((report) => report.name === name);
       return found?.file.text;

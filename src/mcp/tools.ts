@@ -21,6 +21,8 @@ export interface BooksReader {
   reports(signal: AbortSignal): Promise<unknown>;
   /** The first rows of a report, the largest or newest first. */
   report(name: string, parameters: Texts, maxRows: number, signal: AbortSignal): Promise<RowsAnswer>;
+  /** The figures that every surface shows, each with its meaning and its SQL. */
+  figures(): Promise<readonly { readonly name: string; readonly meaning: string; readonly sql: string }[]>;
   /** The SQL of a report. */
   reportSql(name: string): Promise<string | undefined>;
   /** One SELECT of an agent, locked down as `costbook sql` is. */
@@ -76,10 +78,15 @@ export const tools: readonly Tool[] = [
   {
     name: 'describe_data',
     title: 'Views and columns',
-    description: 'The views that "query" can read, or the columns of one view with their types and meanings.',
+    description:
+      'The views that "query" can read, and the figures that every surface shows, with their meaning and SQL; or the columns of one view.',
     input: objectOf({ view: text('The name of a view; without it, all views.') }),
     async run({ view }, books, signal) {
-      if (view === undefined) return rowsFound(await books.own('views', maxViews, {}, signal), 'sql/mcp/views.sql');
+      if (view === undefined) {
+        const { columns, rows, ...views } = await books.own('views', maxViews, {}, signal);
+        const data = { columns, rows, figures: await books.figures() };
+        return { ...stateIn(views), source: 'sql/mcp/views.sql', data, next: null };
+      }
       const found = await books.own('columns', maxViews, { view: String(view) }, signal);
       if (found.rows.length === 0)
         throw new UsageError(`there is no view ${JSON.stringify(view)}: call describe_data without a view`);

@@ -331,7 +331,7 @@ budgets:
       scope: { owner: { team: ['Ads'] }, workspace: ['north', 'south'] },
     });
     expect(ads.thresholds).toHaveLength(2);
-    expect([all, usual, ads].map(({ amountsIn }) => amountsIn)).toEqual(Array(3).fill('jobs/finance.csv'));
+    expect([all, usual, ads].map(({ amountFile }) => amountFile)).toEqual(Array(3).fill('jobs/finance.csv'));
   });
 
   test('reports every mistake at once, with file and line', async () => {

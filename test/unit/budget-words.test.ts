@@ -40,7 +40,7 @@ describe('what to do about a budget that is expected to be exceeded', () => {
   });
 
   test('names the file that has the amount', () => {
-    const fact = { ...exampleForecast, value: '5500', unusual: undefined, amountsIn: 'jobs/finance.csv' };
+    const fact = { ...exampleForecast, value: '5500', unusual: undefined, amountFile: 'jobs/finance.csv' };
     expect(spentBudgetWords(fact).next).toContain('in jobs/finance.csv');
     expect(spentBudgetWords(fact).next).not.toContain('budgets.yaml');
   });
