@@ -447,7 +447,9 @@ describe('SQL files', () => {
     expect(named.length).toBeGreaterThan(50);
     expect(named.filter((path) => !queries.includes(path))).toEqual([]);
     const unnamed = queries
-      .filter((path) => !/^sql\/(migrations|views|reports|checks|journal|figures|fragments|lake|lake_views)\//.test(path))
+      .filter(
+        (path) => !/^sql\/(migrations|views|reports|checks|journal|figures|fragments|lake|lake_views)\//.test(path),
+      )
       .filter((path) => !text.includes(`'${basename(path, '.sql')}'`));
     expect(unnamed).toEqual([]);
   });
