@@ -37,14 +37,14 @@ export async function sendExports(
   context: CommandContext,
 ): Promise<void> {
   if (published.length === 0) return;
+  // The child process said so, which also runs the project's SQL.
+  for (const { reportFolder, folder } of published) {
+    if (isStrictlyBelow(root, reportFolder) && isStrictlyBelow(root, folder)) continue;
+    throw new Error(`${reportFolder} and ${folder} are not below the folder of all exports`);
+  }
   const store = await openStore(place, context);
   try {
     for (const each of published) {
-      // The child process said so, which also runs the project's SQL.
-      const folders = [each.reportFolder, each.folder];
-      if (!folders.every((folder) => isStrictlyBelow(root, folder))) {
-        throw new Error(`${folders.join(' and ')} are not below the folder of all exports`);
-      }
       const remote = relative(root, each.folder).split(sep).join('/');
       const mirrored = await sendExport(store, each, remote, context);
       if (!context.json) await context.write(`${describe(`${store.url}/${remote}`, mirrored)}\n`);

@@ -1,8 +1,9 @@
 import { MachineError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import type { Check, CheckResult } from '../warehouse/index.ts';
+import { toError } from './child-words.ts';
 import type { CheckReported } from './run-checks.ts';
-import { runChild, toError } from './run-child.ts';
+import { runChild } from './run-child.ts';
 
 /** The default time limit of one check. */
 const usualCheckMs = 10 * 60_000;

@@ -5,15 +5,13 @@ import { existsSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import { platform, tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { CostbookError, exitCodes, MachineError } from '../errors.ts';
+import { MachineError } from '../errors.ts';
 import { allocatorSettings, allocatorVariable, memoryLimitMb } from '../memory.ts';
 import { programs } from '../places.ts';
+import { readWords, toError } from './child-words.ts';
 import type { ServiceAnswer, ServiceInput, ServiceName } from './protocol.ts';
-import type { Failure } from './question.ts';
-import { cutMessage } from './serve-parent.ts';
 
 const shell = '/bin/sh';
 
@@ -24,10 +22,6 @@ const maxScriptHeapMb = 512;
 /** The shell counts the size of files in blocks of 512 bytes. */
 const blocksPerMb = 2048;
 const maxWords = 16_384;
-/** All messages of a child together. */
-const maxMessageBytes = 64 * 1024 * 1024;
-/** One message: an answer of 8 MB, or an event. A longer one would take gigabytes to read. */
-const maxLineLength = 10 * 1024 * 1024;
 
 /** One job for a child process. */
 export interface ChildTask<S extends ServiceName = ServiceName> {
@@ -119,7 +113,7 @@ export async function runChild<S extends ServiceName>(
       await closed;
       throw diedWithoutWords(child, subject, memoryMb, printed);
     }
-    if ('failure' in end) throw asError(end.failure);
+    if ('failure' in end) throw toError(end.failure);
     return end.done;
   } catch (error) {
     stop.abort(error);
@@ -140,57 +134,7 @@ export async function runChild<S extends ServiceName>(
   }
 }
 
-/** A child's messages: events, and finally its result. */
-type Words<T> = { readonly event: unknown } | End<T>;
-type End<T> = { readonly done: T } | { readonly failure: Failure };
-
 async function ignored(): Promise<void> {}
-
-/**
- * Reads messages to their end; undefined if the child died before it sent its result. Throws if the child says more than
- * its services do: SQL of users may have taken it over.
- */
-async function readWords<T>(words: Readable, onEvent: (event: unknown) => void): Promise<End<T> | undefined> {
-  let end: End<T> | undefined;
-  let bytes = 0;
-  words.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > maxMessageBytes) words.destroy(new MachineError('a child process sent more than it may'));
-  });
-  for await (const line of createInterface({ input: words, crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (line.length > maxLineLength) throw new MachineError('a child process sent more than it may');
-    const read = wordsIn<T>(line);
-    if ('event' in read) onEvent(read.event);
-    else end ??= read;
-  }
-  return end;
-}
-
-/** One message of a child. Throws MachineError for anything else: SQL of users may have taken the child over. */
-function wordsIn<T>(line: string): Words<T> {
-  let read: unknown;
-  try {
-    read = JSON.parse(line);
-  } catch (cause) {
-    throw new MachineError('a child process sent something else than it may', { cause });
-  }
-  if (typeof read === 'object' && read !== null) {
-    if ('event' in read && typeof read.event === 'object' && read.event !== null) return read as Words<T>;
-    if ('done' in read) return read as Words<T>;
-    if ('failure' in read && isFailure(read.failure)) return read as Words<T>;
-  }
-  throw new MachineError('a child process sent something else than it may');
-}
-
-function isFailure(failure: unknown): failure is Failure {
-  const { exitCode, message } = (failure ?? {}) as Partial<Failure>;
-  return isExitCode(exitCode) && typeof message === 'string';
-}
-
-/** Whether a process can end with this. */
-export function isExitCode(code: unknown): code is number {
-  return Number.isInteger(code) && Number(code) >= 0 && Number(code) <= 255;
-}
 
 /**
  * DuckDB's own limit plus a quarter and 1 GB for what it does not count, such as the buffers of Parquet files, and for Node
@@ -334,29 +278,4 @@ function diedWithoutWords(
   return new MachineError(
     `the process of ${subject} died (${how}): it needed more than the ${memoryMb} MB of memory that it may use, or triggered a bug in DuckDB. Rephrase the query${firstLine === '' ? '' : ` (${firstLine})`}`,
   );
-}
-
-/** A failure of the child, as if thrown here. */
-class ChildError extends CostbookError {
-  override readonly exitCode: number;
-  constructor({ exitCode, message }: Failure) {
-    super(cutMessage(message));
-    this.exitCode = exitCode;
-  }
-}
-
-/** A child's reported error as an error of this process. */
-export function toError(failure: Failure): CostbookError {
-  if (failure.exitCode !== exitCodes.bug) return new ChildError(failure);
-  throw asBug(failure);
-}
-
-function asError(failure: Failure): Error {
-  return failure.exitCode === exitCodes.bug ? asBug(failure) : new ChildError(failure);
-}
-
-function asBug({ message, stack }: Failure): Error {
-  const bug = new Error(message);
-  if (stack !== undefined) bug.stack = stack;
-  return bug;
 }

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';
@@ -140,4 +140,25 @@ test('answers that another program has changed are refused, not used', async () 
   const repaired = await run('repair');
   expect(repaired.exitCode, repaired.stderr).toBe(0);
   expect((await run('alert')).exitCode).toBe(0);
+});
+
+test('a night whose answers cannot be stored succeeds and says so; the next commands compute', async () => {
+  const other = await newProject();
+  await mkdir(join(other, 'jobs'));
+  await cp(join(dir, 'jobs'), join(other, 'jobs'), { recursive: true });
+  const loaded = await ingest(other, await platform, { now, env: { COSTBOOK_SINCE: '2026-09-01' } });
+  expect(loaded.exitCode, loaded.stderr).toBe(0);
+  // The second answer of a kind is refused.
+  const index = 'create unique index one_of_a_kind on ledger.cached_answers (kind)';
+  writeAsForeigner(join(other, 'data', 'warehouse.duckdb'), [index], 'closed');
+  const night = await runCli(['alert', '--dir', other, '--now', now]);
+  expect(night.exitCode, night.stderr).toBe(0);
+  expect(night.stderr).toContain('What this run computed is not stored: the next commands take longer');
+  const stored =
+    'select (select count(*)::int from ledger.cached_answers) as answers, (select count(*)::int from forecasts) > 0 as has_forecasts';
+  expect(await askFile(snapshotFile(other), stored)).toEqual([{ answers: 0, has_forecasts: true }]);
+  const { exitCode, stdout } = await runCli(['budgets', '--json', '--dir', other, '--now', now]);
+  expect(exitCode).toBe(0);
+  const { budgets } = JSON.parse(stdout) as { budgets: { forecast: { storedBy: unknown } }[] };
+  expect(budgets.map(({ forecast }) => forecast.storedBy)).toEqual([null, null]);
 });

@@ -492,8 +492,7 @@ describe('Prometheus and Grafana', () => {
     uid: string;
     title: string;
     schemaVersion: number;
-    __inputs: { name: string }[];
-    templating: { list: { name: string }[] };
+    templating: { list: { name: string; type: string }[] };
     panels: {
       id: number;
       type: string;
@@ -504,9 +503,15 @@ describe('Prometheus and Grafana', () => {
   }
   const dashboard = JSON.parse(read('grafana-dashboard.json')) as Dashboard;
 
-  test('the dashboard can be imported: each panel has a position and queries the chosen source', () => {
+  test('the dashboard works imported and provisioned: each panel has a position and queries the chosen source', () => {
     expect(dashboard).toMatchObject({ uid: 'costbook', title: 'Costbook', id: null, schemaVersion: 39 });
-    expect(dashboard.__inputs.map(({ name }) => name)).toEqual(['DS_PROMETHEUS']);
+    // Grafana asks for inputs on import only: a provisioned dashboard would query a source of that name. A variable works in both.
+    expect(dashboard).not.toHaveProperty('__inputs');
+    expect(dashboard.templating.list.map(({ name, type }) => [name, type])).toEqual([
+      ['datasource', 'datasource'],
+      ['instance', 'query'],
+    ]);
+    expect(dashboard.templating.list[0]).toMatchObject({ query: 'prometheus', multi: false });
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { title, gridPos, targets } of dashboard.panels) {
@@ -514,7 +519,7 @@ describe('Prometheus and Grafana', () => {
       expect(targets.length, title).toBeGreaterThan(0);
     }
     const sources = [...read('grafana-dashboard.json').matchAll(/"uid": "([^"]+)"/g)].map(([, uid]) => uid);
-    expect(new Set(sources)).toEqual(new Set(['\u0024{DS_PROMETHEUS}', 'costbook']));
+    expect(new Set(sources)).toEqual(new Set(['\u0024{datasource}', 'costbook']));
   });
 
   test('the dashboard’s queries are PromQL', ({ skip }) => {
