@@ -327,7 +327,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
     refuseOneNameForSeveral(values, accounts);
     const isUsual = (await resolveAsOf(connection, undefined, periods)) === asOf;
     const root = resolve(context.folder, options.text('out') ?? join(context.dir, 'exports'));
-    const place = placeOf({ report, values, asOf, isUsual, root });
+    const place = placeOf({ report, values, asOf, isUsual, root, dir: context.dir });
     const parquetPart = await parquetPartIn(place, report.name);
     const rowsFile = input.options['engineRows'];
     const rows = typeof rowsFile === 'string' ? [rowsFile] : [];

@@ -155,7 +155,7 @@ async function writeStatements(asked: Asked, context: CommandContext): Promise<r
           report: owner === undefined ? asked.whole : asked.ofOwner,
           values: owner === undefined ? values : await bound(asked, owner, state, context),
           scope: { owner, dimension: asked.dimension },
-          ...{ month, state, asOf, formats: asked.formats, root: asked.root, signal: context.signal },
+          ...{ month, state, asOf, formats: asked.formats, root: asked.root, dir: context.dir, signal: context.signal },
           onProgress: context.progress,
         }),
       );

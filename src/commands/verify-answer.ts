@@ -42,14 +42,14 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
   }
   const reports = [...Object.values(await statementReports()), ...(await readReports(join(context.dir, 'sql')))];
   const scratch = await openScratch(root);
-  const verifier = await openExportVerifier(context.dir, reports, context);
   const verified: VerifiedExport[] = [];
+  const files = await scratch.connect(context.signal);
+  const verifier = await openExportVerifier(context.dir, reports, { ...context, files });
   try {
-    const files = await scratch.connect(context.signal);
     for (const [index, folder] of folders.entries()) {
       context.progress(`export ${index + 1} of ${folders.length}, ${folder}`);
       context.signal.throwIfAborted();
-      const one = await verifyExport(root, folder, files, (manifest) => verifier.requery(manifest, folder));
+      const one = await verifyExport(root, folder, files, (stored, intact) => verifier.requery(stored, folder, intact));
       verified.push(one);
       if (!context.json) await context.write(describe(one));
     }
@@ -58,19 +58,21 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
     scratch.close();
   }
   const differences = verified.reduce((sum, one) => sum + one.differences.length, 0);
+  const unproven = verified.filter(({ isUnproven }) => isUnproven).length;
   const isUsual = root === join(context.dir, 'exports');
   const revoked = await revokedExports(root, verifier.shown, isUsual ? undefined : root);
   await context.answer({ folder: root, exports: verified, differences, revoked }, () => {
-    const found = differences === 0 ? 'no differences' : counted(differences, 'difference');
+    const open = unproven === 0 ? '' : `, ${unproven} not compared`;
+    const found = `${differences === 0 ? 'no differences' : counted(differences, 'difference')}${open}`;
     const words = revokedWords(revoked);
     return `${counted(verified.length, 'export')}: ${found}\n${words === undefined ? '' : `${words}\n`}`;
   });
-  return differences === 0 ? exitCodes.done : exitCodes.unproven;
+  return differences + unproven === 0 ? exitCodes.done : exitCodes.unproven;
 }
 
 function describe(one: VerifiedExport): string {
   const { folder, files, rows, cost, costColumn, asOf, notCompared, differences, notes } = one;
-  const outcome = differences.length === 0 ? 'same   ' : 'DIFFERS';
+  const outcome = differences.length > 0 ? 'DIFFERS' : notCompared === null ? 'same   ' : 'UNKNOWN';
   const what =
     asOf === null
       ? ''

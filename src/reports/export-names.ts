@@ -17,6 +17,8 @@ export interface AskedParameter {
 
 /** The folders of an export. */
 export interface ExportPlace {
+  /** The project whose journal records the manifest; undefined if nobody does. */
+  readonly project?: string;
   /** The folder of the report, with all its periods. */
   readonly reportFolder: string;
   /** The folder of the manifest. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../errors.ts';
@@ -118,12 +118,32 @@ export class NoManifestError extends Error {
  */
 export async function readManifest(folder: string, name?: string): Promise<StoredManifest | undefined> {
   if (name === undefined) return (await readManifest(folder, lakeManifestName)) ?? readManifest(folder, manifestName);
-  const bytes = await readFile(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw error;
-  });
+  const bytes = await readRegularFile(join(folder, name));
   if (bytes === undefined) return undefined;
   return { manifest: parseManifest(bytes.toString('utf8')), sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+/** Far larger than the manifest of a lake of many years. */
+const mostManifestBytes = 256 * 1024 * 1024;
+
+/** The bytes of a manifest; undefined if there is none. A link is not followed, and a pipe is not waited for. */
+async function readRegularFile(path: string): Promise<Buffer | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+      if (error.code === 'ELOOP' || error.code === 'ENXIO') throw new NoManifestError('it is not a regular file');
+      throw error;
+    },
+  );
+  try {
+    const found = await file?.stat();
+    if (found !== undefined && (!found.isFile() || found.size > mostManifestBytes)) {
+      throw new NoManifestError('it is not a regular file of at most 256 MB');
+    }
+    return await file?.readFile();
+  } finally {
+    await file?.close();
+  }
 }
 
 /** Formats a manifest: keys in a fixed order, two spaces of indent, a newline at the end. */

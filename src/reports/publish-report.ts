@@ -63,19 +63,23 @@ export function placeOf({
   asOf,
   isUsual,
   root,
+  dir,
 }: Pick<Publication, 'report' | 'values' | 'asOf'> & {
   /** Whether the as-of instant is the usual one, without `--as-of`. */
   readonly isUsual: boolean;
   /** The folder of all exports. */
   readonly root: string;
+  /** The project. */
+  readonly dir: string;
 }): ExportPlace {
   const defaults = new Map(report.parameters.map((parameter) => [parameter.name, parameter.default]));
-  return exportPlace(
+  const place = exportPlace(
     root,
     report.name,
     values.map((value) => ({ ...value, hasDefault: defaults.get(value.name) !== undefined })),
     isUsual ? undefined : (asOf ?? 'now'),
   );
+  return { ...place, project: dir };
 }
 
 /** A published report, and the columns that a spreadsheet does not leave as they are in its CSV for spreadsheets. */

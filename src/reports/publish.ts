@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { UnprovenError, UsageError } from '../errors.ts';
 import { type Connection, holdFolder } from '../warehouse/index.ts';
 import { isPart, isSameFile, namesIn, partOf, relink, replaceFile, statOf, syncPath } from './durable.ts';
-import { dataName, isDataName, latestName } from './export-names.ts';
+import { dataName, type ExportPlace, isDataName, latestName } from './export-names.ts';
+import { recordManifest } from './exports-journal.ts';
 import { type CostColumn, figuresOfFile } from './figures.ts';
 import {
   type Manifest,
@@ -72,7 +73,7 @@ export const patienceMs = 60_000;
  * differs from the books' answer, and UsageError if the folder has a manifest that is not ours.
  */
 export async function publishFiles(
-  place: { readonly reportFolder: string; readonly folder: string },
+  place: ExportPlace,
   facts: ExportFacts,
   files: readonly FileToWrite[],
   {
@@ -107,7 +108,7 @@ export async function publishFiles(
         const form = { ...(totals ? { totals } : {}), ...(language === undefined ? {} : { language }) };
         written.push(await writePart(folder, facts, file, form, reading, column));
       }
-      return await commit(folder, facts, written, current);
+      return await commit(place, facts, written, current);
     } finally {
       for (const { part } of written) await rm(part, { force: true });
     }
@@ -163,7 +164,7 @@ async function writePart(
 }
 
 async function commit(
-  folder: string,
+  { folder, project }: ExportPlace,
   facts: ExportFacts,
   written: readonly Written[],
   current: StoredManifest | undefined,
@@ -187,7 +188,11 @@ async function commit(
       made.push(entry.name);
     }
     if (made.length > 0) await syncPath(folder);
-    if (!isUnchanged) await replaceFile(join(folder, manifestName), manifestText(manifest));
+    const text = manifestText(manifest);
+    if (project !== undefined) {
+      await recordManifest(project, { folder, sha256: sha256OfText(text), asOf: facts.asOf });
+    }
+    if (!isUnchanged) await replaceFile(join(folder, manifestName), text);
   } catch (error) {
     // Frees space on a full disk, unless the manifest already names the files.
     const named = (await readManifest(folder, manifestName).catch(() => undefined))?.manifest.files ?? [];

@@ -1,23 +1,29 @@
+import { join } from 'node:path';
 import { isAsClosed, readClosedMonth } from '../closing/index.ts';
-import { UsageError } from '../errors.ts';
-import { formatInstant, formatMonth, type Instant } from '../time.ts';
+import { MachineError, messageOf, UsageError } from '../errors.ts';
+import { formatInstant, formatMonth } from '../time.ts';
 import {
   type Books,
+  type ClosedMonth,
   type Connection,
   closedMonths,
+  isBuiltIn,
   lastSeen,
   openBooks,
   type SqlParameters,
 } from '../warehouse/index.ts';
-import { blamingReport, orderedQuery, type Report } from './catalogue.ts';
+import { orderedQuery, type Report, selectOf } from './catalogue.ts';
+import { columnsOf } from './columns.ts';
 import { completenessOf } from './completeness.ts';
+import { type ExportsJournal, readExportsJournal } from './exports-journal.ts';
 import { figuresOfQuery } from './figures.ts';
 import { lakeSha256 } from './lake/publish.ts';
 import { lakeFacts } from './lake/requery.ts';
-import { type Manifest, sha256OfText } from './manifest.ts';
+import { type Manifest, type ManifestFile, type StoredManifest, sha256OfText } from './manifest.ts';
 import { type GivenParameter, readParameters, settleParameters, sqlParameters } from './parameters.ts';
 import { inputsOf } from './publish-report.ts';
 import { type RevokedClose, revokedCloses, type ShownCloses, shownAmong } from './revoked-exports.ts';
+import { columnsOfFile, hasComparableRows, rowSumOfFile, rowSumOfQuery } from './row-sums.ts';
 import { shape } from './shape.ts';
 import { type BooksAnswer, columnOf } from './verify-exports.ts';
 
@@ -25,8 +31,8 @@ import { type BooksAnswer, columnOf } from './verify-exports.ts';
 export interface ExportVerifier {
   /** The revoked closes that an export shows. */
   readonly shown: ShownCloses;
-  /** Queries the books again for the export in a folder. */
-  requery(manifest: Manifest, folder: string): Promise<BooksAnswer>;
+  /** Queries the books again for the export in a folder, and compares the rows of its intact files. */
+  requery(stored: StoredManifest, folder: string, intact: readonly ManifestFile[]): Promise<BooksAnswer>;
   close(): void;
 }
 
@@ -37,38 +43,11 @@ export interface ExportVerifier {
 export async function openExportVerifier(
   dir: string,
   reports: readonly Report[],
-  { reader, signal }: { reader: string; signal: AbortSignal },
+  { files, reader, signal }: { readonly files: Connection; readonly reader: string; readonly signal: AbortSignal },
 ): Promise<ExportVerifier> {
-  let end: Instant | undefined;
-  let revoked: readonly RevokedClose[] = [];
-  let reason: string | undefined;
-  try {
-    const present = await openBooks(dir, { lockedDown: true, reader, signal });
-    try {
-      end = await lastSeen(present.connection);
-      revoked = await revokedCloses(present.connection);
-    } finally {
-      present.close();
-    }
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    reason = error.message;
-  }
-  // Most exports of a night share one instant.
-  let open: { readonly key: string; readonly books: Books; readonly files: readonly string[] } | undefined;
-  async function booksOf({ asOf, closedAt }: Manifest, files: readonly string[]): Promise<Connection> {
-    const isClose = closedAt != null;
-    const key = `${asOf} ${isClose}`;
-    if (open?.key !== key || files.some((file) => !open?.files.includes(file))) {
-      open?.books.close();
-      open = undefined;
-      const books = await openBooks(dir, { lockedDown: false, asOf: Date.parse(asOf), isClose, reader, signal });
-      open = { key, books, files };
-      // Reports may be the user's SQL.
-      await books.lockDown({ files });
-    }
-    return open.books.connection;
-  }
+  const journal = await readExportsJournal(dir);
+  const { end, revoked, closed, reason } = await readPresent(dir, { reader, signal });
+  const { booksOf, closeBooks } = booksAgain(dir, { reader, signal });
 
   // Months whose SHA-256 was compared, by the instant of their close: several exports show the same close.
   const closesSeen = new Map<string, ExportDifferences>();
@@ -79,14 +58,16 @@ export async function openExportVerifier(
   }
 
   async function queryLake(manifest: Manifest): Promise<BooksAnswer> {
-    if (manifest.sqlSha256 !== (await lakeSha256())) return notCompared('the SQL of the lake has changed since');
     const connection = await booksOf(manifest, []);
     const compared = await lakeFacts(connection, manifest);
     const facts = compared.flatMap(({ what, found, expected }) => differing(what, found, expected));
+    if (facts.length > 0 && manifest.sqlSha256 !== (await lakeSha256())) {
+      return notCompared('the SQL of the lake has changed since, and answers other rows now');
+    }
     return { notCompared: undefined, facts: [...(await completenessFacts(connection, manifest)), ...facts] };
   }
 
-  async function query(manifest: Manifest): Promise<BooksAnswer> {
+  async function query(manifest: Manifest, folder: string, intact: readonly ManifestFile[]): Promise<BooksAnswer> {
     if (reason !== undefined) return notCompared(reason);
     if (end === undefined || end < Date.parse(manifest.asOf)) {
       const found = end === undefined ? 'no data' : formatInstant(end);
@@ -97,31 +78,103 @@ export async function openExportVerifier(
     const report = named.find(({ file }) => sha256OfText(file.text) === manifest.sqlSha256) ?? named[0];
     if (report === undefined) return notCompared(`the report ${manifest.report} no longer exists`);
     if (report.problem !== undefined) return notCompared(report.problem);
-    if (sha256OfText(report.file.text) !== manifest.sqlSha256) {
-      return notCompared(`the SQL of ${manifest.report} has changed since`);
-    }
     const values = await bindAgain(report, manifest, dir);
     if (typeof values === 'string') return notCompared(values);
     const connection = await booksOf(manifest, filesOfParameters(report, values));
-    return {
-      notCompared: undefined,
-      facts: [
-        ...(await completenessFacts(connection, manifest)),
-        ...(manifest.closedAt == null ? [] : await closeFactsOf(connection, manifest.closedAt)),
-        ...(await blamingReport(report, () => answerFacts(connection, report, manifest, values))),
-      ],
-    };
+    const ofBooks = [
+      ...(await completenessFacts(connection, manifest)),
+      ...(manifest.closedAt == null ? [] : await closeFactsOf(connection, manifest.closedAt)),
+    ];
+    const exported = { manifest, folder, intact, values };
+    const answered = await answerFacts(connection, report, exported, files).catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (isBuiltIn(report.file) || error instanceof MachineError) throw error;
+      // SQL of the project: it is the fault of this export alone.
+      const [words = ''] = messageOf(error).split('\n');
+      return [{ what: 'answer', found: `no answer: ${words}`, expected: `the rows of ${report.name}` }];
+    });
+    if (!isBuiltIn(report.file)) closeBooks(); // what it did to its database is not there for the next export
+    if (answered.length > 0 && sha256OfText(report.file.text) !== manifest.sqlSha256) {
+      return {
+        ...notCompared(`the SQL of ${manifest.report} has changed since, and answers other rows now`),
+        facts: ofBooks,
+      };
+    }
+    return { notCompared: undefined, facts: [...ofBooks, ...answered] };
   }
 
   const shown = await shownAmong(revoked, reports);
   return {
     shown,
-    async requery(manifest, folder) {
-      const { notCompared, facts } = await query(manifest);
-      return { notCompared, facts: [...closeFacts(shown(manifest, folder)), ...facts] };
+    async requery({ manifest, sha256 }, folder, intact) {
+      const answered = await query(manifest, folder, intact);
+      const { forged, isOlder } = await judgedBy(journal, { manifest, sha256 }, folder);
+      const isUnknown = isOlder && answered.notCompared !== undefined;
+      return {
+        ...answered,
+        isExcused: reason !== undefined || (isOlder && forged.length === 0),
+        facts: [...forged, ...closeFacts(shown(manifest, folder)), ...answered.facts],
+        notes: [...(isUnknown ? [olderNote] : []), ...closedSince(closed, manifest, folder)],
+      };
     },
-    close: () => open?.books.close(),
+    close: closeBooks,
   };
+}
+
+const olderNote = 'it was exported before this project recorded its exports: nobody can say whether it was changed';
+
+/** Whether the journal has another manifest for a folder, and whether the export is older than the journal. */
+async function judgedBy(
+  journal: ExportsJournal,
+  { manifest, sha256 }: StoredManifest,
+  folder: string,
+): Promise<{ readonly forged: ExportDifferences; readonly isOlder: boolean }> {
+  if (journal.has(sha256)) return { forged: [], isOlder: false };
+  const last = await journal.lastIn(folder);
+  return {
+    forged: last === undefined ? [] : [{ what: 'manifest', found: sha256, expected: `${last}, by the journal` }],
+    isOlder: journal.since === undefined || manifest.asOf < journal.since,
+  };
+}
+
+/** What the published books say now: their end and their closes; the reason if there are none. */
+async function readPresent(dir: string, asked: { readonly reader: string; readonly signal: AbortSignal }) {
+  const nothing = { end: undefined, revoked: [], closed: [], reason: undefined };
+  try {
+    const present = await openBooks(dir, { lockedDown: true, ...asked });
+    try {
+      const { connection } = present;
+      const [end, revoked] = [await lastSeen(connection), await revokedCloses(connection)];
+      return { ...nothing, end, revoked, closed: await closedMonths(connection) };
+    } finally {
+      present.close();
+    }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { ...nothing, reason: error.message };
+  }
+}
+
+/** The books as of the instants of exports, one after the other: most exports of a night share one instant. */
+function booksAgain(dir: string, asked: { readonly reader: string; readonly signal: AbortSignal }) {
+  let open: { readonly key: string; readonly books: Books; readonly files: readonly string[] } | undefined;
+  function closeBooks(): void {
+    open?.books.close();
+    open = undefined;
+  }
+  async function booksOf({ asOf, closedAt }: Manifest, files: readonly string[]): Promise<Connection> {
+    const isClose = closedAt != null;
+    const key = `${asOf} ${isClose}`;
+    if (open?.key !== key || files.some((file) => !open?.files.includes(file))) {
+      closeBooks();
+      const books = await openBooks(dir, { lockedDown: false, asOf: Date.parse(asOf), isClose, ...asked });
+      open = { key, books, files };
+      // Reports may be the user's SQL.
+      await books.lockDown({ files });
+    }
+    return open.books.connection;
+  }
+  return { booksOf, closeBooks };
 }
 
 /** The files that the SQL reads. */
@@ -169,15 +222,63 @@ async function completenessFacts(connection: Connection, manifest: Manifest): Pr
   ];
 }
 
+/** An export to compare: its manifest, its files that are as the manifest says, and its parameters. */
+interface Exported {
+  readonly manifest: Manifest;
+  readonly folder: string;
+  readonly intact: readonly ManifestFile[];
+  readonly values: SqlParameters;
+}
+
 async function answerFacts(
   connection: Connection,
   report: Report,
-  manifest: Manifest,
-  values: SqlParameters,
+  { manifest, folder, intact, values }: Exported,
+  files: Connection,
 ): Promise<ExportDifferences> {
   const { report: shaped, parameters } = await shape(connection, report, values);
-  const { rows, cost } = await figuresOfQuery(connection, orderedQuery(shaped), parameters, columnOf(manifest));
-  return [...differing('rows', manifest.rows, rows), ...differing('cost', manifest.cost, cost)];
+  const query = orderedQuery(shaped);
+  const { rows, cost } = await figuresOfQuery(connection, query, parameters, columnOf(manifest));
+  const figures = [...differing('rows', manifest.rows, rows), ...differing('cost', manifest.cost, cost)];
+  if (figures.length > 0) return figures;
+  const known = new Set((await columnsOf(connection, selectOf(shaped), parameters)).map(({ name }) => name));
+  for (const file of intact.filter(hasComparableRows)) {
+    const path = join(folder, ...file.name.split('/'));
+    const found = await columnsOfFile(files, path, file.format);
+    if (found === undefined) continue; // no row, so no cells
+    const own = found.map((name) => (known.has(name) ? name : name.replace(/^'/, '')));
+    const converted = convertedColumns(manifest);
+    const columns = own.filter((name) => !converted.has(name));
+    const missing = columns.find((name) => !known.has(name));
+    if (missing !== undefined) return [{ what: 'column', found: missing, expected: 'a column of the report' }];
+    const [ours, theirs] = [
+      await rowSumOfFile(files, path, file.format, columns),
+      await rowSumOfQuery(connection, query, parameters, { format: file.format, raw: file.raw === true, columns }),
+    ];
+    if (ours.sum === theirs.sum && ours.rows === theirs.rows) continue;
+    const what = `rows of ${file.name}`;
+    return [{ what, found: `rows with the hash ${ours.sum}`, expected: `${theirs.sum}, by the books` }];
+  }
+  return [];
+}
+
+/** The columns in a second currency: their rates are in the manifest, and may have other sources now. */
+function convertedColumns({ currency }: Manifest): ReadonlySet<string> {
+  if (currency === undefined) return new Set();
+  const code = currency.code.toLowerCase();
+  return new Set([...Object.values(currency.columns), `${code}_rate`, `${code}_rate_date`]);
+}
+
+/** A note if the month of an export was closed after it was written: the close may bill more than it shows. */
+function closedSince(closed: readonly ClosedMonth[], manifest: Manifest, folder: string): string[] {
+  const { month } = manifest.parameters;
+  if (manifest.closedAt !== null || typeof month !== 'string' || folder.includes('as-of=')) return [];
+  const close = closed.find((one) => formatMonth(one.month) === month);
+  if (close === undefined || close.closedAt <= Date.parse(manifest.asOf)) return [];
+  return [
+    `${month} was closed at ${formatInstant(close.closedAt)}, after this export: it shows the month before its close. Run the ` +
+      'report again',
+  ];
 }
 
 /**

@@ -1,9 +1,9 @@
-import { readdir } from 'node:fs/promises';
+import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { CostbookError, messageOf } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import type { Connection, JsonValue } from '../warehouse/index.ts';
-import { isPart, namesIn, statOf } from './durable.ts';
+import { isPart, namesIn } from './durable.ts';
 import { isDataName, latestName } from './export-names.ts';
 import { type CostColumn, costColumnOf, figuresOfFile } from './figures.ts';
 import {
@@ -41,6 +41,8 @@ export interface VerifiedExport {
   readonly costColumn: string | null;
   /** Why it was not compared with the books; null if it was. */
   readonly notCompared: string | null;
+  /** Whether `notCompared` is a fault: nobody can say whether the export is what was exported. */
+  readonly isUnproven: boolean;
   readonly differences: readonly Difference[];
   /** Notes that are not differences: files that a killed run left, and files of others. */
   readonly notes: readonly string[];
@@ -48,13 +50,16 @@ export interface VerifiedExport {
 
 /** The answer of the books when an export is queried again. */
 export interface BooksAnswer {
-  /** Why they could not be queried again; then `facts` has at most a revoked close. */
+  /** Why they could not be queried again, or do not say the same any more; then `facts` has at most a revoked close. */
   readonly notCompared: string | undefined;
+  /** Whether that is no fault: there are no books, or the export is older than the journal of exports. */
+  readonly isExcused?: boolean;
+  readonly notes?: readonly string[];
   readonly facts: readonly { readonly what: string; readonly found: string; readonly expected: string }[];
 }
 
-/** Queries the books again for a manifest. */
-export type AskBooks = (manifest: Manifest) => Promise<BooksAnswer>;
+/** Queries the books again for a manifest, and compares the rows of its intact files. */
+export type AskBooks = (stored: StoredManifest, intact: readonly ManifestFile[]) => Promise<BooksAnswer>;
 
 /** The folders below `root` with a manifest, in order. Throws what the file system throws. */
 export async function findExports(root: string): Promise<string[]> {
@@ -123,7 +128,7 @@ async function verifyOnce(
       });
     }
     const none = { report: null, parameters: null, asOf: null, files: 0, rows: null, cost: null, costColumn: null };
-    return { folder: below, ...none, notCompared: 'there is no manifest', differences, notes };
+    return { folder: below, ...none, notCompared: 'there is no manifest', isUnproven: false, differences, notes };
   }
   const { manifest } = stored;
   const swapping = new Map<string, ManifestFile>();
@@ -134,9 +139,11 @@ async function verifyOnce(
     for (const file of next.manifest.files) swapping.set(file.name, file);
   }
 
+  const intact: ManifestFile[] = [];
   for (const file of manifest.files) {
     const column = columnOfFile(manifest, file);
     const found = await verifyFile(folder, file, column, files);
+    if (found.length === 0) intact.push(file);
     const newer = swapping.get(file.name);
     if (found.length > 0 && newer && (await verifyFile(folder, newer, column, files)).length === 0) continue;
     differences.push(...found.map((one) => ({ file: join(below, file.name), ...one })));
@@ -154,7 +161,7 @@ async function verifyOnce(
   differences.push(...stale.map((one) => ({ ...one, file: join(below, one.file) })));
   notes.push(...strangers);
 
-  const books = await askBooks(manifest);
+  const books = await askBooks(stored, intact);
   const named = manifest.tables === undefined ? manifestName : lakeManifestName;
   differences.push(...books.facts.map((fact) => ({ file: join(below, named), ...fact })));
   return {
@@ -167,8 +174,9 @@ async function verifyOnce(
     cost: manifest.cost,
     costColumn: manifest.costColumn,
     notCompared: books.notCompared ?? null,
+    isUnproven: books.notCompared !== undefined && books.isExcused !== true,
     differences,
-    notes,
+    notes: [...notes, ...(books.notes ?? [])],
   };
 }
 
@@ -196,14 +204,16 @@ async function verifyFile(
   files: Connection,
 ): Promise<Omit<Difference, 'file'>[]> {
   const path = join(folder, file.name);
-  const there = await statOf(path);
-  if (there === undefined) return [{ what: 'file', found: 'nothing', expected: `${file.bytes} bytes` }];
+  const there = await regularFileIn(folder, file.name);
+  if (typeof there === 'string') return [{ what: 'file', found: there, expected: `${file.bytes} bytes` }];
   const found: Omit<Difference, 'file'>[] = [];
   if (there.size !== file.bytes) {
     found.push({ what: 'bytes', found: String(there.size), expected: String(file.bytes) });
+  } else {
+    // A file of another size has another hash, and may be as large as it likes.
+    const sha256 = await sha256OfFile(path);
+    if (sha256 !== file.sha256) found.push({ what: 'sha256', found: sha256, expected: file.sha256 });
   }
-  const sha256 = await sha256OfFile(path);
-  if (sha256 !== file.sha256) found.push({ what: 'sha256', found: sha256, expected: file.sha256 });
   if (file.rows === null || (found.length > 0 && !survivesDamage.has(file.format))) return found;
   try {
     const { rows, cost } = await figuresOfFile(files, path, file.format, column);
@@ -215,6 +225,23 @@ async function verifyFile(
     found.push({ what: 'content', found: `unreadable as ${file.format}: ${words}`, expected: `${file.rows} rows` });
   }
   return found;
+}
+
+/**
+ * The size of a file of an export; a sentence if it is not a regular file within its folder. A manifest may come from anybody:
+ * a link may lead anywhere, and a pipe or device has no end.
+ */
+async function regularFileIn(folder: string, name: string): Promise<{ readonly size: number } | string> {
+  const path = join(folder, ...name.split('/'));
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  if (found === undefined) return 'nothing';
+  if (found.isSymbolicLink()) return 'a link, which is not followed';
+  if (!found.isFile()) return 'something that is not a regular file';
+  const [place, root] = await Promise.all([realpath(path), realpath(folder)]);
+  return place === join(root, ...name.split('/')) ? found : 'a link, which is not followed';
 }
 
 /** Compares a file's rows and cost in the manifest with the totals there: outside the lake, every file holds the whole answer. */
@@ -243,6 +270,11 @@ async function lookAround(
   for (const name of await namesIn(folder)) {
     const of = stable.get(name);
     if (of !== undefined) {
+      const there = await regularFileIn(folder, name);
+      if (typeof there === 'string') {
+        stale.push({ file: name, what: 'file', found: there, expected: `the same file as ${of.name}` });
+        continue;
+      }
       const sha256 = await sha256OfFile(join(folder, name));
       if (sha256 === of.sha256) continue;
       if (Object.values(manifest.previous?.files ?? {}).includes(sha256)) {

@@ -40,6 +40,8 @@ export interface StatementToPublish {
   readonly formats: readonly string[];
   /** The folder below which all exports are. */
   readonly root: string;
+  /** The project, whose journal records the manifest. */
+  readonly dir: string;
   readonly signal: AbortSignal;
   readonly onProgress: (words: string) => void;
 }
@@ -59,7 +61,7 @@ export interface PublishedStatement extends Published {
  * to what the books answer.
  */
 export async function publishStatement(connection: Connection, asked: StatementToPublish): Promise<PublishedStatement> {
-  const { report, values, scope, month, state, asOf, formats, root, signal, onProgress } = asked;
+  const { report, values, scope, month, state, asOf, formats, root, dir, signal, onProgress } = asked;
   const bound = sqlParameters(values);
   const column = costColumnOf(await checkReport(connection, report, bound), 'cost');
   const data = await readStatement(connection, month, scope);
@@ -118,7 +120,7 @@ export async function publishStatement(connection: Connection, asked: StatementT
     costColumn: column?.name ?? null,
     ...figures,
   };
-  const place = placeOf({ report, values, asOf, isUsual: true, root });
+  const place = placeOf({ report, values, asOf, isUsual: true, root, dir });
   const published = await publishFiles(place, facts, files, {
     ...{ reading: async () => connection, column, signal, onProgress },
   });

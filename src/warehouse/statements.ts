@@ -213,6 +213,16 @@ function figuresFrom(source: string, column: Exact | undefined): string {
   return `select count(*) as rows, ${sum} as cost from ${source}`;
 }
 
+/** The rows of the Parquet file at `$path`: some of its columns; without columns no rows, to learn their names. */
+export function rowsOfParquet(columns: readonly string[] | undefined): string {
+  return `select ${columns?.map(quoted).join(', ') ?? '*'} from read_parquet($path, hive_partitioning = false)${columns === undefined ? ' limit 0' : ''}`;
+}
+
+/** Some columns of a query's answer. */
+export function columnsNamed(query: string, columns: readonly string[]): string {
+  return `select ${columns.map(quoted).join(', ')} from (${query}\n)`;
+}
+
 /** As `figuresOf`, for the JSON file at `$path`: `$pointer` is the column. */
 export function figuresOfJsonFile(column: Exact | undefined): string {
   const cell = column === undefined ? 'null' : 'json_extract_string(json, $pointer)';

@@ -35,13 +35,15 @@ beforeAll(async () => {
 async function verified(dir: string): Promise<VerifiedExport> {
   const root = join(dir, 'exports');
   const scratch = await openScratch(root);
+  const files = await scratch.connect();
   const verifier = await openExportVerifier(dir, await readReports(join(dir, 'sql')), {
+    files,
     reader: 'test',
     signal: new AbortController().signal,
   });
   try {
     const [folder = root] = await findExports(root);
-    return await verifyExport(root, folder, await scratch.connect(), (manifest) => verifier.requery(manifest, folder));
+    return await verifyExport(root, folder, files, (stored, intact) => verifier.requery(stored, folder, intact));
   } finally {
     verifier.close();
     scratch.close();

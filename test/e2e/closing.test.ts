@@ -444,6 +444,8 @@ test('close does not freeze a month under other rules than those in the file', a
     'rules: [{ name: n, when: { workspace: north }, owner: { team: N } }]\n',
   );
   const at = '2026-11-06T13:00:00Z';
+  const summary = await run(at, 'report', 'reconciliation_summary', '--month', '2026-09');
+  expect(summary.exitCode, summary.stderr).toBe(0);
   const refused = await run(at, 'close', '2026-09');
   expect(refused.exitCode).toBe(4);
   expect(refused.stderr).toMatch(
@@ -451,6 +453,10 @@ test('close does not freeze a month under other rules than those in the file', a
   );
   expect((await run(at, 'allocation', 'apply')).exitCode).toBe(0);
   expect((await run(at, 'close', '2026-09')).exitCode).toBe(0);
+  // What was exported before is the same, but not what the month bills now.
+  expect((await run(at, 'verify')).stdout).toMatch(
+    /same .*reconciliation_summary.*\n +note: 2026-09 was closed at .* after this export/,
+  );
   const { stdout } = await run(at, 'report', 'chargeback_summary', '--month', '2026-09', '--json');
   expect(JSON.parse(stdout).rows.map(({ owner }: { owner: string }) => owner)).toContain('N');
   // Rules that divide by nothing that the month has: only a new close can change that.

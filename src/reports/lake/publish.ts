@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { type Connection, holdFolder, noRowsOf, readSql, type SqlParameters } from '../../warehouse/index.ts';
 import { type ExportPlace, segment } from '../export-names.ts';
+import { recordManifest } from '../exports-journal.ts';
 import {
   type Manifest,
   type ManifestFile,
@@ -56,7 +57,7 @@ export async function publishLake(place: ExportPlace, facts: LakeFacts, options:
     const { current, isTrusted } = await recover(lake, tables);
     const plan = await planOf(lake, tables, { current: current?.manifest, isTrusted }, options);
     const unchanged = await writeAll(lake, plan, staged, options);
-    return await commit(lake, folder, await manifestOf(facts, plan, unchanged, options), staged, current);
+    return await commit(lake, place, await manifestOf(facts, plan, unchanged, options), staged, current);
   } finally {
     // Once the next manifest exists, the next run can continue from these files.
     if ((await lake.readNext().catch(() => undefined)) === undefined) {
@@ -237,13 +238,17 @@ async function manifestOf(
 
 async function commit(
   lake: LakePlace,
-  folder: string,
+  { folder, project }: ExportPlace,
   facts: Omit<Manifest, 'previous'>,
   staged: readonly Staged[],
   current: StoredManifest | undefined,
 ): Promise<Published> {
+  const record = async (sha256: string) => {
+    if (project !== undefined) await recordManifest(project, { folder, sha256, asOf: facts.asOf });
+  };
   const same: Manifest = { ...facts, previous: current?.manifest.previous ?? null };
   if (current !== undefined && sha256OfText(manifestText(same)) === current.sha256) {
+    await record(current.sha256);
     for (const { draft, entry } of staged) await lake.put(entry.name, draft); // it was damaged
     return { folder, manifest: same, isUnchanged: true };
   }
@@ -251,6 +256,7 @@ async function commit(
     ...same,
     previous: current === undefined ? null : { sha256: current.sha256, files: {} },
   };
+  await record(sha256OfText(manifestText(manifest)));
   await lake.announce(manifestText(manifest));
   await swap(lake, staged);
   return { folder, manifest, isUnchanged: false };

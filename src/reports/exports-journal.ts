@@ -1,0 +1,86 @@
+import { appendFile, mkdir, readFile, realpath } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { journalFolder } from '../warehouse/index.ts';
+import { syncPath } from './durable.ts';
+
+/** A manifest that this project has committed: whoever changes an export cannot change its line here as well. */
+interface Line {
+  /** The folder of the export: below the project's folder if it is there, otherwise its whole path. */
+  readonly place: string;
+  /** SHA-256 of the manifest. */
+  readonly sha256: string;
+  /** The instant that the export is as of. */
+  readonly asOf: string;
+}
+
+/** What the journal of a project knows about exports. */
+export interface ExportsJournal {
+  /** Whether the project committed a manifest with this SHA-256. */
+  has(sha256: string): boolean;
+  /** The SHA-256 of the last manifest that was committed in a folder; undefined if none was. */
+  lastIn(folder: string): Promise<string | undefined>;
+  /** The instant of the first export that was recorded: earlier ones are older than this journal. Undefined if it is empty. */
+  readonly since: string | undefined;
+}
+
+/** Beside the events of the books, which only their writer may write: reports are written without its lock. */
+function journalFile(dir: string): string {
+  return join(journalFolder(dir), 'exports.ndjson');
+}
+
+/**
+ * Records a manifest before it is committed, unless it is recorded already. Somebody who may only read the project's folder
+ * writes exports that nobody records.
+ */
+export async function recordManifest(
+  dir: string,
+  { folder, sha256, asOf }: { readonly folder: string; readonly sha256: string; readonly asOf: string },
+): Promise<void> {
+  if ((await readExportsJournal(dir)).has(sha256)) return;
+  const line: Line = { place: await placeIn(dir, folder), sha256, asOf };
+  const file = journalFile(dir);
+  try {
+    // A project may have a published snapshot alone.
+    await mkdir(journalFolder(dir)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    // One write of one short line: several reports may end at once.
+    await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    await syncPath(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(code ?? '')) throw error;
+  }
+}
+
+/** Reads the journal of exports; an empty one if there is none, or if it may not be read. Lines that are cut off count as missing. */
+export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
+  const text = await readFile(journalFile(dir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(error.code ?? '')) return '';
+    throw error;
+  });
+  const lines = text.split('\n').flatMap((line) => parseLine(line) ?? []);
+  const known = new Set(lines.map(({ sha256 }) => sha256));
+  const last = new Map(lines.map(({ place, sha256 }) => [place, sha256]));
+  return {
+    has: (sha256) => known.has(sha256),
+    lastIn: async (folder) => last.get(await placeIn(dir, folder)),
+    since: lines[0]?.asOf,
+  };
+}
+
+function parseLine(text: string): Line | undefined {
+  try {
+    const { place, sha256, asOf } = JSON.parse(text) as Partial<Record<keyof Line, unknown>>;
+    const isWhole = typeof place === 'string' && typeof sha256 === 'string' && typeof asOf === 'string';
+    return isWhole ? { place, sha256, asOf } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function placeIn(dir: string, folder: string): Promise<string> {
+  const [project, place] = await Promise.all([dir, folder].map((path) => realpath(path).catch(() => path)));
+  const below = relative(project ?? dir, place ?? folder);
+  return below.startsWith('..') ? (place ?? folder) : below.split(sep).join('/');
+}

@@ -1,0 +1,203 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Manifest, ManifestFile } from '../../src/reports/manifest.ts';
+import type { VerifiedExport } from '../../src/reports/verify-exports.ts';
+import { newProject, runCli } from '../support/project.ts';
+import { type TwoNights, twoNights } from '../support/two-nights.ts';
+
+let nights: TwoNights;
+beforeAll(async () => {
+  nights = await twoNights();
+});
+
+const period = 'BILLING_PERIOD=2026-09';
+const now = '2026-10-03T00:00:00Z';
+
+async function exported(format: string, ...names: string[]): Promise<{ dir: string; folder: string }> {
+  const dir = await newProject();
+  await nights.publish(dir, 'first');
+  for (const name of ['cost_by_workspace', ...names]) {
+    const asked = [
+      'report',
+      name,
+      '--dir',
+      dir,
+      '--month',
+      '2026-09',
+      '--now',
+      now,
+      '--format',
+      format,
+      '--allow-empty',
+    ];
+    const { exitCode, stderr } = await runCli(asked);
+    expect([name, exitCode], stderr).toEqual([name, 0]);
+  }
+  return { dir, folder: join(dir, 'exports', 'cost_by_workspace', period) };
+}
+
+async function verify(dir: string): Promise<{ exitCode: number; said: string[]; exports: readonly VerifiedExport[] }> {
+  const { exitCode, stdout, stderr } = await runCli(['verify', '--dir', dir, '--json']);
+  expect(stderr).not.toMatch(/bug in Costbook/);
+  const { exports } = JSON.parse(stdout) as { exports: readonly VerifiedExport[] };
+  const differences = exports.flatMap(({ differences }) => differences.map(({ what, found }) => `${what}: ${found}`));
+  return { exitCode, exports, said: [...differences, ...exports.flatMap(({ notCompared }) => notCompared ?? [])] };
+}
+
+/** Changes the only file of an export, and its manifest so that both agree. */
+async function forge(
+  folder: string,
+  change: (text: string) => string,
+  other: (manifest: Manifest, file: ManifestFile) => Partial<Manifest> = () => ({}),
+): Promise<void> {
+  const path = join(folder, 'manifest.json');
+  const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
+  const [file] = manifest.files;
+  if (file === undefined) throw new Error('the export has no file');
+  const text = change(await readFile(join(folder, file.name), 'utf8'));
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  const forged = {
+    ...file,
+    name: `cost_by_workspace-${sha256.slice(0, 8)}.${file.format}`,
+    sha256,
+    bytes: Buffer.byteLength(text),
+  };
+  await rm(join(folder, file.name));
+  for (const name of [forged.name, `latest.${file.format}`]) {
+    await rm(join(folder, name), { force: true });
+    await writeFile(join(folder, name), text);
+  }
+  const written = { ...manifest, files: [forged], ...other(manifest, forged) };
+  await writeFile(path, `${JSON.stringify(written, undefined, 2)}\n`);
+}
+
+/** Moves what one workspace cost to another one: the sum stays. */
+function swap(text: string): string {
+  expect(text).toContain('north');
+  return text.replaceAll('north', 'nobody');
+}
+
+/** The project forgets what it exported, as one of an older Costbook. */
+async function forget(dir: string): Promise<void> {
+  await rm(join(dir, 'data', 'journal', 'exports.ndjson'));
+}
+
+describe.each(['csv', 'json'])('an export in %s with a rewritten manifest', (format) => {
+  test('is no longer the one that the journal has, and its rows are not those of the books', async () => {
+    const { dir, folder } = await exported(format);
+    expect((await verify(dir)).exitCode).toBe(0);
+    await forge(folder, swap);
+    const known = await verify(dir);
+    expect([known.exitCode, known.said]).toEqual([
+      4,
+      [
+        expect.stringMatching(/^manifest: /),
+        expect.stringMatching(/^rows of cost_by_workspace-.*: rows with the hash/),
+      ],
+    ]);
+    await forget(dir);
+    const unknown = await verify(dir);
+    expect([unknown.exitCode, unknown.said]).toEqual([4, [expect.stringMatching(/^rows of /)]]);
+  });
+
+  test('with other SQL is not passed over: the journal has another manifest', async () => {
+    const { dir, folder } = await exported(format);
+    await forge(
+      folder,
+      (text) => text.replaceAll('3.000000000000', '2.000000000000'),
+      (manifest, file) => ({
+        ...{ sqlSha256: '0'.repeat(64), cost: '4.300000001000' },
+        files: [{ ...file, cost: '4.300000001000' }, ...manifest.files.slice(1)],
+      }),
+    );
+    const known = await verify(dir);
+    expect(known.exitCode).toBe(4);
+    expect(known.said).toEqual([
+      expect.stringMatching(/^manifest: /),
+      'the SQL of cost_by_workspace has changed since, and answers other rows now',
+    ]);
+    await forget(dir);
+    // Nobody knows then; verify says so.
+    const { exitCode, exports } = await verify(dir);
+    expect([exitCode, exports[0]?.notCompared, exports[0]?.notes]).toEqual([
+      0,
+      'the SQL of cost_by_workspace has changed since, and answers other rows now',
+      [expect.stringContaining('exported before this project recorded its exports')],
+    ]);
+  });
+});
+
+test('SQL that changed but gives the same rows is the same export', async () => {
+  const { dir, folder } = await exported('csv');
+  const path = join(folder, 'manifest.json');
+  await writeFile(
+    path,
+    (await readFile(path, 'utf8')).replace(/"sqlSha256": "\w+"/, `"sqlSha256": "${'0'.repeat(64)}"`),
+  );
+  await forget(dir);
+  expect(await verify(dir)).toMatchObject({ exitCode: 0, said: [] });
+});
+
+test('every report in every format has the rows of the books', async () => {
+  const names = [
+    'focus',
+    'daily_trend',
+    'chargeback_summary',
+    'reconciliation_summary',
+    'cost_by_resource',
+    'invoice_lines',
+  ];
+  const { dir } = await exported('csv,json,parquet,arrow,xlsx', ...names);
+  const { exitCode, said, exports } = await verify(dir);
+  expect(said).toEqual([]);
+  expect([exitCode, exports.length]).toEqual([0, names.length + 1]);
+});
+
+test('pipes, links and files elsewhere are not read', async () => {
+  const { dir, folder } = await exported('csv');
+  const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+  const name = manifest.files[0]?.name ?? '';
+  await rename(join(folder, name), join(dir, 'elsewhere.csv'));
+  for (const make of [
+    () => execFileSync('mkfifo', [join(folder, name)]),
+    () => symlink('/dev/zero', join(folder, name)),
+    () => symlink(join(dir, 'elsewhere.csv'), join(folder, name)),
+  ]) {
+    await rm(join(folder, name), { force: true });
+    await make();
+    const { exitCode, said } = await verify(dir);
+    expect(exitCode).toBe(4);
+    expect(said[0]).toMatch(/^file: (something that is not a regular file|a link, which is not followed)/);
+  }
+  await rm(join(folder, 'manifest.json'));
+  execFileSync('mkfifo', [join(folder, 'manifest.json')]);
+  expect(await verify(dir)).toMatchObject({
+    exitCode: 4,
+    said: [expect.stringContaining('not a regular file'), expect.anything()],
+  });
+});
+
+test('SQL of a project that fails later is the difference of its export alone', async () => {
+  const dir = await newProject();
+  await nights.publish(dir, 'first');
+  await mkdir(join(dir, 'sql', 'reports'), { recursive: true });
+  // The past has no such table.
+  await writeFile(
+    join(dir, 'sql', 'reports', 'a_own.sql'),
+    '--! about: x\n--! grain: n\n--! formats: csv\nselect count(*) as n from ledger.unproven\n',
+  );
+  for (const name of ['a_own', 'cost_by_workspace']) {
+    const month = name === 'a_own' ? [] : ['--month', '2026-09'];
+    const { exitCode, stderr } = await runCli(['report', name, ...month, '--dir', dir, '--now', now]);
+    expect(exitCode, stderr).toBe(0);
+  }
+  const { exitCode, exports } = await verify(dir);
+  expect(exitCode).toBe(4);
+  expect(exports.map(({ report, differences }) => [report, differences.map(({ what }) => what)])).toEqual([
+    ['a_own', ['answer']],
+    ['cost_by_workspace', []],
+  ]);
+});
