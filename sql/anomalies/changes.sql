@@ -1,5 +1,5 @@
 --! about: What was deployed or changed of the drivers ($names) of each of $anomalies in the 48 hours before its first hour,
---! about: or in that hour; newest first, at most 200 rows each.
+--! about: or on its first day; newest first, at most 200 rows each.
 --! grain: anomaly, place
 with
 --! include: deployments
@@ -32,7 +32,7 @@ found as (
     and deployments.resource_type = asked.resource_type
     and deployments.resource_name = asked.resource_name
     and deployments.happened_by >= asked.first_hour - interval 48 hours
-    and deployments.happened_after < asked.first_hour + interval 1 hour
+    and deployments.happened_after < date_trunc('day', asked.first_hour) + interval 1 day
 )
 select
   anomaly, cast(place as integer) as place, workspace, resource_type, resource_name,

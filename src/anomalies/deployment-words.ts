@@ -1,17 +1,26 @@
 import { counted } from '../counted.ts';
-import type { ChangedSetting, Deployment, DeploymentBefore, DeploymentsBefore } from './deployments.ts';
+import {
+  type ChangedSetting,
+  type Deployment,
+  type DeploymentBefore,
+  type DeploymentsBefore,
+  isAfterStart,
+} from './deployments.ts';
 
 const shown = 3;
 
 /**
- * The deployments before an anomaly as sentences, the most relevant ones first. They happened before it: nothing here
- * says that they are its cause. Pure.
+ * The deployments before an anomaly and on its first day as sentences, the most relevant ones first. Nothing here says that
+ * they are its cause. Pure.
  */
 export function deploymentSentences({ deployments, deploymentCount }: DeploymentsBefore): string[] {
   const [first, ...rest] = deployments.slice(0, shown).map(sentenceOf);
   if (first === undefined) return [];
   const more = deploymentCount - rest.length - 1;
-  return [`In the 48 hours before: ${first}`, ...rest, ...(more > 0 ? [`And ${more} more before it.`] : [])];
+  const [largest] = deployments;
+  const isLater = largest !== undefined && isAfterStart(largest);
+  const head = isLater ? 'On its first day' : 'In the 48 hours before';
+  return [`${head}: ${first}`, ...rest, ...(more > 0 ? [`And ${more} more before it.`] : [])];
 }
 
 /** `2026-10-07 14:02 UTC deployed revision 7 (prod/agent/foo), 3 hours before; memory 2048 → 4096 MB.` */
@@ -28,6 +37,7 @@ function sentenceOf(deployment: DeploymentBefore): string {
 
 function distanceWords({ after, by }: Deployment, hoursBefore: number): string {
   if (after !== by) return '';
+  if (hoursBefore < -1) return `, ${counted(-hoursBefore - 1, 'hour')} after its start`;
   if (hoursBefore < 0) return ', in its first hour';
   return hoursBefore === 0 ? ', less than an hour before' : `, ${counted(hoursBefore, 'hour')} before`;
 }

@@ -109,7 +109,7 @@ function eventOf(
 
 /** A deployment before an anomaly, as it is stored with the anomaly. */
 export interface DeploymentBefore extends Deployment {
-  /** Hours from it to the first hour of the anomaly, rounded; 0 if less than one; -1 if it was in that hour, or later. */
+  /** Hours from it to the first hour of the anomaly, rounded; 0 if less than one; -1 if it was in that hour, -2 in the next one. */
   readonly hoursBefore: number;
 }
 
@@ -126,8 +126,9 @@ const maxStored = 10;
 const maxMessageLength = 200;
 
 /**
- * The deployments before the first hour of an anomaly, or in it, most relevant first: of its first driver before those
- * of others, then settings and finished deployments before other events, then the latest. Pure.
+ * The deployments before the first hour of an anomaly, or on its first day, most relevant first: of its largest driver before
+ * those of smaller ones, then settings and finished deployments before other events, then those that came before it, the latest
+ * first. Pure.
  */
 export function deploymentsBefore(
   rows: readonly SqlRow[],
@@ -141,14 +142,26 @@ export function deploymentsBefore(
       : { event: { ...deployment.event, message: deployment.event.message?.slice(0, maxMessageLength) ?? null } }),
     hoursBefore: hoursBetween(deployment.by, firstHour),
   }));
-  const rank = (one: DeploymentBefore) => (one.resourceName === drivers[0] ? 0 : 2) + (isEffective(one) ? 0 : 1);
+  const rank = (one: DeploymentBefore) =>
+    4 * placeOf(one, drivers) + (isEffective(one) ? 0 : 2) + (isAfterStart(one) ? 1 : 0);
   const ranked = all.toSorted((a, b) => rank(a) - rank(b) || byTime(a, b));
   return { deployments: ranked.slice(0, maxStored), deploymentCount: all.length };
 }
 
+/** Whether it was later than the first hour; a change between two listings may have been before. */
+export function isAfterStart({ after, by, hoursBefore }: DeploymentBefore): boolean {
+  return after === by && hoursBefore < -1;
+}
+
+/** The place of a deployment's resource among the drivers, the largest first. */
+function placeOf({ resourceName }: Deployment, drivers: readonly (string | null)[]): number {
+  const place = drivers.indexOf(resourceName);
+  return place === -1 ? drivers.length : place;
+}
+
 function hoursBetween(at: string, firstHour: string): number {
   const hours = (Date.parse(firstHour) - Date.parse(at)) / hourMs;
-  return hours < 0 ? -1 : hours < 1 ? 0 : Math.round(hours);
+  return hours < 0 ? Math.floor(hours) : hours === 0 ? -1 : hours < 1 ? 0 : Math.round(hours);
 }
 
 function isEffective({ event, settings }: Deployment): boolean {

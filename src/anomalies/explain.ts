@@ -24,7 +24,7 @@ export interface ToExplain {
 /** The most resources that an anomaly lists. */
 const driverCount = 5;
 /** Deployments of resources with at least this percentage of the difference are of interest. */
-const leastPart = 1;
+const leastPart = 10;
 /** If price or usage alone causes this share of the difference, only that one changed. */
 const alone = 0.75;
 
@@ -82,7 +82,7 @@ async function withDeployments(
     const own = rowsOf.get(anomaly) ?? [];
     const { firstHour, drivers } = explanation;
     if (firstHour === null) return explanation;
-    const ofDrivers = drivers.map(({ resourceName }) => resourceName);
+    const ofDrivers = drivers.flatMap(({ part, resourceName }) => (part >= leastPart ? [resourceName] : []));
     return { ...explanation, ...deploymentsBefore(own, firstHour, ofDrivers) };
   });
 }
@@ -129,9 +129,9 @@ function explained(
 }
 
 /**
- * When the first day's difference started, and at what pace it ran on. The start is the hour from which the day's cumulated
- * costs differ most from the expected ones; earlier hours were usual. The expected cost of the day is spread over its hours
- * as in the weeks before. Pure.
+ * When the first day's difference started, and at what pace it ran on. The start is the change point of the day: the hour
+ * from which a level of its own explains most of the differences, so that the noise of usual hours moves it nowhere. The expected
+ * cost of the day is spread over its hours as in the weeks before. Pure.
  */
 export function beginning(
   { firstDay, expected, isUp }: Pick<Episode, 'firstDay' | 'expected' | 'isUp'>,
@@ -144,17 +144,7 @@ export function beginning(
     const usual = base > 0 ? (expected * Number(row?.['base_cost'] ?? 0)) / base : 0;
     return (Number(row?.['cost'] ?? 0) - usual) * (isUp ? 1 : -1);
   });
-  let best = 0;
-  let bestSum = 0;
-  let sum = 0;
-  for (let hour = 23; hour >= 0; hour -= 1) {
-    sum += differences[hour] ?? 0;
-    // The earliest of equal hours, except hours without a difference.
-    if (sum > bestSum + 1e-9) {
-      best = hour;
-      bestSum = sum;
-    }
-  }
+  const { hour: best, sum: bestSum } = changePoint(differences);
   // A single hour may be a batch; two say a little more.
   const mean = bestSum / Math.max(2, 24 - best);
   const isRunning = isUp && bestSum > 0 && (differences[23] ?? 0) >= mean / 2;
@@ -162,6 +152,28 @@ export function beginning(
     firstHour: formatInstant(firstDay * 24 * hourMs + best * hourMs),
     pace: isRunning ? usdText(24 * mean) : null,
   };
+}
+
+/** A started hour costs less than a whole one: it belongs to the level after it from this share of it on. */
+const leastShareOfLevel = 0.1;
+
+/**
+ * The hour from which the differences have a mean that explains most of their squares, and their sum from then on. The first
+ * hour with a difference if none is above 0.
+ */
+function changePoint(differences: readonly number[]): { readonly hour: number; readonly sum: number } {
+  let best = { hour: 0, sum: 0, explained: 0 };
+  let sum = 0;
+  for (let hour = differences.length - 1; hour >= 0; hour -= 1) {
+    sum += differences[hour] ?? 0;
+    const explained = sum > 0 ? sum ** 2 / (differences.length - hour) : 0;
+    if (explained > best.explained + 1e-9) best = { hour, sum, explained };
+  }
+  const level = best.sum / (differences.length - best.hour);
+  while (best.hour > 0 && (differences[best.hour - 1] ?? 0) > leastShareOfLevel * level) {
+    best = { ...best, hour: best.hour - 1, sum: best.sum + (differences[best.hour - 1] ?? 0) };
+  }
+  return best;
 }
 
 /** The paces at which episodes still ran at the end of their first days, USD a day, by key; missing if they did not. */

@@ -30,6 +30,8 @@ export interface AnomalyPart {
   readonly isOver: boolean;
   /** Difference of its days so far from their expected cost in USD, decimal text. */
   readonly impact: string;
+  /** The resource that is most of it; null if none is. Missing in facts of earlier versions. */
+  readonly driver?: string | null;
 }
 
 /** An anomaly with what is needed to compare its cause with that of another. */
@@ -113,7 +115,7 @@ function isAfterDeployment({ detail }: Caused, { detail: other }: Caused): boole
 }
 
 /** A part of an alert. */
-export function partOf({ row }: Caused): AnomalyPart {
+export function partOf({ row, detail }: Caused): AnomalyPart {
   return {
     key: row.anomaly_key,
     workspace: row.workspace,
@@ -124,6 +126,7 @@ export function partOf({ row }: Caused): AnomalyPart {
     lastDay: row.last_day,
     isOver: row.state !== 'open',
     impact: row.impact,
+    driver: mainDriverOf(detail.drivers)?.resourceName ?? null,
   };
 }
 

@@ -121,8 +121,24 @@ export function anomalySubject(fact: AnomalyFact): string {
   const billed = fact.billingDimension ?? 'no billing dimension';
   if (fact.anomaly === 'price') return billed;
   const main = mainDriver(fact);
+  const names = namesOf(fact.parts);
+  if (names !== undefined) return names;
   if (main !== undefined) return nameOf(main);
   return fact.parts === undefined ? `${billed} of ${placeOf(fact)}` : placesOf(fact.parts);
+}
+
+/** Names of resources that a subject has. */
+const namesShown = 3;
+
+/** The resources of several anomalies, the largest first; undefined if they are of one resource, or if one has none. */
+function namesOf(parts: readonly AnomalyPart[] = []): string | undefined {
+  const largest = parts.toSorted((a, b) => Math.abs(Number(b.impact)) - Math.abs(Number(a.impact)));
+  const names = [...new Set(largest.map(({ driver }) => driver))].flatMap((name) => name ?? []);
+  if (names.length < 2 || parts.some(({ driver }) => driver == null)) return undefined;
+  const shown = names.slice(0, namesShown);
+  const hidden = names.length - shown.length;
+  const [listed, last] = hidden > 0 ? [shown, `${hidden} more`] : [shown.slice(0, -1), shown.at(-1)];
+  return `${listed.join(', ')} and ${last}`;
 }
 
 /** The resource types and workspaces of several anomalies. */
@@ -219,12 +235,15 @@ function paceWords(fact: AnomalyFact): string[] {
 function drivenWords(fact: AnomalyFact): string {
   const { moved, priceEffect, volumeEffect, anomaly, isUp, firstHour, resourceType } = fact;
   const main = mainDriver(fact);
+  const names = namesOf(fact.parts);
   const of =
-    main === undefined
-      ? fact.parts === undefined
-        ? placeOf(fact)
-        : placesOf(fact.parts)
-      : `${resourceType ?? 'the resource'} ${nameOf(main)} in ${placeOfWorkspace(fact)}`;
+    names !== undefined
+      ? names
+      : main === undefined
+        ? fact.parts === undefined
+          ? placeOf(fact)
+          : placesOf(fact.parts)
+        : `${resourceType ?? 'the resource'} ${nameOf(main)} in ${placeOfWorkspace(fact)}`;
   const several = new Set(fact.parts?.map(({ billingDimension }) => billingDimension)).size;
   const billed = `${several > 1 ? `${several} billing dimensions` : dimensionWords(fact)} of ${of}`;
   const since =
@@ -328,10 +347,12 @@ function limitWords({ expectedLow, expectedHigh, isUp }: AnomalyFact): string {
 function listOf({ parts, drivers, impact }: AnomalyFact): AnomalyWords['list'] {
   if (parts !== undefined) {
     const ordered = parts.toSorted((a, b) => Math.abs(Number(b.impact)) - Math.abs(Number(a.impact)));
+    const names = namesOf(parts);
     const items = ordered.slice(0, partsShown).map((part) => {
       const { billingDimension, impact, firstDay, lastDay, isOver } = part;
       const ended = isOver ? `, ended ${dayWords(lastDay, lastDay)}` : '';
-      return `${billingDimension ?? 'no billing dimension'} of ${placeOf(part)}: ${usd(impact, true)} since ${dayWords(firstDay, lastDay)}${ended}`;
+      const of = names === undefined || part.driver == null ? placeOf(part) : `${part.driver}, ${placeOf(part)}`;
+      return `${billingDimension ?? 'no billing dimension'} of ${of}: ${usd(impact, true)} since ${dayWords(firstDay, lastDay)}${ended}`;
     });
     const hidden = ordered.length - partsShown;
     return { label: 'Parts', items: hidden > 0 ? [...items, `and ${hidden} more`] : items };

@@ -151,7 +151,8 @@ export async function anomalyPage(request: PageRequest): Promise<Page> {
     title: `${subjectOf(row)}: ${kindWords[String(row['kind'])] ?? row['kind']}`,
     body: html`<p><a href="/anomalies">All anomalies</a></p>
 ${words === undefined ? '' : html`<p class="finding"><b>${words.title}.</b> ${words.detail ?? ''} ${words.next ?? ''}</p>`}
-${tiles(row)}
+${tiles(row, fact)}
+${partsTable(fact)}
 ${figure(band.chart, { height: 320, ...band })}
 <div class="grid">
 <section>${driversTable(row, drivers)}</section>
@@ -207,10 +208,34 @@ async function feedbackSection({ view }: PageRequest, row: SqlRow): Promise<Mark
   return html`<h2>Feedback</h2><p>${words}${bar}</p><p class="empty">${given === undefined ? 'To say that it was expected' : 'To take it back'}, run <code>${command}</code>.</p>`;
 }
 
-function tiles(row: SqlRow): Markup {
+/** The parts of an alert of one cause, and their sum. */
+function partsTable(fact: AnomalyFact | undefined): Markup {
+  if (fact?.parts === undefined) return html``;
+  return html`<section>${table(
+    'Parts of one cause, reported together',
+    [
+      {
+        head: 'Part',
+        cell: ({ key, driver, billingDimension }) =>
+          html`<a href="${anomalyAddress(key)}">${named(driver ?? billingDimension, 'no billing dimension')}</a>`,
+      },
+      {
+        head: 'Where',
+        cell: ({ billingDimension, resourceType, workspace }) =>
+          `${named(billingDimension, 'no billing dimension')}, ${named(resourceType, 'no resource type')} in ${named(workspace, 'no workspace')}`,
+      },
+      { head: 'Difference, USD', isNumber: true, cell: ({ impact }) => money(impact, { isSigned: true }) },
+    ],
+    fact.parts,
+    '',
+    ['All', '', money(fact.impact, { isSigned: true })],
+  )}</section>`;
+}
+
+function tiles(row: SqlRow, fact: AnomalyFact | undefined): Markup {
   const firstHour = text(row, 'first_hour');
   return html`<dl class="tiles">
-<div class="tile"><dt>Total difference</dt><dd><span class="big">${impactOf(row)}</span> USD<div class="note">difference from what was expected, over all of its days</div></dd></div>
+<div class="tile"><dt>Total difference</dt><dd><span class="big">${impactOf(row)}</span> USD<div class="note">difference from what was expected, over all of its days${fact?.parts === undefined ? '' : html`; with the other parts of its cause ${amount(fact.impact)} USD`}</div></dd></div>
 <div class="tile"><dt>First day</dt><dd><span class="big">${money(String(row['cost']))}</span> USD<div class="note">expected ${money(String(row['expected']))}, usually ${amount(String(row['expected_low']))} to ${amount(String(row['expected_high']))}</div></dd></div>
 <div class="tile"><dt>State</dt><dd><span class="big">${stateWords(row)}</span><div class="note">${severityWord(String(row['severity']))}; ${row['first_day']} through ${row['last_day']}${firstHour === null ? '' : html`; started about ${shownInstant(firstHour)}`}</div></dd></div>
 <div class="tile"><dt>Where</dt><dd>${named(text(row, 'billing_dimension'), 'no billing dimension')}<div class="note">${named(text(row, 'resource_type'), 'no resource type')} in ${named(text(row, 'workspace'), 'no workspace')}, account ${named(text(row, 'account'), '')}</div></dd></div>

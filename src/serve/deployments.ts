@@ -21,7 +21,7 @@ export function deploymentsTable(rows: readonly SqlRow[]): Markup {
 /** What was deployed or changed of the drivers of an anomaly before its first hour; undefined where it is not known. */
 export function deploymentsBeforeTable(deployments: string | null): Markup {
   return table(
-    'Deployed or changed in the 48 hours before',
+    'Deployed or changed in the 48 hours before, or on its first day',
     [
       {
         head: 'Resource',

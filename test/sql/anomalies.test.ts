@@ -69,7 +69,7 @@ describe('an evaluation', () => {
     ]);
   });
 
-  test('names what was deployed or changed of the drivers in the 48 hours before the first hour, or in it', async () => {
+  test('names what was deployed or changed of the drivers in the 48 hours before the first hour, or on its day', async () => {
     const state = { memory_mb: '1024', valid_from: '2026-08-01', valid_to: '2026-09-08 02:00:00' };
     const { facts } = await evaluated({
       ...through('2026-09-10'),
@@ -78,7 +78,8 @@ describe('an evaluation', () => {
         { event_time: '2026-09-07 11:59:59', revision: 'too early' },
         { event_time: '2026-09-07 12:00:00', revision: 'r1', status: 'FAILED', message: 'no space' },
         { event_time: '2026-09-09 12:30:00', revision: 'r2' },
-        { event_time: '2026-09-09 13:00:00', revision: 'too late' },
+        { event_time: '2026-09-09 14:30:00', revision: 'r3' },
+        { event_time: '2026-09-10 00:00:00', revision: 'too late' },
         { event_time: '2026-09-09 11:00:00', resource_name: 'no driver' },
         { event_time: '2026-09-09 11:00:00', workspace: 'south' },
         { event_time: '2026-09-09 11:00:00', resource_type: 'agent' },
@@ -97,7 +98,7 @@ describe('an evaluation', () => {
     });
     const box = { workspace: 'north', resourceType: 'sandbox', resourceName: 'box' };
     expect(facts.map(({ firstHour }) => firstHour)).toEqual(['2026-09-09T12:00:00Z']);
-    expect(facts[0]?.deploymentCount).toBe(3);
+    expect(facts[0]?.deploymentCount).toBe(4);
     expect(facts[0]?.deployments).toEqual([
       {
         ...{ ...box, revision: 'r2', settings: [], hoursBefore: -1 },
@@ -108,6 +109,11 @@ describe('an evaluation', () => {
         ...{ ...box, revision: null, hoursBefore: 34 },
         ...{ after: '2026-09-07T02:00:01Z', by: '2026-09-08T02:00:00Z' },
         settings: [{ name: 'memory_mb', from: '1024', to: '4096' }],
+      },
+      {
+        ...{ ...box, revision: 'r3', settings: [], hoursBefore: -3 },
+        ...{ after: '2026-09-09T14:30:00Z', by: '2026-09-09T14:30:00Z' },
+        event: { type: 'deployment', status: 'DEPLOYED', message: null },
       },
       {
         ...{ ...box, revision: 'r1', settings: [], hoursBefore: 48 },

@@ -4,6 +4,7 @@ import { summedByDay } from '../../src/alerts/pictures.ts';
 import { transitionsOf } from '../../src/alerts/transitions.ts';
 import { beginning } from '../../src/anomalies/explain.ts';
 import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from '../../src/anomalies/fact.ts';
+import { anomalyWords } from '../../src/anomalies/words.ts';
 import type { AnomalyRow, SqlRow } from '../../src/warehouse/index.ts';
 
 interface Asked {
@@ -128,6 +129,16 @@ describe('anomalies of one cause are one alert', () => {
     expect(text).toContain('egress of agent in research: +12.50 USD since 20 Oct');
   });
 
+  test('of two resources names both, with amounts that add up', () => {
+    const [fact] = facts([runtime, egress]);
+    const parts = (fact?.parts ?? []).map((part, index) => ({ ...part, driver: `trainer-${index}` }));
+    const words = anomalyWords({ ...(fact as AnomalyFact), parts });
+    expect(words.title).toContain('62.50 USD more than usual for trainer-0 and trainer-1 on 20 Oct');
+    expect(words.list?.items.join()).toMatch(
+      /trainer-0, agent in research: \+50\.00.*trainer-1, agent in research: \+12\.50/,
+    );
+  });
+
   test('which keeps its key, whatever part is larger by now', () => {
     const [before] = facts([runtime, egress]);
     const grown = anomaly({ dimension: 'egress', impacts: [12.5, 900] });
@@ -197,6 +208,16 @@ describe('the pace at the end of a first day', () => {
     expect(beginning(day, hours({ 21: 4, 22: 4, 23: 4 }))).toEqual({
       ...{ firstHour: '2026-10-20T21:00:00Z', pace: '96.000000000000' },
     });
+  });
+
+  test('begins at the change, not where noise adds to it', () => {
+    const noise = Object.fromEntries(Array.from({ length: 9 }, (_, hour) => [hour + 12, 0.02]));
+    expect(beginning(day, hours({ ...noise, 21: 3.8, 22: 3.7, 23: 3.6 })).firstHour).toBe('2026-10-20T21:00:00Z');
+    // A resource that starts late in an hour costs little in it.
+    expect(beginning(day, hours({ ...noise, 20: 0.7, 21: 3.8, 22: 3.7, 23: 3.6 })).firstHour).toBe(
+      '2026-10-20T20:00:00Z',
+    );
+    expect(beginning(day, hours({ 5: 4, 6: 4, 7: 4, 20: 0.1 })).firstHour).toBe('2026-10-20T05:00:00Z');
   });
 
   test('is unknown if it had stopped', () => {
