@@ -2,7 +2,7 @@ import { type Chart, costOverTime, keysOf, pageTheme } from '../charts/index.ts'
 import { type AddressPart, resourceAddress } from '../dashboard-address.ts';
 import { shownInstant } from '../shown-time.ts';
 import { type BooksKnown, comparedWith } from '../time/index.ts';
-import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
+import { addCalendarMonths, dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
 import { deploymentsTable } from './deployments.ts';
@@ -70,7 +70,7 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
     view.rows('resource_deployments', { ...names, is_owner: isOwner }),
     // Other owners had it before, or will.
     isOwner ? [] : view.rows('resource_owners', names),
-    readUse(view, names),
+    readUse(view, names, through),
   ]);
   return {
     path: undefined,
@@ -92,12 +92,17 @@ ${isOwner ? '' : html`<section>${ownersTable(owners)}</section>`}`,
   };
 }
 
+/** A resource without use for so many days is idle, as in the report idle. */
+const idleDays = 14;
+
 /** When the resource was last used; single hours are read in the days only that decide it. */
-async function readUse(view: BooksView, names: ResourceNames): Promise<readonly SqlRow[]> {
+async function readUse(view: BooksView, names: ResourceNames, through: Instant): Promise<readonly SqlRow[]> {
   const [days] = await view.rows('resource_use_days', names);
   const dayOf = (name: string) => (days === undefined ? null : textOf(days, name));
   return view.rows('resource_use', {
-    ...{ ...names, used_day: dayOf('used_day'), storage_day: dayOf('storage_day'), since: dayOf('since') },
+    ...{ type: names.type, name: names.name, workspace_name: names.workspace, workspace: null },
+    ...{ used_day: dayOf('used_day'), storage_day: dayOf('storage_day'), since: dayOf('since') },
+    ...{ until: formatInstant(floorDay(through)), days: idleDays, is_owner: view.scope.kind === 'owner' },
   });
 }
 
@@ -206,14 +211,18 @@ function useWords(use: SqlRow | undefined): Markup {
     Number(storage) > 0
       ? html`its storage costs ${money(String(use?.['storage_cost_per_month']))} USD a month`
       : html``;
+  if (isIdle) {
+    const days = use?.['idle_days'] == null ? '' : ` for ${use['idle_days']} days`;
+    return html`<span class="big state bad">idle${days}</span><div class="note">${named(textOf(use, 'reason'), '')}${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
+  }
   if (use?.['is_storage_only'] === true) {
     return html`<span class="medium">not known</span><div class="note">only storage is billed, so nothing shows whether it is used${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
   }
   if (lastUsed === null) {
-    return html`<span class="big ${isIdle ? 'state bad' : ''}">${isIdle ? 'idle' : 'no usage'}</span><div class="note">never used apart from storage${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
+    return html`<span class="big">no usage</span><div class="note">never used apart from storage${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
   }
   const days = Number(use?.['unused_days'] ?? 0);
-  return html`<span class="big ${isIdle ? 'state bad' : ''}">${isIdle ? `idle for ${days} days` : days < 1 ? 'in use' : `not used for ${days} ${days === 1 ? 'day' : 'days'}`}</span><div class="note">last used before ${shownInstant(lastUsed)}${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
+  return html`<span class="big">${days < 1 ? 'in use' : `not used for ${days} ${days === 1 ? 'day' : 'days'}`}</span><div class="note">last used before ${shownInstant(lastUsed)}${Number(storage) > 0 ? '; ' : ''}${perMonth}</div>`;
 }
 
 /** `team Sales, environment production`, of the JSON object of an owner. */
