@@ -1,4 +1,4 @@
-// Second tier: Seven kinds of changed hours, each with the checks of whole months; sql/checks and sql/lost-hours hold the rules.
+// Second tier: Seven kinds of changed hours, each with the checks of whole months; sql/checks holds the rules.
 
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

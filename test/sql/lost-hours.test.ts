@@ -1,3 +1,5 @@
+// Second tier: Rebuilds books from lost loads ten times, with all checks of each; crash/rounds loses and loads again in the first tier.
+
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
