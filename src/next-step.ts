@@ -55,6 +55,12 @@ export const reducedTotalsStep: NextStep = act(
     'lowered its numbers, run "costbook ingest --accept-reduced-access" once to confirm.',
 );
 
+/** The next step if a workspace has another name on the platform. */
+export const renamedStep: NextStep = act(
+  'if the workspace was renamed, run "costbook ingest --accept-reduced-access" once: its past moves to the new name, and no ' +
+    'amount changes.',
+);
+
 /** The next step if more than half of a listing is missing. */
 export const shrunkListingStep: NextStep = act(
   'if the resources are gone, run "costbook ingest --accept-reduced-access" once; if not, use a token that sees them ' +

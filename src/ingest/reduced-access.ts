@@ -1,6 +1,6 @@
 import { UnprovenError } from '../errors.ts';
 import type { Role } from '../fetch/index.ts';
-import { type NextStep, reducedAccessStep, reducedTotalsStep } from '../next-step.ts';
+import { type NextStep, reducedAccessStep, reducedTotalsStep, renamedStep } from '../next-step.ts';
 import type { ComparedTotals } from '../warehouse/index.ts';
 
 /**
@@ -31,9 +31,14 @@ export function reducedRole(before: Role | undefined, now: Role): ReducedAccess 
 
 /** How the platform reports only a part of what the books have; undefined if it does not. Pure. */
 export function reducedTotals(totals: ComparedTotals): ReducedAccess | undefined {
-  const { ours, theirs, days, lowerDays, workspacesGone } = totals;
+  const { ours, theirs, days, lowerDays, workspacesGone, renames } = totals;
   const isLess = days >= accessDays && lowerDays >= days * accessShareOfDays && theirs < ours * accessShareOfCost;
   if (!isLess && workspacesGone.length === 0) return undefined;
+  if (!isLess && workspacesGone.every((name) => renames.some(({ workspace }) => workspace === name))) {
+    const names = renames.map(({ workspace, newName }) => `${workspace} is probably ${newName} now`);
+    const same = 'the platform reports the same cost on the same days under a name that the books do not have';
+    return { code: 'reduced_totals', found: `${names.join(', ')}: ${same}`, next: renamedStep };
+  }
   const found = isLess
     ? `over ${days} settled days with cost, the platform now reports ${theirs.toFixed(2)} USD, but the books have ` +
       `${ours.toFixed(2)} USD for the same days`

@@ -76,6 +76,8 @@ export interface ComparedTotals {
   readonly lowerDays: number;
   /** Workspaces that had cost on that many days and now have none on any. */
   readonly workspacesGone: readonly string[];
+  /** Of these, those whose cost of every day is now under a name that the books do not have. */
+  readonly renames: readonly { readonly workspace: string; readonly newName: string }[];
 }
 
 /** Compares the platform's totals of the past with the books; owns its connection. */
@@ -320,6 +322,7 @@ async function totalsCompared(
     days: Number(row?.['days']),
     lowerDays: Number(row?.['lower_days']),
     workspacesGone: Array.isArray(gone) ? gone.map(String) : [],
+    renames: JSON.parse(String(row?.['renames'] ?? '[]')) as ComparedTotals['renames'],
   };
 }
 

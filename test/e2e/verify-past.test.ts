@@ -488,6 +488,31 @@ describe.concurrent('a token that no longer sees a workspace', () => {
   });
 });
 
+describe.concurrent('a workspace that the platform renamed', () => {
+  test('is named with its new name; a confirmation moves its past, and no amount changes', async () => {
+    const { dir, platform } = await afterOneNight();
+    const lab = (workspace: string) => [
+      ...facts,
+      ...daily({ ...box, workspace, name: 'tiny', uuid: 'sbx-7' }, 0.0625),
+      ...daily({ ...box, workspace, name: 'small', uuid: 'sbx-8' }, 0.25),
+    ];
+    platform.facts = lab('lab');
+    await ingest(dir, platform, { now: nextNight, env: since });
+    platform.facts = lab('payments');
+    const later = { now: '2026-09-12T02:15:00Z', env: since };
+    const { exitCode, account } = await ingest(dir, platform, later);
+    expect(exitCode).toBe(4);
+    expect(account.errors).toEqual([
+      expect.stringMatching(
+        /lab is probably payments now: .*If the workspace was renamed, run .*--accept-reduced-access/,
+      ),
+    ]);
+    const accepted = await ingest(dir, platform, { ...later, args: ['--accept-reduced-access'] });
+    expect(accepted.exitCode, accepted.stderr).toBe(0);
+    expect(await costsIn(dir)).toEqual(expectedCosts(lab('payments'), 'admin'));
+  });
+});
+
 describe.concurrent('when the platform fails the verification', () => {
   test('missing hours are fetched all the same, with exit 3', async () => {
     const { dir, platform } = await afterOneNight();
