@@ -185,6 +185,22 @@ describe('the CSV for people', () => {
     expect(() => signsOf(language)).toThrow(`--excel: found "${language}", expected the language of the spreadsheet`);
   });
 
+  test.each([
+    [undefined, 'x;=1+1', "x;'=1+1"],
+    [undefined, 'x; =1+1;y;-2', "x;' =1+1;y;'-2"],
+    [undefined, 'x,=1+1', '"x,=1+1"'],
+    [undefined, 'a\n@b\t+c', `"a\n'@b\t'+c"`],
+    [undefined, 'a;b - c', 'a;b - c'],
+    ['de', 'x,=1+1', "x,'=1+1"],
+    ['de', 'x;=1+1', '"x;=1+1"'],
+  ])(
+    'for the language %j, %j begins no formula in a spreadsheet of another language either',
+    async (language, text, shown) => {
+      const options = language === undefined ? {} : { language };
+      expect(await excelOf([['workspace', 'VARCHAR']], [[text]], [], options)).toBe(`\uFEFFWorkspace\r\n${shown}\r\n`);
+    },
+  );
+
   test('names the columns with texts that a spreadsheet changes', async () => {
     const columns = [
       ['resource_name', 'VARCHAR'],

@@ -32,7 +32,12 @@ export async function* csvChunks(result: SqlResult, options: { raw: boolean }): 
 
 /** A text, with a leading apostrophe if a spreadsheet would run it as a formula. */
 export function textGuard(text: string): string {
-  return formulaStart.test(text) ? `'${text}` : text;
+  return startsFormula(text) ? `'${text}` : text;
+}
+
+/** Whether a spreadsheet would run a cell as a formula. */
+export function startsFormula(text: string): boolean {
+  return formulaStart.test(text);
 }
 
 function isGuarded(column: SqlColumn): boolean {

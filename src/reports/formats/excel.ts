@@ -13,7 +13,7 @@ import {
   unscaledDecimal,
 } from '../../warehouse/index.ts';
 import type { CostColumn } from '../figures.ts';
-import { csvLines, textGuard } from './csv.ts';
+import { csvLines, startsFormula, textGuard } from './csv.ts';
 import { figuresOfCsv } from './csv-figures.ts';
 import type { Question } from './format.ts';
 import { isChangedBySpreadsheets, type SpreadsheetSigns, signsOf } from './spreadsheet.ts';
@@ -82,7 +82,9 @@ export async function* excelChunks(
         if (sum !== undefined && value !== null) sums[index] = sum + unscaledDecimal(value);
       }
     }
-    const texts = rows.map((row) => cells.map(({ text }) => text(row)));
+    const texts = rows.map((row) =>
+      cells.map(({ text, isText }) => (isText ? guardedWithin(text(row), signs) : text(row))),
+    );
     for (const row of texts) for (const [index, cell] of cells.entries()) note(cell, row[index]);
     yield csvLines(texts, signs.separator);
   }
@@ -197,6 +199,7 @@ function cellsOf(column: SqlColumn, index: number, { unit, code, meters, signs }
   if (name !== 'billing_dimension' || type !== 'VARCHAR') return [plain];
   const meter: Cell = {
     name: 'billing_dimension_name',
+    isText: true,
     text: (row) => {
       const text = toCellText(row[index] ?? null);
       return text === undefined ? undefined : textGuard(meters.get(text) ?? text);
@@ -204,6 +207,19 @@ function cellsOf(column: SqlColumn, index: number, { unit, code, meters, signs }
     total: () => undefined,
   };
   return [plain, meter];
+}
+
+/**
+ * A text of which no part is run as a formula either if the spreadsheet has another language: it then separates cells by the
+ * other sign, where quotes within a line mean nothing.
+ */
+function guardedWithin(text: string | undefined, { separator }: SpreadsheetSigns): string | undefined {
+  const other = separator === ',' ? ';' : ',';
+  // Every second part is a separator.
+  const parts = text?.split(new RegExp(`([${other}\\t\\r\\n])`));
+  return parts
+    ?.map((part, index) => (index > 0 && index % 2 === 0 && startsFormula(part) ? `'${part}` : part))
+    .join('');
 }
 
 function plainText(value: SqlCell, { name, type }: SqlColumn): string | undefined {
