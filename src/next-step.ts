@@ -93,6 +93,25 @@ export const unprovenStep: NextStep = wait(
     'Act if they still differ after three nights: send the platform the comparisons in the view "reconciliation".',
 );
 
+/** After so many nights, hours that differ are no longer waited for. */
+const nightsOfWaiting = 3;
+
+/** The next step for windows that have differed for some nights. */
+const stillUnprovenStep: NextStep = act(
+  'these hours have differed on three nights. Send the platform what "costbook sql \'from reconciliation where not proven ' +
+    'order by proven_at desc\'" prints. Until they match, their last proven numbers remain.',
+);
+
+/** The next step for windows that differ: to wait, and after three nights to act. Pure. */
+export function unprovenStepAfter(windows: readonly { readonly nights?: number | undefined }[]): NextStep {
+  return windows.some(({ nights = 0 }) => nights >= nightsOfWaiting) ? stillUnprovenStep : unprovenStep;
+}
+
+/** Whether a step is one for windows that differ. Pure. */
+export function isUnprovenStep(next: NextStep | undefined): boolean {
+  return next === unprovenStep || next === stillUnprovenStep;
+}
+
 /** The next step if this machine's clock is ahead of the platform's. */
 export const clockStep: NextStep = act(
   'correct this machine\'s clock (NTP), or omit --now, then run "costbook ingest" again.',

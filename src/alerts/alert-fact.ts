@@ -52,7 +52,13 @@ export interface UnprovenFact extends DataFactHead {
   /** Number of windows. */
   readonly count: number;
   /** The newest windows. */
-  readonly windows: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
+  readonly windows: readonly {
+    readonly start: string;
+    readonly end: string;
+    readonly reason: string;
+    /** On how many days it has failed since its hours were last proven. */
+    readonly nights?: number;
+  }[];
   readonly outOfDate: OutOfDate;
 }
 

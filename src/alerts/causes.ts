@@ -1,11 +1,14 @@
 import { exitCodes, firstSentence } from '../errors.ts';
 import { unprovenWindowCode } from '../failure.ts';
+import { unprovenStepAfter } from '../next-step.ts';
 import type { AlertFact, DataFact, Reported, RunFact } from './alert-fact.ts';
 import { codesOf, failuresIn } from './failure-codes.ts';
 import { monthWords } from './unproven-words.ts';
 
 /** Out-of-date books are news once, for any cause. */
-export const outOfDateCause = 'out of date';
+export /** Waiting is over: somebody must act. */
+const nightsCause = 'three nights';
+const outOfDateCause = 'out of date';
 
 /** The most causes to store. A cause older than these may be reported again. */
 const maxCauses = 100;
@@ -22,7 +25,7 @@ export function withNews<T extends DataFact>(fact: T, open: AlertFact | undefine
   if (now.length === 0 && before.length === 0) return fact;
   if (added.length === 0) return { ...fact, causes: before, revision: open.revision };
   const causes = [...before, ...added].slice(-maxCauses);
-  const isOtherCause = added.some((cause) => cause !== outOfDateCause);
+  const isOtherCause = added.some((cause) => cause !== outOfDateCause && cause !== nightsCause);
   const changedFrom = isOtherCause ? sentenceOf(open as DataFact) : undefined;
   return {
     ...fact,
@@ -41,6 +44,7 @@ function causesOf(fact: DataFact): readonly string[] {
       return [
         // A new month is a new cause: readers still trust its numbers.
         ...(fact.months ?? []).toSorted(),
+        ...(unprovenStepAfter(fact.windows).who === 'Act' ? [nightsCause] : []),
         ...((fact.outOfDate ?? []).length > 0 ? [outOfDateCause] : []),
       ];
     case 'check':

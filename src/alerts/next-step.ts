@@ -10,7 +10,7 @@ import {
   parseNextStep,
   reopenAndClose,
   thenAgain,
-  unprovenStep,
+  unprovenStepAfter,
   unreadListingStep,
   wait,
   waitForPlatform,
@@ -47,7 +47,7 @@ export function nextStepOf(fact: DataFact): NextStep {
     case 'clock':
       return clockStep;
     case 'unproven':
-      return unprovenStep;
+      return unprovenStepAfter(fact.windows);
     case 'check':
       return stepAfterCheck(fact);
     case 'run':

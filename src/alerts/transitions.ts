@@ -15,6 +15,7 @@ import {
   type ListingsFact,
   parseFact,
   type RunFact,
+  type UnprovenFact,
 } from './alert-fact.ts';
 import { withNews } from './causes.ts';
 import { commandSinks } from './command-sink.ts';
@@ -331,11 +332,19 @@ function accountFacts(
             months: monthsTouched(unproven),
             difference: largestDifference(unproven) ?? null,
             count: unproven.length,
-            windows: unproven.slice(0, windowsShown).map(({ start, end, reason }) => ({ start, end, reason })),
+            windows: mostUrgent(unproven),
             outOfDate: isConfigured && isTooOld ? [{ account, completeThrough }] : [],
           },
         ]),
   ];
+}
+
+/** The newest windows; the one that has failed for the most nights is among them, because it decides the next step. */
+function mostUrgent(unproven: readonly UnprovenText[]): UnprovenFact['windows'] {
+  const newest = unproven.slice(0, windowsShown);
+  const [oldest] = unproven.toSorted((a, b) => (b.nights ?? 0) - (a.nights ?? 0));
+  const shown = oldest === undefined || newest.includes(oldest) ? newest : [...newest.slice(0, -1), oldest];
+  return shown.map(({ start, end, reason, nights }) => ({ start, end, reason, ...(nights ? { nights } : {}) }));
 }
 
 function checkFact(check: DataState['checks'][number], completeThrough: string | null): CheckFact | undefined {

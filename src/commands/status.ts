@@ -15,7 +15,7 @@ import {
 import { loadConfig } from '../config/index.ts';
 import { exitCodes, firstSentences } from '../errors.ts';
 import { unprovenWindowCode } from '../failure.ts';
-import { act, closeAgainStep, type NextStep, nextWords, unprovenStep } from '../next-step.ts';
+import { act, closeAgainStep, isUnprovenStep, type NextStep, nextWords, unprovenStepAfter } from '../next-step.ts';
 import { textOrNull } from '../optional-text.ts';
 import { type RevokedExport, revokedCloses, revokedWords } from '../reports/index.ts';
 import { forTerminal, maxSentenceLength } from '../safe-text.ts';
@@ -331,7 +331,7 @@ function isForRepair(failed: Status['failedIngest']): boolean {
 
 /** A reason as one sentence; steps that only name the cure of old or unproven numbers have fields of their own. */
 function sentenceOf({ words, next }: Reason): string {
-  return next === undefined || next === staleStep || next === unprovenStep
+  return next === undefined || next === staleStep || isUnprovenStep(next)
     ? words
     : `${words}: ${next.words.replace(/\.$/, '')}`;
 }
@@ -347,7 +347,7 @@ function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number)
   if (unproven.length > 0) {
     reasons.push({
       words: unprovenWords(`account ${account.account}`, unproven),
-      next: unprovenStep,
+      next: unprovenStepAfter(unproven),
       key: `unproven/${name}`,
     });
   }
@@ -410,14 +410,14 @@ function painter(input: CommandInput, { env, isTerminal }: CommandContext): Pain
 
 /** Whether the last ingest failed for another reason than windows that are reported as unproven. */
 function hasOwnFailure({ failedIngest, found }: Shown): boolean {
-  const isReported = found.some(({ next }) => next === unprovenStep);
+  const isReported = found.some(({ next }) => isUnprovenStep(next));
   return failedIngest !== null && !(failedIngest.errorCode === unprovenWindowCode && isReported);
 }
 
 /** The reasons, each with its next step. A failed ingest below says what to do about numbers that are too old. */
 function reasonLines(status: Shown, paint: Paint): string[] {
   const isSaidBelow = hasOwnFailure(status) || status.unstored.length > 0 || status.isForRepair;
-  const isUnproven = status.found.some(({ next }) => next === unprovenStep);
+  const isUnproven = status.found.some(({ next }) => isUnprovenStep(next));
   return status.found.flatMap(({ words, next }, index) => {
     const isRepeated = status.found.slice(index + 1).some((later) => later.next === next);
     const isNeeded = next !== undefined && !isRepeated && !(next === staleStep && (isSaidBelow || isUnproven));

@@ -67,6 +67,8 @@ export interface UnprovenWindow {
   readonly costDifference: string | undefined;
   /** Whether only young hours fail, whose numbers may still change: the next run fetches them again. */
   readonly isYoung: boolean;
+  /** On how many days they have failed since they were last proven; undefined for a window of this run. */
+  readonly nights?: number;
 }
 
 /** An unproven window as JSON and alerts have it. */
@@ -77,15 +79,18 @@ export interface UnprovenText {
   readonly reason: string;
   /** The largest difference in cost: USD, decimal text without sign; null if no cost differs. */
   readonly costDifference: string | null;
+  /** On how many days it has failed since its hours were last proven; left out if that is not known. */
+  readonly nights?: number;
 }
 
 /** An unproven window as JSON and alerts have it. Pure. */
-export function unprovenText({ window, reason, costDifference }: UnprovenWindow): UnprovenText {
+export function unprovenText({ window, reason, costDifference, nights }: UnprovenWindow): UnprovenText {
   return {
     start: formatInstant(window.start),
     end: formatInstant(window.end),
     reason,
     costDifference: costDifference ?? null,
+    ...(nights === undefined ? {} : { nights }),
   };
 }
 
@@ -251,6 +256,7 @@ function toUnproven(row: SqlRow): UnprovenWindow {
     reason: String(row['reason']),
     costDifference: textOrUndefined(row['cost_difference']),
     isYoung: row['is_young'] === true,
+    ...(Number(row['nights'] ?? 0) > 0 ? { nights: Number(row['nights']) } : {}),
   };
 }
 

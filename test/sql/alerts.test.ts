@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AlertFact, DataFact } from '../../src/alerts/alert-fact.ts';
+import { withNews } from '../../src/alerts/causes.ts';
 import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
 import { nextStepOf } from '../../src/alerts/next-step.ts';
 import { alertWords, openAlerts } from '../../src/alerts/open-alerts.ts';
@@ -106,6 +107,26 @@ describe('facts about the data', () => {
         windows: [{}, { reason: 'the later one' }, {}],
       },
     ]);
+  });
+
+  test('hours that differ on three nights are no longer waited for: the step becomes an act, and that is news once', async () => {
+    const unproven = [{ window_start: '2026-08-03', window_end: '2026-08-04' }];
+    const nights = (count: number) =>
+      Array.from({ length: count }, (_, night) => ({
+        ...{ window_start: '2026-08-01', window_end: '2026-08-08', load_number: null, proven: false },
+        ...{ difference: '1', proven_at: `2026-09-1${night} 01:00:00`, run_number: night + 2 },
+      }));
+    const stepAfter = async (count: number) => {
+      const [fact] = await factsOf({ ...fresh, unproven, reconciliation: nights(count) });
+      if (fact?.kind !== 'unproven') throw new Error('nothing is unproven');
+      return { fact, step: nextWords(nextStepOf(fact)) };
+    };
+    const [second, third, fourth] = [await stepAfter(2), await stepAfter(3), await stepAfter(4)];
+    expect(second.step).toMatch(/^Wait: .* Act if they still differ after three nights/);
+    expect(third.step).toMatch(/^Act: these hours have differed on three nights\. .*costbook sql 'from reconciliation/);
+    expect(withNews(third.fact, second.fact, false).revision).toBe('2 three nights');
+    const reported = withNews(third.fact, second.fact, false);
+    expect(withNews(fourth.fact, reported, false).revision).toBe(reported.revision);
   });
 
   test('a failed ingest is a fact until a later one succeeds', async () => {
