@@ -200,7 +200,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
       reading.problems,
     ),
     engine: readEngine(
-      { command: layer.get('engine.command'), lake: layer.get('engine.lake') },
+      { command: layer.get('engine.command'), lake: layer.get('engine.lake'), env: layer.get('engine.env') },
       (given, parse) => read(given, parse, reading),
       reading.problems,
     ),

@@ -43,7 +43,11 @@ export const groups = [
     keys: ['hosts', 'tokens', 'userHeader'],
     expected: 'a key such as hosts: [costs.example.com]; write one or remove it',
   },
-  { name: 'engine', keys: ['command', 'lake'], expected: 'a key such as lake: exports/lake; write one or remove it' },
+  {
+    name: 'engine',
+    keys: ['command', 'lake', 'env'],
+    expected: 'a key such as lake: exports/lake; write one or remove it',
+  },
   {
     name: 'currency',
     keys: ['code', 'rates', 'source'],

@@ -17,12 +17,14 @@ import type { SparkStatement } from './to-spark.ts';
 /** How long the command may take to stop before it is killed. */
 const graceMs = 3000;
 const maxPrinted = 256 * 1024;
+/** The variables that the command gets besides those of `engine.env`; all others may be secrets. */
+const passedOn = /^(PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|(JAVA|SPARK|HADOOP)_\w+)$/;
 
 export interface ClusterOptions {
   readonly settings: EngineSettings;
   /** The project folder: a lake that is a folder is relative to it. */
   readonly dir: string;
-  /** The environment of the command, without Costbook's own settings. */
+  /** The environment, of which the command gets some variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What runs, in messages: `the report cost_by_workspace`. */
   readonly subject: string;
@@ -59,7 +61,9 @@ export async function withClusterAnswer<T>(
 async function runCommand(script: string, rows: string, mark: string, options: ClusterOptions): Promise<void> {
   const { settings, signal, subject, timeoutMs } = options;
   const [program = '', ...args] = settings.command.map((word) => word.replaceAll(engineFile, script));
-  const env = Object.fromEntries(Object.entries(options.env).filter(([name]) => !name.startsWith('COSTBOOK_')));
+  const env = Object.fromEntries(
+    Object.entries(options.env).filter(([name]) => passedOn.test(name) || settings.env.includes(name)),
+  );
   // A group of its own, so that everything that it starts can be ended with it.
   const child = spawn(program, args, { cwd: options.dir, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const closed = once(child, 'close').catch((cause: NodeJS.ErrnoException) => {

@@ -1,3 +1,5 @@
+import { quoted } from '../choices.ts';
+import { UsageError } from '../errors.ts';
 import type { SqlType } from './sql-type.ts';
 import { type Context, ranks, type Written } from './writing.ts';
 
@@ -5,14 +7,27 @@ import { type Context, ranks, type Written } from './writing.ts';
 const joinWords =
   /^(anti|cross|except|full|inner|intersect|join|lateral|left|minus|natural|on|right|semi|union|using)$/i;
 
-/** A name in Spark's SQL. */
+/** What Spark's own reader of scripts would take for the end of a statement, for a quote, or for a variable. */
+const unsafeInName = /[;'"\\$\n\r]|--|\/\*/;
+
+/** A name in Spark's SQL. Throws UsageError for one that would not be read as a name. */
 export function nameText(name: string): string {
+  if (unsafeInName.test(name)) {
+    throw new UsageError(
+      `--engine: the name ${quoted(name)} has signs that Spark reads otherwise; rename it with "as"`,
+    );
+  }
   return /^[a-z_]\w*$/i.test(name) && !joinWords.test(name) ? name : `\`${name.replaceAll('`', '``')}\``;
 }
 
-/** A text literal. Spark reads a backslash as an escape. */
+/** A text literal. Spark reads a backslash as an escape, and replaces ${…} before it reads anything. */
 export function literalText(text: string): string {
-  const escaped = text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n').replaceAll('\r', '\\r');
+  const escaped = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll("'", "\\'")
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replaceAll('$', '\\u0024');
   return `'${escaped}'`;
 }
 

@@ -10,6 +10,10 @@ import type { Bound, Context, Known, Query, Source, Statement } from './writing.
 
 /** Settings without which Spark would answer otherwise; the statement itself refuses to run without them. */
 export const sparkSettings: Readonly<Record<string, string>> = {
+  // First: Spark would replace ${env:NAME} in everything that follows.
+  'spark.sql.variable.substitute': 'false',
+  // Text literals are written with escapes.
+  'spark.sql.parser.escapedStringLiterals': 'false',
   // Decimals keep all digits of a product or quotient, instead of six after the point.
   'spark.sql.decimalOperations.allowPrecisionLoss': 'false',
   // An overflow is an error, not null; and decimals as text have all zeros.
@@ -92,7 +96,9 @@ from ${answer}
 where assert_true(
   current_timezone() in ('UTC', 'Etc/UTC', 'GMT', 'Z', '+00:00')
     and typeof(cast(1 as decimal(38, 12)) * cast(1 as decimal(38, 12))) = 'decimal(38,24)'
-    and cast(cast(0 as decimal(38, 12)) as string) = '0.000000000000',
+    and cast(cast(0 as decimal(38, 12)) as string) = '0.000000000000'
+    and '\${spark.sql.variable.substitute}' = concat(chr(36), '{spark.sql.variable.substitute}')
+    and '\\u0024' = chr(36),
   'set ${Object.entries(sparkSettings)
     .map(([name, value]) => `${name}=${value}`)
     .join(', ')}'

@@ -23,34 +23,47 @@ const batch = 50;
 
 interface ArchiveIndex {
   readonly costbook: 'archive';
-  /** All loads through this number are in the archive. */
+  /** All loads through this number are in the archive: nothing is removed because of it, but for a look at the objects. */
   readonly through: number;
+  /** A load by which the books are known; an archive of an older version has none. */
+  readonly books?: BooksMark;
+}
+
+/** A load of the books, and the SHA-256 of its description. */
+interface BooksMark {
+  readonly number: number;
+  readonly place: string;
+  readonly sha256: string;
 }
 
 /**
  * Sends loads that an archive does not have yet: their pages as they came, then their description. Returns through which
- * load the archive is complete, and how many were sent. If this process dies, the next run continues. Throws
- * UnprovenError if a page is damaged here, or the archive has another load of the same number.
+ * load the archive is complete, and how many were sent. If this process dies, the next run continues. `last` is the number
+ * of the last load in the books. Throws UnprovenError if a page is damaged here, or the archive is of other books.
  */
 export async function archiveLoads(
   store: ObjectStore,
   landing: string,
   loads: readonly StoredLoadFolder[],
   progress: (words: string) => void,
+  last = Math.max(0, ...loads.map(({ number }) => number)),
 ): Promise<{ through: number; sent: number }> {
   const stored = await store.readText(indexName);
   let etag = stored?.etag;
-  let through = stored === undefined ? 0 : parseIndex(store, stored.text).through;
+  const index = stored === undefined ? undefined : parseIndex(store, stored.text);
+  if (index !== undefined) await expectOwn(store, index, { landing, loads, last });
+  const books = index?.books ?? (await markOf(landing, loads));
+  let through = index?.through ?? 0;
   const missing = loads.filter(({ number }) => number > through).sort((a, b) => a.number - b.number);
   for (let begin = 0; begin < missing.length; begin += batch) {
     const some = missing.slice(begin, begin + batch);
     progress(`load ${begin + 1} of ${missing.length} to ${store.url}`);
     await atOnce(filesAtOnce, some, (load) => sendLoad(store, landing, load));
     through = some.at(-1)?.number ?? through;
-    const index: ArchiveIndex = { costbook: 'archive', through };
+    const next: ArchiveIndex = { costbook: 'archive', through, ...(books && { books }) };
     try {
       const condition = etag === undefined ? { ifAbsent: true as const } : { ifEtag: etag };
-      etag = await store.putText(indexName, `${JSON.stringify(index)}\n`, {}, condition);
+      etag = await store.putText(indexName, `${JSON.stringify(next)}\n`, {}, condition);
     } catch (error) {
       if (!(error instanceof ConditionError)) throw error;
       throw new LockedError(`${store.url}/${indexName}`, 'another ingest', {
@@ -62,9 +75,66 @@ export async function archiveLoads(
   return { through, sent: missing.length };
 }
 
+/** Throws UnprovenError for an index that other books, or somebody else, has written. */
+async function expectOwn(
+  store: ObjectStore,
+  { through, books }: ArchiveIndex,
+  own: { readonly landing: string; readonly loads: readonly StoredLoadFolder[]; readonly last: number },
+): Promise<void> {
+  const same = books && own.loads.find(({ number }) => number === books.number);
+  const mark = same && (await markOf(own.landing, [same]));
+  const isOther = mark !== undefined && (mark.place !== books?.place || mark.sha256 !== books.sha256);
+  if (!isOther && through <= own.last) return;
+  const found = isOther
+    ? 'the loads of other books'
+    : `all loads through ${through}, and the last load here is ${own.last}`;
+  throw new UnprovenError(
+    `${store.url}/${indexName} says that the archive has ${found}. Nothing was sent or removed. ` +
+      'Name a prefix that no other project uses in landing.archive',
+  );
+}
+
+/** The first load of the books, by which they are known. */
+async function markOf(landing: string, loads: readonly StoredLoadFolder[]): Promise<BooksMark | undefined> {
+  const [first] = loads.toSorted((a, b) => a.number - b.number);
+  if (first === undefined) return undefined;
+  const text = await readFile(join(landing, first.place, descriptionName), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return { number: first.number, place: first.place.split('\\').join('/'), sha256 };
+}
+
+/**
+ * Looks at every page of a load in the archive, now, and sends what is missing: only then may its pages be removed here.
+ * Throws UnprovenError if an object is another file.
+ */
+export async function proveLoad(store: ObjectStore, landing: string, place: string): Promise<void> {
+  const folder = join(landing, place);
+  const pages = (await readdir(folder).catch(() => [])).filter(isPage);
+  if (pages.every((name) => name === descriptionName)) return; // removed before
+  await atOnce(filesAtOnce, pages, async (name) => {
+    const bytes = await readFile(join(folder, name));
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const key = keyIn(place.split('\\').join('/'), name);
+    const isThere = async () => {
+      const found = await store.describe(key);
+      return found !== undefined && found.bytes === bytes.length && found.labels[shaLabel] === sha256;
+    };
+    if (await isThere()) return;
+    await sendOnce(store, key, { path: join(folder, name), bytes: bytes.length, sha256 });
+    if (await isThere()) return;
+    throw new UnprovenError(`${store.url}/${key}: the archive does not keep this page, so that it stays here`);
+  });
+}
+
+/** Whether a file of a load is one of its pages, or its description. */
+function isPage(name: string): boolean {
+  return /\.json(\.gz)?$/.test(name) && !name.startsWith('.');
+}
+
 async function sendLoad(store: ObjectStore, landing: string, { place }: StoredLoadFolder): Promise<void> {
   const folder = join(landing, place);
-  const names = (await readdir(folder)).filter((name) => /\.json(\.gz)?$/.test(name) && !name.startsWith('.'));
+  const names = (await readdir(folder)).filter(isPage);
   const hashes = pagesOf(await readFile(join(folder, descriptionName), 'utf8'));
   // The description last: a load that has one is whole.
   const pages = names.filter((name) => name !== descriptionName).sort();
@@ -108,7 +178,10 @@ async function sendOnce(
 function parseIndex(store: ObjectStore, text: string): ArchiveIndex {
   try {
     const index = JSON.parse(text) as Partial<ArchiveIndex> | null;
-    if (index?.costbook === 'archive' && Number.isSafeInteger(index.through)) return index as ArchiveIndex;
+    const isWhole = index?.costbook === 'archive' && Number.isSafeInteger(index.through) && Number(index.through) >= 0;
+    const { books } = index ?? {};
+    const isMarked = books === undefined || (typeof books?.place === 'string' && Number.isSafeInteger(books.number));
+    if (isWhole && isMarked) return index as ArchiveIndex;
   } catch {
     // not JSON
   }
@@ -121,6 +194,15 @@ function parseIndex(store: ObjectStore, text: string): ArchiveIndex {
 function pagesOf(description: string): Map<string, string> {
   const { pages = [] } = JSON.parse(description) as { pages?: readonly { file: string; sha256: string }[] };
   return new Map(pages.map(({ file, sha256 }) => [file, sha256]));
+}
+
+/** The same of a text that may be anybody's; undefined if it is no description. */
+function pagesIn(text: string): Map<string, string> | undefined {
+  try {
+    return pagesOf(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The result of verifying an archive. */
@@ -146,7 +228,16 @@ export async function verifyArchive(
   }
   const differences: CopyDifference[] = [];
   let pages = 0;
-  for (let number = 1; number <= through; number += 1) {
+  let expected = 1;
+  // What is listed, not what the index says: that may be any number.
+  const numbers = [...loads.keys()].filter((number) => number <= through).sort((a, b) => a - b);
+  for (const number of [...numbers, through + 1]) {
+    if (number > expected) {
+      const gap = number - 1 === expected ? `load ${expected}` : `loads ${expected} to ${number - 1}`;
+      differences.push({ file: gap, what: 'file', found: 'nothing', expected: descriptionName });
+    }
+    expected = number + 1;
+    if (number > through) break;
     const objects = loads.get(number) ?? [];
     progress(`load ${number} of ${through}`);
     const description = objects.find(({ key }) => key.endsWith(`/${descriptionName}`));
@@ -155,7 +246,11 @@ export async function verifyArchive(
       differences.push({ file: `load ${number}`, what: 'file', found: 'nothing', expected: descriptionName });
       continue;
     }
-    const hashes = pagesOf(text);
+    const hashes = pagesIn(text);
+    if (hashes === undefined) {
+      differences.push({ file: `load ${number}`, what: 'content', found: 'another text', expected: descriptionName });
+      continue;
+    }
     await atOnce(filesAtOnce, objects, async ({ key }) => {
       if (key === description?.key) return;
       pages += 1;

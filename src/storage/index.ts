@@ -1,4 +1,4 @@
-export { archiveLoads, type StoredLoadFolder, type VerifiedArchive, verifyArchive } from './archive.ts';
+export { archiveLoads, proveLoad, type StoredLoadFolder, type VerifiedArchive, verifyArchive } from './archive.ts';
 export { type LeaseTimes, leaseName } from './lease.ts';
 export { type ExportToMirror, type Mirrored, mirrorExport } from './mirror.ts';
 export { type ExportContent, type NamedFile, planMirror, type RemoteState } from './mirror-plan.ts';

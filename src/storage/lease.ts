@@ -72,6 +72,18 @@ export async function takeLease(
     isEnded: false,
   };
   const began = performance.now();
+  /** Every way round the loop ends here: no answer of a store makes it ask without a pause, or for ever. */
+  async function waitTurn(other: Pick<LeaseText, 'by'> | undefined, advice?: string): Promise<void> {
+    if (performance.now() - began >= times.patienceMs) {
+      throw new LockedError(`${store.url}/${key}`, other?.by ?? 'nobody that can be seen', {
+        advice:
+          advice ??
+          'the store refuses to write this object, although its own condition is met (a store that keeps versions may ' +
+            'take a deleted object for one). Remove the object with all its versions, or name another prefix; nothing was changed',
+      });
+    }
+    await sleepFor(Math.min(lookMs, times.deadAfterMs / 4), undefined, { signal }).catch(() => undefined);
+  }
   let seen: { readonly etag: string; readonly at: number } | undefined;
   for (;;) {
     signal.throwIfAborted();
@@ -79,6 +91,7 @@ export async function takeLease(
     if (current === undefined) {
       const etag = await taken(store.putText(key, line(text), labelsOf(text), { ifAbsent: true }));
       if (etag !== undefined) return hold({ store, key, times, text, etag, isAfterFailure: false });
+      await waitTurn(undefined);
       continue;
     }
     const other = parseLease(current.text);
@@ -87,16 +100,14 @@ export async function takeLease(
     if (isDead || other?.isEnded === true || (await hasEnded(other?.process))) {
       const etag = await taken(store.putText(key, line(text), labelsOf(text), { ifEtag: current.etag }));
       if (etag !== undefined) return hold({ store, key, times, text, etag, isAfterFailure: true });
+      await waitTurn({ by: 'a publisher that has ended' });
       continue;
     }
-    if (performance.now() - began >= times.patienceMs) {
-      throw new LockedError(`${store.url}/${key}`, other?.by ?? 'another publisher', {
-        advice: 'it publishes the same export there now. Wait until it ends and run this again; nothing was changed',
-      });
-    }
-    await sleepFor(Math.min(lookMs, times.deadAfterMs / 4), undefined, { signal }).catch(() => undefined);
+    await waitTurn(other ?? { by: 'another publisher' }, publishing);
   }
 }
+
+const publishing = 'it publishes the same export there now. Wait until it ends and run this again; nothing was changed';
 
 async function taken(put: Promise<string>): Promise<string | undefined> {
   try {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -60,6 +60,43 @@ describe('report --print-sql', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     await expect(stdout).toMatchFileSnapshot('../golden/cost_by_workspace.spark.sql');
   });
+
+  test('names no variable that Spark would replace, in literals, parameters and files', async () => {
+    await writeFile(join(dir, 'rates.csv'), 'date,value\n2026-09-01,"$' + '{env:HOME}"\n');
+    const hostile =
+      "select account, '$' || '{env:HOME}' as a, '$' '{env:HOME}' as b, '$" + "{env:HOME}' as c, $given as d";
+    await writeFile(
+      join(dir, 'sql', 'reports', 'own.sql'),
+      `--! about: What?\n--! grain: account\n--! params: given text\n${hostile.replace(", '$' '{env:HOME}' as b", '')} from costs\n`,
+    );
+    const given = ['--param', 'given=$' + '{system:user.name}', '--print-sql', '--dialect', 'spark'];
+    const printed = await report('own', ...given);
+    expect([printed.exitCode, printed.stderr]).toEqual([0, '']);
+    expect(printed.stdout).toContain("'\\u0024{env:HOME}'");
+    expect(printed.stdout).toContain("'\\u0024{system:user.name}'");
+    const metric = [
+      'unit_economics',
+      '--month',
+      '2026-09',
+      '--param',
+      'metric=rates.csv',
+      '--print-sql',
+      '--dialect',
+      'spark',
+    ];
+    const all = `${printed.stdout}${(await report(...metric)).stdout}`;
+    // The one by which the statement sees whether Spark replaces variables.
+    expect(all.replaceAll('$' + '{spark.sql.variable.substitute}', '')).not.toMatch(/\$\{/);
+  });
+
+  test.each(['a;!touch x;b', "it's", 'a"b', 'a$' + '{env:HOME}', 'a--b', 'a/*b', 'a\\b'])(
+    'refuses the name %s, which Spark would not read as a name',
+    async (name) => {
+      await ownReport('own', `select account, 1 as "${name.replaceAll('"', '""')}" from costs`);
+      const { exitCode, stderr } = await report('own', '--print-sql', '--dialect', 'spark');
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('has signs that Spark reads otherwise')]);
+    },
+  );
 
   test('writes no file', async () => {
     await report('cost_by_workspace', '--month', '2026-09', '--print-sql', '--dialect', 'spark');
@@ -179,7 +216,7 @@ describe('--engine spark', () => {
     expect(missing.stderr).toContain('engine.command: could not start no-such-program: there is no such program');
   });
 
-  test('gives the command no setting of Costbook, and the statement only by a file of this user', async () => {
+  test('gives the command only the variables that it needs, and the statement only by a file of this user', async () => {
     const seen = join(dir, 'seen.json');
     await configure([
       "import { statSync, writeFileSync } from 'node:fs';",
@@ -187,7 +224,20 @@ describe('--engine spark', () => {
       `writeFileSync(${JSON.stringify(seen)}, JSON.stringify({ file, mode: statSync(file).mode & 0o777, argv: process.argv.length, names: Object.keys(process.env) }));`,
       'process.exit(1);',
     ]);
-    const env = { COSTBOOK_TOKEN: 'not-for-the-cluster-1', AWS_PROFILE: 'finance' };
+    const secrets = {
+      SLACK_WEBHOOK_URL: 'https://hooks.example/SECRETPATH',
+      DASHBOARD_TOKEN: 'x',
+      AWS_SECRET_ACCESS_KEY: 'y',
+    };
+    const wanted = {
+      AWS_PROFILE: 'finance',
+      SPARK_HOME: '/opt/spark',
+      JAVA_HOME: '/opt/java',
+      HADOOP_CONF_DIR: '/etc',
+      LANG: 'C.UTF-8',
+    };
+    const env = { COSTBOOK_TOKEN: 'not-for-the-cluster-1', ...secrets, ...wanted };
+    await appendFile(join(dir, 'costbook.yaml'), '  env: [AWS_PROFILE]\n');
     await runCli(['report', ...asked, '--dir', dir, ...now], env);
     const found = JSON.parse(await readFile(seen, 'utf8')) as {
       file: string;
@@ -196,8 +246,11 @@ describe('--engine spark', () => {
       names: string[];
     };
     expect(found).toMatchObject({ mode: 0o600, argv: 3 });
-    expect(found.names).toContain('AWS_PROFILE');
-    expect(found.names.filter((name) => name.startsWith('COSTBOOK'))).toEqual([]);
+    expect(found.names).toEqual(expect.arrayContaining(Object.keys(wanted)));
+    const others = found.names.filter(
+      (name) => !/^(PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|AWS_PROFILE|(JAVA|SPARK|HADOOP)_\w+)$/.test(name),
+    );
+    expect(others).toEqual([]);
     await expect(readFile(found.file)).rejects.toThrow('ENOENT');
   });
 

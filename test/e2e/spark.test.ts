@@ -93,7 +93,7 @@ describe.skipIf(home === undefined)('a cluster of a master and two workers over 
         home ?? '',
         (await readFile(join(dir, 'costbook.yaml'), 'utf8')).match(/spark:\/\/[\d.:]+/)?.[0] ?? '',
       );
-      const settings = { command, lake: 'exports/lake' };
+      const settings = { command, lake: 'exports/lake', env: [] };
       let script = '';
       for (const [index, { values, ...source }] of asked.entries()) {
         const content = await readFile(join(dir, 'metric.csv'), 'utf8');

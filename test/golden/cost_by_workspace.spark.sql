@@ -42,6 +42,8 @@ from answer
 where assert_true(
   current_timezone() in ('UTC', 'Etc/UTC', 'GMT', 'Z', '+00:00')
     and typeof(cast(1 as decimal(38, 12)) * cast(1 as decimal(38, 12))) = 'decimal(38,24)'
-    and cast(cast(0 as decimal(38, 12)) as string) = '0.000000000000',
-  'set spark.sql.decimalOperations.allowPrecisionLoss=false, spark.sql.ansi.enabled=true, spark.sql.session.timeZone=UTC'
+    and cast(cast(0 as decimal(38, 12)) as string) = '0.000000000000'
+    and '${spark.sql.variable.substitute}' = concat(chr(36), '{spark.sql.variable.substitute}')
+    and '\u0024' = chr(36),
+  'set spark.sql.variable.substitute=false, spark.sql.parser.escapedStringLiterals=false, spark.sql.decimalOperations.allowPrecisionLoss=false, spark.sql.ansi.enabled=true, spark.sql.session.timeZone=UTC'
 ) is null

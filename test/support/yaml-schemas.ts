@@ -627,8 +627,12 @@ function configSchema(): Schema {
               'the program that runs statements on a cluster, and its arguments; {file} is the file with the statements',
             ),
             lake: text('the lake as the cluster reaches it: a folder or an address; exports/lake by default'),
+            env: listOf(
+              text('the name of a variable'),
+              'variables that the command gets besides PATH, HOME, JAVA_…, SPARK_… and HADOOP_…',
+            ),
           },
-          { dependentRequired: { lake: ['command'] } },
+          { dependentRequired: { lake: ['command'], env: ['command'] } },
         ),
         currency: mapping(
           configKeys.currency,

@@ -13,6 +13,7 @@ const kinds: Readonly<Record<string, number>> = { 'one request each': 1, '3 each
 /** Connections that ask for the largest file of the dashboard and read nothing, beside a person who asks whether it lives. */
 export const hostileBench: Bench = {
   name: 'hostile',
+  isLong: true,
   about: '400 connections that ask the dashboard for its largest file and read nothing, while /healthz is asked',
   async run({ quick, tell }) {
     const count = quick ? 40 : 400;

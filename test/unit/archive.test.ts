@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { landingPlaces } from '../../src/fetch/index.ts';
+import { archiveLoads, proveLoad, verifyArchive } from '../../src/storage/index.ts';
+import { shaLabel } from '../../src/storage/s3-store.ts';
+import { memoryStore } from '../support/memory-store.ts';
+import { newProject } from '../support/project.ts';
+
+const silent = () => undefined;
+const shaOf = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** A landing folder with loads, by their place. */
+async function landingOf(loads: Readonly<Record<string, string>>) {
+  const root = await mkdtemp(join(await newProject(), 'landing-'));
+  for (const [place, page] of Object.entries(loads)) {
+    await mkdir(join(root, place), { recursive: true });
+    await writeFile(join(root, place, 'detail-0001.json'), page);
+    const pages = [{ file: 'detail-0001.json', sha256: shaOf(page) }];
+    await writeFile(join(root, place, 'load.json'), JSON.stringify({ pages }));
+  }
+  return { root, loads: await landingPlaces(root) };
+}
+
+const own = { 'acc/load-000000001': 'one', 'acc/load-000000002': 'two' };
+
+test.each([9007199254740991, 3])(
+  'an index that says through load %d, after the last one here, stops everything',
+  async (through) => {
+    const store = memoryStore();
+    await store.putText('_archive.json', JSON.stringify({ costbook: 'archive', through }), {}, undefined);
+    const { root, loads } = await landingOf(own);
+    await expect(archiveLoads(store, root, loads, silent)).rejects.toThrow(
+      `says that the archive has all loads through ${through}, and the last load here is 2. Nothing was sent or removed`,
+    );
+    expect([...store.objects.keys()]).toEqual(['_archive.json']);
+  },
+);
+
+test.each([-1, 1.5, '2', null])('an index that says through %j is no index', async (through) => {
+  const store = memoryStore();
+  await store.putText('_archive.json', JSON.stringify({ costbook: 'archive', through }), {}, undefined);
+  const { root, loads } = await landingOf(own);
+  await expect(archiveLoads(store, root, loads, silent)).rejects.toThrow('is not of an archive');
+});
+
+test('an archive of other books is refused, whoever sends first', async () => {
+  const store = memoryStore();
+  const one = await landingOf(own);
+  expect(await archiveLoads(store, one.root, one.loads, silent)).toEqual({ through: 2, sent: 2 });
+  for (const others of [
+    { ...own, 'acc/load-000000001': 'other' },
+    { 'b/load-000000001': 'one', 'b/load-000000002': 'two' },
+  ]) {
+    const other = await landingOf(others);
+    await expect(archiveLoads(store, other.root, other.loads, silent)).rejects.toThrow('the loads of other books');
+  }
+  // An archive of an earlier version does not say whose it is; it does after the next load.
+  await store.putText('_archive.json', JSON.stringify({ costbook: 'archive', through: 1 }), {}, undefined);
+  expect(await archiveLoads(store, one.root, one.loads, silent)).toEqual({ through: 2, sent: 1 });
+  expect(JSON.parse(store.objects.get('_archive.json')?.text ?? '')).toMatchObject({ books: { number: 1 } });
+});
+
+test('a page is removed here only if its object was there a moment ago; what is missing is sent', async () => {
+  const store = memoryStore();
+  const { root } = await landingOf(own);
+  // The index may say what it likes.
+  await store.putText('_archive.json', JSON.stringify({ costbook: 'archive', through: 2 }), {}, undefined);
+  await proveLoad(store, root, 'acc/load-000000001');
+  expect(store.objects.get('acc/load-000000001/detail-0001.json')?.text).toBe('one');
+  expect(store.objects.has('acc/load-000000001/load.json')).toBe(true);
+  const asked = store.asked.length;
+  await proveLoad(store, root, 'acc/load-000000001');
+  expect(store.asked.slice(asked).every((words) => words.startsWith('describe'))).toBe(true);
+  // Another file under the name, a label that lies about the size, and a store that keeps nothing.
+  const key = 'acc/load-000000002/detail-0001.json';
+  await store.putText(key, 'of others', {}, undefined);
+  await expect(proveLoad(store, root, 'acc/load-000000002')).rejects.toThrow('the archive is of other books');
+  store.objects.set(key, { text: 'longer than two', labels: { [shaLabel]: shaOf('two') } });
+  await expect(proveLoad(store, root, 'acc/load-000000002')).rejects.toThrow('so that it stays here');
+  const forgetful = { ...store, describe: async () => undefined };
+  await expect(proveLoad(forgetful, root, 'acc/load-000000002')).rejects.toThrow('so that it stays here');
+});
+
+test('an archive is verified by what it lists, whatever number its index says', async () => {
+  const store = memoryStore();
+  const { root, loads } = await landingOf(own);
+  await archiveLoads(store, root, loads, silent);
+  store.objects.delete('acc/load-000000001/load.json');
+  await store.putText('acc/load-000000007/load.json', 'no description', {}, undefined);
+  const through = Number.MAX_SAFE_INTEGER;
+  await store.putText('_archive.json', JSON.stringify({ costbook: 'archive', through }), {}, undefined);
+  const found = await verifyArchive(store, silent);
+  expect(found?.differences.map(({ file, what }) => [file, what])).toEqual([
+    ['load 1', 'file'],
+    ['loads 3 to 6', 'file'],
+    ['load 7', 'content'],
+    [`loads 8 to ${through}`, 'file'],
+  ]);
+});
