@@ -50,7 +50,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
   costbook: [
     {
       ...{ url: 'https://api.example.com', account: 'acc_one', tokenFile: 'token', since: '2026-10' },
-      engine: { command: ['spark-sql', '-f', '{file}'], lake: 's3://bucket/lake' },
+      engine: { command: ['spark-sql', '-f', '{file}'], lake: 's3://bucket/lake', env: ['AWS_PROFILE'] },
       currency: { code: 'EUR', rates: 'rates.csv', source: 'ECB' },
       ...{ concurrency: 4, maxRequestsPerMinute: 120, settleDays: 3, closeAfterDays: 3, lagHours: 2, freshness: '26h' },
       ...{
