@@ -15,8 +15,14 @@ export const maxAnswerBytes = 8 * 1024 * 1024;
 /** The longest message of an error. */
 const maxMessageLength = 16 * 1024;
 
-/** Node's messages for a text longer than a JavaScript string can be. */
-const tooLong = /Cannot create a string longer than|Invalid string length/;
+/** Whether Node failed because a text is longer than a JavaScript string can be. */
+function isTooLong(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    ('code' in error && error.code === 'ERR_STRING_TOO_LONG') ||
+    (error instanceof RangeError && error.message === 'Invalid string length')
+  );
+}
 
 /**
  * Runs the service that the parent asks for with `runChild`, then ends this process. Its stdin delivers the request and stays
@@ -75,7 +81,7 @@ export function cutMessage(message: string): string {
 
 /** An error in the form that the parent expects. */
 export function asFailure(error: unknown): Failure {
-  if (tooLong.test(messageOf(error))) {
+  if (isTooLong(error)) {
     return { exitCode: 2, message: 'the query creates a text that is too long to write; query a shorter one' };
   }
   const stack = error instanceof CostbookError || !(error instanceof Error) ? undefined : error.stack;

@@ -15,9 +15,12 @@ const machineFailure =
   /^(IO|FATAL|TransactionContext) Error.*(No space left on device|File too large|Disk quota exceeded|Read-only file system|Permission denied|Could not (write|read|open|set lock)|Cannot open file)/is;
 const notPermitted = /Permission denied|Read-only file system|^E(ACCES|PERM|ROFS)\b/;
 
-/** DuckDB's own messages for a damaged database file. */
-const damage =
-  /^(IO|FATAL|INTERNAL|Serialization|TransactionContext) Error.*(not a valid DuckDB database file|Corrupt database file|Failure while replaying WAL|Could not read from file .* Is a directory)/is;
+/** DuckDB's own messages for a file that cannot be opened as a database. */
+const damageAtOpening =
+  /^(IO|FATAL|INTERNAL|Serialization|TransactionContext) Error.*(not a valid DuckDB database file|Failure while replaying WAL|Could not read from file .* Is a directory)/is;
+/** The same for a block that is read later. What SQL quotes stands behind the first quotation mark, or under other kinds. */
+const damageWhileReading =
+  /^((IO|Serialization|TransactionContext) Error: [^"']*|(FATAL|INTERNAL) Error.*)Corrupt database file/is;
 /** Errors of DuckDB when it reads garbage while opening a file. */
 const nonsense = /^(INTERNAL|FATAL|Serialization) Error/;
 
@@ -41,7 +44,8 @@ export function asOurError(
       .replaceAll(state.path, file)
       .trim();
     const firstLine = withoutAdvice(message.split('\n')[0] ?? '');
-    const holder = /Conflicting lock is held in (?:(.+?) \(PID (\d+)\))?/.exec(message);
+    // A lock is met only while a file is opened; later, these are words that others wrote.
+    const holder = state.isOpening && /Conflicting lock is held in (?:(.+?) \(PID (\d+)\))?/.exec(message);
     if (holder) {
       const [, program, pid] = holder;
       throw new LockedError(
@@ -59,8 +63,9 @@ export function asOurError(
         { cause: error, code: 'out_of_memory' },
       );
     }
-    const isCut = message.includes(`Could not read enough bytes from file "${file}"`);
-    if (isCut || damage.test(message) || (state.isOpening && nonsense.test(message))) {
+    const isCut = message.startsWith(`IO Error: Could not read enough bytes from file "${file}"`);
+    const isUnreadable = state.isOpening && (damageAtOpening.test(message) || nonsense.test(message));
+    if (isCut || isUnreadable || damageWhileReading.test(message)) {
       throw new DamagedFileError(file, firstLine, whenDamaged, { cause: error });
     }
     const isMachines = machineFailure.test(message);

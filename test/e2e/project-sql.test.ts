@@ -81,6 +81,9 @@ const hostile: readonly ((paths: { to: string; secret: string }) => string)[] = 
     `select Success as x from query('from enable_' || 'logging(storage := ''file'', storage_path := ''${to}'')')`,
   () => `select x from json_execute_serialized_sql(json_serialize_sql('select 1 as x'))`,
   () => `select count(write_log('x')) as x from range(3)`,
+  () => `select cast('Conflicting lock is held in /bin/x (PID 1)' as integer) as x`,
+  ({ to }) => `select error('Could not read enough bytes from file "${to}"') as x`,
+  () => `select get_type(1) as x`,
 ];
 
 describe('a report of the project', () => {

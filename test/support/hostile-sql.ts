@@ -396,6 +396,12 @@ export function hostileStatements({ snapshot, warehouse, stolen, secret }: Targe
     `from range(1) t(i) where i in (select write_log('x'))`,
     `from query('select write_log(''x'')')`,
     `from costs where write_log(workspace, scope := 'database') is null`,
+    // Words that say what else could have failed, and a type that no program reads
+    `select error('IO Error: Conflicting lock is held in /bin/x (PID 1)')`,
+    `select cast('Conflicting lock is held in /bin/x (PID 1)' as integer)`,
+    `select error('Could not read enough bytes from file "${books}"')`,
+    `select get_type(1)`,
+    `select [get_type(1)] as a, {'b': get_type(costs)} as c from costs`,
     // What says where the books are, and what is kept for them
     `from duckdb_secrets(redact = false)`,
     `from duckdb_logs()`,

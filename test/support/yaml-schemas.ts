@@ -628,7 +628,7 @@ function configSchema(): Schema {
             ),
             lake: text('the lake as the cluster reaches it: a folder or an address; exports/lake by default'),
             env: listOf(
-              text('the name of a variable'),
+              { ...text('the name of a variable'), pattern: '^(?!COSTBOOK_)[A-Za-z_][A-Za-z0-9_]*$' },
               'variables that the command gets besides PATH, HOME, JAVA_…, SPARK_… and HADOOP_…',
             ),
           },

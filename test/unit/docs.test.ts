@@ -167,7 +167,10 @@ describe('docs', () => {
       writeFileSync(join(dir, 'costbook.yaml'), text);
       const variables = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
       const env = Object.fromEntries(
-        variables.map((name) => [name, name.endsWith('URL') ? 'https://hooks.example.com/in' : '0123456789abcdef'.repeat(3)]),
+        variables.map((name) => [
+          name,
+          name.endsWith('URL') ? 'https://hooks.example.com/in' : '0123456789abcdef'.repeat(3),
+        ]),
       );
       const load = () =>
         loadConfig({ dir, env, now: Date.UTC(2026, 10, 21), requireAccounts: false, requireSinks: true });

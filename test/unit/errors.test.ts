@@ -22,6 +22,7 @@ import {
   worstExitCode,
 } from '../../src/errors.ts';
 import { failureOf } from '../../src/failure.ts';
+import { SqlError } from '../../src/warehouse/connection.ts';
 import { asOurError } from '../../src/warehouse/duckdb-errors.ts';
 import fc from '../support/fast-check.ts';
 
@@ -199,4 +200,45 @@ test('an error of DuckDB on a full disk loses the advice for its own shell', () 
     'Detach and reattach the database to recover.';
   const fail = asOurError('/books/data/warehouse.duckdb', { readOnly: false });
   expect(() => fail(new Error(words))).toThrow(/No space left on device\.?$/);
+});
+
+const books = '/books/data/costbook.duckdb';
+const ownWords = [
+  'Conflicting lock is held in /bin/x (PID 1)',
+  `Could not read enough bytes from file "${books}"`,
+  'Corrupt database file',
+  'The file exists, but it is not a valid DuckDB database file!',
+  'Failure while replaying WAL',
+  'Out of Memory Error: x',
+  `IO Error: Could not write file "${books}": No space left on device`,
+  'FATAL Error: x',
+];
+
+test.each(ownWords)('a query that quotes the words "%s" is a fault of that query alone', (words) => {
+  const fail = asOurError(books, { readOnly: true });
+  for (const message of [
+    `Conversion Error: Could not convert string '${words}' to INT32`,
+    `Invalid Input Error: ${words}`,
+    `Binder Error: Referenced column "${words}" not found in FROM clause!`,
+    `Permission Error: Cannot access file "${words}" - file system operations are disabled by configuration`,
+  ]) {
+    expect(() => fail(new Error(message))).toThrow(SqlError);
+  }
+});
+
+test.each([
+  [`IO Error: Could not set lock on file "${books}": Conflicting lock is held in /bin/x (PID 1).`, true, LockedError],
+  [`IO Error: Could not read enough bytes from file "${books}": attempted to read 4096 bytes`, false, DamagedFileError],
+  ['IO Error: Corrupt database file: computed checksum 1 does not match stored checksum 2', false, DamagedFileError],
+  [
+    'FATAL Error: Failed: database has been invalidated. Original error: "IO Error: Corrupt database file"',
+    false,
+    DamagedFileError,
+  ],
+  [`IO Error: The file "${books}" exists, but it is not a valid DuckDB database file!`, true, DamagedFileError],
+  ['Serialization Error: Failed to deserialize', true, DamagedFileError],
+  ['Out of Memory Error: could not allocate block', false, MachineError],
+])('%s is known for what it is', (message, isOpening, kind) => {
+  const fail = asOurError(books, { readOnly: true }, { isOpening, path: books });
+  expect(() => fail(new Error(message))).toThrow(kind);
 });
