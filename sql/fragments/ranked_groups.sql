@@ -1,5 +1,5 @@
 --! about: The end of a query: the groups of explore by bucket, the largest first, and the rest as one group. From the CTEs
---! about: keyed (member, unit, key, is_shared) and member_costs (member, bucket_start, cost, usage). Needs: $from, $step,
+--! about: keyed (member, unit, billing_dimension, key, is_shared) and member_costs (member, bucket_start, cost, usage). Needs: $from, $step,
 --! about: $top, $measure.
 sums as (
   -- The measure is chosen after summing: cost and usage have different scales, and casting every row is slow.
@@ -24,6 +24,7 @@ placed as (
   select
     keyed.member,
     coalesce(keyed.unit, '') as unit,
+    coalesce(keyed.billing_dimension, '') as billing_dimension,
     cast(least(ranked.place, cast($top as integer) + 1) as integer) as place
   from keyed
   join ranked on ranked.key is not distinct from keyed.key and ranked.is_shared = keyed.is_shared
@@ -35,6 +36,7 @@ by_place as (
     member_costs.bucket_start < cast($from as timestamp) as is_before,
     placed.place,
     placed.unit,
+    placed.billing_dimension,
     sum(member_costs.cost) as cost,
     sum(member_costs.usage) as usage
   from member_costs
@@ -47,9 +49,10 @@ summed as (
     is_before,
     place,
     sum(cost) as cost,
-    -- Usage of several units cannot be added up.
+    -- Usage of several billing dimensions cannot be added up, also in one unit: storage and compute have rates of their own.
     case when count(*) = 1 then sum(usage) end as usage,
-    case when count(*) = 1 then nullif(min(unit), '') end as unit
+    case when count(*) = 1 then nullif(min(unit), '') end as unit,
+    case when count(*) = 1 then min(billing_dimension) end as billing_dimension
   from by_place
   group by bucket, is_before, place
 )
@@ -63,7 +66,8 @@ select
   cast((select any_value(all_groups) from ranked) as integer) as all_groups,
   cast(summed.cost as decimal(38, 12)) as cost,
   cast(summed.usage as decimal(38, 6)) as usage,
-  summed.unit
+  summed.unit,
+  summed.billing_dimension
 from summed
 left join ranked on ranked.place = summed.place and summed.place <= cast($top as integer)
 order by summed.place, summed.is_before, summed.bucket;

@@ -7,6 +7,7 @@ keyed as (
   select
     series.series_id as member,
     series.unit,
+    series.billing_dimension,
     case $group_by
 --! include: series_key
     end as key,

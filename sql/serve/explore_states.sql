@@ -27,6 +27,7 @@ keyed as materialized (
     parts.from_time,
     parts.to_time,
     series.unit,
+    series.billing_dimension,
     parts.is_split and $group_by in ('owner', 'owner_part') as is_shared,
     case $group_by
 --! include: series_key

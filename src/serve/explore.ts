@@ -38,7 +38,7 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
       body: html`<p class="empty">The books have no complete hour yet.</p>`,
     };
   }
-  const [{ asked, problems, units, explored, fewer }, choices, anomalies] = await Promise.all([
+  const [{ asked, problems, dimensions, explored, fewer }, choices, anomalies] = await Promise.all([
     answer(view, query, { through: Date.parse(state.completeThrough), completeFrom: state.completeFrom }, maxPoints),
     readChoices(view),
     // Anomalies are of all costs of a workspace and type.
@@ -50,7 +50,7 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
     path: '/explore',
     title: 'Explore',
     body: html`<section>${exploreForm(asked, choices)}
-${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}${unitWords(asked, units)}${fewer ? html`<p class="empty">More groups than ${asked.top} do not fit ${explored.labels.length} bars. The downloads have them.</p>` : ''}</section>
+${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}${dimensionsShown(asked, dimensions)}${fewer ? html`<p class="empty">More groups than ${asked.top} do not fit ${explored.labels.length} bars. The downloads have them.</p>` : ''}</section>
 ${
   isTable
     ? html`<section><p class="finding">${finding(asked, explored)}</p>${bucketsTable(asked, explored)}</section>`
@@ -68,8 +68,8 @@ ${
 export interface Answered {
   readonly asked: Asked;
   readonly problems: readonly string[];
-  /** The units of what matches, where usage or prices are asked for. */
-  readonly units: readonly string[];
+  /** The billing dimensions of what matches, where usage or prices are asked for. */
+  readonly dimensions: readonly string[];
   readonly explored: Explored;
   /** How many groups were asked for, where fewer are shown. */
   readonly fewer: number | undefined;
@@ -79,8 +79,8 @@ export interface Answered {
 const maxPoints = 6000;
 
 /**
- * The question of an address and its answer, with at most `points` bars. Usage and prices are of one unit: the one that costs
- * most, by default.
+ * The question of an address and its answer, with at most `points` bars. Usage and prices are of one billing dimension: the one
+ * that costs most, by default.
  */
 export async function answer(
   view: BooksView,
@@ -92,33 +92,35 @@ export async function answer(
   const buckets = bucketsOf(read.from, read.to, read.step).length;
   const top = Math.min(read.top, Math.max(1, Math.floor(points / buckets) - 1));
   let asked = { ...read, top };
-  let units: readonly string[] = [];
+  let dimensions: readonly string[] = [];
   if (asked.measure !== 'cost') {
-    const { unit: _, ...filters } = asked.filters;
-    const byUnit = await readExplored(view, {
-      ...asked,
-      before: undefined,
-      measure: 'cost',
-      groupBy: 'unit',
-      top: 50,
-      filters,
+    const { billing_dimension: wanted, ...filters } = asked.filters;
+    const byDimension = await readExplored(view, {
+      ...{ ...asked, before: undefined, measure: 'cost', top: 50, filters },
+      groupBy: 'billing_dimension',
     });
-    units = byUnit.series.flatMap(({ key }) => (key === undefined || key === '' ? [] : [key]));
-    const [first] = units;
-    if (first !== undefined && asked.filters['unit'] === undefined)
-      asked = { ...asked, filters: { ...asked.filters, unit: first } };
+    const metered = byDimension.series.flatMap(({ key, unit }) =>
+      key === undefined || key === '' || unit === undefined ? [] : [{ key, unit }],
+    );
+    dimensions = metered.map(({ key }) => key);
+    const chosen = wanted === undefined ? metered[0] : metered.find(({ key }) => key === wanted);
+    if (chosen !== undefined)
+      asked = { ...asked, filters: { ...filters, billing_dimension: chosen.key, unit: chosen.unit } };
   }
   const explored = await readExplored(view, asked);
   const fewer = top < read.top && explored.groups > top ? read.top : undefined;
-  return { asked, problems, units, explored, fewer };
+  return { asked, problems, dimensions, explored, fewer };
 }
 
-function unitWords(asked: Asked, units: readonly string[]): Markup {
-  const { unit, ...filters } = asked.filters;
-  if (asked.measure === 'cost' || units.length < 2) return html``;
-  return html`<p class="empty">Usage of different units cannot be added up. Shown: ${unit ?? ''}. Others: ${units
-    .filter((each) => each !== unit)
-    .map((each) => html`<a href="${addressOf(asked, { filters: { ...filters, unit: each } })}">${each}</a> `)}</p>`;
+/** The billing dimension whose usage or price is shown, and links to the others. */
+function dimensionsShown(asked: Asked, dimensions: readonly string[]): Markup {
+  const { unit: _, billing_dimension: shown, ...filters } = asked.filters;
+  if (asked.measure === 'cost' || dimensions.length < 2) return html``;
+  return html`<p class="empty">Usage of different billing dimensions cannot be added up. Shown: ${shown ?? ''}. Others: ${dimensions
+    .filter((each) => each !== shown)
+    .map(
+      (each) => html`<a href="${addressOf(asked, { filters: { ...filters, billing_dimension: each } })}">${each}</a> `,
+    )}</p>`;
 }
 
 function windowWords({ from, to, before, notCompared }: Asked): Markup {

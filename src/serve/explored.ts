@@ -1,6 +1,7 @@
 import { restName } from '../charts/index.ts';
 import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
+import { textOrNull } from '../optional-text.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
 import {
   type Dimension,
@@ -43,7 +44,7 @@ export interface GroupCosts {
   readonly usages: readonly (string | undefined)[];
   /** USD as exact decimal text; undefined if the group has no cost in this window. */
   readonly total: string | undefined;
-  /** Usage as exact decimal text; undefined if it has several units or none. */
+  /** Usage as exact decimal text; undefined if it is of several billing dimensions or none. */
   readonly usage: string | undefined;
 }
 
@@ -81,7 +82,9 @@ export interface Explored {
 interface Found {
   readonly key: string;
   readonly isRest: boolean;
+  /** What its usage is in: a unit and a billing dimension each; '' where that is unknown or mixed. */
   readonly units: Set<string>;
+  unit: string | undefined;
   readonly now: { costs: (string | undefined)[]; usages: (string | undefined)[] };
   readonly before: { costs: (string | undefined)[]; usages: (string | undefined)[] };
 }
@@ -100,11 +103,13 @@ export async function readExplored(view: BooksView, question: ExploreQuestion): 
     const place = Number(row['place']);
     const found = byPlace.get(place) ?? {
       key: row['is_shared'] === true ? sharedOwner : String(row['key'] ?? ''),
-      ...{ isRest: row['is_rest'] === true, units: new Set<string>() },
+      ...{ isRest: row['is_rest'] === true, units: new Set<string>(), unit: undefined },
       ...{ now: { costs: [], usages: [] }, before: { costs: [], usages: [] } },
     };
     byPlace.set(place, found);
-    found.units.add(typeof row['unit'] === 'string' ? row['unit'] : '');
+    const unit = textOrNull(row['unit']);
+    found.units.add(unit == null ? '' : JSON.stringify([unit, row['billing_dimension']]));
+    found.unit = unit ?? undefined;
     const isBefore = row['is_before'] === true;
     const index = (isBefore ? placesBefore : places).get(String(row['bucket']));
     const amounts = isBefore ? found.before : found.now;
@@ -115,12 +120,12 @@ export async function readExplored(view: BooksView, question: ExploreQuestion): 
   }
   const unsorted = [...byPlace.values()].map((found): ExploredSeries => {
     const { key, isRest, units } = found;
-    const [unit = ''] = units;
+    const unit = units.size === 1 ? found.unit : undefined;
     const now = amountsOf(found.now, starts.length, units);
     const texts = now.costs.map((cost, index) => measured(measure, cost, now.usages[index]));
     return {
       name: isRest ? `${restName} (${groups - byPlace.size + 1})` : valueWords(groupBy, key),
-      ...{ key: isRest ? undefined : key, isRest, texts, unit: units.size === 1 && unit !== '' ? unit : undefined },
+      ...{ key: isRest ? undefined : key, isRest, texts, unit },
       ...{ ...now, total: now.total ?? sum([]), before: amountsOf(found.before, starts.length, units) },
       values: texts.map((text) => (text === undefined ? null : Number(text))),
     };

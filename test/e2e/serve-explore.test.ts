@@ -33,6 +33,11 @@ beforeAll(async () => {
         ...['2026-10-01 05:00:00', '2026-10-03 05:00:00'].map((bucket_start) => ({
           ...{ workspace: 'north', resource_name: 'moved', bucket_start, cost: '0', usage: '1' },
         })),
+        // Storage has the unit of compute, and a rate of its own.
+        {
+          ...{ workspace: 'north', resource_name: 'moved', bucket_start: '2026-10-03 05:00:00', cost: '0' },
+          ...{ usage: '1000000', billing_dimension: 'sandbox_storage_gbs' },
+        },
         { workspace: 'north', resource_name: 'gone', bucket_start: '2026-09-02 05:00:00', cost: '3.5', usage: '4' },
         {
           ...{ workspace: null, resource_name: 'units', bucket_start: '2026-10-03 05:00:00', cost: '0.5', usage: '2' },
@@ -216,14 +221,20 @@ describe('the page Explore', () => {
     expect(groupsOf(text).at(-1)?.[0]).toBe(`all others (${Number(groups) - 2})`);
   });
 
-  test('shows usage and unit prices of one unit, and says which others exist', async () => {
+  test('shows usage and unit prices of one billing dimension, and says which others exist', async () => {
     const { text } = await get({ ...october, group: 'workspace', measure: 'price' });
     const [north] = groupsOf(text).filter(([name]) => name === 'north');
     const [{ cost = '', usage = '' } = {}] = await rowsOf(
-      `select sum(cost) as cost, sum(usage) as usage from costs where bucket_start >= '2026-10-01' and workspace = 'north'`,
+      `select sum(cost) as cost, sum(usage) as usage from costs where bucket_start >= '2026-10-01' and workspace = 'north'
+        and billing_dimension = 'sandbox_compute_runtime_gbs'`,
     );
     expect(Number(north?.[1])).toBeCloseTo(Number(cost) / Number(usage), 9);
-    expect(text).toContain('hours');
+    expect(text).toMatch(
+      /Usage of different billing dimensions cannot be added up.*agent_deployment_hours.*sandbox_storage_gbs/,
+    );
+    // Costs of both dimensions have no price together.
+    const costs = groupsOf((await get({ ...october, group: 'workspace' })).text).filter(([name]) => name === 'north');
+    expect(costs[0]?.at(-1)).toBe('');
     const hours = await get({ ...october, group: 'workspace', measure: 'usage', unit: 'hours' });
     expect(groupsOf(hours.text).map(([name, cost]) => [name, cost])).toEqual([['no workspace', '2.000000']]);
   });
