@@ -26,7 +26,13 @@ known as (
     month_start,
     compared_end,
     -- A month without data cannot be compared.
-    coalesce(has_base and compared_end > month_start, false) as has_month_before,
+    coalesce(
+      has_base
+        and compared_end > month_start
+        -- The same hours: the month before may be shorter than the month so far.
+        and (compared_end = month_end or base_start + (compared_end - month_start) <= month_start),
+      false
+    ) as has_month_before,
     -- Complete months are compared as a whole; others by the hours that both have.
     case
       when compared_end = month_end then month_start

@@ -46,7 +46,11 @@ export function anomalyDays(anomaly: AnomalyDays): DrawnRows<ExpectedBand> {
       expected: band.map((usual) => usual?.expected ?? null),
       low: band.map((usual) => usual?.low ?? null),
       high: band.map((usual) => usual?.high ?? null),
-      unusual: Array.from({ length: lastDay - firstDay + 1 }, (_, index) => firstDay - from + index),
+      // A usual day in between is marked as what it is.
+      unusual: Array.from({ length: lastDay - firstDay + 1 }, (_, index) => firstDay - from + index).filter((index) => {
+        const [value, usual] = [anomaly.costs[index], band[index]];
+        return value === undefined || usual === undefined || (isUp ? value > usual.high : value < usual.low);
+      }),
     },
   };
 }

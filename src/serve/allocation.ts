@@ -3,6 +3,7 @@ import { type Chart, keysOf, pageTheme, rankedBars } from '../charts/index.ts';
 import { resourceAddress } from '../dashboard-address.ts';
 import { UsageError } from '../errors.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
+import { windowBefore } from '../time/index.ts';
 import { addCalendarMonths, floorMonth, formatInstant, formatMonth, type Instant } from '../time.ts';
 import { closedMonths, readSql, type SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
@@ -84,9 +85,9 @@ ${volumes.length === 0 ? '' : html`<section>${volumesTable(volumes)}</section>`}
 /** The hours that end the comparison of a month with the one before it. */
 function cutsOf({ start, end }: Asked, through: Instant): { base_end: string; compared_end: string } {
   const comparedEnd = Math.min(end, Math.max(start, through));
-  const baseStart = addCalendarMonths(start, -1);
-  const baseEnd = comparedEnd === end ? start : Math.min(start, baseStart + (comparedEnd - start));
-  return { base_end: formatInstant(baseEnd), compared_end: formatInstant(comparedEnd) };
+  // Without such hours in the month before, the SQL compares nothing.
+  const before = windowBefore({ start, end: comparedEnd });
+  return { base_end: formatInstant(before?.end ?? start), compared_end: formatInstant(comparedEnd) };
 }
 
 async function dimensionsOf(view: BooksView): Promise<readonly string[]> {
@@ -184,8 +185,8 @@ function tiles(
   const owned = rows.filter((row) => row['owner'] !== null);
   return html`<dl class="tiles">
 <div class="tile"><dt>${monthName(Date.parse(month))}${isOpen ? ' so far' : ''}</dt><dd><span class="big">${money(total, { figure: ['month_cost', month] })}</span> USD<div class="note">${note}</div></dd></div>
-<div class="tile"><dt>Direct</dt><dd><span class="big">${money(costsOf(owned, 'direct_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'direct_cost'), total)} belongs to one owner</div></dd></div>
-<div class="tile"><dt>Shared</dt><dd><span class="big">${money(costsOf(owned, 'shared_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'shared_cost'), total)} is split over owners by rules</div></dd></div>
+<div class="tile"><dt>Direct, with an owner</dt><dd><span class="big">${money(costsOf(owned, 'direct_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'direct_cost'), total)} belongs to one owner</div></dd></div>
+<div class="tile"><dt>Shared, with an owner</dt><dd><span class="big">${money(costsOf(owned, 'shared_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'shared_cost'), total)} is split over owners by rules</div></dd></div>
 <div class="tile"><dt>Without an owner</dt><dd><span class="big ${Number(unowned) > 0 ? 'state warn' : ''}">${money(unowned)}</span> USD<div class="note">${shareOf(unowned, total)} of the month</div></dd></div>
 </dl>`;
 }

@@ -134,6 +134,11 @@ function readFilters(query: URLSearchParams, problems: string[]): Filters {
   const [field, value] = [query.get('where') ?? '', query.get('is') ?? ''];
   if (field !== '' && !isDimension(field)) problems.push('where: expected a dimension');
   else if (field !== '' && value !== '') entries.push([field, value]);
+  const twice = entries.filter(([name, text], index) =>
+    entries.slice(0, index).some(([other, before]) => other === name && before !== text),
+  );
+  for (const name of new Set(twice.map(([each]) => each)))
+    problems.push(`${name}: expected one value, found several; showing the last`);
   if (entries.length > maxFilters) problems.push(`expected at most ${maxFilters} filters; the others are left out`);
   return Object.fromEntries(entries.slice(0, maxFilters).map(([name, text]) => [name, decodeValue(text)]));
 }

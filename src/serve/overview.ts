@@ -11,6 +11,7 @@ import {
   runningMonth,
 } from '../charts/index.ts';
 import { anomalyAddress, budgetAddress, resourceAddress } from '../dashboard-address.ts';
+import { textOrUndefined } from '../optional-text.ts';
 import { monthName, shownInstant } from '../shown-time.ts';
 import { type BooksKnown, comparedWith } from '../time/index.ts';
 import { addCalendarMonths, dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
@@ -129,6 +130,8 @@ interface Month extends RunningMonth {
   readonly name: string;
   readonly beforeName: string;
   readonly sql: string;
+  /** Why "alert" made none; undefined if it made one, or has not run. */
+  readonly noForecast: string | undefined;
   readonly forecast: (NonNullable<RunningMonth['forecast']> & { readonly basis: string }) | undefined;
 }
 
@@ -162,8 +165,9 @@ async function readMonth(
     notCompared: compared.kind === 'none' ? compared.reason : undefined,
     days: byDay(days),
     daysBefore: byDay(daysBefore),
+    noForecast: textOrUndefined(found?.['reason']),
     forecast:
-      found === undefined
+      found === undefined || found['forecast'] === null
         ? undefined
         : {
             mean: String(found['forecast']),
@@ -212,7 +216,7 @@ function trustWords({ compared, failed, run }: Trust): Markup {
 }
 
 function tiles(
-  { name, beforeName, start, spent, before, notCompared, forecast }: Month,
+  { name, beforeName, start, spent, before, notCompared, noForecast, forecast }: Month,
   state: BooksState,
   trust: Trust | undefined,
   differing: readonly DifferingMonth[],
@@ -222,11 +226,13 @@ function tiles(
 <div class="tile"><dt>${name} so far</dt><dd><span class="big">${money(spent, { figure: ['month_cost_complete', formatMonth(start)] })}</span> USD<div class="note">${
     before === undefined
       ? `Not compared with ${beforeName}: ${notCompared}`
-      : `${change ?? 'No change'} against ${beforeName} at the same hour (${amount(before)})`
+      : change === undefined
+        ? `${beforeName} cost nothing until the same hour`
+        : `${change} against ${beforeName} at the same hour (${amount(before)})`
   }</div></dd></div>
 <div class="tile"><dt>Forecast for ${name}</dt><dd>${
     forecast === undefined
-      ? html`<span class="big">none</span><div class="note">"costbook alert" makes and stores a forecast.</div>`
+      ? html`<span class="big">none</span><div class="note">${noForecast === undefined ? '"costbook alert" makes and stores a forecast.' : `"costbook alert" could make none yet: ${noForecast}.`}</div>`
       : html`<span class="big">${money(forecast.mean, { figure: ['month_end', formatMonth(start)] })}</span> USD<div class="note">80 of 100 end between ${amount(forecast.low)} and ${amount(forecast.high)} (${forecast.basis})</div>`
   }</dd></div>
 <div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">Settled through ${

@@ -188,7 +188,7 @@ function tiles(
   const [owner] = owners;
   const change = asked.before === undefined ? undefined : relative(total, before);
   return html`<dl class="tiles">
-<div class="tile"><dt>Cost in this range</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${asked.before === undefined ? `Not compared: ${asked.notCompared}` : `${change ?? 'No change'} against the range before (${amount(before)})`}</div></dd></div>
+<div class="tile"><dt>Cost in this range</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${asked.before === undefined ? `Not compared: ${asked.notCompared}` : change === undefined ? 'It cost nothing in the range before' : `${change} against the range before (${amount(before)})`}</div></dd></div>
 <div class="tile"><dt>Use</dt><dd>${useWords(use)}</dd></div>
 <div class="tile"><dt>Owner</dt><dd>${
     owner === undefined

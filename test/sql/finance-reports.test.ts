@@ -132,7 +132,7 @@ rules:
     expect(cells(await reported('chargeback_summary', open, { month: '2026-09' }), ...names)).toEqual([
       ['6.5', '5', '1', '0.2', '2026-09-05 06:00:00'],
     ]);
-    // Of a shorter month before all of it is compared.
+    // A shorter month before does not have the hours of the month so far.
     const march: Given = {
       ...given,
       ...complete('2026-01-01', '2026-03-31'),
@@ -142,7 +142,7 @@ rules:
       ],
     };
     expect(cells(await reported('chargeback_summary', march, { month: '2026-03' }), ...names)).toEqual([
-      ['6', '5', '1', '0.2', '2026-03-31 00:00:00'],
+      ['6', null, null, null, null],
     ]);
     const young = { ...open, ...complete('2026-08-01', '2026-09-01') };
     expect(cells(await reported('chargeback_summary', young, { month: '2026-09' }), ...names)).toEqual([

@@ -34,6 +34,15 @@ describe('the question in an address', () => {
     expect(pointerTo('a/b~c')).toBe('/a~1b~0c');
   });
 
+  test('says that of two filters of one name one counts', () => {
+    const { asked, problems } = read('workspace=north&workspace=south&workspace=south&resource_type=agent');
+    expect([asked.filters['workspace'], problems]).toEqual([
+      'south',
+      ['workspace: expected one value, found several; showing the last'],
+    ]);
+    expect(read('workspace=north&workspace=north').problems).toEqual([]);
+  });
+
   test('shows a step that fits, and its default for what cannot be read', () => {
     const { asked, problems } = read('from=2025-01-01&to=2026-10-21&step=hour&group=price&measure=weight');
     expect([asked.step, asked.groupBy, asked.measure]).toEqual(['day', 'workspace', 'cost']);
