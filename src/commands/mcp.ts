@@ -5,7 +5,7 @@ import type { BooksReader } from '../mcp/index.ts';
 import { openLimitedMcpServer, openMcpHttp, openMcpServer, serveOnStdio } from '../mcp/index.ts';
 import { expectProject } from '../project-folder.ts';
 import { completenessOf, readReports } from '../reports/index.ts';
-import { childWork } from '../serve/index.ts';
+import { childWork, openLimiter } from '../serve/index.ts';
 import { version } from '../version.ts';
 import { openBooks, readSql, readSqlFolder } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -30,7 +30,8 @@ export const mcpCommand: Command = {
     expectProject(context);
     const { dir, env, effects } = context;
     await keepConfiguredSecrets({ dir, env, now: effects.now() }, context);
-    await serveOnStdio(() => openMcpServer(booksReader(context), { version, redact: context.redact }), {
+    const about = { version, redact: context.redact, inTurn: agentTurns() };
+    await serveOnStdio(() => openMcpServer(booksReader(context), about), {
       ...context.stdio,
       signal: context.signal,
       onFault: (words) => context.tell(`costbook: ${words}`),
@@ -43,17 +44,27 @@ export const mcpCommand: Command = {
 /** Answers agents over HTTP, for the dashboard; those with limited books from these alone. */
 export function mcpAnswerer(
   context: CommandContext,
+  books = booksReader(context),
 ): (request: Request, limited: LimitedBooks | undefined) => Promise<Response> {
-  const books = booksReader(context);
-  const about = { version, redact: context.redact };
+  const about = { version, redact: context.redact, inTurn: agentTurns() };
   const onFault = (words: string) =>
     context.effects.log.warn('mcp.failed', 'A request of an agent failed', { reason: words });
   const answerAll = openMcpHttp(() => openMcpServer(books, about), onFault);
   return (request, limited) => {
     if (limited === undefined) return answerAll(request);
     // A handler of its own: nothing is shared with agents that see more.
-    return openMcpHttp(() => openLimitedMcpServer(limited, about), onFault)(request);
+    // Its questions take turns with the pages of the same token.
+    const own = { ...about, inTurn: <T>(work: () => Promise<T>) => work() };
+    return openMcpHttp(() => openLimitedMcpServer(limited, own), onFault)(request);
   };
+}
+
+/** How many tools run at once, and how many calls wait: one request may have a hundred calls. */
+function agentTurns() {
+  return openLimiter({
+    ...{ atOnce: 4, maxWaiting: 20 },
+    busy: 'Too many requests of agents at once. Try again in a moment.',
+  });
 }
 
 /** What the tools of an agent read. */

@@ -16,11 +16,16 @@ const docs = [
   ['cookbook', 'SQL for twenty common questions'],
 ] as const;
 
+/** What every server of this process has. */
+export interface AboutServer {
+  readonly version: string;
+  redact(text: string): string;
+  /** Runs the work of a tool when it is its turn. Throws a CostbookError if it may not wait. */
+  inTurn<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+}
+
 /** An MCP server over the books of a project. All of its tools only read. */
-export function openMcpServer(
-  books: BooksReader,
-  about: { readonly version: string; redact(text: string): string },
-): McpServer {
+export function openMcpServer(books: BooksReader, about: AboutServer): McpServer {
   const server = new McpServer(
     { name: 'costbook', title: 'Costbook', version: about.version },
     {
@@ -38,10 +43,7 @@ export function openMcpServer(
  * An MCP server for a token that sees some costs only. It has the tools that can answer from those alone, the glossary, and
  * no prompts: they ask for reports and budgets.
  */
-export function openLimitedMcpServer(
-  books: LimitedBooks,
-  about: { readonly version: string; redact(text: string): string },
-): McpServer {
+export function openLimitedMcpServer(books: LimitedBooks, about: AboutServer): McpServer {
   const server = new McpServer(
     { name: 'costbook', title: 'Costbook', version: about.version },
     {
@@ -58,7 +60,7 @@ function registerTool<Books>(
   server: McpServer,
   tool: Tool<Books>,
   books: Books,
-  { redact }: { redact(text: string): string },
+  { redact, inTurn }: AboutServer,
 ): void {
   server.registerTool(
     tool.name,
@@ -70,8 +72,9 @@ function registerTool<Books>(
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },
     async (input, context) => {
+      const { signal } = context.mcpReq;
       try {
-        const { next = null, ...found } = await tool.run(input, books, context.mcpReq.signal);
+        const { next = null, ...found } = await inTurn(() => tool.run(input, books, signal), signal);
         const answer = redact(JSON.stringify({ ...found, notice, next }));
         return { content: [{ type: 'text', text: answer }], structuredContent: JSON.parse(answer) };
       } catch (error) {

@@ -5,4 +5,5 @@ export {
   type ProjectCommands,
   type WorkLimits,
 } from './child-work.ts';
+export { openLimiter } from './limiter.ts';
 export { type Dashboard, type DashboardOptions, type DashboardProbes, serveDashboard } from './server.ts';

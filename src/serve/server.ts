@@ -134,7 +134,6 @@ const maxBodyBytes = 4096;
 /** Where agents ask: a query may have 100 kB. */
 const mcpPath = '/mcp';
 const maxMcpBytes = 256 * 1024;
-const mcpLimits = { atOnce: 4, maxWaiting: 20 } as const;
 
 type Env = { Variables: { viewer: Viewer; assets: AssetUrls; base: string } };
 
@@ -233,15 +232,13 @@ function addAgents(
   limitedBooksFor: (context: Context<Env>) => LimitedBooks,
 ): void {
   if (mcp === undefined) return;
-  const inTurn = openLimiter({ ...mcpLimits, busy: 'Too many requests of agents at once. Try again in a moment.' });
   app.all(mcpPath, bodyLimit({ maxSize: maxMcpBytes }), async (context): Promise<Response> => {
     // A page of another site is no agent.
     const origin = context.req.header('origin');
     const isForeign = origin !== undefined && !(URL.canParse(origin) && hosts.has(new URL(origin).host));
     if (isForeign) return context.text('This address is not for pages of other sites.\n', 403);
-    // Those with limited tokens wait for each other, and never for the others.
-    if (context.get('viewer').scope.kind !== 'all') return mcp(context.req.raw, limitedBooksFor(context));
-    return inTurn(() => mcp(context.req.raw, undefined), viewerSignal(context));
+    const isAll = context.get('viewer').scope.kind === 'all';
+    return mcp(context.req.raw, isAll ? undefined : limitedBooksFor(context));
   });
 }
 

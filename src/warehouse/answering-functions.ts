@@ -32,6 +32,9 @@ const placing = new Set(
   duckdb_temporary_files pg_settings pragma_database_list`.split(/\s+/),
 );
 
+/** Functions after FROM that read the table whose name they are given. */
+const tabled = new Set(['histogram', 'histogram_values']);
+
 /** Functions that run the text in their argument. They may run only what can be read before: a literal. */
 const running = new Set(['query', 'query_table']);
 
@@ -65,6 +68,7 @@ export async function expectAnswering(
     for (const call of calls) {
       const name = nameOf(call);
       if (!answering.has(name)) throw await unlisted(connection, fail, name);
+      if (hidesPlaces && tabled.has(name)) expectWithoutPlaces(name, call);
       if (!running.has(name)) continue;
       const texts = textsRunBy(name, call);
       if (name === 'query') waiting.push(...texts);
@@ -96,6 +100,25 @@ function textsRunBy(name: string, call: Tree): readonly string[] {
     throw new UsageError(`${name}() is refused with a computed text: write the text into it as a literal`);
   }
   return literals;
+}
+
+/** Throws UsageError if an argument is computed, or names what names folders. */
+function expectWithoutPlaces(name: string, call: Tree): void {
+  walk(call['children'], (argument) => {
+    if (argument.class !== undefined && !['COLUMN_REF', 'CONSTANT', 'COMPARISON'].includes(argument.class)) {
+      throw new UsageError(
+        `${name}() is refused here with a computed argument: use a subquery with its own "group by"`,
+      );
+    }
+    const words = wordsIn(
+      Object.values(argument)
+        .flat()
+        .filter((value) => typeof value === 'string')
+        .join(' '),
+    );
+    const named = words.find((word) => placing.has(word));
+    if (named !== undefined) throw placingName(named);
+  });
 }
 
 /** The literals of arguments, also in a list; undefined if one is computed. */
@@ -142,7 +165,7 @@ export async function expectAnsweringWords(
 ): Promise<void> {
   const known = await tableFunctions(connection, fail);
   for (const word of wordsIn(text)) {
-    if (hidesPlaces && placing.has(word)) throw placingName(word);
+    if (hidesPlaces && (placing.has(word) || tabled.has(word))) throw placingName(word);
     if (acting.has(word) || running.has(word) || (known.has(word) && !answering.has(word))) {
       throw refusedFunction(word, ' in a PIVOT without a list of values');
     }

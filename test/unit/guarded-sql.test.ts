@@ -125,6 +125,10 @@ const askingForPlaces = [
     "query('from duckdb_databases()')",
     "query_table('duckdb_databases')",
     "query_table(['pg_settings', 'costs'], true)",
+    ...["histogram('duckdb_databases', path)", 'histogram_values(duckdb_databases, path)'],
+    ...["histogram('duckdb_' || 'databases', path)", "histogram(E'\\n\\x64uckdb_databases', path)"],
+    ...["histogram(col_name := path, source := 'duckdb_databases')", `histogram('"main"."duckdb_databases"', path)`],
+    "histogram((select 'duckdb_' || 'databases'), path)",
   ],
   ...["query_table('system.main.pragma_database_list')", 'information_schema.schemata', 'duckdb_profiling_settings()'],
   ...['(select * from duckdb_databases() limit 1)', '(describe pragma_database_list)', '(show databases)'],
@@ -141,6 +145,7 @@ const askingForPlaces = [
       ],
     ),
     ['show databases', 'show all tables', 'describe duckdb_databases', 'summarize pragma_database_list', 'show tables'],
+    [`pivot (select 1 as a, bin from histogram('duckdb_' || 'databases', path)) on a using first(bin)`],
     ['pivot (from pragma_database_list) on name using any_value(file)', 'explain analyze from pragma_database_list'],
     ['select current_query()', 'select current_database()', `select error('x')`, 'explain analyze from costs'],
   );
