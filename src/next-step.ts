@@ -112,7 +112,7 @@ export function isUnprovenStep(next: NextStep | undefined): boolean {
   return next === unprovenStep || next === stillUnprovenStep;
 }
 
-/** The next step if this machine's clock is ahead of the platform's. */
+/** The next step if this machine's clock is more than an hour ahead of the platform's, or behind it. */
 export const clockStep: NextStep = act(
   'correct this machine\'s clock (NTP), or omit --now, then run "costbook ingest" again.',
 );

@@ -34,7 +34,7 @@ export interface StaleFact extends DataFactHead {
   readonly freshnessHours: number;
 }
 
-/** This machine's clock was ahead of the platform's at the last fetch of the account. */
+/** This machine's clock was ahead of the platform's at the last fetch of the account, or behind: then negative. */
 export interface ClockFact extends DataFactHead {
   readonly kind: 'clock';
   readonly aheadSeconds: number;

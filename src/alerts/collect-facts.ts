@@ -476,9 +476,9 @@ function namesIn(json: unknown): readonly string[] | undefined {
   return json === null ? undefined : (JSON.parse(String(json)) as string[]);
 }
 
-/** Both clocks, if ours was more than an hour ahead. */
+/** Both clocks, if ours was more than an hour ahead or behind. */
 function clockOf(read: ClockReading | undefined): DataState['accounts'][number]['clock'] {
-  if (read === undefined || read.aheadSeconds * 1000 <= hourMs) return null;
+  if (read === undefined || Math.abs(read.aheadSeconds) * 1000 <= hourMs) return null;
   const { aheadSeconds, platformAt, localAt } = read;
   return { aheadSeconds, platformAt: formatInstant(platformAt), localAt: formatInstant(localAt) };
 }

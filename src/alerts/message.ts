@@ -368,10 +368,12 @@ function heldWords(fact: AlertFact): Words {
       };
     case 'clock':
       return {
-        title: `This machine's clock is ${describeSpan(fact.aheadSeconds * 1000)} ahead of the platform's`,
+        title: `This machine's clock is ${describeSpan(Math.abs(fact.aheadSeconds) * 1000)} ${fact.aheadSeconds > 0 ? 'ahead of' : 'behind'} the platform's`,
         sentences: [
           `This machine showed ${fact.localAt} when the platform of ${fact.account} showed ${fact.platformAt}.`,
-          "Costbook uses the platform's clock, so the books need no repair.",
+          fact.aheadSeconds > 0
+            ? "Costbook uses the platform's clock, so the books need no repair."
+            : 'Until it is correct, newer hours are not fetched, and budgets are those of a past day.',
         ],
       };
     case 'unproven':

@@ -181,7 +181,7 @@ export interface DataState {
     readonly isConfigured: boolean;
     readonly completeThrough: string | null;
     readonly isTooOld: boolean;
-    /** Null unless this machine's clock was ahead of the platform's. */
+    /** Null unless this machine's clock was ahead of the platform's, or behind it. */
     readonly clock: Pick<ClockFact, 'aheadSeconds' | 'platformAt' | 'localAt'> | null;
     /** Newest first. */
     readonly unproven: readonly UnprovenText[];

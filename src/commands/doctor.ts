@@ -743,10 +743,10 @@ async function books(
     found.push(...countsFound(dir, now, earliest(await completeness(snapshot.connection), configured)));
     for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(snapshot.connection)) {
       // A difference to the platform's present clock is reported already.
-      if (aheadSeconds * 1000 <= clockToleranceMs || wrongNow.has(account)) continue;
+      if (Math.abs(aheadSeconds) * 1000 <= clockToleranceMs || wrongNow.has(account)) continue;
       found.push(
         warn(
-          `this machine's clock was ${describeSpan(aheadSeconds * 1000)} ahead in the last ingest of ${account}: it showed ` +
+          `this machine's clock was ${describeSpan(Math.abs(aheadSeconds) * 1000)} ${aheadSeconds > 0 ? 'ahead' : 'behind'} in the last ingest of ${account}: it showed ` +
             `${formatSecond(localAt)}, the platform's ${formatSecond(platformAt)}`,
           nextWords(clockStep),
         ),

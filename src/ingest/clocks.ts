@@ -65,7 +65,10 @@ export async function correctFalseClaims(
   return true;
 }
 
-/** Warns of a clock that is ahead of the platform's, and records it; also records that it is correct again. */
+/**
+ * Warns of a clock that is ahead of the platform's, and records it; also records that it is correct again. A wrong clock
+ * that falls behind is not correct again. One that was right and is behind is no fault: `--now` may be in the past.
+ */
 export async function reportClock(
   account: string,
   clocks: Clocks | undefined,
@@ -76,20 +79,23 @@ export async function reportClock(
   const { platform, local } = clocks;
   const aheadMs = local - platform;
   const isAhead = aheadMs > clockToleranceMs;
-  const wasAhead = (await warehouse.lastClocks()).some(
-    (last) => last.account === account && last.aheadSeconds * 1000 > clockToleranceMs,
+  const wasWrong = (await warehouse.lastClocks()).some(
+    (last) => last.account === account && Math.abs(last.aheadSeconds) * 1000 > clockToleranceMs,
   );
-  if (!isAhead && !wasAhead) return;
-  if (isAhead) {
+  if (!isAhead && !wasWrong) return;
+  const isBehind = aheadMs < -clockToleranceMs;
+  if (isAhead || isBehind) {
     const advice = effects.advice();
     effects.log.warn(
-      'clock.ahead',
-      "This clock is ahead of the platform's; hours that the platform has not reached are not complete",
+      isAhead ? 'clock.ahead' : 'clock.behind',
+      isAhead
+        ? "This clock is ahead of the platform's; hours that the platform has not reached are not complete"
+        : "This clock is behind the platform's; hours that it has not reached are not fetched",
       {
         account,
         now: formatInstant(local),
         platformNow: formatInstant(platform),
-        ahead: describeSpan(aheadMs),
+        [isAhead ? 'ahead' : 'behind']: describeSpan(Math.abs(aheadMs)),
         ...(advice === undefined ? {} : { next: advice }),
       },
     );

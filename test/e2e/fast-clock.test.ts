@@ -103,6 +103,25 @@ describe.concurrent('a clock that is a month ahead', () => {
     expect(rebuilt.stdout).toContain('identical');
   });
 
+  test('and is then set days too far back is not called right, until it is', async () => {
+    const dir = await newProject();
+    const { platform } = await platformAt('2026-09-10T03:30:00Z');
+    await ingest(dir, platform, { now: '2026-10-10T03:30:00Z' });
+    await alertsOf(dir, '2026-10-10T03:31:00Z');
+    const slow = await ingest(dir, platform, { now: '2026-09-05T03:30:00Z' });
+    expect(slow.stderr).toContain('"behind":"5 days"');
+    const alert = await runCli(['alert', '--dir', dir, '--now', '2026-09-05T03:31:00Z']);
+    expect(alert.stdout).not.toContain('Resolved');
+    const status = await runCli(['status', '--dir', dir, '--now', '2026-09-05T03:32:00Z']);
+    expect(status.stdout).toContain('1 open alert, 0 critical');
+    expect(status.stdout).toContain("This machine's clock is");
+    const right = await ingest(dir, platform, { now: '2026-09-10T03:30:00Z' });
+    expect(right.stderr).not.toContain('behind');
+    expect(await alertsOf(dir, '2026-09-10T03:31:00Z')).toEqual([
+      { alert_key: 'clock/acc_one', severity: 'warning', ending: 'resolved' },
+    ]);
+  });
+
   test('without a Date header marks hours complete, which the next response with a Date header corrects', async () => {
     const dir = await newProject();
     const { platform, at } = await platformAt('2026-09-09T03:30:00Z');
