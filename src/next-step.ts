@@ -98,8 +98,8 @@ const nightsOfWaiting = 3;
 
 /** The next step for windows that have differed for some nights. */
 const stillUnprovenStep: NextStep = act(
-  'these hours have differed on three nights. Send the platform what "costbook sql \'from reconciliation where not proven ' +
-    'order by proven_at desc\'" prints. Until they match, their last proven numbers remain.',
+  'these hours have differed on three nights. Send the platform what "costbook sql \'from reconciliation where not proven\'" ' +
+    'prints. Until they match, their last proven numbers remain.',
 );
 
 /** The next step for windows that differ: to wait, and after three nights to act. Pure. */
