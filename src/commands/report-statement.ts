@@ -5,7 +5,6 @@ import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
   admitReport,
   isPartitioned,
-  lakeManifestName,
   type ParameterValue,
   type Report,
   readManifest,
@@ -83,7 +82,7 @@ function expectPresent(report: Report, asOf: number | undefined): void {
 async function expectLakeOf(connection: Connection, lake: string, dir: string): Promise<void> {
   const folder = lakeFolder({ lake }, dir);
   if (folder === undefined) return;
-  const found = await readManifest(folder, lakeManifestName);
+  const found = await readManifest(folder);
   if (found === undefined)
     throw new UsageError(`engine.lake: ${folder} has no lake: write it with "costbook report lake"`);
   const expected = formatInstant((await lastSeen(connection)) ?? 0);

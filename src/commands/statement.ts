@@ -292,8 +292,7 @@ async function answer(
     await context.write(
       `${parameters['month']}${owner === undefined ? '' : ` ${owner}`}: ${costs}${one.isUnchanged ? ' (unchanged)' : ''}\n`,
     );
-    for (const { latest, path } of filesOf(one))
-      await context.write(`${shortestPath(context.folder, latest ?? path)}\n`);
+    for (const { path } of filesOf(one)) await context.write(`${shortestPath(context.folder, path)}\n`);
   }
   await context.write(`${describeCompleteness(state)}\n`);
 }

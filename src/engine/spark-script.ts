@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { EngineSettings } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
-import { lakeManifestName, readManifest } from '../reports/index.ts';
+import { readManifest } from '../reports/index.ts';
 import { literalText, nameText, typeText } from './spark-text.ts';
 import { type Field, typeOfName } from './sql-type.ts';
 import { type SparkStatement, sparkSettings } from './to-spark.ts';
@@ -66,7 +66,7 @@ interface ColumnText {
 
 /** The columns of a table as the lake's manifest has them. Those in the names of folders are text. */
 async function writtenColumns(folder: string, name: string): Promise<readonly ColumnText[]> {
-  const table = (await readManifest(folder, lakeManifestName))?.manifest.tables?.[name];
+  const table = (await readManifest(folder))?.manifest.tables?.[name];
   if (table === undefined) {
     throw new UsageError(
       `engine.lake: ${folder} has no table ${name}: write the lake again with "costbook report lake"`,

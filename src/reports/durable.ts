@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile, link, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Temporary names of our own. Nobody reads such files, and the next run removes leftovers. */
@@ -42,31 +42,6 @@ export async function replaceFile(path: string, text: string): Promise<void> {
     throw error;
   }
   await syncPath(dirname(path));
-}
-
-/** Atomically makes `path` another name of a file, replacing any file of that name. */
-export async function relink(file: string, path: string): Promise<void> {
-  // rename() between two names of one file does nothing and would leave the temporary name.
-  if (await isSameFile(file, path)) return;
-  const part = partOf(path);
-  try {
-    await rm(part, { force: true });
-    await link(file, part).catch((error: NodeJS.ErrnoException) => {
-      // Some file systems have no hard links.
-      if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(error.code ?? '')) throw error;
-      return copyFile(file, part);
-    });
-    await rename(part, path);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
-}
-
-/** Whether two names refer to the same file; false if either is missing. */
-export async function isSameFile(one: string, other: string): Promise<boolean> {
-  const [a, b] = await Promise.all([statOf(one), statOf(other)]);
-  return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
 }
 
 /** Bytes, inode and device of a file; undefined if it does not exist. */

@@ -2,10 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { latestName } from './export-names.ts';
-import { type Manifest, manifestName, NoManifestError, parseManifest } from './manifest.ts';
-
-/** The manifest of the lake: readers of data ignore names that start with an underscore. */
-const tablesManifestName = '_manifest.json';
+import { earlierManifestName, type Manifest, manifestName, NoManifestError, parseManifest } from './manifest.ts';
 
 /** A file of an export as a copy of it needs it. */
 export interface ContentFile {
@@ -23,7 +20,7 @@ export interface ContentOfExport {
 
 /** The content of a published folder; undefined if it has no manifest. Throws NoManifestError if it is none of ours. */
 export async function contentOfExport(folder: string): Promise<ContentOfExport | undefined> {
-  for (const name of [tablesManifestName, manifestName]) {
+  for (const name of [manifestName, earlierManifestName]) {
     const manifest = await readFile(join(folder, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
       throw error;
@@ -35,15 +32,15 @@ export async function contentOfExport(folder: string): Promise<ContentOfExport |
 
 /** Whether a name is that of a manifest. */
 export function isManifestName(name: string): boolean {
-  return name === manifestName || name === tablesManifestName;
+  return name === manifestName || name === earlierManifestName;
 }
 
 /**
- * The files that a manifest names, each followed by its stable name (`latest.csv`), which has the same content. Throws
- * NoManifestError.
+ * The files that a manifest names; of an earlier version each followed by its stable name (`latest.csv`), which has the same
+ * content. Throws NoManifestError.
  */
 export function filesOfManifest(name: string, text: string): readonly ContentFile[] {
-  if (name !== manifestName) return plainFiles(text);
+  if (name !== earlierManifestName) return plainFiles(text);
   const manifest: Manifest = parseManifest(text);
   return manifest.files.flatMap((file) => {
     const { bytes, sha256 } = file;

@@ -94,15 +94,17 @@ export const excelKind = 'excel';
 
 type NamedExport = Pick<Manifest, 'report' | 'parameters'>;
 
-/** The name of a data file: `focus-1a2b3c4d.csv`, with the start of its SHA-256. */
-export function dataName(stem: string, sha256: string, extension: string): string {
-  return `${stem}-${sha256.slice(0, 8)}.${extension}`;
+/** The name of a data file: `latest.csv`, `latest-metadata.json`. It stays the same, so a folder has each row once. */
+export function dataName(named: NamedExport, stem: string, extension: string): string {
+  const name = latestName(named, `${stem}-00000000.${extension}`);
+  if (name === undefined) throw new Error(`${stem} is no file of ${named.report}`);
+  return name;
 }
 
 const hashedName = /^(.+)-[0-9a-f]{8}\.(csv|parquet|arrow|json|xlsx|html)$/;
 
 /**
- * The stable name of a data file, for people: `latest.csv`, `latest-metadata.json`. The CSV for people has a name that
+ * The stable name of a data file that an earlier version named by its hash: `latest.csv`, `latest-metadata.json`. The CSV for people has a name that
  * makes sense in a mail: `chargeback-2026-10.csv`. Undefined if the name is none of the report's exports.
  */
 export function latestName({ report, parameters }: NamedExport, name: string): string | undefined {

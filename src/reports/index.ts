@@ -38,7 +38,7 @@ export { signsOf } from './formats/spreadsheet.ts';
 export { aboutSheet, type CellColumn, cellColumn, widthOf, writeWorkbook } from './formats/xlsx.ts';
 export { inCurrency, isConvertible } from './in-currency.ts';
 export { described, listOf } from './list.ts';
-export { lakeManifestName, type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
+export { type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
 export {
   displayParameters,
   type GivenParameter,

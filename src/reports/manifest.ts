@@ -3,7 +3,7 @@ import { constants, createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { messageOf } from '../errors.ts';
+import { messageOf, UsageError } from '../errors.ts';
 import type { JsonValue } from '../warehouse/index.ts';
 import type { BilledBesides } from './billed-besides.ts';
 import type { CurrencyOfAnswer } from './currency-words.ts';
@@ -92,13 +92,16 @@ export interface Manifest {
   readonly previous: { readonly sha256: string; readonly files: Readonly<Record<string, string>> } | null;
 }
 
-/** The file name of a manifest. Renaming it into place commits an export. */
-export const manifestName = 'manifest.json';
+/**
+ * The file name of a manifest. Renaming it into place commits an export. Engines that read whole folders ignore names that
+ * start with an underscore.
+ */
+export const manifestName = '_manifest.json';
 
-/** The file name of the lake's manifest: engines that read whole folders ignore names that start with an underscore. */
-export const lakeManifestName = '_manifest.json';
+/** The file name that earlier versions gave to manifests. */
+export const earlierManifestName = 'manifest.json';
 
-/** The lake's next manifest. While it exists, a partition's file may belong to either manifest. */
+/** The next manifest. While it exists, a file may belong to either manifest. */
 export const nextManifestName = '.manifest.next.json';
 
 /** A manifest read from a folder. */
@@ -112,15 +115,30 @@ export class NoManifestError extends Error {
   override readonly name = 'NoManifestError';
 }
 
-/**
- * The manifest of a folder, of an export or of the lake unless `name` says which; undefined if there is none. Throws
- * NoManifestError if it is not one of ours.
- */
+/** The manifest of a folder, also of an earlier version; undefined if there is none. Throws NoManifestError if it is not ours. */
 export async function readManifest(folder: string, name?: string): Promise<StoredManifest | undefined> {
-  if (name === undefined) return (await readManifest(folder, lakeManifestName)) ?? readManifest(folder, manifestName);
+  if (name === undefined)
+    return (await readManifest(folder, manifestName)) ?? readManifest(folder, earlierManifestName);
   const bytes = await readRegularFile(join(folder, name));
   if (bytes === undefined) return undefined;
   return { manifest: parseManifest(bytes.toString('utf8')), sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+/** As `readManifest`. Throws UsageError if a file of that name is not ours, so that it is not overwritten. */
+export async function ownManifest(folder: string): Promise<StoredManifest | undefined> {
+  for (const name of [manifestName, earlierManifestName]) {
+    try {
+      const found = await readManifest(folder, name);
+      if (found !== undefined) return found;
+    } catch (error) {
+      if (!(error instanceof NoManifestError)) throw error;
+      throw new UsageError(
+        `${join(folder, name)} is not a manifest of an export (${error.message}): move it away, or name another folder with --out`,
+        { cause: error },
+      );
+    }
+  }
+  return undefined;
 }
 
 /** Far larger than the manifest of a lake of many years. */

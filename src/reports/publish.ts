@@ -1,18 +1,16 @@
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UnprovenError, UsageError } from '../errors.ts';
+import { UnprovenError } from '../errors.ts';
 import { type Connection, holdFolder } from '../warehouse/index.ts';
-import { isPart, isSameFile, namesIn, partOf, relink, replaceFile, statOf, syncPath } from './durable.ts';
+import { isPart, namesIn, partOf, statOf, syncPath } from './durable.ts';
 import { dataName, type ExportPlace, isDataName, latestName } from './export-names.ts';
 import { recordManifest } from './exports-journal.ts';
 import { type CostColumn, figuresOfFile } from './figures.ts';
+import { type ExportFolder, folderPlace, recover, swap } from './folder-place.ts';
 import {
   type Manifest,
   type ManifestFile,
-  manifestName,
   manifestText,
-  NoManifestError,
-  readManifest,
   type StoredManifest,
   sha256OfFile,
   sha256OfText,
@@ -54,11 +52,11 @@ export interface Published {
   readonly isUnchanged: boolean;
 }
 
-/** The files of an export with their paths and stable names. */
-export function filesOf({ folder, manifest }: Published): (ManifestFile & { path: string; latest: string | null })[] {
+/** The files of an export with their paths. */
+export function filesOf({ folder, manifest }: Published): (ManifestFile & { path: string; latest: string })[] {
   return manifest.files.map((file) => {
-    const stable = latestName(manifest, file.name);
-    return { ...file, path: join(folder, file.name), latest: stable === undefined ? null : join(folder, stable) };
+    const path = join(folder, file.name);
+    return { ...file, path, latest: path };
   });
 }
 
@@ -66,10 +64,10 @@ export function filesOf({ folder, manifest }: Published): (ManifestFile & { path
 export const patienceMs = 60_000;
 
 /**
- * Writes an export's files and commits them by renaming their manifest into place. Readers of the manifest always find
- * either all old or all new files, even if this process dies. Before the commit, each file is read back, counted and summed.
- * After it, files of the old manifest are removed and the stable names (`latest.csv`) point to the new files. If nothing
- * changed, nothing is written. Throws LockedError if another process keeps writing to the folder, UnprovenError if a file
+ * Writes an export's files and commits them as a set, as the lake: while the next manifest is there, each file is whole, old or
+ * new, and if this process dies, the next run completes the set or drops it. A folder has each row once in each format, under a
+ * name that stays (`latest.csv`). Before the commit, each file is read back, counted and summed. If nothing changed, nothing is
+ * written. Throws LockedError if another process keeps writing to the folder, UnprovenError if a file
  * differs from the books' answer, and UsageError if the folder has a manifest that is not ours.
  */
 export async function publishFiles(
@@ -92,34 +90,34 @@ export async function publishFiles(
   const { folder } = place;
   await mkdir(folder, { recursive: true });
   const lock = await holdFolder(place.reportFolder, { patienceMs, signal });
+  const own = folderPlace(folder);
+  const written: Written[] = [];
   try {
-    const current = await ownManifest(folder);
+    const { current } = await recover(own, []);
     await removeLeftovers(folder, facts.report, current?.manifest);
-    if (current !== undefined) await linkLatest(folder, current.manifest); // a run may have died just before
     const had = new Set(current?.manifest.files.map(({ format }) => format));
-    const written: Written[] = [];
-    try {
-      for (const file of files) {
-        if (!file.isAsked && !had.has(file.format)) continue;
-        signal.throwIfAborted();
-        onProgress?.(`${facts.report} as ${file.format}`);
-        const before = current?.manifest.files.find(({ format }) => format === file.format);
-        const { totals, language } = (file.isAsked ? file : before) ?? {};
-        const form = { ...(totals ? { totals } : {}), ...(language === undefined ? {} : { language }) };
-        written.push(await writePart(folder, facts, file, form, reading, column));
-      }
-      return await commit(place, facts, written, current);
-    } finally {
-      for (const { part } of written) await rm(part, { force: true });
+    for (const file of files) {
+      if (!file.isAsked && !had.has(file.format)) continue;
+      signal.throwIfAborted();
+      onProgress?.(`${facts.report} as ${file.format}`);
+      const before = current?.manifest.files.find(({ format }) => format === file.format);
+      const { totals, language } = (file.isAsked ? file : before) ?? {};
+      const form = { ...(totals ? { totals } : {}), ...(language === undefined ? {} : { language }) };
+      written.push(await writePart(folder, facts, file, form, reading, column));
     }
+    return await commit(place, own, facts, written, current);
   } finally {
+    // Once the next manifest exists, the next run can continue from these files.
+    if ((await own.readNext().catch(() => undefined)) === undefined) {
+      for (const { draft } of written) await own.dropDraft(draft);
+    }
     lock.release();
   }
 }
 
 /** A file under its temporary name. */
 interface Written {
-  readonly part: string;
+  readonly draft: string;
   readonly entry: ManifestFile;
 }
 
@@ -146,7 +144,7 @@ async function writePart(
       );
     }
     const entry: ManifestFile = {
-      name: dataName(stem, sha256, extension),
+      name: dataName(facts, stem, extension),
       format,
       bytes: size,
       sha256,
@@ -156,7 +154,7 @@ async function writePart(
       ...(file.raw ? { raw: true } : {}),
       ...form,
     };
-    return { part, entry };
+    return { draft: part, entry };
   } catch (error) {
     await rm(part, { force: true });
     throw error;
@@ -165,6 +163,7 @@ async function writePart(
 
 async function commit(
   { folder, project }: ExportPlace,
+  own: ExportFolder,
   facts: ExportFacts,
   written: readonly Written[],
   current: StoredManifest | undefined,
@@ -173,54 +172,31 @@ async function commit(
   function manifestAfter(previous: Manifest['previous']): Manifest {
     return { manifest: 1, ...facts, files: entries, previous };
   }
+  const record = async (sha256: string) => {
+    if (project !== undefined) await recordManifest(project, { folder, sha256, asOf: facts.asOf });
+  };
+  // An intact file is left alone; a damaged one is replaced.
+  const staged: Written[] = [];
+  for (const one of written) if (!(await own.has(one.entry, { isExact: true }))) staged.push(one);
   const same = manifestAfter(current?.manifest.previous ?? null);
-  const isUnchanged = current !== undefined && sha256OfText(manifestText(same)) === current.sha256;
-  const manifest = isUnchanged
-    ? same
-    : manifestAfter(current === undefined ? null : { sha256: current.sha256, files: hashesOf(current.manifest) });
-  const made: string[] = [];
-  try {
-    for (const { part, entry } of written) {
-      const path = join(folder, entry.name);
-      // An intact file is left alone; a damaged one is replaced.
-      if ((await statOf(path))?.size === entry.bytes && (await sha256OfFile(path)) === entry.sha256) continue;
-      await rename(part, path);
-      made.push(entry.name);
-    }
-    if (made.length > 0) await syncPath(folder);
-    const text = manifestText(manifest);
-    if (project !== undefined) {
-      await recordManifest(project, { folder, sha256: sha256OfText(text), asOf: facts.asOf });
-    }
-    if (!isUnchanged) await replaceFile(join(folder, manifestName), text);
-  } catch (error) {
-    // Frees space on a full disk, unless the manifest already names the files.
-    const named = (await readManifest(folder, manifestName).catch(() => undefined))?.manifest.files ?? [];
-    for (const name of made) {
-      if (!named.some((file) => file.name === name)) await rm(join(folder, name), { force: true });
-    }
-    throw error;
+  if (current !== undefined && sha256OfText(manifestText(same)) === current.sha256) {
+    await record(current.sha256);
+    for (const { draft, entry } of staged) await own.put(entry.name, draft);
+    if (staged.length > 0) await syncPath(folder);
+    return { folder, manifest: same, isUnchanged: true };
   }
-  if (!isUnchanged && current !== undefined) await removeSuperseded(folder, current.manifest, manifest);
-  await linkLatest(folder, manifest);
-  return { folder, manifest, isUnchanged };
+  const manifest = manifestAfter(
+    current === undefined ? null : { sha256: current.sha256, files: hashesOf(current.manifest) },
+  );
+  await record(sha256OfText(manifestText(manifest)));
+  await own.announce(manifestText(manifest));
+  await swap(own, staged);
+  if (current !== undefined) await removeSuperseded(folder, current.manifest, manifest);
+  return { folder, manifest, isUnchanged: false };
 }
 
 function hashesOf({ files }: Manifest): Record<string, string> {
   return Object.fromEntries(files.map(({ name, sha256 }) => [name, sha256]));
-}
-
-/** The folder's manifest. Throws UsageError if a file of that name is not ours, so that it is not overwritten. */
-export async function ownManifest(folder: string, name = manifestName): Promise<StoredManifest | undefined> {
-  try {
-    return await readManifest(folder, name);
-  } catch (error) {
-    if (!(error instanceof NoManifestError)) throw error;
-    throw new UsageError(
-      `${join(folder, name)} is not a manifest of an export (${error.message}): move it away, or name another folder with --out`,
-      { cause: error },
-    );
-  }
 }
 
 /** Removes leftovers of a killed run: files with our names that no manifest lists. */
@@ -231,25 +207,12 @@ async function removeLeftovers(folder: string, report: string, manifest: Manifes
   }
 }
 
+/** Removes files that only the manifest before names: of a format that is gone, or as an earlier version named them. */
 async function removeSuperseded(folder: string, before: Manifest, after: Manifest): Promise<void> {
   const kept = new Set(after.files.map(({ name }) => name));
-  const latest = new Set(after.files.map(({ name }) => latestName(after, name)));
   for (const { name } of before.files) {
-    if (kept.has(name)) continue;
-    const stable = latestName(before, name);
-    // Belongs to a format that the export no longer has.
-    if (stable !== undefined && !latest.has(stable) && (await isSameFile(join(folder, name), join(folder, stable)))) {
-      await rm(join(folder, stable), { force: true });
+    for (const one of [name, latestName(before, name)]) {
+      if (one !== undefined && !kept.has(one)) await rm(join(folder, one), { force: true });
     }
-    await rm(join(folder, name), { force: true });
   }
-}
-
-async function linkLatest(folder: string, manifest: Manifest): Promise<void> {
-  for (const { name } of manifest.files) {
-    const stable = latestName(manifest, name);
-    if (stable === undefined || (await statOf(join(folder, name))) === undefined) continue;
-    await relink(join(folder, name), join(folder, stable));
-  }
-  await syncPath(folder);
 }

@@ -19,7 +19,7 @@ import type { Evaluated } from './evaluated.ts';
 import type { ChangedColumn } from './formats/excel.ts';
 import type { Question } from './formats/format.ts';
 import { jsonRows } from './formats/json.ts';
-import { lakeManifestName, manifestName } from './manifest.ts';
+import { manifestName } from './manifest.ts';
 import { displayParameters, type ParameterValue } from './parameters.ts';
 import { filesOf } from './publish.ts';
 import type { PublishedReport } from './publish-report.ts';
@@ -63,7 +63,7 @@ function headOf({ report, values, state, evaluated, besides, currency, columns, 
     ...(besides === undefined ? {} : { billedBesides: besides }),
     ...(currency === undefined ? {} : { currency }),
     columns,
-    manifest: join(published.folder, manifest.tables === undefined ? manifestName : lakeManifestName),
+    manifest: join(published.folder, manifestName),
     unchanged,
     files: filesOf(published),
     ...(published.changed?.length ? { changedBySpreadsheets: published.changed } : {}),
@@ -123,8 +123,8 @@ export async function writeTable(context: Output, question: Question, answer: An
     return;
   }
   async function writeFiles(): Promise<void> {
-    for (const { latest, path } of filesOf(published))
-      await context.write(`${shortestPath(context.folder, latest ?? path)}${unchanged}\n`);
+    for (const { path } of filesOf(published))
+      await context.write(`${shortestPath(context.folder, path)}${unchanged}\n`);
   }
   if (context.isStep) {
     const cost = manifest.cost == null ? '' : `, ${manifest.cost} USD`;

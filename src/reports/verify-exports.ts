@@ -7,7 +7,7 @@ import { isPart, namesIn } from './durable.ts';
 import { isDataName, latestName } from './export-names.ts';
 import { type CostColumn, costColumnOf, figuresOfFile } from './figures.ts';
 import {
-  lakeManifestName,
+  earlierManifestName,
   type Manifest,
   type ManifestFile,
   manifestName,
@@ -65,7 +65,7 @@ export type AskBooks = (stored: StoredManifest, intact: readonly ManifestFile[])
 export async function findExports(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const folders = entries
-    .filter(({ name }) => [manifestName, lakeManifestName, nextManifestName].includes(name))
+    .filter(({ name }) => [manifestName, earlierManifestName, nextManifestName].includes(name))
     .map(({ parentPath }) => parentPath);
   return [...new Set(folders)].sort();
 }
@@ -154,7 +154,7 @@ async function verifyOnce(
     const rows = own.reduce((sum, file) => sum + (file.rows ?? 0), 0);
     if (rows !== table.rows) {
       const [found, expected] = [`${table.rows} in all`, `${rows}, the sum of its files`];
-      differences.push({ file: join(below, lakeManifestName), what: `rows of ${name}`, found, expected });
+      differences.push({ file: join(below, manifestName), what: `rows of ${name}`, found, expected });
     }
   }
   const { strangers, stale } = await lookAround(folder, manifest, swapping);
@@ -162,8 +162,7 @@ async function verifyOnce(
   notes.push(...strangers);
 
   const books = await askBooks(stored, intact);
-  const named = manifest.tables === undefined ? manifestName : lakeManifestName;
-  differences.push(...books.facts.map((fact) => ({ file: join(below, named), ...fact })));
+  differences.push(...books.facts.map((fact) => ({ file: join(below, manifestName), ...fact })));
   return {
     folder: below,
     report: manifest.report,

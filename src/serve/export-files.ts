@@ -71,7 +71,12 @@ export async function openExportFile(dir: string, folder: string, file: string):
     await handle.close();
     return undefined;
   }
-  return { handle, bytes: opened.size, name: safeName(basename(path)), type: types[extname(path)] ?? plainBytes };
+  return {
+    handle,
+    bytes: opened.size,
+    name: safeName(nameToSave(stored, basename(path))),
+    type: types[extname(path)] ?? plainBytes,
+  };
 }
 
 /** Whether no part of a path is a link. */
@@ -88,6 +93,13 @@ const types: Readonly<Record<string, string>> = {
   '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   '.html': 'text/html; charset=utf-8',
 };
+
+/** The name to save a file under: of all reports and months, `latest.csv` would be one. */
+function nameToSave(stored: { readonly manifest: Manifest } | undefined, name: string): string {
+  const { report = '', parameters = {} } = stored?.manifest ?? {};
+  const month = parameters['month'];
+  return name.replace(/^latest(?=[.-])/, [report, ...(typeof month === 'string' ? [month] : [])].join('-'));
+}
 
 /** A name that a header can hold as it is. */
 function safeName(name: string): string {

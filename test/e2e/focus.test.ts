@@ -89,7 +89,7 @@ describe.concurrent('costbook report focus', () => {
     );
     expect(costs).toHaveLength(5);
     for (const column of costs) expect(column).toEqual({ ColumnName: column.ColumnName, DataType: 'DECIMAL' });
-    const { files } = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'));
+    const { files } = JSON.parse(await readFile(join(folder, '_manifest.json'), 'utf8'));
     expect(files.map(({ format, inexact }: Record<string, unknown>) => [format, inexact])).toEqual([
       ['csv', undefined],
       ['parquet', true],

@@ -60,13 +60,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const { exitCode, stdout, stderr } = await report(dir, 'cost_by_workspace');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     const folder = join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-09');
-    expect((await readdir(folder)).map((name) => name.replace(/-[0-9a-f]{8}\./, '-HASH.')).sort()).toEqual([
-      'cost_by_workspace-HASH.csv',
-      'cost_by_workspace-HASH.parquet',
-      'latest.csv',
-      'latest.parquet',
-      'manifest.json',
-    ]);
+    expect((await readdir(folder)).sort()).toEqual(['_manifest.json', 'latest.csv', 'latest.parquet']);
     expect(await readFile(join(folder, 'latest.csv'), 'utf8')).toBe(goldenCsv);
     expect(stdout).toContain('(3 rows) complete through 2026-10-03T10:00:00Z, settled through 2026-09-30T10:00:00Z');
   });
@@ -143,8 +137,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const { stdout } = await report(dir, 'cost_by_workspace', '--format', 'csv', '--json');
     const said = JSON.parse(stdout) as { files: { path: string; bytes: number; sha256: string }[] };
     const folder = join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-09');
-    const [name = ''] = (await readdir(folder)).filter((one) => one.startsWith('cost_by_workspace-'));
-    const path = join(folder, name);
+    const path = join(folder, 'latest.csv');
     expect(said).toMatchObject({
       report: 'cost_by_workspace',
       parameters: { month: '2026-09' },
@@ -328,7 +321,7 @@ describe.concurrent('a report of the project', () => {
     const dir = await projectWith('windows.sql', text);
     const { exitCode, stderr } = await report(dir, 'windows');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    const manifest = JSON.parse(await readFile(join(dir, 'exports', 'windows', 'manifest.json'), 'utf8'));
+    const manifest = JSON.parse(await readFile(join(dir, 'exports', 'windows', '_manifest.json'), 'utf8'));
     expect(manifest).toMatchObject({ costColumn: 'Spent', cost: '2.50', rows: 1 });
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
     await writeFile(join(dir, 'sql', 'reports', 'windows.sql'), text.replace('2.50', 'nosuch'));

@@ -361,7 +361,7 @@ describe('the files of a report', () => {
   };
   const address = (folder: string, file: string) => `/exports?${new URLSearchParams({ folder, file })}`;
   const manifestOf = async (folder: string) => {
-    const text = await readFile(join(dir, 'exports', folder, 'manifest.json'), 'utf8');
+    const text = await readFile(join(dir, 'exports', folder, '_manifest.json'), 'utf8');
     return JSON.parse(text) as { files: { name: string; sha256: string; bytes: number }[] };
   };
 
@@ -375,7 +375,7 @@ describe('the files of a report', () => {
     for (const { sha256 } of files) expect(text).toContain(`title="${sha256}"`);
     const answer = await fetch(`${served.url}${address('own', files[0]?.name ?? '')}`);
     expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${files[0]?.name}"`);
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="own.csv"`);
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     const bytes = Buffer.from(await answer.arrayBuffer());
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(files[0]?.sha256);
@@ -398,17 +398,20 @@ describe('the files of a report', () => {
     await symlink(join(dir, 'costbook.yaml'), join(exports, 'evil', 'link.csv')).catch(() => undefined);
     await symlink(join(exports, 'own'), join(exports, 'linked')).catch(() => undefined);
     await writeFile(join(dir, 'secret.csv'), 'secret');
-    const stored = JSON.parse(await readFile(join(exports, 'own', 'manifest.json'), 'utf8')) as Record<string, unknown>;
+    const stored = JSON.parse(await readFile(join(exports, 'own', '_manifest.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >;
     const evil = ['../../secret.csv', 'link.csv', '/etc/passwd', '.', 'folder'].map((file) => ({
       ...{ name: file, format: 'csv', bytes: 6, sha256: 'x', rows: 0, cost: null },
     }));
     await mkdir(join(exports, 'evil', 'folder'), { recursive: true });
-    await writeFile(join(exports, 'evil', 'manifest.json'), JSON.stringify({ ...stored, files: evil }));
+    await writeFile(join(exports, 'evil', '_manifest.json'), JSON.stringify({ ...stored, files: evil }));
     for (const [folder, file] of [
       ...evil.map((each) => ['evil', each.name] as const),
       ['evil', 'secret.txt'],
       ['own', 'other.csv'],
-      ['own', 'manifest.json'],
+      ['own', '_manifest.json'],
       ['linked', name],
       ['../exports/own', name],
       ['own/', name],

@@ -57,7 +57,7 @@ async function hashesIn(store: ObjectStore): Promise<Map<string, string>> {
 
 /** The hashes that the manifests of a local project name, by key. */
 async function hashesOf(dir: string, folder: string): Promise<Map<string, string>> {
-  for (const name of ['_manifest.json', 'manifest.json']) {
+  for (const name of ['_manifest.json', '_manifest.json']) {
     const text = await readFile(join(dir, 'exports', folder, name), 'utf8').catch(() => undefined);
     if (text === undefined) continue;
     return new Map(filesOfManifest(name, text).map((file) => [`${folder}/${file.name}`, file.sha256]));
@@ -121,7 +121,7 @@ describe.skipIf(program === undefined)('a store', () => {
     const line = ['report', 'cost_by_workspace', '--month', '2026-09', '--format', 'csv', '--dir', dir];
     const first = await runCli([...line, '--out', 's3://books/named'], environment('configured'));
     expect(first).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(first.stdout).toContain('s3://books/named/cost_by_workspace/BILLING_PERIOD=2026-09: 2 files sent');
+    expect(first.stdout).toContain('s3://books/named/cost_by_workspace/BILLING_PERIOD=2026-09: 1 file sent');
     const again = await runCli([...line, '--out', 's3://books/named'], environment('configured'));
     expect(again.stdout).toContain('s3://books/named/cost_by_workspace/BILLING_PERIOD=2026-09 (unchanged)');
     const verified = await runCli(['verify', 's3://books/named', '--dir', dir], environment('named'));

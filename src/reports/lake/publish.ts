@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { type Connection, holdFolder, noRowsOf, readSql, type SqlParameters } from '../../warehouse/index.ts';
 import { type ExportPlace, segment } from '../export-names.ts';
 import { recordManifest } from '../exports-journal.ts';
+import { type ExportFolder, folderPlace, recover, swap } from '../folder-place.ts';
 import {
   type Manifest,
   type ManifestFile,
@@ -13,7 +14,6 @@ import {
 import { type ExportFacts, type Published, patienceMs } from '../publish.ts';
 import { type Bases, boundsOf, isContinued, keyOf, type Partition, readBases, spanOf } from './basis.ts';
 import { type BooksFigures, costsAddedUp, readFigures } from './figures.ts';
-import { folderPlace, type LakePlace } from './place.ts';
 import { formOf, type LakeForm, type LakeTable, readLakeTables } from './tables.ts';
 import { type Staged, stage } from './write.ts';
 
@@ -54,7 +54,10 @@ export async function publishLake(place: ExportPlace, facts: LakeFacts, options:
   const staged: Staged[] = [];
   const tables = await readLakeTables();
   try {
-    const { current, isTrusted } = await recover(lake, tables);
+    const { current, isTrusted } = await recover(
+      lake,
+      tables.map(({ name }) => name),
+    );
     const plan = await planOf(lake, tables, { current: current?.manifest, isTrusted }, options);
     const unchanged = await writeAll(lake, plan, staged, options);
     return await commit(lake, place, await manifestOf(facts, plan, unchanged, options), staged, current);
@@ -98,7 +101,7 @@ function nameOf({ name }: LakeTable, partition?: Partition): string {
 
 /** Decides which files to write. */
 async function planOf(
-  lake: LakePlace,
+  lake: ExportFolder,
   tables: readonly LakeTable[],
   { current, isTrusted }: { current: Manifest | undefined; isTrusted: boolean },
   { connection, names, isOfNow }: LakeOptions,
@@ -172,7 +175,7 @@ function parametersOf(
 
 /** Writes the drafts of all tasks. Returns all files of the lake. */
 async function writeAll(
-  lake: LakePlace,
+  lake: ExportFolder,
   { forms, unchanged, tasks }: Plan,
   staged: Staged[],
   { connection, names, signal, onProgress }: LakeOptions,
@@ -237,7 +240,7 @@ async function manifestOf(
 }
 
 async function commit(
-  lake: LakePlace,
+  lake: ExportFolder,
   { folder, project }: ExportPlace,
   facts: Omit<Manifest, 'previous'>,
   staged: readonly Staged[],
@@ -260,43 +263,4 @@ async function commit(
   await lake.announce(manifestText(manifest));
   await swap(lake, staged);
   return { folder, manifest, isUnchanged: false };
-}
-
-/** The point of no return: makes the drafts visible, then the next manifest. */
-async function swap(lake: LakePlace, staged: readonly Pick<Staged, 'draft' | 'entry'>[]): Promise<void> {
-  for (const { draft, entry } of staged) await lake.put(entry.name, draft);
-  await lake.conclude(staged.map(({ entry }) => entry.name));
-}
-
-/**
- * Completes the publication of a killed run, if every file of the next manifest exists under its own name or as a draft.
- * Otherwise somebody removed files, so the next manifest cannot be trusted. Removes all leftovers.
- */
-async function recover(
-  lake: LakePlace,
-  tables: readonly LakeTable[],
-): Promise<{ current: StoredManifest | undefined; isTrusted: boolean }> {
-  const current = await lake.readManifest();
-  const next = await lake.readNext();
-  let result = { current, isTrusted: true };
-  if (next !== undefined) {
-    const before = new Map(current?.manifest.files.map((file) => [file.name, file]));
-    const drafts: { draft: string; entry: ManifestFile }[] = [];
-    let isWhole = true;
-    for (const entry of next.manifest.files) {
-      if (before.get(entry.name)?.sha256 === entry.sha256 || (await lake.has(entry, { isExact: true }))) continue;
-      const draft = await lake.findDraft(entry);
-      if (draft === undefined) isWhole = false;
-      else drafts.push({ draft, entry });
-    }
-    if (isWhole) {
-      await swap(lake, drafts);
-      result = { current: next, isTrusted: true };
-    } else {
-      await lake.withdraw();
-      result = { current, isTrusted: false };
-    }
-  }
-  await lake.sweep(tables.map(({ name }) => name));
-  return result;
 }

@@ -1,9 +1,9 @@
 import { UnprovenError } from '../../errors.ts';
 import { type Connection, copyOfLake, type SqlParameters } from '../../warehouse/index.ts';
 import { type Figures, figuresOfFile, figuresOfQuery } from '../figures.ts';
+import type { ExportFolder } from '../folder-place.ts';
 import type { ManifestFile } from '../manifest.ts';
 import type { ExpectedFigures } from './figures.ts';
-import type { LakePlace } from './place.ts';
 import type { LakeForm, LakeTable } from './tables.ts';
 
 /** A file that readers do not see yet. */
@@ -25,7 +25,7 @@ export interface FileOfTable {
 }
 
 /** Writes a file, reads it back and compares it with the books. Throws UnprovenError if they differ. */
-export async function stage(lake: LakePlace, connection: Connection, file: FileOfTable): Promise<Staged> {
+export async function stage(lake: ExportFolder, connection: Connection, file: FileOfTable): Promise<Staged> {
   const { form, name } = file;
   const draft = await lake.draftOf(name);
   try {

@@ -1,26 +1,26 @@
 import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isPart, namesIn, partOf, replaceFile, statOf, syncPath } from '../durable.ts';
+import { isPart, namesIn, partOf, replaceFile, statOf, syncPath } from './durable.ts';
 import {
-  lakeManifestName,
+  earlierManifestName,
   type ManifestFile,
   manifestName,
   nextManifestName,
+  ownManifest,
   readManifest,
   type StoredManifest,
   sha256OfFile,
-} from '../manifest.ts';
-import { ownManifest } from '../publish.ts';
+} from './manifest.ts';
 
-/** A file of the lake: its path below the lake with `/`, its size and hash. */
+/** A file of an export: its path below the folder with `/`, its size and hash. */
 export type PlacedFile = Pick<ManifestFile, 'name' | 'bytes' | 'sha256'>;
 
 /**
- * Where the files of a lake are put. A file is first a draft, which no reader takes for data. `announce` stores the next
+ * Where the files of an export are put. A file is first a draft, which no reader takes for data. `announce` stores the next
  * manifest, `put` makes drafts visible one by one, each whole, and `conclude` makes the next manifest the current one. Once
  * the next manifest is stored, the drafts that it names survive this process.
  */
-export interface LakePlace {
+export interface ExportFolder {
   readManifest(): Promise<StoredManifest | undefined>;
   readNext(): Promise<StoredManifest | undefined>;
   /** The local path to write a draft to. */
@@ -40,12 +40,12 @@ export interface LakePlace {
   sweep(folders: readonly string[]): Promise<void>;
 }
 
-/** A lake in a folder of this machine. Drafts are hidden files beside the files that they become by a rename. */
-export function folderPlace(folder: string): LakePlace {
-  const current = join(folder, lakeManifestName);
+/** An export in a folder of this machine. Drafts are hidden files beside the files that they become by a rename. */
+export function folderPlace(folder: string): ExportFolder {
+  const current = join(folder, manifestName);
   const next = join(folder, nextManifestName);
   return {
-    readManifest: () => ownManifest(folder, lakeManifestName),
+    readManifest: () => ownManifest(folder),
     readNext: () => readManifest(folder, nextManifestName),
     async draftOf(name) {
       const draft = partOf(join(folder, name));
@@ -72,8 +72,7 @@ export function folderPlace(folder: string): LakePlace {
       for (const below of new Set(names.map((name) => dirname(join(folder, name))))) await syncPath(below);
       await rename(next, current);
       await syncPath(folder);
-      // Earlier versions wrote costs alone, with a manifest of another name.
-      await rm(join(folder, manifestName), { force: true });
+      await rm(join(folder, earlierManifestName), { force: true });
     },
     withdraw: () => rm(next, { force: true }),
     async sweep(folders) {
@@ -99,4 +98,46 @@ async function sweepBelow(folder: string): Promise<void> {
   }
   // It fails if there is a file.
   await rmdir(folder).catch(() => {});
+}
+
+/** The point of no return: makes the drafts visible, then the next manifest. */
+export async function swap(
+  lake: ExportFolder,
+  staged: readonly { readonly draft: string; readonly entry: PlacedFile }[],
+): Promise<void> {
+  for (const { draft, entry } of staged) await lake.put(entry.name, draft);
+  await lake.conclude(staged.map(({ entry }) => entry.name));
+}
+
+/**
+ * Completes the publication of a killed run, if every file of the next manifest exists under its own name or as a draft.
+ * Otherwise somebody removed files, so the next manifest cannot be trusted. Removes all leftovers.
+ */
+export async function recover(
+  lake: ExportFolder,
+  folders: readonly string[],
+): Promise<{ current: StoredManifest | undefined; isTrusted: boolean }> {
+  const current = await lake.readManifest();
+  const next = await lake.readNext();
+  let result = { current, isTrusted: true };
+  if (next !== undefined) {
+    const before = new Map(current?.manifest.files.map((file) => [file.name, file]));
+    const drafts: { draft: string; entry: ManifestFile }[] = [];
+    let isWhole = true;
+    for (const entry of next.manifest.files) {
+      if (before.get(entry.name)?.sha256 === entry.sha256 || (await lake.has(entry, { isExact: true }))) continue;
+      const draft = await lake.findDraft(entry);
+      if (draft === undefined) isWhole = false;
+      else drafts.push({ draft, entry });
+    }
+    if (isWhole) {
+      await swap(lake, drafts);
+      result = { current: next, isTrusted: true };
+    } else {
+      await lake.withdraw();
+      result = { current, isTrusted: false };
+    }
+  }
+  await lake.sweep(folders);
+  return result;
 }
