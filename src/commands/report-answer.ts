@@ -10,6 +10,7 @@ import {
   blamingReport,
   type CompletenessState,
   checkReport,
+  closeBeside,
   completenessOf,
   costColumnOf,
   described,
@@ -59,7 +60,6 @@ import {
   writeJson,
   writeTable,
 } from '../reports/index.ts';
-import { formatInstant } from '../time.ts';
 import { type Connection, completeness, openBooks, readSql, type SqlColumn, snapshotFile } from '../warehouse/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import { warnOfFutureDates } from './books-clock.ts';
@@ -175,8 +175,7 @@ export async function openQuestion(
       // Without --as-of, the instant is that of a close.
       state = { ...state, closedAt: state.asOf };
     } else if (asked !== undefined) {
-      const closedAt = await resolveAsOf(books.connection, undefined, periods);
-      if (closedAt !== undefined && closedAt !== asOf) state = { ...state, besideClose: formatInstant(closedAt) };
+      state = { ...state, ...(await closeBeside(books.connection, asOf, { periods, sql: report.file.text })) };
     }
     const { connection } = books;
     const account = values.find((value) => value.name === 'account')?.sqlValue ?? null;

@@ -1,6 +1,6 @@
 import { UnprovenError } from '../errors.ts';
 import { closeAgainStep } from '../next-step.ts';
-import { addCalendarMonths, type Instant, type Window } from '../time.ts';
+import { addCalendarMonths, formatInstant, type Instant, type Window } from '../time.ts';
 import {
   type ClosedMonth,
   type Connection,
@@ -70,4 +70,20 @@ export async function expectClosesHold(
   if (first === undefined) return;
   const words = [first, ...more].map(differingCloseWords).join('\n');
   throw new UnprovenError(`${words}\nnothing was written.`, { next: closeAgainStep(first) });
+}
+
+/** SQL whose costs of a closed month are those of its close, whatever books are asked for. */
+const readsBilledMonths = /\b(costs_billed|hourly_costs_billed)\b/i;
+
+/** What an answer from books that the user chose with `--as-of` says of the close of its period. */
+export async function closeBeside(
+  connection: Connection,
+  asOf: Instant | undefined,
+  { periods, sql }: { readonly periods: readonly Window[]; readonly sql: string },
+): Promise<{ readonly besideClose?: string; readonly billedAtClose?: string }> {
+  const closedAt = await resolveAsOf(connection, undefined, periods);
+  if (closedAt === undefined || closedAt === asOf) return {};
+  const knowsClose = asOf === undefined || asOf > closedAt;
+  const said = formatInstant(closedAt);
+  return knowsClose && readsBilledMonths.test(sql) ? { billedAtClose: said } : { besideClose: said };
 }

@@ -9,6 +9,8 @@ export interface CompletenessState {
   readonly closedAt: string | null;
   /** The close of the month that was asked for, if `--as-of` chose other books than those of that close. */
   readonly besideClose?: string;
+  /** The same close, if the answer has billed costs of books that know the close: they are those of the close. */
+  readonly billedAtClose?: string;
   /** The start of the books, over all accounts. */
   readonly completeFrom: string | null;
   readonly completeThrough: string | null;
@@ -35,17 +37,19 @@ export async function completenessOf(connection: Connection, asOf?: Instant): Pr
 
 /** The sentence below numbers on a screen. */
 export function describeCompleteness(state: CompletenessState): string {
-  const close =
-    state.closedAt !== null
-      ? 'closed, '
-      : state.besideClose === undefined
-        ? ''
-        : `${state.asOf === null ? 'current ' : ''}costs of a closed period, not those of its close at ${state.besideClose}, `;
+  const close = closeWords(state);
   const asOf = state.asOf === null ? close : `${close}as of ${state.asOf}, `;
   const complete =
     state.completeThrough === null ? 'no complete hour yet' : `complete through ${state.completeThrough}`;
   const settled = state.settledThrough === null ? 'no settled hour yet' : `settled through ${state.settledThrough}`;
   return `${asOf}${complete}, ${settled}`;
+}
+
+function closeWords({ asOf, closedAt, besideClose, billedAtClose }: CompletenessState): string {
+  if (closedAt !== null) return 'closed, ';
+  if (billedAtClose !== undefined) return `costs of a closed period as billed at its close at ${billedAtClose}, `;
+  if (besideClose === undefined) return '';
+  return `${asOf === null ? 'current ' : ''}costs of a closed period, not those of its close at ${besideClose}, `;
 }
 
 /** The last month that is complete in every account; undefined if there is none. */

@@ -1,4 +1,4 @@
-export { type AsOf, expectClosesHold, instantOf, resolveAsOf } from './as-of.ts';
+export { type AsOf, closeBeside, expectClosesHold, instantOf, resolveAsOf } from './as-of.ts';
 export { type BilledBesides, besidesWords, readBilledBesides } from './billed-besides.ts';
 export {
   admitReport,

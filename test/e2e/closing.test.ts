@@ -160,6 +160,15 @@ test('a closed month stays as it was closed; later changes are delivered in the 
     ...['cost_by_workspace', '--month', '2026-09', '--as-of', 'now', '--json', '--out', join(dir, 'now')],
   );
   expect(JSON.parse(now.stdout)).toMatchObject({ closedAt: null, asOf: null, rows: [{ cost: '6.000000000000' }] });
+  // The foot says what the numbers above it are: current, or as billed at the close.
+  for (const [named, cost, foot] of [
+    ['cost_by_workspace', '6.000000000000', 'current costs of a closed period, not those of its close at 2026-10-05'],
+    ['monthly_by_workspace', '7.000000000000', 'costs of a closed period as billed at its close at 2026-10-05T13:00'],
+  ] as const) {
+    const shown = await run('2026-10-12T13:00:00Z', 'report', named, '--month', '2026-09', '--as-of', 'now');
+    expect(shown.stdout).toContain(cost);
+    expect(shown.stdout).toContain(foot);
+  }
   expect(await askSnapshot(dir, billedByMonth)).toEqual([
     { billed: '2026-09', charge_class: null, cost: '7.000000000000' },
     { billed: '2026-10', charge_class: 'Correction', cost: '-1.000000000000' },
