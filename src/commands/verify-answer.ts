@@ -12,6 +12,7 @@ import {
   type VerifiedExport,
   verifyExport,
 } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
 import { statementReports } from '../statement/index.ts';
 import { openScratch } from '../warehouse/index.ts';
 import type { CommandInput } from './command.ts';
@@ -77,11 +78,17 @@ function describe(one: VerifiedExport): string {
     asOf === null
       ? ''
       : `  ${files} file${files === 1 ? '' : 's'}, ${counted(rows ?? 0, 'row')}${cost === null ? '' : `, ${costColumn} ${cost} USD`}, as of ${asOf}`;
-  return [
-    `${outcome}  ${folder}${what}`,
-    ...differences.map(({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`),
-    ...(notCompared === null ? [] : [`  not compared with the books: ${notCompared}`]),
-    ...notes.map((note) => `  note: ${note}`),
-    '',
-  ].join('\n');
+  return (
+    [
+      `${outcome}  ${folder}${what}`,
+      ...differences.map(
+        ({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`,
+      ),
+      ...(notCompared === null ? [] : [`  not compared with the books: ${notCompared}`]),
+      ...notes.map((note) => `  note: ${note}`),
+    ]
+      // Names, paths and values of a manifest may come from anybody.
+      .map((line) => `${forTerminal(line)}\n`)
+      .join('')
+  );
 }

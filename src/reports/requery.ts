@@ -16,7 +16,7 @@ import { orderedQuery, type Report, selectOf } from './catalogue.ts';
 import { columnsOf } from './columns.ts';
 import { completenessOf } from './completeness.ts';
 import { type ExportsJournal, readExportsJournal } from './exports-journal.ts';
-import { figuresOfQuery } from './figures.ts';
+import { costColumnOf, figuresOfQuery } from './figures.ts';
 import { lakeSha256 } from './lake/publish.ts';
 import { lakeFacts } from './lake/requery.ts';
 import { type Manifest, type ManifestFile, type StoredManifest, sha256OfText } from './manifest.ts';
@@ -25,7 +25,7 @@ import { inputsOf } from './publish-report.ts';
 import { type RevokedClose, revokedCloses, type ShownCloses, shownAmong } from './revoked-exports.ts';
 import { columnsOfFile, hasComparableRows, rowSumOfFile, rowSumOfQuery } from './row-sums.ts';
 import { shape } from './shape.ts';
-import { type BooksAnswer, columnOf } from './verify-exports.ts';
+import type { BooksAnswer } from './verify-exports.ts';
 
 /** Queries the books again for exports, each as of its own instant. */
 export interface ExportVerifier {
@@ -238,10 +238,17 @@ async function answerFacts(
 ): Promise<ExportDifferences> {
   const { report: shaped, parameters } = await shape(connection, report, values);
   const query = orderedQuery(shaped);
-  const { rows, cost } = await figuresOfQuery(connection, query, parameters, columnOf(manifest));
-  const figures = [...differing('rows', manifest.rows, rows), ...differing('cost', manifest.cost, cost)];
+  const columnsNow = await columnsOf(connection, selectOf(shaped), parameters);
+  // The report's own column: a manifest may come from anybody, and name whatever it likes.
+  const column = costColumnOf(columnsNow, report.file.header['cost']);
+  const { rows, cost } = await figuresOfQuery(connection, query, parameters, column);
+  const figures = [
+    ...differing('rows', manifest.rows, rows),
+    ...differing('cost', manifest.cost, cost),
+    ...differing('cost column', manifest.costColumn, column?.name ?? null),
+  ];
   if (figures.length > 0) return figures;
-  const known = new Set((await columnsOf(connection, selectOf(shaped), parameters)).map(({ name }) => name));
+  const known = new Set(columnsNow.map(({ name }) => name));
   for (const file of intact.filter(hasComparableRows)) {
     const path = join(folder, ...file.name.split('/'));
     const found = await columnsOfFile(files, path, file.format);

@@ -193,3 +193,37 @@ test('SQL of a project that fails later is the difference of its export alone', 
     ['cost_by_workspace', []],
   ]);
 });
+
+test.each<[string, Partial<Manifest>]>([
+  ['a cost column of its own', { costColumn: "cost\") from read_text('/etc/passwd') --" }],
+  ['a cost column without numbers', { costColumn: 'workspace' }],
+  ['a cost with countless decimals', { cost: `4.${'0'.repeat(100)}` }],
+])('a manifest with %s is a difference of its export alone', async (_, forged) => {
+  const { dir, folder } = await exported('csv', 'daily_trend');
+  await forge(
+    folder,
+    (text) => text,
+    () => forged,
+  );
+  const { exitCode, exports } = await verify(dir);
+  expect(exitCode).toBe(4);
+  expect(exports.map(({ report, differences }) => [report, differences.length > 0])).toEqual([
+    ['cost_by_workspace', true],
+    ['daily_trend', false],
+  ]);
+  const what = exports[0]?.differences.map((one) => one.what) ?? [];
+  expect(what).toContain('cost' in forged ? 'cost' : 'cost column');
+});
+
+test('what a manifest says comes to no terminal as it is', async () => {
+  const { dir, folder } = await exported('csv');
+  await forge(
+    folder,
+    (text) => text,
+    () => ({ report: '\u001b]0;evil\u0007\u202eevil' }),
+  );
+  const { exitCode, stdout } = await runCli(['verify', '--dir', dir]);
+  expect(exitCode).toBe(4);
+  expect(stdout).toContain('evil no longer exists');
+  for (const sign of ['\u001b', '\u0007', '\u202e']) expect(stdout).not.toContain(sign);
+});
