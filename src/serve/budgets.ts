@@ -147,7 +147,12 @@ function findingOf(lines: readonly BudgetWithStored[]): Markup {
   const over = lines.filter(({ state }) => state === 'EXCEEDED').length;
   const coming = lines.filter((line) => line.state === 'FORECAST').length;
   if (first === undefined) return html`There are no budgets.`;
-  if (over === 0 && coming === 0) return html`No budget of ${lines.length} is exceeded or expected to be.`;
+  const unknown = lines.filter(({ forecast }) => forecast.kind === 'none').length;
+  if (over === 0 && coming === 0) {
+    return unknown === 0
+      ? html`No budget of ${lines.length} is exceeded or expected to be.`
+      : html`No budget of ${lines.length} is exceeded; ${unknown} ${unknown === 1 ? 'has' : 'have'} no forecast.`;
+  }
   const { budget, spend, forecast } = first;
   const amount = amountIn(budget, spend.period.name);
   const excess = over > 0 ? (spend.spent ?? 0n) - amount : forecast.kind === 'forecast' ? forecast.mean - amount : 0n;
