@@ -40,10 +40,10 @@ function report(dir: string, ...args: string[]): Promise<Ended> {
   return runCli(['report', '--dir', dir, '--now', '2026-11-10T00:00:00Z', ...args]);
 }
 
-/** The files below a folder by their names, those for people (latest…), manifests and locks left out. */
+/** The files below a folder by their names, manifests and locks left out. */
 async function filesBelow(dir: string): Promise<Map<string, Buffer>> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && !/^(latest|manifest|\.lock$)/.test(entry.name));
+  const files = entries.filter((entry) => entry.isFile() && !/^(_manifest|\.lock$)/.test(entry.name));
   const read = files.map(async ({ parentPath, name }): Promise<[string, Buffer]> => {
     const path = join(parentPath, name);
     return [path.slice(dir.length + 1), await readFile(path)];

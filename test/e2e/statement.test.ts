@@ -102,7 +102,7 @@ describe('a statement', () => {
         ?.slice(4, 8)
         .map((row) => row[1]),
     ).toEqual([11.025000000003, 0, 0, 11.025000000003]);
-    expect(page).toContain('<span class="big">11.03</span>');
+    expect(page).toContain('>11.03</data>');
     const manifest = JSON.parse(await readFile(join(dir, inSeptember, '_manifest.json'), 'utf8'));
     expect(manifest).toMatchObject({ report: 'statement', parameters: { month: '2026-09' }, rows: 5, cost });
   });
@@ -287,7 +287,7 @@ test('the statement of a closed month compares with the month before as it was c
   expect(exitCode, stderr).toBe(0);
   expect(stdout).toContain('2026-09: billed 12.030000000000 USD, cost of the month 11.025000000003 USD');
   const page = await readFile(join(dir, inSeptember, 'statement-2026-09.html'), 'utf8');
-  expect(page).toContain('<span class="big">12.03</span>');
+  expect(page).toContain('>12.03</data>');
   expect(page).toContain('The month before has the numbers of its own close.');
   const workbook = await sheets(join(dir, inSeptember, 'statement-2026-09.xlsx'));
   for (const name of ['By workspace', 'By resource', 'By owner', 'Changes since last month']) {
