@@ -45,7 +45,7 @@ export async function recordManifest(
       if (error.code !== 'EEXIST') throw error;
     });
     // One write of one short line: several reports may end at once.
-    await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    await appendFile(file, `${JSON.stringify(line)}\n`);
     await syncPath(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
