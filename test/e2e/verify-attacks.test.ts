@@ -1,3 +1,5 @@
+// Second tier: Forges exports of every format of seven reports; e2e/one-month verifies in the first tier.
+
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
