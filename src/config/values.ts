@@ -149,7 +149,10 @@ export function sinceParser(now: Instant): Parse<Instant> {
     }
     const hour = floorHour(instant);
     demand(instant === hour, `${found} a whole hour of UTC; write ${formatInstant(hour)}`);
-    demand(instant <= now, `${found} an instant not after now, ${formatInstant(now)}; correct it`);
+    demand(
+      instant <= now,
+      `${found} an instant that is not in the future. By the clock of this machine it is ${formatInstant(now)}: correct the clock if that is wrong, or else since`,
+    );
     return instant;
   };
 }

@@ -879,7 +879,7 @@ landing:
       expect(parse(`since: ${since}`, reach).accounts[0]?.since).toBeLessThanOrEqual(now);
     }
     expect(problems('since: 2026-11-05T11:00:00Z\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:8: since: found "2026-11-05T11:00:00Z", expected an instant not after now, 2026-11-05T10:30:00Z; correct it"`,
+      `"costbook.yaml:1:8: since: found "2026-11-05T11:00:00Z", expected an instant that is not in the future. By the clock of this machine it is 2026-11-05T10:30:00Z: correct the clock if that is wrong, or else since"`,
     );
     expect(problems('since: 2026-10-01T00:00:00+05:30\n', reach)).toMatchInlineSnapshot(
       `"costbook.yaml:1:8: since: found "2026-10-01T00:00:00+05:30", expected a whole hour of UTC; write 2026-09-30T18:00:00Z"`,
