@@ -1,7 +1,7 @@
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import { ledgerTables } from './ledger-tables.ts';
-import { readSql } from './sql-files.ts';
+import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 import { lastSeenOf, makeAsOfView } from './statements.ts';
 
 /** The catalog name of the file itself when a query answers as of an instant. */
@@ -26,6 +26,14 @@ export async function createPast(
   if (draft !== undefined) await connection.run(await readSql('as_of', 'draft'), { draft });
   if (isOfHours) await connection.run(await readSql('as_of', 'hours_between'));
   if (isClose) await connection.run(await readSql('as_of', 'closed_hours'));
+}
+
+/** The public views of a past. `closed_hours.sql` has made those that it names for the books of a close. */
+export async function viewsOfPast({ isClose }: { readonly isClose: boolean }): Promise<SqlFile[]> {
+  const files = await readSqlFolder('views');
+  if (!isClose) return files;
+  const made = await readSql('as_of', 'closed_hours');
+  return files.filter(({ name }) => !made.includes(`create or replace view ledger.${name} as`));
 }
 
 /**

@@ -2,7 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ChangedFileError, DamagedFileError, LockedError } from '../errors.ts';
 import type { Instant } from '../time.ts';
-import { createPast, type HoursBetween, presentCatalog, setAsOf, setHours } from './as-of.ts';
+import { createPast, type HoursBetween, presentCatalog, setAsOf, setHours, viewsOfPast } from './as-of.ts';
 import type { Connection, Database, LazyViews, OpenOptions, Reachable } from './connection.ts';
 import { findTraces, readAllTables } from './damage.ts';
 import { expectFile, openDatabase } from './database.ts';
@@ -14,7 +14,6 @@ import { readSeal, type Seal, type SealState } from './seal.ts';
 import { repairsSnapshot } from './snapshot.ts';
 import { snapshotFile } from './snapshot-file.ts';
 import { readersSpillPrefix, spillRoom } from './spill.ts';
-import { readSqlFolder } from './sql-files.ts';
 import { throughPassingName } from './temporary-link.ts';
 
 /** After everything that is ever recorded: as of this instant the books equal the present. */
@@ -92,7 +91,7 @@ export async function openBooks(
     return connection;
   }
   try {
-    if (moment !== undefined) views = lazyViews(await readSqlFolder('views'), await database.connect());
+    if (moment !== undefined) views = lazyViews(await viewsOfPast({ isClose }), await database.connect());
     return {
       connection: await connectToHours({ from: undefined, to: undefined }, signal),
       connectToHours,
