@@ -33,7 +33,11 @@ export async function viewsOfPast({ isClose }: { readonly isClose: boolean }): P
   const files = await readSqlFolder('views');
   if (!isClose) return files;
   const made = await readSql('as_of', 'closed_hours');
-  return files.filter(({ name }) => !made.includes(`create or replace view ledger.${name} as`));
+  // By their whole names: hourly_costs is another view than ledger.hourly_costs.
+  return files.filter(({ name, text }) => {
+    const head = `create or replace view ledger.${name} as`;
+    return !(text.includes(head) && made.includes(head));
+  });
 }
 
 /**
