@@ -35,7 +35,7 @@ export async function viewsOfPast({ isClose }: { readonly isClose: boolean }): P
   const made = await readSql('as_of', 'closed_hours');
   // By their whole names: hourly_costs is another view than ledger.hourly_costs.
   return files.filter(({ name, text }) => {
-    const head = `create or replace view ledger.${name} as`;
+    const head = ` ledger.${name} as\n`;
     return !(text.includes(head) && made.includes(head));
   });
 }
