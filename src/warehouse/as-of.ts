@@ -9,9 +9,9 @@ export const presentCatalog = 'present';
 
 /**
  * Creates the catalog `wh` of views: the ledger as of an instant, over the file attached as `present`. The public views
- * over that are made when a statement names them (`lazyViews`). Each connection sets its instant with `setAsOf`. With `draft`, a definition as JSON, these
- * allocation rules apply as if they had always been active. With `isClose`, every closed month has the hours of its own
- * close. With `isOfHours`, only the hours between the instants of `setHours` are there.
+ * over that are made when a statement names them (`lazyViews`). Each connection sets its instant with `setAsOf`. With
+ * `draft`, a definition as JSON, these allocation rules apply as if they had always been active. With `isClose`, every
+ * closed month has the hours of its own close. With `isOfHours`, only the hours between the instants of `setHours` are there.
  */
 export async function createPast(
   connection: Connection,

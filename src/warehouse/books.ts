@@ -28,7 +28,7 @@ export interface Books {
    * From here on, refuses every file but these, the network and every setting: call it before running a project's SQL.
    */
   lockDown(reachable?: Reachable): Promise<void>;
-  /** Opens one more connection to the same snapshot: its queries run next to those of the others. */
+  /** Opens one more connection to the present snapshot: its queries run next to those of the others. Not for a past. */
   connect(signal?: AbortSignal): Promise<Connection>;
   /** Opens one more connection that sees only some hours; only if the books were opened with `isOfHours`. */
   connectToHours(hours: HoursBetween, signal?: AbortSignal): Promise<Connection>;
@@ -38,11 +38,12 @@ export interface Books {
 /**
  * Opens the snapshot below the project folder for reading; it never waits for the writer. With `asOf`, every query is
  * answered as of that instant; if `isClose`, every closed month has the hours of its own close, not those of a later one.
- * With `draft`, queries answer as if these allocation rules were active. With `isOfHours`, each connection may see other hours. With `lockedDown`, the
- * connection has no access to files (except the `writable` file), network or settings: for SQL that a person typed.
- * `reader` names this reader's spill folder; `threads` limits DuckDB's, for short answers. The signal stops running queries. Throws UsageError if nothing has been
- * published yet, or only by a program of another schema; ChangedFileError if another program changed or removed the
- * snapshot; DamagedFileError if it cannot be read; LockedError if another program has it open for writing.
+ * With `draft`, queries answer as if these allocation rules were active. With `isOfHours`, each connection may see other
+ * hours. With `lockedDown`, the connection has no access to files (except the `writable` file), network or settings: for SQL
+ * that a person typed. `reader` names this reader's spill folder; `threads` limits DuckDB's, for short answers. The signal
+ * stops running queries. Throws UsageError if nothing has been published yet, or only by a program of another schema;
+ * ChangedFileError if another program changed or removed the snapshot; DamagedFileError if it cannot be read; LockedError if
+ * another program has it open for writing.
  */
 export async function openBooks(
   dir: string,
