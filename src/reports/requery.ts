@@ -45,8 +45,8 @@ export async function openExportVerifier(
   reports: readonly Report[],
   { files, reader, signal }: { readonly files: Connection; readonly reader: string; readonly signal: AbortSignal },
 ): Promise<ExportVerifier> {
-  const journal = await readExportsJournal(dir);
-  const { end, revoked, closed, reason } = await readPresent(dir, { reader, signal });
+  let journal = await readExportsJournal(dir);
+  let present = await readPresent(dir, { reader, signal });
   const { booksOf, closeBooks } = booksAgain(dir, { reader, signal });
 
   // Months whose SHA-256 was compared, by the instant of their close: several exports show the same close.
@@ -67,7 +67,17 @@ export async function openExportVerifier(
     return { notCompared: undefined, facts: [...(await completenessFacts(connection, manifest)), ...facts] };
   }
 
+  /** Exports go on while others are verified: one that is later than all that was read before is compared with what is there now. */
+  async function catchUp({ manifest, sha256 }: StoredManifest): Promise<void> {
+    if (!journal.has(sha256)) journal = await readExportsJournal(dir);
+    const { end, reason } = present;
+    if (reason === undefined && (end === undefined || end < Date.parse(manifest.asOf))) {
+      present = await readPresent(dir, { reader, signal });
+    }
+  }
+
   async function query(manifest: Manifest, folder: string, intact: readonly ManifestFile[]): Promise<BooksAnswer> {
+    const { end, reason } = present;
     if (reason !== undefined) return notCompared(reason);
     if (end === undefined || end < Date.parse(manifest.asOf)) {
       const found = end === undefined ? 'no data' : formatInstant(end);
@@ -103,18 +113,19 @@ export async function openExportVerifier(
     return { notCompared: undefined, facts: [...ofBooks, ...answered] };
   }
 
-  const shown = await shownAmong(revoked, reports);
+  const shown = await shownAmong(present.revoked, reports);
   return {
     shown,
     async requery({ manifest, sha256 }, folder, intact) {
+      await catchUp({ manifest, sha256 });
       const answered = await query(manifest, folder, intact);
       const { forged, isOlder } = await judgedBy(journal, { manifest, sha256 }, folder);
       const isUnknown = isOlder && answered.notCompared !== undefined;
       return {
         ...answered,
-        isExcused: reason !== undefined || (isOlder && forged.length === 0),
+        isExcused: present.reason !== undefined || (isOlder && forged.length === 0),
         facts: [...forged, ...closeFacts(shown(manifest, folder)), ...answered.facts],
-        notes: [...(isUnknown ? [olderNote] : []), ...closedSince(closed, manifest, folder)],
+        notes: [...(isUnknown ? [olderNote] : []), ...closedSince(present.closed, manifest, folder)],
       };
     },
     close: closeBooks,

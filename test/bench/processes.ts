@@ -57,21 +57,23 @@ export async function run(args: readonly string[], env: Readonly<Record<string, 
   children.push(child);
   const out: Buffer[] = [];
   const err: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
   let peakMib = 0;
   let cpuSeconds = 0;
-  const look = setInterval(() => {
+  function look(): void {
     const all = [child.pid, ...childrenOf(child.pid)];
     peakMib = Math.max(peakMib, ...all.map(peakOf));
     cpuSeconds = Math.max(
       cpuSeconds,
       all.map(cpuOf).reduce((sum, cpu) => sum + cpu, 0),
     );
-  }, lookEveryMs);
+  }
+  child.stdout.once('data', look); // it may end before the first interval
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+  const looking = setInterval(look, lookEveryMs);
   const [code] = await once(child, 'close');
   const seconds = (performance.now() - begun) / 1000;
-  clearInterval(look);
+  clearInterval(looking);
   children.splice(children.indexOf(child), 1);
   if (code !== 0)
     throw new Error(`${args.join(' ')} ended with ${code}:\n${Buffer.concat(err).toString().slice(-4000)}`);

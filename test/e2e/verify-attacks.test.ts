@@ -5,8 +5,11 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { readReports } from '../../src/reports/catalogue.ts';
 import type { Manifest, ManifestFile } from '../../src/reports/manifest.ts';
-import type { VerifiedExport } from '../../src/reports/verify-exports.ts';
+import { openExportVerifier } from '../../src/reports/requery.ts';
+import { type VerifiedExport, verifyExport } from '../../src/reports/verify-exports.ts';
+import { openScratch } from '../../src/warehouse/database.ts';
 import { newProject, runCli } from '../support/project.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 
@@ -122,6 +125,22 @@ describe.each(['csv', 'json'])('an export in %s with a rewritten manifest', (for
       [expect.stringContaining('exported before this project recorded its exports')],
     ]);
   });
+});
+
+test('an export that is written while others are verified is the same as the books', async () => {
+  const { dir, folder } = await exported('csv');
+  const files = await openScratch(dir);
+  const asked = { files: await files.connect(), reader: 'test', signal: new AbortController().signal };
+  const verifier = await openExportVerifier(dir, await readReports(join(dir, 'sql')), asked);
+  await nights.publish(dir, 'second');
+  const again = ['report', 'cost_by_workspace', '--dir', dir, '--month', '2026-09', '--now', now, '--format', 'csv'];
+  expect((await runCli(again)).exitCode).toBe(0);
+  const found = await verifyExport(join(dir, 'exports'), folder, asked.files, (stored, intact) =>
+    verifier.requery(stored, folder, intact),
+  );
+  expect(found).toMatchObject({ asOf: '2026-10-02T12:30:00Z', differences: [], notCompared: null });
+  verifier.close();
+  files.close();
 });
 
 test('SQL that changed but gives the same rows is the same export', async () => {
