@@ -25,29 +25,3 @@ export function checkWords(code: string): string {
   if (known === undefined) return code;
   return about.length === 0 ? known : `${known} (${about.join(', ').replaceAll('_', ' ')})`;
 }
-
-/** Sentences that earlier versions stored, and their current codes; `$1` is the query. */
-const sentences: readonly (readonly [RegExp, string])[] = [
-  [/^pages of (.+) and the rows they leave out = their total$/, 'pages_match_total.$1.with_left_out'],
-  [/^pages of (.+) = their total$/, 'pages_match_total.$1'],
-  [/^hours of a group = the group \((.+)\)$/, 'hours_match_group.$1'],
-  [/^buckets of a group = the group \((.+)\)$/, 'buckets_match_group.$1'],
-  [/^groups are named once \((.+)\)$/, 'groups_are_unique.$1'],
-  [/^all rows = the total of detail, which leaves some out$/, 'all_rows_match_total.detail'],
-  [/^hours = the control$/, 'hours_match_control'],
-  [/^rows = the control's total$/, 'rows_match_control'],
-  [/^rows without uuid have no negative usage$/, 'usage_is_not_negative'],
-  [/^days = the platform's daily totals$/, 'days_match_platform'],
-  [/^series = the platform's totals of them$/, 'series_match_platform'],
-  [/^names = the platform's totals of them$/, 'names_match_platform'],
-  [/^month of a billing dimension = the platform's total$/, 'month_dimension_matches_platform'],
-  [/^month = the platform's total$/, 'month_matches_platform'],
-];
-
-/** The current check code for a sentence that an earlier version stored. Pure. */
-export function presentCheckCode(compared: string): string {
-  for (const [sentence, code] of sentences) {
-    if (sentence.test(compared)) return compared.replace(sentence, code).replaceAll(' ', '_');
-  }
-  return compared;
-}

@@ -69,6 +69,16 @@ export class NoBooksError extends UsageError {
   }
 }
 
+/** The books are from before the first migration; `repair` and `rebuild` read their landing folder and journal. */
+export class OlderBooksError extends UsageError {
+  constructor(what: string, found: string, expected: string) {
+    super(
+      `${what} has an older schema: found ${found}, expected one that starts with ${expected}. Run "costbook repair": it ` +
+        'rebuilds the books from data/landing and data/journal, and moves the old file aside',
+    );
+  }
+}
+
 /** The platform refused a request or could not be reached. */
 export class PlatformError extends CostbookError {
   override readonly exitCode = exitCodes.platform;

@@ -27,7 +27,7 @@ comment on column listings.run_number is 'Run that fetched the listing';
 comment on column listings.read_at is 'When the listing was fetched, UTC';
 comment on column listings.outcome is 'read: fetched to the last page. partial: not fetched to the last page. shrunk: more than half of the known resources are missing, so the known ones stay. refused: the platform does not serve the listing to this token. failed: the listing could not be fetched';
 comment on column listings.reason is 'Why the listing was not fetched in full; null if it was';
-comment on column listings.next_step is 'What to do about it; null if the listing was fetched in full, or by an older version';
+comment on column listings.next_step is 'What to do about it; null if the listing was fetched in full';
 comment on column listings.shortfall is 'How many items fewer the listing has than the platform''s count of them; null if it has as many, or if that is not known. The same shortfall on three nights is the platform''s own, and the listing then counts as complete';
 comment on column listings.resources is 'Resources in the listing';
 comment on column listings.opened is 'Resource states that started with this listing';

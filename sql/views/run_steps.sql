@@ -27,6 +27,6 @@ comment on column run_steps.ended_at is 'End, UTC; null while it runs';
 comment on column run_steps.seconds is 'Duration in real time, in seconds';
 comment on column run_steps.exit_code is 'Exit code of the step''s command; null if the step was left out';
 comment on column run_steps.error is 'Why the step failed or was left out';
-comment on column run_steps.error_code is 'Code of the error, the same however its words change: answered_401, reduced_access; null for a step that did not fail, or of an older version';
+comment on column run_steps.error_code is 'Code of the error, the same however its words change: answered_401, reduced_access; null for a step that did not fail';
 comment on column run_steps.next_step is 'What the error says to do; null if that follows from the exit code';
 comment on column run_steps.figures is 'What the step counted, a JSON object';

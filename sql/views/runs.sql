@@ -23,7 +23,7 @@ comment on column runs.ended_at is 'End, UTC; null while it runs';
 comment on column runs.outcome is 'running, done, failed, interrupted or missed';
 comment on column runs.exit_code is 'Exit code';
 comment on column runs.error is 'Why the run failed';
-comment on column runs.error_code is 'Code of the error, the same however its words change: answered_401, reduced_access; null for a run that succeeded, or of an older version';
+comment on column runs.error_code is 'Code of the error, the same however its words change: answered_401, reduced_access; null for a run that succeeded';
 comment on column runs.next_step is 'What the error says to do; null if that follows from the exit code';
 comment on column runs.job is 'Job of the run; null for a command that was run on its own';
 comment on column runs.slot is 'Scheduled time of the run, UTC; null if a person or another scheduler started it';

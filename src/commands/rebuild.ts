@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { markMended } from '../alerts/index.ts';
 import { counted } from '../counted.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { exitCodes, OlderBooksError, UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import {
   isWarehouse,
@@ -38,7 +38,12 @@ export const rebuildCommand: Command = {
       throw new UsageError('--into names the snapshot; run "costbook repair" to recreate that');
     }
 
-    const present = await openWhenFree(() => openPresentWarehouse(context.dir, context.signal), waitMs, context);
+    const opening = openWhenFree(() => openPresentWarehouse(context.dir, context.signal), waitMs, context);
+    // The rows of an older schema cannot be compared; the snapshot's seal says how much there must be.
+    const present = await opening.catch((error: unknown) => {
+      if (error instanceof OlderBooksError) return undefined;
+      throw error;
+    });
     try {
       const asked = {
         throughEvent: present?.lastEvent,
@@ -99,7 +104,7 @@ function describe(
 ): string {
   const made = `${file}: rebuilt from ${counted(loads, 'load')}`;
   if (isPublished) return `${made} and published`;
-  if (tables === undefined) return `${made}; there is no current warehouse to compare with`;
+  if (tables === undefined) return `${made}; there is no current warehouse to compare with, or it has an older schema`;
   const differing = tables.filter(({ onlyHere, onlyThere }) => onlyHere > 0 || onlyThere > 0);
   if (differing.length === 0) {
     const rows = tables.map(({ table, rows }) => `${table} ${rows}`).join(', ');

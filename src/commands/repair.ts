@@ -1,6 +1,14 @@
 import { join } from 'node:path';
 import { markMended } from '../alerts/index.ts';
-import { exitCodes, firstSentence, LockedError, messageOf, UnprovenError, UsageError } from '../errors.ts';
+import {
+  exitCodes,
+  firstSentence,
+  LockedError,
+  messageOf,
+  OlderBooksError,
+  UnprovenError,
+  UsageError,
+} from '../errors.ts';
 import { acceptLosses, LandingLossError, putInPlace } from '../ingest/index.ts';
 import { moveMisplacedAside } from '../misplaced.ts';
 import { expectProject, noProjectWords } from '../project-folder.ts';
@@ -58,7 +66,7 @@ type AcceptedLoss = Awaited<ReturnType<typeof acceptLosses>>[number];
 
 export const repairCommand: Command = {
   name: 'repair',
-  summary: 'Rebuild a missing, damaged or changed warehouse or snapshot from the files that are intact.',
+  summary: 'Rebuild a missing, damaged, changed or older warehouse or snapshot from the files that are intact.',
   options: [
     {
       flags: '--accept-loss',
@@ -112,7 +120,7 @@ function refuseWithoutProject(misplaced: readonly string[], { dir, env }: Comman
 
 /** A published warehouse, with the removed logs; or its fault. */
 interface PublishedIfWhole {
-  readonly fault: UnprovenError | undefined;
+  readonly fault: Error | undefined;
   readonly removedLogs: readonly string[];
 }
 
@@ -135,8 +143,8 @@ async function publishIfWhole(losses: Losses, waitMs: number, context: CommandCo
 }
 
 /** The error, if another warehouse can replace the faulty one; throws all others. */
-function faultIn(error: unknown): UnprovenError {
-  if (error instanceof UnprovenError) return error;
+function faultIn(error: unknown): Error {
+  if (error instanceof UnprovenError || error instanceof OlderBooksError) return error;
   throw error;
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { presentCheckCode } from '../check-codes.ts';
 import { UnprovenError } from '../errors.ts';
+import { loadWithPresentNames } from '../former-formats.ts';
 import { formatWindow, parseRfc3339, type Window } from '../time.ts';
 import type { DecodedPage } from './decode.ts';
 import { foldersIn, type LoadRecord, loadFile, loadFolderPattern, placeOf, type StoredPage } from './landing-writer.ts';
@@ -204,7 +204,7 @@ async function readLoad(root: string, place: string, loadNumber: number): Promis
     return { ...loss, problem: code === 'ENOENT' ? `${path} is missing` : `${path} ${unreadable(code)}` };
   }
   try {
-    said = withPresentNames(JSON.parse(text));
+    said = loadWithPresentNames(JSON.parse(text));
   } catch {
     return { ...loss, problem: `${path} is not JSON` };
   }
@@ -227,22 +227,6 @@ async function readLoad(root: string, place: string, loadNumber: number): Promis
   };
 }
 
-/** Translates a `load.json` from before the migration 0006_plain_names to today's names. Pure. */
-function withPresentNames(record: unknown): Readonly<Record<string, unknown>> {
-  if (typeof record !== 'object' || record === null || !('reading' in record)) {
-    return record as Readonly<Record<string, unknown>>;
-  }
-  const { reading, amounts, proofs, ...rest } = record as Record<string, unknown>;
-  const reconciliations = Array.isArray(proofs)
-    ? proofs.map(({ amounts: rowCount, compared, ...measured }: Record<string, unknown>) => ({
-        checkCode: presentCheckCode(String(compared)),
-        ...measured,
-        rowCount,
-      }))
-    : proofs;
-  return { ...rest, attempt: reading, rowCount: amounts, reconciliations };
-}
-
 /** The required fields of `load.json`; their contents are written and read by this program only. */
 const loadFields: Readonly<Record<string, (value: unknown) => boolean>> = {
   account: isText,
@@ -254,7 +238,6 @@ const loadFields: Readonly<Record<string, (value: unknown) => boolean>> = {
   role: (value) => value === 'admin' || value === 'member',
   claimedEnd: (value) => !Number.isNaN(instantOf(value)),
   seenAt: (value) => !Number.isNaN(instantOf(value)),
-  // Loads of an older Costbook do not have it.
   platformAt: (value) => (value ?? null) === null || !Number.isNaN(instantOf(value)),
   requests: Number.isSafeInteger,
   pagesRead: Number.isSafeInteger,

@@ -1,14 +1,14 @@
 import { stat } from 'node:fs/promises';
-import { CostbookError, UsageError } from '../errors.ts';
+import { CostbookError } from '../errors.ts';
 import type { Window } from '../time.ts';
 import { openBooks } from './books.ts';
 import { changedTables } from './changed-tables.ts';
-import { type Connection, SqlError, type SqlRow } from './connection.ts';
+import type { Connection, SqlRow } from './connection.ts';
 import { factsOf } from './contents.ts';
 import { repairs } from './damage.ts';
 import { openDatabase } from './database.ts';
 import { lastApplied } from './journal.ts';
-import { foreignMigration } from './migrate.ts';
+import { checkSchema } from './migrate.ts';
 import { readSeal, type SnapshotFacts } from './seal.ts';
 import { snapshotFile } from './snapshot-file.ts';
 import { readSql } from './sql-files.ts';
@@ -59,7 +59,7 @@ export interface PresentWarehouse {
 
 /**
  * Opens the present warehouse for comparison; undefined if there is none. Throws LockedError if a writer has it,
- * UsageError if it has another schema than this program's.
+ * OlderBooksError or another UsageError if it has another schema than this program's.
  */
 export async function openPresentWarehouse(dir: string, signal?: AbortSignal): Promise<PresentWarehouse | undefined> {
   const file = warehouseFile(dir);
@@ -74,12 +74,7 @@ export async function openPresentWarehouse(dir: string, signal?: AbortSignal): P
   const database = await openDatabase(file, { readOnly: true, whenDamaged: repairs });
   try {
     const connection = await database.connect(signal);
-    const foreign = await foreignMigration(connection);
-    if (foreign !== undefined) {
-      throw new UsageError(
-        `${file} is from another version of Costbook (migration ${foreign}). Run "costbook ingest" once, then rebuild`,
-      );
-    }
+    await checkSchema(connection, 'wh', file);
     const [loads] = await connection.rows(await readSql('ledger', 'last_load'));
     return {
       lastLoadNumber: Number(loads?.['load_number']),
@@ -108,7 +103,7 @@ export async function openPresentWarehouse(dir: string, signal?: AbortSignal): P
  */
 export async function changesSincePublished(connection: Connection, dir: string): Promise<string[]> {
   const snapshot = await openBooks(dir, { lockedDown: true }).catch((error: unknown) => {
-    if (error instanceof CostbookError) return undefined; // reported elsewhere, or from before an upgrade
+    if (error instanceof CostbookError) return undefined; // reported elsewhere, or from before a migration
     throw error;
   });
   if (snapshot === undefined) return [];
@@ -116,9 +111,6 @@ export async function changesSincePublished(connection: Connection, dir: string)
     const [own, published] = [await factsOf(connection, 'wh'), snapshot.published];
     const areRowsSame = own.loadNumber === published.loadNumber && own.lastEvent === published.lastEvent;
     return await changedTables(connection, snapshot.connection, { areRowsSame });
-  } catch (error) {
-    if (error instanceof SqlError) return []; // an older schema, which a migration replaces
-    throw error;
   } finally {
     snapshot.close();
   }

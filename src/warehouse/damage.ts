@@ -74,11 +74,8 @@ export async function refuseOlder(connection: Connection, warehouse: string, tra
 export async function refuseChanged(connection: Connection, warehouse: string, traces: Traces): Promise<void> {
   const { seal, isSnapshotIntact } = traces;
   if (seal === undefined || !isSnapshotIntact) return;
-  const has = await factsOf(connection, 'wh').catch((error: unknown) => {
-    if (error instanceof SqlError) return undefined; // an older schema; its migration preserves rows and costs
-    throw error;
-  });
-  if (has === undefined || has.loadNumber !== seal.loadNumber || has.lastEvent !== seal.lastEvent) return;
+  const has = await factsOf(connection, 'wh');
+  if (has.loadNumber !== seal.loadNumber || has.lastEvent !== seal.lastEvent) return;
   if (describeFacts(has) === describeFacts(seal)) return;
   throw new ChangedFileError(
     `another program has changed ${warehouse}: it has ${describeFacts(has)}. Intact: ${describeTraces(traces)}. ` +

@@ -1,4 +1,4 @@
-import type { EarlierEvent } from './earlier-names.ts';
+import type { StoredEvent } from '../former-formats.ts';
 
 /**
  * The events of the journal, each with what it stores. The SQL file of the same name in sql/journal writes it into the
@@ -98,6 +98,6 @@ export interface NumberedEvent extends JournalEvent {
 }
 
 /** The last number that an event has. */
-export function lastNumberOf({ number, event, values }: EarlierEvent): number {
+export function lastNumberOf({ number, event, values }: StoredEvent): number {
   return event === 'events_lost' ? Number(values['through']) : number;
 }

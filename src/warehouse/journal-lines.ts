@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { EarlierEvent } from './earlier-names.ts';
+import type { StoredEvent } from '../former-formats.ts';
 import type { NumberedEvent } from './journal-events.ts';
 
 /** A line of the journal. */
 export interface ReadLine {
   /** The event with the names that it was written with; undefined if the line is none. */
-  readonly event: EarlierEvent | undefined;
-  /** The hash that the line was written with; undefined for a line of an older Costbook, which has none. */
+  readonly event: StoredEvent | undefined;
+  /** The hash that the line was written with; undefined if it has none: once, no line had one. */
   readonly written: string | undefined;
   /** The hash of the line's text. Another one than `written`: the line has changed since. */
   readonly found: string;
@@ -49,7 +49,7 @@ function hashOf(text: string): string {
 }
 
 /** A line without its hash as an event; undefined if it is none. */
-function parseEvent(text: string): EarlierEvent | undefined {
+function parseEvent(text: string): StoredEvent | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -60,7 +60,7 @@ function parseEvent(text: string): EarlierEvent | undefined {
   if (Object.keys(others).length > 0) return undefined;
   if (!Number.isSafeInteger(number) || typeof event !== 'string') return undefined;
   if (event === 'events_lost' && !isLaterNumber((values as { through?: unknown })?.through, number)) return undefined;
-  return typeof values === 'object' && values !== null ? (value as EarlierEvent) : undefined;
+  return typeof values === 'object' && values !== null ? (value as StoredEvent) : undefined;
 }
 
 function isLaterNumber(through: unknown, number: unknown): boolean {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ChangedFileError, messageOf, UsageError } from '../errors.ts';
+import { withPresentNames } from '../former-formats.ts';
 import { type Connection, SqlError, type SqlParameters } from './connection.ts';
-import { withPresentNames } from './earlier-names.ts';
 import type { Exclusively } from './exclusive.ts';
 import { type EventScalar, isOfRepair, type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-events.ts';
 import { changeOf, lineOf, mostLineBytes, readLine, tooLong } from './journal-lines.ts';
@@ -23,12 +23,6 @@ export interface JournalFile {
 /** Writes events to journal and ledger. */
 export interface Recorder {
   record(event: JournalEvent): Promise<void>;
-}
-
-/** The recorder of a project's journal. */
-export interface JournalRecorder extends Recorder {
-  /** Whether an older Costbook wrote the last event, without a hash: a change of such a line is not noticed. */
-  readonly isWithoutHash: boolean;
 }
 
 /** At this size a new journal file starts, so that opening the journal reads only the last file. */
@@ -162,10 +156,10 @@ export async function openJournalFile(
   folder: string,
   after: number,
   published?: CompleteFiles,
-): Promise<{ journal: JournalFile; beyond: NumberedEvent[]; isWithoutHash: boolean }> {
+): Promise<{ journal: JournalFile; beyond: NumberedEvent[] }> {
   const unchanged = await unchangedBefore(folder, published);
   const tail = { after, inBooks: after, unchangedBefore: unchanged };
-  const { events, file, wholeBytes, last: read, isWithoutHash } = await readTail(folder, tail);
+  const { events, file, wholeBytes, last: read } = await readTail(folder, tail);
   if (read < after) throw missing(folder, read + 1, after, after);
   let current = file;
   let size = wholeBytes;
@@ -175,7 +169,6 @@ export async function openJournalFile(
 
   return {
     beyond: events,
-    isWithoutHash,
     journal: {
       get last() {
         return last;
@@ -233,9 +226,9 @@ export async function openRecorder(
     published,
     exclusively = (work) => work(),
   }: { readonly published?: CompleteFiles | undefined; readonly exclusively?: Exclusively } = {},
-): Promise<JournalRecorder> {
+): Promise<Recorder> {
   const apply = await eventWriter(connection);
-  const { journal, beyond, isWithoutHash } = await openJournalFile(folder, await lastApplied(connection), published);
+  const { journal, beyond } = await openJournalFile(folder, await lastApplied(connection), published);
   await (await eventWriter(connection, { folder }))(beyond);
   // In the journal but not yet in the ledger; a failed event stays here, so that no later one overtakes it.
   let pending: NumberedEvent[] = [];
@@ -250,7 +243,7 @@ export async function openRecorder(
     queue = done.catch(() => undefined);
     return done;
   }
-  return { isWithoutHash, record: (event) => exclusively(() => inOrder(event)) };
+  return { record: (event) => exclusively(() => inOrder(event)) };
 }
 
 /**
@@ -341,8 +334,6 @@ interface Tail {
   readonly file: string | undefined;
   readonly wholeBytes: number;
   readonly last: number;
-  /** Whether the last line is of an older Costbook. */
-  readonly isWithoutHash: boolean;
 }
 
 /** The events after a number, and where to write the next one. Skips files before the event `unchangedBefore`. */
@@ -359,9 +350,7 @@ async function readTail(
   const start = Math.min(after + 1, unchangedBefore);
   let next: number | undefined;
   let wholeBytes = 0;
-  // Lines of an older Costbook have no hash; after the first line that has one, all do.
   let needsHash = false;
-  let isWithoutHash = false;
   for (const [index, { name, first }] of files.entries()) {
     const following = files[index + 1];
     // Files whose events are all in the ledger are not read, unless somebody wrote to them.
@@ -386,7 +375,6 @@ async function readTail(
       const change = changeOf(read, needsHash);
       if (change !== undefined) throw damaged(path, line + 1, change, inBooks);
       // A repair writes the line for lost events among older lines.
-      isWithoutHash = read.written === undefined;
       needsHash ||= read.written !== undefined && event.event !== 'events_lost';
       const last = lastNumberOf(event);
       // Most events are in the books already: their names do not matter.
@@ -394,7 +382,7 @@ async function readTail(
       next = last + 1;
     }
   }
-  return { events, file: files.at(-1)?.name, wholeBytes, last: (next ?? 1) - 1, isWithoutHash };
+  return { events, file: files.at(-1)?.name, wholeBytes, last: (next ?? 1) - 1 };
 }
 
 const repairs = 'Run "costbook repair", which restores what the books still know';

@@ -1,20 +1,17 @@
 import { createHash } from 'node:crypto';
-import { messageOf, UsageError } from '../errors.ts';
+import { messageOf, OlderBooksError, UsageError } from '../errors.ts';
 import { type Connection, SqlError } from './connection.ts';
 import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 import { migrationsOf } from './statements.ts';
 
 /**
  * Brings an attached warehouse to this program's schema: new migrations (each once, in a transaction), the platform's
- * units, and the views if they or their files changed. Awaits `prepare` before the first migration of a warehouse in use.
- * Throws UsageError, before changing anything, if an applied migration was edited or a newer program wrote the
- * warehouse. Returns the schema's name, and whether the readers' snapshot may have another one.
+ * units, and the views if they or their files changed. Throws UsageError, before changing anything, if an applied
+ * migration was edited or a newer program wrote the warehouse, OlderBooksError if it is from before the first migration.
+ * Returns the schema's name, and whether the readers' snapshot may have another one.
  */
-export async function migrate(
-  connection: Connection,
-  prepare: (pending: readonly string[]) => Promise<void> = async () => undefined,
-): Promise<{ schema: string; isPublished: boolean }> {
-  const { makeViews, schema, isPublished } = await migrateTables(connection, prepare);
+export async function migrate(connection: Connection): Promise<{ schema: string; isPublished: boolean }> {
+  const { makeViews, schema, isPublished } = await migrateTables(connection);
   await makeViews(connection);
   return { schema, isPublished };
 }
@@ -36,11 +33,7 @@ export const viewsOfIngest: readonly string[] = ['accounts', 'coverage'];
  * As `migrate`, without the views: `makeViews` creates those that changed. With `isUnlogged` the warehouse is a new file
  * without a log, and the caller makes a checkpoint.
  */
-export async function migrateTables(
-  connection: Connection,
-  prepare: (pending: readonly string[]) => Promise<void> = async () => undefined,
-  isUnlogged = false,
-): Promise<MigratedTables> {
+export async function migrateTables(connection: Connection, isUnlogged = false): Promise<MigratedTables> {
   await connection.run(await readSql('schema', 'applied_files'));
   const applied = await connection.rows(await readSql('schema', 'applied'));
   function hashOf(folder: string, name: string): string | undefined {
@@ -49,20 +42,12 @@ export async function migrateTables(
   }
 
   const migrations = await readSqlFolder('migrations');
-  const unknown = applied
-    .filter((row) => row['folder'] === 'migrations' && !migrations.some((file) => file.name === row['name']))
-    .map((row) => row['name']);
-  if (unknown.length > 0) {
-    throw new UsageError(
-      `the warehouse was written by a newer Costbook (migration ${unknown.join(', ')} is unknown here). Update Costbook`,
-    );
-  }
+  await pendingMigrations(connection, 'wh', 'the warehouse');
   const edited = migrations.find((file) => ![undefined, sha256(file.text)].includes(hashOf('migrations', file.name)));
   if (edited !== undefined) {
     throw new UsageError(`${edited.path} was edited after it had been applied. Restore it and add a new migration`);
   }
   const pending = migrations.filter((file) => hashOf('migrations', file.name) === undefined);
-  if (pending.length > 0 && pending.length < migrations.length) await prepare(pending.map(({ name }) => name));
   for (const file of pending) {
     await connection.transaction(async () => {
       await connection.run(file.text);
@@ -96,7 +81,6 @@ export async function migrateTables(
     isPublished,
     makeViewsOfIngest: (connection) => createViews(connection, readFirst(views, viewsOfIngest)),
     async makeViews(connection) {
-      await connection.run(await readSql('schema', 'drop_renamed_views'));
       await createViews(connection, views);
       await remember(connection, madeFolder, '*', notYetRead);
       await remember(connection, 'views', '*', hash); // last: after a kill the views are created again
@@ -123,16 +107,22 @@ export async function rememberPublished(connection: Connection, schema: string):
   await remember(connection, publishedFolder, '*', schema);
 }
 
-/** A migration that only the attached warehouse or only this program has; undefined if there is none. */
-export async function foreignMigration(connection: Connection): Promise<string | undefined> {
-  const applied = await connection.rows(await readSql('schema', 'applied_migrations'));
-  const [there, here] = [
-    applied.map((row): [string, string] => [String(row['name']), String(row['hash'])]),
-    (await readSqlFolder('migrations')).map(({ name, text }): [string, string] => [name, sha256(text)]),
-  ];
-  const isIn = (files: [string, string][], [name, hash]: [string, string]) =>
-    files.some((file) => file[0] === name && file[1] === hash);
-  return [...there.filter((file) => !isIn(here, file)), ...here.filter((file) => !isIn(there, file))][0]?.[0];
+/**
+ * The migrations of this program that an attached file does not have. Throws UsageError if a newer program wrote the file
+ * (`what` names it), OlderBooksError if it is from before the first migration.
+ */
+export async function pendingMigrations(connection: Connection, catalog: string, what: string): Promise<string[]> {
+  const there = (await connection.rows(migrationsOf(catalog))).map((row) => String(row['name']));
+  const here = (await readSqlFolder('migrations')).map(({ name }) => name);
+  const [first = ''] = here;
+  if (there.length > 0 && !there.includes(first)) throw new OlderBooksError(what, there.at(-1) ?? '', first);
+  const unknown = there.filter((name) => !here.includes(name));
+  if (unknown.length > 0) {
+    throw new UsageError(
+      `${what} was written by a newer Costbook (migration ${unknown.join(', ')} is unknown here). Update Costbook`,
+    );
+  }
+  return here.filter((name) => !there.includes(name));
 }
 
 /**
@@ -140,22 +130,13 @@ export async function foreignMigration(connection: Connection): Promise<string |
  * or it is not from Costbook at all. `catalog` is its name when attached.
  */
 export async function checkSchema(connection: Connection, catalog: string, file: string): Promise<void> {
-  const rows = await connection.rows(migrationsOf(catalog)).catch((error: unknown) => {
+  const missing = await pendingMigrations(connection, catalog, file).catch((error: unknown) => {
     if (!(error instanceof SqlError)) throw error;
     throw new UsageError(`${file} is a DuckDB file that Costbook did not write. Move it away`, { cause: error });
   });
-  const there = rows.map((row) => String(row['name']));
-  const here = (await readSqlFolder('migrations')).map(({ name }) => name);
-  const newer = there.filter((name) => !here.includes(name));
-  if (newer.length > 0) {
-    throw new UsageError(
-      `${file} was published by a newer Costbook (migration ${newer.join(', ')} is unknown here). Update Costbook`,
-    );
-  }
-  const missing = here.filter((name) => !there.includes(name));
   if (missing.length > 0) {
     throw new UsageError(
-      `${file} was published by an older Costbook (before migration ${missing.join(', ')}). Run "costbook ingest" once: ` +
+      `${file} was written by an older Costbook (before migration ${missing.join(', ')}). Run "costbook ingest" once: ` +
         'it brings the books to this version and publishes them again',
     );
   }

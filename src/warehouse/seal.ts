@@ -17,10 +17,10 @@ export interface SnapshotFacts {
 
 /** The facts that a seal stores about its snapshot. */
 export interface SealedFacts extends SnapshotFacts {
-  /** The last ingest's clock if it was ahead; undefined if it was correct, or if an older Costbook published. */
+  /** The last ingest's clock if it was ahead; undefined if it was correct. */
   readonly fastClock?: FastClock | undefined;
-  /** The journal's complete files; undefined if an older Costbook published. */
-  readonly journal?: CompleteFiles | undefined;
+  /** The journal's complete files. */
+  readonly journal: CompleteFiles;
 }
 
 /** What Costbook writes after the last block of a snapshot when it publishes it. */
@@ -181,9 +181,7 @@ function parseSeal(block: Buffer): Seal | undefined {
   const text = block.toString('utf8');
   if (!text.startsWith(sealMark)) return undefined;
   try {
-    // Seals of Costbook before the migration 0006_plain_names say `amounts`.
-    const { amounts, ...seal } = JSON.parse(text.slice(sealMark.length).replace(/\0+$/, ''));
-    return { rowCount: amounts, ...seal } as Seal;
+    return JSON.parse(text.slice(sealMark.length).replace(/\0+$/, '')) as Seal;
   } catch {
     return undefined;
   }

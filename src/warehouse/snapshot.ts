@@ -171,42 +171,6 @@ async function removeLogs(file: string): Promise<string[]> {
 }
 
 /**
- * Copies the warehouse before migrations change it, to `warehouse.before-0002.duckdb` where 0002 is the first of them;
- * returns the copy's path. Throws MachineError if the copy fails, before anything is changed.
- */
-export async function copyBeforeMigrating(
-  connection: Connection,
-  warehouse: string,
-  migration: string,
-  signal?: AbortSignal,
-): Promise<string> {
-  const number = /^\d+/.exec(migration)?.[0] ?? migration;
-  const copy = join(dirname(warehouse), `${copyPrefix(warehouse)}${number}.duckdb`);
-  const failure = `could not copy ${warehouse} to ${copy}, which comes before migration ${migration}; the warehouse was not changed`;
-  const { part } = await copyWarehouse(connection, warehouse, copy, failure, {
-    signal: signal?.aborted ? undefined : signal,
-  });
-  await removeLogs(copy);
-  await rename(part, copy);
-  return copy;
-}
-
-/** How many copies from before migrations are kept. */
-const maxOldCopies = 2;
-
-/** Removes all but the newest copies from before migrations. */
-export async function removeOldCopies(warehouse: string): Promise<void> {
-  const folder = dirname(warehouse);
-  const prefix = copyPrefix(warehouse);
-  const copies = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.duckdb')).sort();
-  for (const name of copies.slice(0, -maxOldCopies)) await rm(join(folder, name), { force: true });
-}
-
-function copyPrefix(warehouse: string): string {
-  return `${basename(warehouse, '.duckdb')}.before-`;
-}
-
-/**
  * Copies the warehouse's committed state to a temporary file next to a path; returns its path, and whether the file
  * system shares the blocks of the two. With a retired snapshot, only the blocks that differ are copied into it. A
  * failure leaves nothing.

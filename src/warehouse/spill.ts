@@ -3,7 +3,7 @@ import { access, constants, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Folders next to the database with what exceeds DuckDB's memory; older versions named them by process. */
+/** Folders next to the database with what exceeds DuckDB's memory. */
 const prefix = '.spill';
 const maxMb = 20_000;
 const quietMs = 3_600_000;
@@ -47,8 +47,8 @@ export async function spillRoom(folder: string): Promise<string> {
 /** Removes what killed writers of a database file spilled; only the holder of the file's lock may call this. */
 export async function clearWritersSpill(folder: string, database: string, own: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    const isWriters = name === prefix || name.startsWith(writersPrefix(database));
-    if (isWriters && name !== own) await rm(join(folder, name), { recursive: true, force: true });
+    if (name.startsWith(writersPrefix(database)) && name !== own)
+      await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 
@@ -56,7 +56,7 @@ export async function clearWritersSpill(folder: string, database: string, own: s
 export async function removeOldSpill(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) {
-    if (name !== prefix && !name.startsWith(`${prefix}-`)) continue;
+    if (!name.startsWith(`${prefix}-`)) continue;
     const path = join(folder, name);
     const changedAt = await lastChange(path).catch(() => undefined); // another process has removed it meanwhile
     if (changedAt === undefined || Date.now() - changedAt <= quietMs) continue;

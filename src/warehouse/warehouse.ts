@@ -23,12 +23,13 @@ import { openDatabase } from './database.ts';
 import { type Exclusively, openExclusively } from './exclusive.ts';
 import { journalFolder, lastApplied, openRecorder, type Recorder, readJournal } from './journal.ts';
 import { type LoadRecords, loadRecords } from './load-records.ts';
-import { migrateTables, rememberPublished } from './migrate.ts';
+import { migrateTables, pendingMigrations, rememberPublished } from './migrate.ts';
 import { type MonthRecords, monthRecords } from './month-records.ts';
 import { firstUnrestored, restoringEvents } from './restored-rows.ts';
 import { type RunRecords, runRecords } from './runs.ts';
-import { copyBeforeMigrating, publishSnapshot, removeOldCopies } from './snapshot.ts';
+import { publishSnapshot } from './snapshot.ts';
 import { snapshotFile } from './snapshot-file.ts';
+import { readSql } from './sql-files.ts';
 import { asPublished, isWrittenSincePublished, refuseDamaged, warehouseFile } from './warehouse-file.ts';
 import { openWriteClock } from './write-clock.ts';
 
@@ -56,13 +57,13 @@ export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, Mont
 }
 
 /**
- * Opens the writer's file below the project folder and brings it to this program's schema; a file in use is copied
- * first if that changes it. `newestStored` returns the last load number in the landing folder. The signal stops stages
- * and a running copy; the ledger can still be written and published afterwards. Throws LockedError, UsageError if a
- * newer program wrote the file, DamagedFileError if it cannot be read, and ChangedFileError if it is missing, has less
- * than snapshot, landing folder and journal, or has other rows than were published, or if a folder is in place of a file
- * next to it.
- * \n With `areViewsLater`, a new warehouse is usable for an ingest before all views are there. Then await `views` before
+ * Opens the writer's file below the project folder and brings it to this program's schema. `newestStored` returns the last
+ * load number in the landing folder. The signal stops stages and a running copy; the ledger can still be written and
+ * published afterwards. Throws LockedError, UsageError if a newer program wrote the file, OlderBooksError,
+ * DamagedFileError if it cannot be read, and ChangedFileError if it is missing, has less than snapshot, landing folder and
+ * journal, or has other rows than were published, or if a folder is in place of a file next to it.
+ *
+ * With `areViewsLater`, a new warehouse is usable for an ingest before all views are there. Then await `views` before
  * closing it.
  */
 export async function openWarehouse(
@@ -83,19 +84,14 @@ export async function openWarehouse(
     const connection = await database.connect();
     const traces = await findTraces(dir, await newestStored());
     await refuseOlder(connection, file, traces);
-    if (published === undefined) await refuseChanged(connection, file, traces);
+    // A file of a killed start has no tables yet.
+    await connection.run(await readSql('schema', 'applied_files'));
+    const migrations = await pendingMigrations(connection, 'wh', file);
+    if (migrations.length > 0)
+      log?.info('warehouse.migrating', 'Applying new migrations to the warehouse', { migrations });
+    else if (published === undefined) await refuseChanged(connection, file, traces);
     if (isWritten) await refuseOtherTables(connection, dir, traces);
-    const { schema, isPublished, makeViews, makeViewsOfIngest } = await migrateTables(
-      connection,
-      async (migrations) => {
-        log?.info('warehouse.migrating', 'The warehouse is from an older Costbook; copying it before the migration', {
-          migrations,
-        });
-        const copy = await copyBeforeMigrating(connection, file, migrations[0] ?? '', signal);
-        log?.info('warehouse.copied', 'The warehouse was copied', { copy });
-      },
-    );
-    await removeOldCopies(file);
+    const { schema, isPublished, makeViews, makeViewsOfIngest } = await migrateTables(connection);
     if (areViewsLater && isPublished) {
       await makeViewsOfIngest(connection);
       views = makeViews(await database.connect());
@@ -106,8 +102,6 @@ export async function openWarehouse(
       exclusively,
       published: traces.seal?.journal,
     });
-    // Rows of the books replace lines whose changes nobody would notice.
-    if (recorder.isWithoutHash) await writeRows(connection, recorder);
     const clock = openWriteClock((await lastInstants(connection)).last);
     const contents = { facts: isPublished ? published : undefined };
     const publish = () =>
@@ -142,15 +136,10 @@ export async function openWarehouse(
   }
 }
 
+/** Writes the rows of the books into the journal if events of it are lost. Returns the number of written events. */
 async function restoreJournal(connection: Connection, recorder: Recorder, folder: string): Promise<number> {
   const applied = await lastApplied(connection);
   if (firstUnrestored(await readJournal(folder, 0, applied)) === undefined) return 0;
-  return writeRows(connection, recorder);
-}
-
-/** Writes the rows of the books into the journal: a rebuild needs no event before them. Returns the number of events. */
-async function writeRows(connection: Connection, recorder: Recorder): Promise<number> {
-  const applied = await lastApplied(connection);
   let count = 0;
   for await (const event of restoringEvents(connection, applied + 1)) {
     await recorder.record(event);
@@ -186,7 +175,7 @@ async function createTables(file: string): Promise<void> {
   const database = await openDatabase(file, { readOnly: false, unlogged: true });
   try {
     const connection = await database.connect();
-    await migrateTables(connection, undefined, true);
+    await migrateTables(connection, true);
     await connection.checkpoint();
   } finally {
     database.close();

@@ -1,8 +1,8 @@
-// Second tier: Migrates books of every earlier schema, also killed and short of disk.
+// Second tier: Migrates books as a newer version, also killed.
 
 import { createHash } from 'node:crypto';
-import { type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
-import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { chmod, cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -20,10 +20,10 @@ import {
   startCli,
 } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { seal } from '../support/seal.ts';
 
 const sql = fileURLToPath(new URL('../../sql/', import.meta.url));
 const migrations = readSql('migrations');
-const views = readSql('views');
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
 const facts = series(box, '2026-09-03T05', [1, 2, 3]);
@@ -82,69 +82,6 @@ async function asking<T>(file: string, work: (ask: (sql: string) => Promise<stri
   }
 }
 
-/** What 0006_plain_names renamed, as pairs of the earlier name and that of today. */
-const renamedTables = `['amounts', 'hourly_costs'], ['proofs', 'reconciliation']`;
-const renamedColumns = `['amounts', 'row_count'], ['compared', 'check_code'], ['because', 'reason'], ['reading', 'attempt'], ['digest', 'sha256'],
-  ['digest', 'summary'], ['reopened_because', 'reopen_reason'], ['is_told', 'is_notified'], ['told_day', 'notified_day']`;
-const renamedViews = [
-  'create view amounts as select series_id, bucket_start, cost, usage from ledger.amounts',
-  'create view proofs as select run_number, reading, amounts from ledger.proofs',
-  'create view ledger.amounts_at_close as select series_id, bucket_start from ledger.amounts',
-  'create view amounts_billed as select series_id from ledger.amounts anti join ledger.amounts_at_close using (series_id)',
-];
-
-/**
- * The lived project with a warehouse of the first `count` migrations, as the program of that day left it: its tables
- * with their rows, and those of today's views that it could have had. `tablesOf` is the number of migrations whose tables have rows.
- */
-async function projectOf(count: number, tablesOf = count): Promise<string> {
-  const dir = await newProject();
-  await cp(lived, dir, { recursive: true });
-  await rm(warehouseOf(dir));
-  await asking(warehouseOf(dir), async (ask) => {
-    await ask(`attach '${warehouseOf(lived)}' as lived (read_only)`);
-    await ask('create schema ledger');
-    await ask(
-      'create table ledger.applied_files (folder varchar not null, name varchar not null, hash varchar not null)',
-    );
-    for (const [index, { name, text }] of migrations.slice(0, count).entries()) {
-      await ask(text);
-      const hash = createHash('sha256').update(text).digest('hex');
-      await ask(`insert into ledger.applied_files values ('migrations', '${name}', '${hash}')`);
-      if (index + 1 !== tablesOf) continue;
-      const shared = await ask(
-        `select mine.table_name, string_agg(mine.column_name, ', ' order by mine.column_index),
-          theirs.table_name, string_agg(theirs.column_name, ', ' order by mine.column_index)
-        from duckdb_columns() as mine
-        join duckdb_columns() as theirs
-          on theirs.database_name = 'lived' and theirs.schema_name = 'ledger'
-          and (theirs.table_name = mine.table_name or [mine.table_name, theirs.table_name] in (${renamedTables}))
-          and (theirs.column_name = mine.column_name or [mine.column_name, theirs.column_name] in (${renamedColumns}))
-        where mine.schema_name = 'ledger' and mine.database_name = current_database() and mine.table_name <> 'applied_files'
-          and mine.table_name in (select table_name from duckdb_tables() where database_name = current_database())
-        group by mine.table_name, theirs.table_name`,
-      );
-      for (const [table, columns, theirTable, theirColumns] of shared) {
-        await ask(`insert into ledger.${table} (${columns}) select ${theirColumns} from lived.ledger.${theirTable}`);
-      }
-    }
-    await ask('detach lived');
-    if (count < 6) for (const text of renamedViews) await ask(text);
-    const made = new Set<string>();
-    // A view that reads another comes after it; those that never can be made are of later tables.
-    for (let pass = 0; pass < 8; pass += 1) {
-      for (const { name, text } of views)
-        if (!made.has(name))
-          await ask(text).then(
-            () => made.add(name),
-            () => undefined,
-          );
-    }
-    await ask(`insert into ledger.applied_files values ('views', '*', 'of another day')`);
-  });
-  return dir;
-}
-
 /** Everything that a file says of its form, and everything that is in it. */
 async function contentOf(file: string): Promise<Record<string, unknown>> {
   return asking(':memory:', async (ask) => {
@@ -179,8 +116,8 @@ describe('the first migration', () => {
       .update(migrations[0]?.text ?? '')
       .digest('hex');
     expect({ name: migrations[0]?.name, hash }).toEqual({
-      name: '0001_ledger',
-      hash: 'f0f42854e08008e17312d3b32ea71c37e1c35e6cff76851fb1be5cd599e5eb5d',
+      name: '0001_baseline',
+      hash: '9eaab7b4a4dd0a449d6a35ec2202dba93420f4e3aff3865e1902b309cb029c68',
     });
   });
 
@@ -191,92 +128,45 @@ describe('the first migration', () => {
   });
 });
 
-describe('a warehouse of an earlier version', () => {
-  test.each(migrations.map(({ name }, index) => [name, index + 1] as const))(
-    'that ends with %s gets the schema and answers of a new one',
-    async (_, count) => {
-      const [old, fresh] = [await projectOf(count), await projectOf(migrations.length, count)];
-      const before = await askFile(
-        warehouseOf(old),
-        `select sum(cost) as cost, count(*) as rows from ledger.${count < 6 ? 'amounts' : 'hourly_costs'}`,
-      );
-      expect(before).toEqual([{ cost: '12.000000000000', rows: '3' }]);
-      for (const dir of [old, fresh]) {
-        const { exitCode, stderr } = await write(dir);
-        expect(exitCode, stderr).toBe(0);
-      }
-      expect(await contentOf(warehouseOf(old))).toEqual(await contentOf(warehouseOf(fresh)));
-      const status = await Promise.all(
-        [old, fresh].map((dir) => runCli(['status', '--json', '--dir', dir, '--now', later])),
-      );
-      expect(status[0]?.exitCode).toBe(0);
-      expect(status[0]?.stdout).toBe(status[1]?.stdout);
-      const copies = (await readdir(join(old, 'data'))).filter((name) => name.includes('before'));
-      expect(copies).toEqual(
-        count === migrations.length ? [] : [`warehouse.before-${migrations[count]?.name.slice(0, 4)}.duckdb`],
-      );
-    },
-  );
-
-  test('that is new is not copied', async () => {
-    const dir = await newProject();
-    const { exitCode } = await ingest(dir, await startScriptedPlatform(facts), { now: '2026-09-04T12:30:00Z' });
-    expect(exitCode).toBe(0);
-    expect((await readdir(join(dir, 'data'))).filter((name) => name.includes('before'))).toEqual([]);
-  });
-});
-
-test('a journal of a version before 0007_failures is loaded: its failures have no code, and books are rebuilt from it', async () => {
+test('books from before the first migration are refused with the next step, and repair brings them over', async () => {
   const dir = await newProject();
   await cp(lived, dir, { recursive: true });
-  const run = (...args: string[]) => runCli([...args, '--dir', dir, '--now', later]);
-  // No platform is configured, so that the step fails and the run with it.
-  expect((await run('run', 'nightly', '--only', 'ingest,alert')).exitCode).toBe(2);
-  const folder = join(dir, 'data', 'journal');
-  const added: readonly string[] = ['error_code', 'next_step', 'cost_difference'];
-  const removed = new Set<string>();
-  for (const file of await readdir(folder)) {
-    const text = readFileSync(join(folder, file), 'utf8');
-    const lines = text.split('\n').map((line) => {
-      if (line === '') return line;
-      const { values, ...event } = JSON.parse(line) as {
-        event: string;
-        values: Record<string, unknown>;
-        hash?: string;
-      };
-      delete event.hash;
-      for (const key of added) if (Object.hasOwn(values, key)) removed.add(`${event.event} ${key}`);
-      const earlier = Object.entries(values).filter(([key]) => !added.includes(key));
-      return JSON.stringify({ ...event, values: Object.fromEntries(earlier) });
-    });
-    await writeFile(join(folder, file), lines.join('\n'));
+  const [warehouse, snapshot] = [warehouseOf(dir), join(dir, 'data', 'costbook.duckdb')];
+  const before = await contentOf(snapshot);
+  // The same tables under the names of files that this program does not have.
+  for (const file of [warehouse, snapshot]) {
+    await chmod(file, 0o600);
+    await asking(file, (ask) =>
+      ask("update ledger.applied_files set name = '0016_cached_answers' where folder = 'migrations'"),
+    );
   }
-  expect([...removed]).toEqual(
-    expect.arrayContaining([
-      'run_ended error_code',
-      'run_ended next_step',
-      'step_ended error_code',
-      'step_ended next_step',
-    ]),
-  );
-  await rm(warehouseOf(dir));
-  await rm(join(dir, 'data', 'costbook.duckdb'));
-
-  const repaired = await run('repair');
-  expect(repaired.exitCode, repaired.stderr).toBe(0);
-  expect(
-    await askSnapshot(
-      dir,
-      "select step, error is not null as has_error, error_code, next_step from run_steps where outcome = 'failed'",
-    ),
-  ).toEqual([{ step: 'ingest', has_error: true, error_code: null, next_step: null }]);
-  const status = JSON.parse((await run('status', '--json')).stdout);
-  expect(status.failedIngest).toMatchObject({
-    errorCode: null,
-    next: expect.stringMatching(/"costbook (ingest|run nightly)" again/),
-  });
-  const rebuilt = await run('rebuild', '--into', join(dir, 'rebuilt.duckdb'), '--json');
-  expect(JSON.parse(rebuilt.stdout), rebuilt.stderr).toMatchObject({ identical: true });
+  await rm(snapshot);
+  await cp(warehouse, snapshot);
+  seal(snapshot);
+  const refused = (file: string) =>
+    `${file} has an older schema: found 0016_cached_answers, expected one that starts with 0001_baseline. ` +
+    'Run "costbook repair": it rebuilds the books from data/landing and data/journal, and moves the old file aside\n';
+  for (const [file, ...args] of [
+    [snapshot, 'status'],
+    [snapshot, 'sql', 'select 1', '--as-of', '2026-09-05'],
+    [warehouse, 'alert'],
+  ] as const) {
+    const { exitCode, stderr } = await runCli([...args, '--dir', dir, '--now', later]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining(`costbook: ${refused(file)}`),
+    });
+  }
+  const beside = await runCli(['rebuild', '--into', join(dir, 'beside.duckdb'), '--json', '--dir', dir]);
+  expect(JSON.parse(beside.stdout), beside.stderr).toMatchObject({ loads: 7, identical: null });
+  const { exitCode, stdout, stderr } = await runCli(['repair', '--json', '--dir', dir, '--now', later]);
+  expect(exitCode, stderr).toBe(0);
+  const [aside = ''] = JSON.parse(stdout).movedAside;
+  expect(await contentOf(aside)).toMatchObject({ 'ledger.closes': before['ledger.closes'] });
+  const after = await contentOf(snapshot);
+  const own = ['ledger.applied_files', 'ledger.cached_answers', 'ledger.series_hours'];
+  for (const name of own) [before[name], after[name]] = [[], []];
+  expect(after).toEqual(before);
 });
 
 describe('a newer version', () => {
@@ -300,42 +190,21 @@ drop table ledger.slow;
     return createHash('sha256').update(readFileSync(file)).digest('hex');
   }
 
-  test('copies the warehouse before it migrates, and says where', async () => {
+  test('applies its migration, and says so', async () => {
     const dir = await project();
     const before = await contentOf(warehouseOf(dir));
     const { exitCode, stderr } = await write(dir, await newerVersion({ [name]: quick }));
     expect(exitCode, stderr).toBe(0);
-    const copy = join(dir, 'data', 'warehouse.before-9000.duckdb');
     const said = stderr
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(said).toContainEqual(expect.objectContaining({ event: 'warehouse.copied', copy }));
-    expect(await contentOf(copy)).toEqual(before);
+    expect(said).toContainEqual(expect.objectContaining({ event: 'warehouse.migrating', migrations: ['9000_marks'] }));
     expect(await askFile(warehouseOf(dir), 'select count(*) as marks from ledger.marks')).toEqual([
       { marks: String((before['ledger.runs'] as unknown[]).length) },
     ]);
-    // The copy is what goes on with this version.
-    await cp(copy, warehouseOf(dir));
-    expect((await write(dir)).exitCode).toBe(0);
-  });
-
-  test('keeps the two newest copies', async () => {
-    const dir = await project();
-    for (const [file, text] of [
-      ['9000_marks.sql', quick],
-      ['9001_more.sql', '--! about: More.\ncreate table ledger.more (x integer not null);\n'],
-      ['9002_yet.sql', '--! about: Yet more.\ncreate table ledger.yet (x integer not null);\n'],
-    ] as const) {
-      const all = {
-        [name]: quick,
-        '9001_more.sql': '--! about: More.\ncreate table ledger.more (x integer not null);\n',
-      };
-      const given = file === name ? { [name]: quick } : { ...all, [file]: text };
-      expect((await write(dir, await newerVersion(given))).exitCode).toBe(0);
-    }
-    const copies = (await readdir(join(dir, 'data'))).filter((file) => file.includes('before'));
-    expect(copies.sort()).toEqual(['warehouse.before-9001.duckdb', 'warehouse.before-9002.duckdb']);
+    const after = await contentOf(warehouseOf(dir));
+    expect(after['main.costs']).toEqual(before['main.costs']);
   });
 
   test('writes a warehouse and a snapshot that this version refuses with 2, without a change', async () => {
@@ -347,14 +216,14 @@ drop table ledger.slow;
       exitCode: 2,
       stdout: '',
       stderr: expect.stringMatching(
-        /notified 1 of 1 sinks[\s\S]*costbook: the warehouse was written by a newer Costbook \(migration 9000_marks is unknown here\)\. Update Costbook\n$/,
+        /notified 1 of 1 sinks[\s\S]*warehouse\.duckdb was written by a newer Costbook \(migration 9000_marks is unknown here\)\. Update Costbook\n$/,
       ),
     });
     for (const args of [['status'], ['sql', 'select 1'], ['restatements'], ['check']]) {
       expect(await runCli([...args, '--dir', dir, '--now', later])).toEqual({
         exitCode: 2,
         stdout: '',
-        stderr: `costbook: ${join(dir, 'data', 'costbook.duckdb')} was published by a newer Costbook (migration 9000_marks is unknown here). Update Costbook\n`,
+        stderr: `costbook: ${join(dir, 'data', 'costbook.duckdb')} was written by a newer Costbook (migration 9000_marks is unknown here). Update Costbook\n`,
       });
     }
     expect([hashOf(warehouseOf(dir)), hashOf(join(dir, 'data', 'costbook.duckdb'))]).toEqual(before);
@@ -368,7 +237,7 @@ drop table ledger.slow;
     const refused = await askNewer();
     expect({ exitCode: refused.exitCode, stdout: refused.stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(refused.stderr).toContain(
-      'was published by an older Costbook (before migration 9000_marks). Run "costbook ingest" once',
+      'was written by an older Costbook (before migration 9000_marks). Run "costbook ingest" once',
     );
     const asOf = await askNewer('--as-of', '2026-09-05');
     expect(asOf).toMatchObject({ exitCode: 2, stderr: refused.stderr });
@@ -389,10 +258,10 @@ drop table ledger.slow;
     expect((await write(dir)).exitCode).toBe(0);
   });
 
-  test('locks the warehouse while it copies and migrates', async () => {
+  test('locks the warehouse while it migrates', async () => {
     const dir = await project();
     const migrating = startWriting(dir, await newerVersion({ [name]: slow }));
-    await appears(dir, /^warehouse\.before-9000\.duckdb$/, migrating.ended);
+    await begins(migrating);
     const second = await write(dir);
     expect(migrating.process.exitCode).toBe(null);
     expect(second).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('is held by process') });
@@ -400,26 +269,22 @@ drop table ledger.slow;
   });
 
   describe.each([
-    ['while it copies', /^warehouse\.before-9000\.duckdb\.\d+\.part$/, 0],
-    ['when the copy is complete', /^warehouse\.before-9000\.duckdb$/, 0],
-    ['in the middle of the migration', /^warehouse\.before-9000\.duckdb$/, 300],
-    ['later', /^warehouse\.before-9000\.duckdb$/, 900],
-  ])('that is killed %s', (_, file, afterMs) => {
+    ['in the middle of the migration', 300],
+    ['later', 900],
+  ])('that is killed %s', (_, afterMs) => {
     test('starts again on the next run, and loses nothing', async () => {
       const dir = await project();
       const before = await contentOf(warehouseOf(dir));
       const cli = await newerVersion({ [name]: slow });
       const run = startWriting(dir, cli);
-      await appears(dir, file, run.ended);
+      await begins(run);
       await sleepFor(afterMs);
       run.process.kill('SIGKILL');
       expect((await run.ended).exitCode).toBe(137);
-      await sleepFor(200); // the copier sees that its parent is gone
       expect(await contentOf(warehouseOf(dir))).toEqual(before);
 
       const { exitCode, stderr } = await write(dir, await newerVersion({ [name]: quick }));
       expect(exitCode, stderr).toBe(0);
-      expect(await contentOf(join(dir, 'data', 'warehouse.before-9000.duckdb'))).toEqual(before);
       const after = await contentOf(warehouseOf(dir));
       expect(after['main.costs']).toEqual(before['main.costs']);
       expect(after['ledger.marks']).toHaveLength((before['ledger.runs'] as unknown[]).length);
@@ -429,16 +294,13 @@ drop table ledger.slow;
     });
   });
 
-  /** Resolves when a file of this name is in the data folder; throws if the run ends before. */
-  async function appears(dir: string, pattern: RegExp, ended: Promise<Ended>): Promise<void> {
-    const folder = join(dir, 'data');
-    let watcher: FSWatcher | undefined;
-    const seen = new Promise<void>((resolve) => {
-      watcher = watch(folder, (_, found) => {
-        if (found !== null && pattern.test(found)) resolve();
+  /** Resolves when a run says that it migrates; throws if it ends before. */
+  async function begins({ process, ended }: Started): Promise<void> {
+    const said = new Promise<void>((resolve) => {
+      process.stderr?.on('data', (chunk: Buffer) => {
+        if (chunk.includes('warehouse.migrating')) resolve();
       });
     });
-    await Promise.race([seen, ended.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)))]);
-    watcher?.close();
+    await Promise.race([said, ended.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)))]);
   }
 });

@@ -98,9 +98,7 @@ test('commands, arguments and options use the words of the glossary', async () =
 });
 
 test('tables, views and columns use the words of the glossary, and so do the names of SQL files', () => {
-  // A migration that was applied is never edited: the first five have the old names.
-  const files = filesBelow('sql', '.sql').filter((file) => !/migrations.000[1-6]_/.test(file));
-  const found = files.flatMap((file) => {
+  const found = filesBelow('sql', '.sql').flatMap((file) => {
     const code = readFileSync(file, 'utf8').replaceAll(/--[^\n]*|'(?:[^']|'')*'/g, ' ');
     return banned([file, ...matchesOf(code, /(\w+)/g)], file);
   });
@@ -156,14 +154,12 @@ test('every example of a help text starts with the name of its command', async (
 
 test('comments on views, tables and columns, and the questions of reports, are written in plain words', () => {
   const comment = /^comment on [^;]*? is\s+'((?:[^']|'')*)'/gm;
-  const found = filesBelow('sql', '.sql')
-    .filter((file) => !/migrations/.test(file)) // a migration that was applied is never edited
-    .flatMap((file) => {
-      const text = readFileSync(file, 'utf8');
-      return [...matchesOf(text, comment), ...matchesOf(text, /^--! about: (.+)$/gm)].flatMap((words) =>
-        bannedInSentences(words.replaceAll(/\$\w+/g, '$'), file),
-      );
-    });
+  const found = filesBelow('sql', '.sql').flatMap((file) => {
+    const text = readFileSync(file, 'utf8');
+    return [...matchesOf(text, comment), ...matchesOf(text, /^--! about: (.+)$/gm)].flatMap((words) =>
+      bannedInSentences(words.replaceAll(/\$\w+/g, '$'), file),
+    );
+  });
   expect(found).toEqual([]);
 });
 
@@ -182,7 +178,7 @@ test('keys of JSON answers and of webhook messages use the words of the glossary
   // An answer is made of records with these names; those of earlier versions are only read.
   const keys = /^\s+(?:readonly )?(\w+)\??:/gm;
   const commands = filesBelow('src', '.ts')
-    .filter((file) => !file.endsWith('earlier-names.ts'))
+    .filter((file) => !file.endsWith('former-formats.ts'))
     .flatMap((file) => banned(matchesOf(readFileSync(file, 'utf8'), keys), file));
   const schema = 'docs/webhook-message.schema.json';
   expect([...commands, ...banned(matchesOf(readFileSync(schema, 'utf8'), /"(\w+)":/g), schema)]).toEqual([]);

@@ -507,7 +507,7 @@ describe('migrate(connection)', () => {
     const { connection } = await newDatabase();
     await migrate(connection);
     await connection.run(`update ledger.applied_files set hash = 'another' where folder = 'migrations'`);
-    await expect(migrate(connection)).rejects.toThrow(/0001_ledger\.sql was edited after it had been applied/);
+    await expect(migrate(connection)).rejects.toThrow(/0001_baseline\.sql was edited after it had been applied/);
     await expect(migrate(connection)).rejects.toBeInstanceOf(UsageError);
   });
 
@@ -518,16 +518,13 @@ describe('migrate(connection)', () => {
     await expect(migrate(connection)).rejects.toThrow(/newer Costbook \(migration 9999_future/);
   });
 
-  test('creates the views again, and drops renamed ones, after one of their files has changed', async () => {
+  test('creates the views again after one of their files has changed', async () => {
     const { connection } = await newDatabase();
     await migrate(connection);
     await connection.run(`create or replace view runs as select 1 as broken`);
-    await connection.run(`create view ledger.series_owners as select 1 as earlier_name`);
     await connection.run(`update ledger.applied_files set hash = 'another' where folder = 'views'`);
     await migrate(connection);
     expect(await connection.rows('select outcome from runs')).toEqual([]);
-    const earlier = await connection.rows(`from duckdb_views() where view_name = 'series_owners'`);
-    expect(earlier).toEqual([]);
   });
 });
 
@@ -537,7 +534,7 @@ describe('a new warehouse', () => {
     const file = join(dir, 'data', 'warehouse.duckdb');
     const killed = await openDatabase(`${file}.killed`, { readOnly: false, unlogged: true });
     open.push(killed);
-    await migrateTables(await killed.connect(), undefined, true);
+    await migrateTables(await killed.connect(), true);
     // Copied by a child, or the lock would fall.
     expect(spawnSync('cp', [killed.file, file]).status).toBe(0);
     const warehouse = await openWarehouse(dir);

@@ -1,15 +1,22 @@
-import { presentCheckCode } from '../check-codes.ts';
+/**
+ * The formats of journal and landing folder that Costbook once wrote, translated to those of today. Neither is ever
+ * rewritten, so `rebuild` and `repair` still read all of them; nothing else of the program knows them:
+ *
+ * - Events and loads with other names for events, keys and commands, and sentences in place of check codes.
+ * - Events without values that were added later.
+ * - Lines of the journal without a hash, before the first line that has one (`changeOf` in journal-lines.ts).
+ * - Loads without the platform's clock.
+ */
 
 type Scalar = string | number | boolean | null;
 type Values = Readonly<Record<string, Scalar | readonly (string | Readonly<Record<string, Scalar>>)[]>>;
 
-/** An event as the journal stores it: with today's names, or those before the migration 0006_plain_names. */
-export interface EarlierEvent {
+/** An event as the journal stores it, with the names of today or of then. */
+export interface StoredEvent {
   readonly number: number;
   readonly event: string;
   readonly values: Values;
 }
-
 const events: Readonly<Record<string, string>> = {
   proofs: 'window_reconciled',
   account_is: 'account_changed',
@@ -28,7 +35,7 @@ const keys: Readonly<Record<string, string>> = {
   told_day: 'notified_day',
 };
 
-/** Values that earlier events do not have: only a sentence contained them. */
+/** Values that some events do not have: a sentence contained them. */
 const noFailure: Values = { error_code: null, next_step: null };
 const added: Readonly<Record<string, Values>> = {
   window_read: { cost_difference: null },
@@ -47,7 +54,7 @@ const documents: readonly string[] = ['fact', 'message'];
  * Translates an event to today's names. A journal is never rewritten, so older events keep the names that they were
  * written with. Pure.
  */
-export function withPresentNames({ number, event, values }: EarlierEvent): EarlierEvent {
+export function withPresentNames({ number, event, values }: StoredEvent): StoredEvent {
   // In a close it is a SHA-256, in a message the name of a summary.
   const all = { ...keys, digest: event === 'month_closed' ? 'sha256' : 'summary' };
   return { number, event: presentWord(events, event), values: { ...added[event], ...renamed(values, all) } };
@@ -95,4 +102,46 @@ function presentDocument(json: string): string {
     .replaceAll('"command":"digest"', '"command":"summarize"')
     .replaceAll('"kind":"digest"', '"kind":"summary"')
     .replaceAll('"digest":', '"summary":');
+}
+
+/** Sentences in place of check codes, and their current codes; `$1` is the query. */
+const sentences: readonly (readonly [RegExp, string])[] = [
+  [/^pages of (.+) and the rows they leave out = their total$/, 'pages_match_total.$1.with_left_out'],
+  [/^pages of (.+) = their total$/, 'pages_match_total.$1'],
+  [/^hours of a group = the group \((.+)\)$/, 'hours_match_group.$1'],
+  [/^buckets of a group = the group \((.+)\)$/, 'buckets_match_group.$1'],
+  [/^groups are named once \((.+)\)$/, 'groups_are_unique.$1'],
+  [/^all rows = the total of detail, which leaves some out$/, 'all_rows_match_total.detail'],
+  [/^hours = the control$/, 'hours_match_control'],
+  [/^rows = the control's total$/, 'rows_match_control'],
+  [/^rows without uuid have no negative usage$/, 'usage_is_not_negative'],
+  [/^days = the platform's daily totals$/, 'days_match_platform'],
+  [/^series = the platform's totals of them$/, 'series_match_platform'],
+  [/^names = the platform's totals of them$/, 'names_match_platform'],
+  [/^month of a billing dimension = the platform's total$/, 'month_dimension_matches_platform'],
+  [/^month = the platform's total$/, 'month_matches_platform'],
+];
+
+/** The current check code for a sentence that was stored. Pure. */
+function presentCheckCode(compared: string): string {
+  for (const [sentence, code] of sentences) {
+    if (sentence.test(compared)) return compared.replace(sentence, code).replaceAll(' ', '_');
+  }
+  return compared;
+}
+
+/** Translates a `load.json` to today's names; `platformAt` may be missing in it. Pure. */
+export function loadWithPresentNames(record: unknown): Readonly<Record<string, unknown>> {
+  if (typeof record !== 'object' || record === null || !('reading' in record)) {
+    return record as Readonly<Record<string, unknown>>;
+  }
+  const { reading, amounts, proofs, ...rest } = record as Record<string, unknown>;
+  const reconciliations = Array.isArray(proofs)
+    ? proofs.map(({ amounts: rowCount, compared, ...measured }: Record<string, unknown>) => ({
+        checkCode: presentCheckCode(String(compared)),
+        ...measured,
+        rowCount,
+      }))
+    : proofs;
+  return { ...rest, attempt: reading, rowCount: amounts, reconciliations };
 }
