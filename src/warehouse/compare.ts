@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { CostbookError } from '../errors.ts';
+import { CostbookError, DamagedFileError } from '../errors.ts';
 import type { Window } from '../time.ts';
 import { openBooks } from './books.ts';
 import { changedTables } from './changed-tables.ts';
@@ -111,6 +111,10 @@ export async function changesSincePublished(connection: Connection, dir: string)
     const [own, published] = [await factsOf(connection, 'wh'), snapshot.published];
     const areRowsSame = own.loadNumber === published.loadNumber && own.lastEvent === published.lastEvent;
     return await changedTables(connection, snapshot.connection, { areRowsSame });
+  } catch (error) {
+    // A damaged snapshot says nothing of the warehouse, which replaces it.
+    if (error instanceof DamagedFileError && error.file === snapshotFile(dir)) return [];
+    throw error;
   } finally {
     snapshot.close();
   }

@@ -1,4 +1,5 @@
 import type { DuckDBValue } from '@duckdb/node-api';
+import type { DamagedFileError } from '../errors.ts';
 
 /** Values for a statement: they are bound, never pasted into the text. */
 export type SqlValue = string | number | bigint | boolean | null;
@@ -105,6 +106,8 @@ export interface AdmittedQuery {
 /** An open database file, attached as `wh`. */
 export interface Database {
   readonly file: string;
+  /** The first damage that a statement met; undefined if there was none. */
+  damage(): DamagedFileError | undefined;
   /**
    * Opens a connection; aborting the signal interrupts its running statement and refuses later ones with the signal's
    * reason. With `views`, those that a statement names are made before it runs; all of them before typed SQL.

@@ -3,11 +3,11 @@ import { mkdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { NoBooksError } from '../errors.ts';
+import { DamagedFileError, NoBooksError } from '../errors.ts';
 import { memoryLimitMb } from '../memory.ts';
 import type { Connection, Database, LazyViews, OpenOptions, Reachable } from './connection.ts';
 import { DuckDBInstance } from './duckdb.ts';
-import { asOurError } from './duckdb-errors.ts';
+import { asOurError, type Fail } from './duckdb-errors.ts';
 import { Session } from './session.ts';
 import {
   clearWritersSpill,
@@ -55,12 +55,27 @@ export function openScratch(folder: string): Promise<Database> {
   return open(join(folder, 'scratch'), { readOnly: true }, ':memory:');
 }
 
+/** Translates as `fail`, and notes damage. */
+function noting(fail: Fail, note: (damage: DamagedFileError) => void): Fail {
+  return (error) => {
+    try {
+      return fail(error);
+    } catch (translated) {
+      if (translated instanceof DamagedFileError) note(translated);
+      throw translated;
+    }
+  };
+}
+
 async function open(file: string, options: OpenOptions, attached: string): Promise<Database> {
   const { readOnly } = options;
   const folder = dirname(file);
   const state = { isOpening: true, path: file };
   const memoryMb = options.memoryMb ?? memoryLimitMb(readOnly);
-  const fail = asOurError(file, options, state);
+  let damage: DamagedFileError | undefined;
+  const fail = noting(asOurError(file, options, state), (found) => {
+    damage ??= found;
+  });
   const threads = { alone: threadsFor(true), usual: options.threads ?? threadsFor(readOnly) };
   await removeOldSpill(folder);
   const spill = readOnly
@@ -111,6 +126,7 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
 
   return {
     file,
+    damage: () => damage,
     async connect(signal, views) {
       const connection = await instance.connect();
       const kept = keep(connection, signal, views);

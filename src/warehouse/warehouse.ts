@@ -107,6 +107,9 @@ export async function openWarehouse(
     const publish = () =>
       exclusively(async () => {
         await views;
+        // The snapshot before may be the only readable copy.
+        const damage = database.damage();
+        if (damage !== undefined) throw damage;
         return publishSnapshot(connection, file, snapshotFile(dir), { signal, log, contents });
       });
     if (!isPublished) {

@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, cp, mkdir, open, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, open, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { DuckDBInstance } from '@duckdb/node-api';
 
 /** What can happen to the files of the books, by name. `older` is a copy of the project from an earlier night. */
 export type Breakage = (dir: string, older: string) => Promise<void>;
@@ -63,6 +64,30 @@ async function halve(file: string): Promise<void> {
 async function scratch(file: string): Promise<void> {
   const { size } = await stat(file);
   for (let block = 12_288; block + 262_144 <= size; block += 262_144) await overwrite(file, block + 50_000, 64);
+}
+
+/** Overwrites part of the first block without which the file opens, but its hourly costs cannot be read. */
+export async function scratchCosts(file: string): Promise<void> {
+  const copy = `${file}.scratched`;
+  const { size } = await stat(file);
+  for (let block = 12_288; block + 262_144 <= size; block += 262_144) {
+    await copyFile(file, copy);
+    await chmod(copy, 0o600);
+    await overwrite(copy, block + 50_000, 4096);
+    if ((await isReadable(copy, 'select 1')) && !(await isReadable(copy, hashOfCosts))) return rename(copy, file);
+  }
+  throw new Error(`no block of ${file} has hourly costs alone`);
+}
+
+const hashOfCosts = 'select sum(hash(row)) from ledger.hourly_costs as row';
+
+async function isReadable(file: string, sql: string): Promise<boolean> {
+  const instance = await DuckDBInstance.create(file, { access_mode: 'READ_ONLY' }).catch(() => undefined);
+  const connection = await instance?.connect();
+  const rows = await connection?.runAndReadAll(sql).catch(() => undefined);
+  connection?.closeSync();
+  instance?.closeSync();
+  return rows !== undefined;
 }
 
 /** A log that another program left next to an older snapshot, found next to this one. */
