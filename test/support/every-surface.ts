@@ -65,27 +65,26 @@ function costs(names: readonly string[], from: string, of: (name: number, hour: 
   return facts;
 }
 
-const many = Array.from({ length: 9 }, (_, index) => `box-${index}`);
+const many = Array.from({ length: 6 }, (_, index) => `box-${index}`);
 const few = ['box-0', 'box-1', 'box-2'];
 const runawayFrom = Date.parse('2026-10-07T05:00:00Z');
 
 export const shapes: Readonly<Record<string, Shape>> = {
   'many owners': {
-    ...{ since: '2026-09-12', months: [] },
-    facts: costs(many, '2026-09-12T00:00:00Z', (name) => 0.013 * (name + 1)),
+    ...{ since: '2026-09-24', months: [] },
+    facts: costs(many, '2026-09-24T00:00:00Z', (name) => 0.013 * (name + 1)),
   },
   'restated closed months': {
-    ...{ since: '2026-08-01', months: ['2026-08', '2026-09'] },
-    facts: costs(few, '2026-08-01T00:00:00Z', (name) => 0.37 * (name + 1)),
+    ...{ since: '2026-09-01', months: ['2026-09'] },
+    facts: costs(few, '2026-09-01T00:00:00Z', (name) => 0.37 * (name + 1)),
     async before({ dir, platform, run }) {
       const facts = [...platform.facts];
       const first = Date.parse('2026-10-05T06:30:00Z');
       platform.facts = facts.filter(({ hour }) => Date.parse(`${hour}:00:00Z`) < first);
       expect(
-        await ingest(dir, platform, { now: instantText(first), env: { COSTBOOK_SINCE: '2026-08-01' } }),
+        await ingest(dir, platform, { now: instantText(first), env: { COSTBOOK_SINCE: '2026-09-01' } }),
       ).toMatchObject({ exitCode: 0 });
       await run(first, 'allocation', 'apply');
-      await run(first, 'close', '2026-08');
       await run(first, 'close', '2026-09', '--invoice', '700.00');
       platform.facts = facts.map((each) =>
         each.hour.startsWith('2026-09-20') && each.name === 'box-1' ? { ...each, cost: each.cost * 2 } : each,
@@ -97,8 +96,8 @@ export const shapes: Readonly<Record<string, Shape>> = {
     facts: costs(few, '2026-10-08T00:00:00Z', (name) => 0.6 * (name + 1)),
   },
   runaway: {
-    ...{ since: '2026-09-12', months: [] },
-    facts: costs(few, '2026-09-12T00:00:00Z', (name, hour) =>
+    ...{ since: '2026-09-24', months: [] },
+    facts: costs(few, '2026-09-24T00:00:00Z', (name, hour) =>
       name === 2 && hour >= runawayFrom ? 4 : 0.2 * (name + 1),
     ),
   },

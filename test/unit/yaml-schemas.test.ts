@@ -356,11 +356,12 @@ describe.each(Object.keys(yamlSchemas) as Name[])('the schema of %s', (name) => 
           });
           // A file without anything in it is as good as none.
           if (mutant === undefined || mutant === null) return [];
-          if (isRefused(name, mutant)) {
+          const faults = violations(schema, mutant); // quicker than the reader
+          if (faults.length > 0 && isRefused(name, mutant)) {
             refused += 1;
             return [];
           }
-          return violations(schema, mutant).map((fault) => `${path.join('/')} = ${JSON.stringify(stranger)}: ${fault}`);
+          return faults.map((fault) => `${path.join('/')} = ${JSON.stringify(stranger)}: ${fault}`);
         }),
       ),
     );
@@ -378,7 +379,7 @@ describe.each(Object.keys(yamlSchemas) as Name[])('the schema of %s', (name) => 
             if (stranger === undefined) delete parent[key];
             else parent[key] = stranger;
           });
-          if (mutant === undefined || !isRefused(name, mutant) || violations(schema, mutant).length > 0) return [];
+          if (mutant === undefined || violations(schema, mutant).length > 0 || !isRefused(name, mutant)) return [];
           return [`${[...parentPath, path.at(-1)].join('/')} = ${JSON.stringify(stranger)}`];
         }),
       ),
