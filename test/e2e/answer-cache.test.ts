@@ -1,3 +1,5 @@
+// Second tier: Runs nights as commands and makes the books again; sql/answer-cache holds the rules in the first tier.
+
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// Second tier: Writes and reads events of hundreds of MB.
+
 import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -8,9 +8,15 @@ import { type Given, givenBooks } from '../support/given-books.ts';
 
 type Rows = readonly Readonly<Record<string, string | number | boolean | null>>[];
 
-/** One USD a day since July. The days from the 15th of September on cost what they are given, up to the last complete day. */
-function books(through: string, unusual: readonly number[] = [], cells: Record<string, string> = {}, hour = 12): Given {
-  const [since, month] = ['2026-07-01', Date.parse('2026-09-15T00:00:00Z')];
+/** One USD a day since August. The days from the 15th of September on cost what they are given, up to the last complete day. */
+function books(
+  through: string,
+  unusual: readonly number[] = [],
+  cells: Record<string, string> = {},
+  hour = 12,
+  since = '2026-08-01',
+): Given {
+  const month = Date.parse('2026-09-15T00:00:00Z');
   const costs: Record<string, string>[] = [];
   for (let at = Date.parse(`${since}T00:00:00Z`); at < Date.parse(`${through}T00:00:00Z`); at += 86_400_000) {
     const day = new Date(at).toISOString().slice(0, 10);
@@ -341,7 +347,7 @@ describe('a back-test of forecasts', () => {
       const window_start = night === 0 ? '2026-07-01' : String(start);
       return { account: 'acc_one', window_start, window_end: String(end), claimed_end: String(end) };
     });
-    const given = books(through, [0, 0, 0, 0, 0, 0, 0, ...nineDays]);
+    const given = books(through, [0, 0, 0, 0, 0, 0, 0, ...nineDays], {}, 12, '2026-07-01');
     const { connection, close } = await givenBooks({
       ...given,
       costs: (given.costs ?? []).map((row) => ({
