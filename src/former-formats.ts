@@ -3,7 +3,7 @@
  * rewritten, so `rebuild` and `repair` still read all of them; nothing else of the program knows them:
  *
  * - Events and loads with other names for events, keys and commands, and sentences in place of check codes.
- * - Events without values that were added later.
+ * - Events, and facts of alerts, without values that were added later.
  * - Lines of the journal without a hash, before the first line that has one (`changeOf` in journal-lines.ts).
  * - Loads without the platform's clock.
  */
@@ -93,8 +93,47 @@ function presentName(name: string): string {
   return name.replace(/^(run\/)?digest(?= |$)/, '$1summarize');
 }
 
-/** A key is followed by a colon; inside a text its quotes would be escaped. */
+type Fact = Record<string, unknown>;
+type Document = Fact & { readonly entries?: readonly { readonly fact: Fact }[] };
+
+/** What facts of alerts once did not have, by kind. A month of costs that do not match has one alert per account now. */
+const addedToFacts: Readonly<Record<string, (fact: Fact) => Fact>> = {
+  unproven: ({ month }) => ({ months: [month ?? ''], difference: null, outOfDate: [] }),
+  check: ({ check, error }) => ({
+    errorCode: typeof error !== 'string' ? null : error.startsWith(`check ${check} `) ? 'machine' : 'sql',
+  }),
+  run: () => ({ outOfDate: [] }),
+  closed_month: ({ month, differs }) => (differs === undefined ? { billed: [], reopen: [month] } : {}),
+};
+
+/** Adds to a fact what it does not have; returns whether that is anything. */
+function addMissing(fact: Fact): boolean {
+  const missing = Object.entries(addedToFacts[String(fact['kind'])]?.(fact) ?? {}).filter(
+    ([name]) => fact[name] === undefined,
+  );
+  Object.assign(fact, Object.fromEntries(missing));
+  return missing.length > 0;
+}
+
+/** A fact of an alert, or a message with such facts, as JSON. */
 function presentDocument(json: string): string {
+  const text = withPresentKeys(json);
+  const document = parsed(text);
+  const changes = [document, ...(document.entries ?? []).map(({ fact }) => fact)].map(addMissing);
+  return changes.includes(true) ? JSON.stringify(document) : text;
+}
+
+/** A document; without anything if it is none: the ledger takes any text. */
+function parsed(text: string): Document {
+  try {
+    return (JSON.parse(text) ?? {}) as Document;
+  } catch {
+    return {};
+  }
+}
+
+/** A key is followed by a colon; inside a text its quotes would be escaped. */
+function withPresentKeys(json: string): string {
   return json
     .replaceAll('"because":', '"reason":')
     .replaceAll('"lacking":', '"gaps":')

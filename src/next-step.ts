@@ -136,7 +136,7 @@ export interface MonthToClose {
 /** The closed months to reopen, oldest first, and the months to close afterwards. */
 export interface Reopening {
   readonly reopen: readonly string[];
-  /** Missing in facts of older versions: the same months, without their invoices. */
+  /** If missing: the same months, without their invoices. */
   readonly close?: readonly MonthToClose[] | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { BudgetFact, Driver } from '../budgets/index.ts';
 import type { MonthToClose, Reopening } from '../next-step.ts';
 import type { Severity } from '../severity.ts';
 
-/** What an open alert has reported so far, and what is new. Facts of older versions have neither. */
+/** What an open alert has reported so far, and what is new. */
 export interface Reported {
   /** Every cause that was reported since the alert was raised: `3 answered 401`. Oldest first. */
   readonly causes?: readonly string[] | undefined;
@@ -47,8 +47,8 @@ export interface UnprovenFact extends DataFactHead {
   readonly kind: 'unproven';
   /** Months that the windows touch, newest first. */
   readonly months: readonly string[];
-  /** The largest cost difference, USD, decimal text; null if only usage differs. Facts of older versions have none. */
-  readonly difference?: string | null;
+  /** The largest cost difference, USD, decimal text; null if only usage differs. */
+  readonly difference: string | null;
   /** Number of windows. */
   readonly count: number;
   /** The newest windows. */
@@ -73,8 +73,8 @@ export interface CheckFact extends DataFactHead {
   /** Rows found; null if it could not run. */
   readonly offenders: number | null;
   readonly error: string | null;
-  /** Why it could not run: its SQL is wrong, or the machine failed. Facts of older versions have none. */
-  readonly errorCode?: 'sql' | 'machine' | null;
+  /** Why it could not run: its SQL is wrong, or the machine failed. */
+  readonly errorCode: 'sql' | 'machine' | null;
 }
 
 /** The last run of a command failed. */
@@ -85,14 +85,14 @@ export interface RunFact extends DataFactHead {
   readonly outcome: string;
   readonly exitCode: number | null;
   readonly error: string | null;
-  /** Code of the error: `answered_401`. Null or missing in runs of older versions. */
+  /** Code of the error: `answered_401`. Null or missing if it has none. */
   readonly errorCode?: string | null;
   /** What the error says to do, as it was printed: `Act: …`. Null or missing if it follows from the exit code. */
   readonly nextStep?: string | null;
   readonly endedAt: string | null;
-  /** End of the first failure since the last success, UTC. Missing in facts of older versions. */
+  /** End of the first failure since the last success, UTC. */
   readonly failingSince?: string | null;
-  /** The command that its user started: `run nightly` if the command was a step of it. Missing in facts of older versions. */
+  /** The command that its user started: `run nightly` if the command was a step of it. */
   readonly startedAs?: string | null | undefined;
   /** Only for `ingest`. */
   readonly outOfDate: OutOfDate;
@@ -137,11 +137,11 @@ export interface ClosedMonthFact extends DataFactHead {
   readonly corrections: number;
   /** The months that bill the corrections. */
   readonly deliveredIn: readonly string[];
-  /** The change that each of these months bills, oldest first, USD as decimal text. Facts of older versions have none. */
+  /** The change that each of these months bills, oldest first, USD as decimal text. Missing with `differs`, as the next two. */
   readonly billed?: readonly { readonly month: string; readonly cost: string }[] | undefined;
-  /** The closed months from this one on, oldest first: reopened, the month itself can bill the change. Older facts have none. */
+  /** The closed months from this one on, oldest first: reopened, the month itself can bill the change. */
   readonly reopen?: readonly string[] | undefined;
-  /** The months to close after that, with the invoices of their last close. Facts of older versions have none. */
+  /** The months to close after that, with the invoices of their last close. */
   readonly close?: readonly MonthToClose[] | undefined;
   readonly drivers: readonly Driver[];
   /** Undefined while the month still has the numbers of its close, so that corrections bill the change. */
@@ -172,7 +172,7 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly revision?: string | undefined;
   /** Reported anomalies in the spend, or in what its forecast is made from, the largest first; missing if there are none. */
   readonly unusual?: readonly UnusualCost[] | undefined;
-  /** Where its period ends; undefined if that is unknown, or if it is over. Missing in facts of older versions. */
+  /** Where its period ends; undefined if that is unknown, or if it is over. */
   readonly end?: BudgetEnd | undefined;
   /** The period before, if this one has just begun. */
   readonly previous?: PreviousPeriod | undefined;
@@ -190,9 +190,9 @@ export interface PreviousPeriod {
   readonly value: string;
   /** What of it was unusual, USD; null if nothing is known to be. */
   readonly unusual: string | null;
-  /** Its length in days. Missing in facts of older versions. */
+  /** Its length in days; missing if unknown. */
   readonly days?: number;
-  /** The resources of its unusual costs, which have ended. Missing in facts of older versions. */
+  /** The resources of its unusual costs, which have ended. */
   readonly ended?: readonly string[];
   /** Its most expensive resources, in descending order. */
   readonly drivers: readonly Driver[];

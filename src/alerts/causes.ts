@@ -39,13 +39,13 @@ export function withNews<T extends DataFact>(fact: T, open: AlertFact | undefine
 function causesOf(fact: DataFact): readonly string[] {
   switch (fact.kind) {
     case 'run':
-      return [...causesOfRun(fact), ...((fact.outOfDate ?? []).length > 0 ? [outOfDateCause] : [])];
+      return [...causesOfRun(fact), ...(fact.outOfDate.length > 0 ? [outOfDateCause] : [])];
     case 'unproven':
       return [
         // A new month is a new cause: readers still trust its numbers.
-        ...(fact.months ?? []).toSorted(),
+        ...fact.months.toSorted(),
         ...(unprovenStepAfter(fact.windows).who === 'Act' ? [nightsCause] : []),
-        ...((fact.outOfDate ?? []).length > 0 ? [outOfDateCause] : []),
+        ...(fact.outOfDate.length > 0 ? [outOfDateCause] : []),
       ];
     case 'check':
       return [fact.error === null ? `rows, ${fact.severity}` : 'error'];
@@ -77,7 +77,7 @@ function sentenceOf(fact: DataFact): string {
       // The rest lists what was intact then, which may be lost by now.
       return firstSentence(fact.error).split(/ \(|: /)[0] ?? '';
     case 'unproven':
-      return `only costs in ${monthWords(fact.months ?? [])} differed`;
+      return `only costs in ${monthWords(fact.months)} differed`;
     case 'check':
       return fact.error === null ? `it found ${fact.offenders} rows` : firstSentence(fact.error);
     case 'listings':

@@ -21,7 +21,6 @@ import type {
   ListingsFact,
   OutOfDate,
   RunFact,
-  UnprovenFact,
 } from './alert-fact.ts';
 import {
   type BudgetWords,
@@ -50,7 +49,7 @@ export interface Message {
   /** At least one in a message of alerts; none in a summary. */
   readonly entries: readonly AlertEntry[];
   readonly summary: CostSummary | null;
-  /** Which project the books belong to, and on which host. Messages of older versions have none. */
+  /** Which project the books belong to, and on which host; missing without a project. */
   readonly origin?: Origin | undefined;
   /** Charts of the first entries, or of the summary; left out if no sink shows them. */
   readonly pictures?: readonly MessagePicture[] | undefined;
@@ -378,7 +377,7 @@ function heldWords(fact: AlertFact): Words {
       };
     case 'unproven':
       return {
-        title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, monthsOf(fact))}${(fact.outOfDate ?? []).length === 0 ? '' : ', and its books are out of date'}`,
+        title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, fact.months)}${fact.outOfDate.length === 0 ? '' : ', and its books are out of date'}`,
         sentences: [
           `The hours of ${counted(fact.count, 'window')} do not add up to the platform's own totals.`,
           ...changeWords(fact),
@@ -409,7 +408,7 @@ function heldWords(fact: AlertFact): Words {
           ...changeWords(fact),
           `${fact.runNumber === 0 ? 'It' : `Run ${fact.runNumber}`}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
           ...outOfDateWords(fact),
-          ...((fact.outOfDate ?? []).length === 0
+          ...(fact.outOfDate.length === 0
             ? []
             : ['Costs after that are missing, not zero. Nothing is lost: the next run that succeeds fetches them.']),
         ],
@@ -432,10 +431,9 @@ function heldWords(fact: AlertFact): Words {
   }
 }
 
-/** `2026-10 (closed), 2026-11 (open)`: the months that bill the corrections. Facts of older versions do not know their state. */
+/** `2026-10 (closed), 2026-11 (open)`: the months that bill the corrections. */
 function billedIn(fact: ClosedMonthFact): string {
-  const { billed = [], deliveredIn, reopen } = fact;
-  if (reopen === undefined) return `billed in ${deliveredIn.join(', ')}`;
+  const { billed = [], deliveredIn } = fact;
   const state = (month: string) => (isBilled(fact, month) ? 'closed' : 'open');
   return billed.length > 1
     ? billed.map(({ month, cost }) => `${usd(cost, true)} in ${month} (${state(month)})`).join(', ')
@@ -546,7 +544,7 @@ function sentenceCase(text: string): string {
 function runTitle({ key, command, outcome, error, changedFrom, outOfDate, revision }: RunFact): string {
   if (key === diskKey) return `${sentenceCase(fullDiskWords(error ?? '').found)}: no new costs can be loaded`;
   if (key === alertKey) return 'jobs/budgets.yaml has mistakes: its budgets are not evaluated';
-  const accounts = (outOfDate ?? []).map(({ account }) => account).join(', ');
+  const accounts = outOfDate.map(({ account }) => account).join(', ');
   const behind = accounts === '' ? '' : `: the books of ${accounts} are out of date`;
   if (changedFrom !== undefined) return `${command} still fails, now for another reason${behind}`;
   if (outcome === 'interrupted') return `${command} was interrupted${behind}`;
@@ -576,7 +574,7 @@ function overWords(fact: AlertFact): Words {
       return { title: `this machine's clock matches the platform of ${fact.account} again`, sentences: [] };
     case 'unproven':
       return {
-        title: `costs of ${fact.account} in ${monthWords(monthsOf(fact))} match the platform's totals again`,
+        title: `costs of ${fact.account} in ${monthWords(fact.months)} match the platform's totals again`,
         sentences: [],
       };
     case 'check':
@@ -608,13 +606,7 @@ function overWords(fact: AlertFact): Words {
   }
 }
 
-/** Facts of older versions name a single month. */
-function monthsOf(fact: UnprovenFact): readonly string[] {
-  return fact.months ?? [(fact as { readonly month?: string }).month ?? ''];
-}
-
-/** Facts of older versions have no `outOfDate`. */
-function outOfDateWords({ outOfDate = [] }: { readonly outOfDate?: OutOfDate }): string[] {
+function outOfDateWords({ outOfDate }: { readonly outOfDate: OutOfDate }): string[] {
   return outOfDate.map(
     ({ account, completeThrough }) => `The books of ${account} are out of date: ${throughWords(completeThrough)}.`,
   );

@@ -66,7 +66,7 @@ export function nextStepOf(fact: DataFact): NextStep {
   }
 }
 
-/** Whether a month that bills corrections of an older one is closed too. Facts of older versions do not know. Pure. */
+/** Whether a month that bills corrections of an older one is closed too. Pure. */
 export function isBilled({ reopen = [] }: Pick<ClosedMonthFact, 'reopen'>, month: string): boolean {
   return reopen.includes(month);
 }
@@ -96,7 +96,7 @@ function interfaceStep({ list, isMissing }: InterfaceFact): NextStep {
 
 function stepAfterCheck(fact: CheckFact): NextStep {
   if (fact.error === null) return act('run "costbook check" to see the rows.');
-  return errorCodeOf(fact) === 'machine' ? checkMachineStep : checkSqlStep([fact.check]);
+  return fact.errorCode === 'machine' ? checkMachineStep : checkSqlStep([fact.check]);
 }
 
 /** One step for all listings: the first that needs a person. */
@@ -122,11 +122,6 @@ function stepAfterFullDisk(fact: RunFact): NextStep {
 /** The command to name: the one that failed, as its user started it. */
 function startedAs({ command, startedAs = null }: Pick<RunFact, 'command' | 'startedAs'>): string {
   return startedAs ?? command;
-}
-
-/** In facts of older versions, an error of the machine starts with the check's name. */
-function errorCodeOf({ check, error, errorCode }: CheckFact): CheckFact['errorCode'] {
-  return errorCode ?? (error?.startsWith(`check ${check} `) ? 'machine' : 'sql');
 }
 
 /** Whether Costbook refused to close a month. The user saw the answer and nothing changed, so no alert is needed. */

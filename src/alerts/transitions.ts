@@ -285,8 +285,6 @@ function overFact(fact: DataFact, state: DataState): DataFact {
   function isLookedFor(): boolean {
     if (fact.kind === 'stale') return account?.isConfigured === true;
     if (fact.kind === 'check') return state.checks.some(({ name }) => name === fact.check);
-    // Older versions stored one alert per month; now there is one per account.
-    if (fact.kind === 'unproven' && (account?.unproven.length ?? 0) > 0) return false;
     return fact.account === null || account !== undefined;
   }
   const completeThrough = fact.account === null ? state.completeThrough : throughOf(state, fact.account);

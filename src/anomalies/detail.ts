@@ -44,13 +44,13 @@ export interface AnomalyDetail {
   /** Its days up to the bar that feedback raised, and those above it: `2026-10-03`. Undefined without a bar. */
   readonly heldDays?: readonly string[] | undefined;
   readonly aboveDays?: readonly string[] | undefined;
-  /** Oldest first; undefined in rows of earlier versions. */
+  /** Oldest first; missing if they were not evaluated. */
   readonly notices?: readonly AnomalyNotice[] | undefined;
   /** Cost of all its days so far in USD, decimal text; null if it is not reported. */
   readonly costSoFar?: string | null | undefined;
   /** The hour in which the difference started: `2026-10-03T14:00:00Z`. */
   readonly firstHour: string | null;
-  /** USD a day at which it still ran at the end of its first day, decimal text; null if it did not. Undefined in rows of earlier versions. */
+  /** USD a day at which it still ran at the end of its first day, decimal text; null if it did not. */
   readonly pace?: string | null | undefined;
   /** Whether the unit price or the usage changed, or both; null if unknown. */
   readonly moved: 'price' | 'usage' | 'both' | null;
@@ -59,7 +59,7 @@ export interface AnomalyDetail {
   readonly volumeEffect: string | null;
   /** The largest changes first. */
   readonly drivers: readonly AnomalyDriver[];
-  /** What was deployed or changed of its drivers in the 48 hours before, most relevant first; undefined in rows of earlier versions. */
+  /** What was deployed or changed of its drivers in the 48 hours before, most relevant first; missing if they were not evaluated. */
   readonly deployments?: readonly DeploymentBefore[] | undefined;
   /** How many deployments there are; `deployments` may have fewer. */
   readonly deploymentCount?: number | undefined;

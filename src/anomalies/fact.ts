@@ -13,7 +13,7 @@ import { usualRules } from './rules.ts';
 
 /**
  * An unusual cost of a resource type in a workspace, for one billing dimension. Fields that may be undefined are
- * missing in facts of earlier versions.
+ * missing if they were not evaluated.
  */
 export interface AnomalyFact extends Explanation {
   /** `anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-03`. */

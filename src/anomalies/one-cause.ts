@@ -30,7 +30,7 @@ export interface AnomalyPart {
   readonly isOver: boolean;
   /** Difference of its days so far from their expected cost in USD, decimal text. */
   readonly impact: string;
-  /** The resource that is most of it; null if none is. Missing in facts of earlier versions. */
+  /** The resource that is most of it; null if none is. */
   readonly driver?: string | null;
 }
 

@@ -32,7 +32,7 @@ export function deploymentsBeforeTable(deployments: string | null): Markup {
     ],
     deployments === null ? [] : (JSON.parse(deployments) as Deployment[]),
     deployments === null
-      ? 'Not known: an earlier version of Costbook found this anomaly.'
+      ? 'Not known: they were not evaluated for this anomaly.'
       : 'No listing shows a deployment or a change of its drivers in that time.',
   );
 }

@@ -60,6 +60,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     kind: 'unproven',
     severity: 'critical',
     months: ['2026-10', '2025-11'],
+    difference: null,
     count: 4,
     windows: [
       {
@@ -80,6 +81,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     about: 'Every cost has a team.',
     offenders: 17,
     error: null,
+    errorCode: null,
   },
   run: {
     ...head,

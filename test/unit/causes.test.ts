@@ -346,11 +346,6 @@ describe('the next step after a check that cannot run', () => {
     expect(words({ error: 'check teams is wrong', errorCode: 'sql' })).toContain('sql/checks/teams.sql');
     expect(words({ error: 'it ran out of memory', errorCode: 'machine' })).not.toContain('sql/checks/teams.sql');
   });
-
-  test('of an older version, without a code, follows from its first words', () => {
-    expect(words({ error: 'check teams (x.sql): too slow', errorCode: null })).not.toContain('sql/checks/teams.sql');
-    expect(words({ error: 'x.sql:3: no such column', errorCode: undefined })).toContain('sql/checks/teams.sql');
-  });
 });
 
 describe('an alert of a budget', () => {

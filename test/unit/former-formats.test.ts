@@ -49,6 +49,43 @@ test('`digest` of a close becomes sha256, of a message its summary', () => {
   });
 });
 
+test('facts of alerts get the values that were added later, also in messages; complete ones do not change', () => {
+  const present = (document: object) => {
+    const values = { raised: [{ fact: JSON.stringify(document) }], messages: [{ message: JSON.stringify(document) }] };
+    return withPresentNames({ number: 1, event: 'alerts_evaluated', values }).values;
+  };
+  const unproven = { kind: 'unproven', months: ['2026-10'], difference: null, outOfDate: [] };
+  const check = { kind: 'check', check: 'teams', error: 'check teams (x.sql): too slow', errorCode: 'machine' };
+  const closed = { kind: 'closed_month', month: '2026-09', billed: [], reopen: ['2026-09'] };
+  const facts: readonly [object, object][] = [
+    [
+      { kind: 'unproven', month: '2026-10' },
+      { ...{ kind: 'unproven', month: '2026-10' }, ...unproven },
+    ],
+    [{ ...check, errorCode: undefined }, check],
+    [
+      { ...check, error: 'x.sql:3: no such column', errorCode: undefined },
+      { ...check, error: 'x.sql:3: no such column', errorCode: 'sql' },
+    ],
+    [{ kind: 'run' }, { kind: 'run', outOfDate: [] }],
+    [{ kind: 'closed_month', month: '2026-09' }, closed],
+    ...[unproven, check, closed, { ...closed, billed: undefined, differs: {} }, { kind: 'stale' }].map(
+      (fact): [object, object] => [fact, fact],
+    ),
+  ];
+  for (const [before, after] of facts) {
+    expect(present(before)).toEqual(present(after));
+    expect(JSON.parse(JSON.stringify(present(before)))).toEqual({
+      raised: [{ fact: JSON.stringify(after) }],
+      messages: [{ message: JSON.stringify(after) }],
+    });
+    const [entries, whole] = [[{ fact: before }], [{ fact: after }]];
+    expect(present({ kind: 'alerts', entries })).toEqual(present({ kind: 'alerts', entries: whole }));
+  }
+  const values = { fact: 'not JSON' };
+  expect(withPresentNames({ number: 1, event: 'alerts_evaluated', values }).values).toEqual(values);
+});
+
 test('the command and step digest becomes summarize in every event', () => {
   const values = { step: 'digest', command_line: 'digest --period monthly', alert_key: 'run/digest' };
   expect(withPresentNames({ number: 1, event: 'step_began', values }).values).toEqual({
