@@ -3,26 +3,5 @@
 --! cost: cost
 --! version: 1
 --! follows: corrections
-select
-  account,
-  billing_month,
-  usage_month,
-  bucket_start,
-  bucket_end,
-  workspace,
-  resource_type,
-  resource_name,
-  resource_uuid,
-  billing_dimension,
-  unit,
-  owner,
-  team,
-  product,
-  environment,
-  rule,
-  is_shared,
-  cost,
-  usage,
-  series_id
 from corrections_allocated
 order by account, billing_month, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension, owner

@@ -1,14 +1,5 @@
 --! about: Every series: the names behind its number, and the unit of its usage.
 --! grain: account, workspace, resource_type, resource_name, resource_uuid, billing_dimension, series_id
 --! version: 1
-select
-  series_id,
-  account,
-  workspace,
-  resource_type,
-  resource_name,
-  resource_uuid,
-  billing_dimension,
-  unit
 from series
 order by account, workspace, resource_type, resource_name, resource_uuid, billing_dimension, series_id
