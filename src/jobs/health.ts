@@ -1,19 +1,27 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { MachineError, messageOf } from '../errors.ts';
+import type { RequestListener } from 'node:http';
+import { isLoopbackHost } from '../addresses.ts';
+import { messageOf } from '../errors.ts';
+import { type Listening, listen } from '../listen.ts';
 
 /** The answers by path. */
 export type HealthAnswers = Readonly<
   Record<string, () => Promise<{ readonly status: number; readonly type?: string; readonly body: string }>>
 >;
 
-/** Serves GET and HEAD for a few paths over plain HTTP. Throws MachineError if the port is not available. */
-export async function serveHealth(
+/**
+ * Serves GET and HEAD for a few paths over plain HTTP. On an address of this machine alone, it answers only to names of this
+ * machine: a page of the web may have one that leads here (DNS rebinding). Throws MachineError if the port is not available.
+ */
+export function serveHealth(
   { host, port }: { readonly host: string; readonly port: number },
   answers: HealthAnswers,
-): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const server = createServer((request, response) => {
+): Promise<Listening> {
+  const isThisMachine = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
+  return listen(answerFrom(answers, isThisMachine), { host, port, option: '--health-port' });
+}
+
+function answerFrom(answers: HealthAnswers, isThisMachine: boolean): RequestListener {
+  return (request, response) => {
     const path = (request.url ?? '').replace(/\?.*$/, '');
     const answer = Object.hasOwn(answers, path) ? answers[path] : undefined;
     function send(status: number, type: string, body: string): void {
@@ -21,32 +29,19 @@ export async function serveHealth(
       response.end(request.method === 'HEAD' ? undefined : body);
     }
     const plain = 'text/plain; charset=utf-8';
+    const asked = `http://${request.headers.host ?? 'localhost'}`;
+    if (isThisMachine && !(URL.canParse(asked) && isLoopbackHost(new URL(asked).hostname))) {
+      return send(
+        421,
+        plain,
+        'expected localhost or an address of this machine; for others, start with --health-host\n',
+      );
+    }
     if (answer === undefined) return send(404, plain, `expected one of ${Object.keys(answers).join(', ')}\n`);
     if (request.method !== 'GET' && request.method !== 'HEAD') return send(405, plain, 'expected GET\n');
     answer().then(
       ({ status, type = plain, body }) => send(status, type, body),
       (error: unknown) => send(500, plain, `${messageOf(error)}\n`),
     );
-  });
-  // Requests are short, and clients have no reason to stay connected.
-  server.headersTimeout = 5000;
-  server.requestTimeout = 5000;
-  server.keepAliveTimeout = 1000;
-  server.maxConnections = 64;
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-  } catch (error) {
-    throw new MachineError(`--health-port: cannot listen on ${host}:${port}: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
-  const { address, port: real, family } = server.address() as AddressInfo;
-  return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${real}`,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-    },
   };
 }

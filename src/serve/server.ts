@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
+import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { compress } from 'hono/compress';
@@ -11,6 +12,7 @@ import { type AddressPart, decodePart } from '../dashboard-address.ts';
 import type { Log } from '../effects.ts';
 import { CostbookError, exitCodes, MachineError, messageOf } from '../errors.ts';
 import type { LimitedBooks } from '../limited-books.ts';
+import { listen } from '../listen.ts';
 import { metricsText } from '../metrics/index.ts';
 import { hourMs, type Instant } from '../time.ts';
 import { type Access, openAccess, sessionCookie, sessionSeconds } from './access.ts';
@@ -28,7 +30,6 @@ import { healthPage } from './health.ts';
 import { document, problemDocument, signInDocument } from './layout.ts';
 import { limitedBooks } from './limited-books.ts';
 import { BusyError, openLimiter } from './limiter.ts';
-import { listen } from './listen.ts';
 import type { Markup } from './markup.ts';
 import { monthsPage } from './months.ts';
 import { isEncrypted, isForeign, type RequestOrigin } from './origin.ts';
@@ -205,17 +206,18 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   app.get('/exports', (context) => answerExport(context, dir));
   app.notFound((context) => say(context, noPage(context), 404));
   app.onError((error, context) => answerError(error, context, access, options.log));
-  const server = await listen(app.fetch, { host, port }).catch((error: unknown) => {
+  const answer = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]);
+  const server = await listen(answer, { host, port, option: '--port' }).catch((error: unknown) => {
     clearInterval(hourly);
     snapshots.close();
     throw error;
   });
-  const { address, port: real, family } = server.address;
-  const shown = family === 'IPv6' ? `[${address}]` : address;
+  const { url } = server;
+  hosts.add(new URL(url).host);
   // A proxy on this machine may ask by the address of its loopback.
-  for (const name of [shown, 'localhost', '127.0.0.1', '[::1]']) hosts.add(`${name}:${real}`);
+  for (const name of ['localhost', '127.0.0.1', '[::1]']) hosts.add(`${name}:${server.address.port}`);
   return {
-    url: `http://${shown}:${real}`,
+    url,
     async close() {
       server.close();
       clearInterval(hourly);
@@ -356,10 +358,16 @@ function warmEveryHour(snapshots: Snapshots, project: Project, options: Dashboar
   }, minuteMs / 4).unref();
 }
 
-/** Answers only for our own names, which defeats DNS rebinding, and changes nothing whatever is asked. */
+/**
+ * Answers only for our own names, which defeats DNS rebinding, and changes nothing whatever is asked. A page of another site
+ * may lead people here, but start no work of ours behind their backs: neither as its image nor as its frame.
+ */
 function secure(hosts: ReadonlySet<string>, hasMcp: boolean): MiddlewareHandler<Env> {
   return async (context, next) => {
     for (const [name, value] of Object.entries(securityHeaders)) context.header(name, value);
+    const [site, destination] = ['sec-fetch-site', 'sec-fetch-dest'].map((name) => context.req.header(name));
+    if ((site === 'cross-site' || site === 'same-site') && destination !== 'document')
+      return context.text('This server answers no requests of pages of other sites.\n', 403);
     if (!hosts.has((context.req.header('host') ?? '').toLowerCase())) {
       return context.text(
         'This server does not answer under the name that the request has. Open its own address, or add the name to serve.hosts.\n',

@@ -3,7 +3,7 @@ import { CostbookError, messageOf, UsageError } from '../errors.ts';
 import { expectAnswering, expectAnsweringWords } from './answering-functions.ts';
 import type { AdmitOptions, AdmittedQuery } from './connection.ts';
 import { StatementType } from './duckdb.ts';
-import type { Fail } from './duckdb-errors.ts';
+import { asParserError, type Fail } from './duckdb-errors.ts';
 import { fromBracketed, fromSource, makePivoted, pivotedTable, queryFunction } from './statements.ts';
 
 /** What admitting a typed query needs from its connection. */
@@ -52,7 +52,7 @@ async function selectIn({ connection, fail }: Admitting, typed: string): Promise
   if (withoutLeadingComments(typed) === '') {
     throw new UsageError('the query has no statement; expected one SELECT');
   }
-  const all = await connection.extractStatements(typed).catch(fail);
+  const all = await connection.extractStatements(typed).catch((error: unknown) => fail(asParserError(error)));
   for (const text of withoutEnds(typed)) {
     const wrapped = await parsed(connection, fromBracketed(text));
     const statements = wrapped && (await parsed(connection, text));

@@ -98,6 +98,15 @@ function isErrno(error: unknown): boolean {
 }
 
 /**
+ * A failure of DuckDB's parser. It quotes one byte of a letter that it does not expect, which is no text: Node then has a
+ * message of its own.
+ */
+export function asParserError(error: unknown): unknown {
+  if (/^\s*(Failed to extract statements: )?\w+ Error: /.test(messageOf(error))) return error;
+  return new Error('Parser Error: expected SQL, found another letter or sign outside of quotes', { cause: error });
+}
+
+/**
  * A failure of SQL that a person typed: if the SQL is wrong, a UsageError; failures of the machine or of DuckDB are
  * not.
  */

@@ -125,6 +125,17 @@ describe.each([
     expect(await tell(settings(sink.url))).toEqual({ outcome: 'delivered' });
   });
 
+  test('an answer that leaves HTTP is a refusal, not a wait without end', async () => {
+    const sink = await startSink((_, __, { socket }) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
+    );
+    expect(await tell(settings(sink.url))).toEqual({
+      outcome: 'refused',
+      reason: '127.0.0.1 answered 101',
+      isPassing: false,
+    });
+  });
+
   test('a signal ends a delivery at once', async () => {
     const sink = await startSink(hangs);
     const stop = new AbortController();

@@ -122,6 +122,20 @@ describe('costbook serve', () => {
     expect((await served.get('/assets/..%2f..%2fpackage.json')).status).toBe(404);
   });
 
+  test('starts no query for a page of another site that has it as an image or a frame; its links lead here', async () => {
+    const askedBy = (site: string, destination: string) =>
+      served.get('/sql?q=select+42', { 'sec-fetch-site': site, 'sec-fetch-dest': destination });
+    for (const [site, destination] of [
+      ['cross-site', 'image'],
+      ['cross-site', 'iframe'],
+      ['same-site', 'empty'],
+    ] as const) {
+      expect(await askedBy(site, destination)).toMatchObject({ status: 403, text: expect.not.stringContaining('42') });
+    }
+    expect((await askedBy('cross-site', 'document')).status).toBe(200);
+    expect((await askedBy('same-origin', 'empty')).status).toBe(200);
+  });
+
   test('leads people from an address without a page back to the overview, and answers programs in one line', async () => {
     const person = await served.get('/nowhere', { accept: 'text/html' });
     expect([person.status, person.headers.get('content-type')]).toEqual([404, 'text/html; charset=UTF-8']);

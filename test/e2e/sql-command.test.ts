@@ -125,6 +125,7 @@ describe.concurrent('costbook sql', () => {
   test.each([
     ['a missing column', 'select nosuch from costs', 'Binder Error'],
     ['text that is not SQL', 'selct 1', 'Parser Error'],
+    ['a letter of several bytes in place of SQL', '日本', 'Parser Error: expected SQL'],
     [
       'a query that fails halfway',
       `select cast(if(i < 5000, '1', 'x') as integer) from range(9000) t(i)`,

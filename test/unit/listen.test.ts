@@ -1,26 +1,29 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { type Listening, listen, type UnsentLimits } from '../../src/serve/listen.ts';
+import { serveHealth } from '../../src/jobs/index.ts';
+import { type ClientLimits, type Listening, listen } from '../../src/listen.ts';
 
 const large = new Uint8Array(8 * 1024 * 1024);
+const usual: ClientLimits = { bytes: 1024 ** 3, stallMs: 60_000, connections: 512 };
 const opened: { close(): void }[] = [];
 afterEach(() => {
   for (const one of opened.splice(0)) one.close();
 });
 
 /** A server that counts how many answers it has started; `/large` is larger than what the system takes. */
-async function counting(limits?: UnsentLimits): Promise<{ server: Listening; started: string[] }> {
+async function counting(limits = usual): Promise<{ server: Listening; started: string[] }> {
   const started: string[] = [];
   const server = await listen(
-    async ({ url }) => {
-      const path = new URL(url).pathname;
+    async ({ url: path = '' }, response) => {
       started.push(path);
+      if (path === '/never') return;
       await sleep(5);
-      return new Response(path === '/large' ? large : `${path}\n`);
+      response.end(path === '/large' ? large : `${path}\n`);
     },
-    { host: '127.0.0.1', port: 0, ...(limits && { limits }) },
+    { host: '127.0.0.1', port: 0, option: '--port', limits },
   );
   opened.push(server);
   return { server, started };
@@ -51,19 +54,26 @@ test('a connection has one answer at a time, in the order of its requests', asyn
   expect(asked.started).toEqual(['/large', '/b', '/c']);
 });
 
-test('a connection that sends many requests before it reads is ended', async () => {
+test('a connection that sends many requests before it reads is ended, and the others of them are not even parsed', async () => {
   const asked = await counting();
+  let parsed = 0;
+  const count = () => {
+    parsed += 1;
+  };
+  subscribe('http.server.request.start', count);
   const socket = await asking(asked, ['/large', ...Array.from({ length: 700 }, () => '/b')]);
   socket.resume();
   await once(socket, 'close');
+  unsubscribe('http.server.request.start', count);
   expect(asked.started.length).toBeLessThanOrEqual(1);
+  expect(parsed).toBeLessThanOrEqual(4);
   // Others do not notice.
   const response = await fetch(`http://127.0.0.1:${asked.server.address.port}/b`);
   expect(await response.text()).toBe('/b\n');
 });
 
 test('a connection of which nothing is read is ended, one that reads is not', async () => {
-  const asked = await counting({ bytes: 1024 ** 3, stallMs: 500 });
+  const asked = await counting({ ...usual, stallMs: 500 });
   const stalled = await asking(asked, ['/large']);
   const reading = await asking(asked, ['/large']);
   let bytes = 0;
@@ -79,7 +89,7 @@ test('a connection of which nothing is read is ended, one that reads is not', as
 });
 
 test('all connections together hold a bounded number of bytes', async () => {
-  const asked = await counting({ bytes: 3 * large.length, stallMs: 60_000 });
+  const asked = await counting({ ...usual, bytes: 3 * large.length });
   const sockets = await Promise.all(Array.from({ length: 8 }, () => asking(asked, ['/large'])));
   let ended = 0;
   for (const socket of sockets) socket.once('close', () => (ended += 1));
@@ -87,4 +97,48 @@ test('all connections together hold a bounded number of bytes', async () => {
   for (const socket of sockets) socket.resume();
   await expect.poll(() => ended).toBeGreaterThanOrEqual(5);
   expect(ended).toBeLessThan(8);
+});
+
+test('connections that send nothing, or whose answers are not read, lock nobody out; those that are answered stay', async () => {
+  const asked = await counting({ ...usual, connections: 20 });
+  const answered = await asking(asked, ['/never']);
+  await expect.poll(() => asked.started).toEqual(['/never']);
+  const ask = () =>
+    fetch(`${asked.server.url}/b`, { headers: { connection: 'close' } }).then((response) => response.text());
+  for (const paths of [[], ['/b'], ['/large']]) {
+    await Promise.all(Array.from({ length: 60 }, () => asking(asked, paths)));
+    expect(await ask()).toBe('/b\n');
+  }
+  expect(answered.destroyed).toBe(false);
+});
+
+const health = { '/metrics': async () => ({ status: 200, body: 'cost 1\n'.repeat(2000) }) };
+
+test('the addresses for monitors hold as little for a client that does not read', async () => {
+  const server = await serveHealth({ host: '127.0.0.1', port: 0 }, health);
+  opened.push(server);
+  const socket = await asking(
+    { server },
+    Array.from({ length: 700 }, () => '/metrics'),
+  );
+  await sleep(100);
+  socket.resume();
+  await once(socket, 'close');
+  expect(socket.bytesRead).toBeLessThan(100_000);
+});
+
+test.each([
+  ['127.0.0.1', 'localhost:1', 200],
+  ['127.0.0.1', '[::1]', 200],
+  ['127.0.0.1', 'rebound.example.com', 421],
+  ['127.0.0.1', 'localhost.example.com', 421],
+  ['0.0.0.0', 'monitor.example.com', 200],
+])('metrics at %s answer to the name %s with %i', async (host, name, status) => {
+  const server = await serveHealth({ host, port: 0 }, health);
+  opened.push(server);
+  const socket = connect(server.address.port, '127.0.0.1');
+  opened.push({ close: () => socket.destroy() });
+  socket.write(`GET /metrics HTTP/1.1\r\nHost: ${name}\r\n\r\n`);
+  const [head] = await once(socket, 'data');
+  expect(String(head)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
 });

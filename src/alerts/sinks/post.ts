@@ -74,6 +74,8 @@ export async function exchange({
     ended.throwIfAborted();
     return await new Promise<Answer>((resolve, reject) => {
       const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+      // Whatever Node tells of the exchange.
+      ended.addEventListener('abort', () => reject(ended.reason), { once: true });
       const request: ClientRequest = send(
         target,
         {
@@ -107,6 +109,11 @@ export async function exchange({
         },
       );
       request.on('error', reject);
+      // It leaves HTTP, and comes with no other event.
+      request.on('upgrade', ({ statusCode = 0 }, socket) => {
+        socket.destroy();
+        resolve({ status: statusCode, retryAfter: undefined, text: '' });
+      });
       request.on('socket', (socket) => {
         socket.on(target.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
           isSent = true;
