@@ -38,7 +38,8 @@ interface Connection {
   readonly waiting: (() => void)[];
   /** When its last answer began or ended, or it was opened. */
   since: number;
-  unsent: number;
+  /** What is not sent yet, in a form that changes with each byte. */
+  unsent: string;
   unsentSince: number;
 }
 
@@ -121,7 +122,7 @@ function keepConnections(server: Server, open: Connections, { connections }: Cli
   server.on('connection', (socket: Socket) => {
     const now = Date.now();
     if (open.size >= connections) leastOf(open)?.destroy();
-    open.set(socket, { exchange: undefined, waiting: [], since: now, unsent: 0, unsentSince: now });
+    open.set(socket, { exchange: undefined, waiting: [], since: now, unsent: '', unsentSince: now });
     socket.once('close', () => open.delete(socket));
   });
 }
@@ -144,10 +145,12 @@ function endStalled(open: Connections, { bytes, stallMs }: ClientLimits): NodeJS
     const now = Date.now();
     let total = 0;
     for (const [socket, connection] of open) {
-      const unsent = socket.writableLength;
-      if (unsent === 0 || unsent !== connection.unsent) Object.assign(connection, { unsent, unsentSince: now });
+      const { writableLength, _handle: system } = socket as Socket & { _handle?: { writeQueueSize?: number } | null };
+      // Node counts a piece as unsent until the last byte of it is sent, whatever its size; the system's count goes down.
+      const unsent = `${writableLength} ${system?.writeQueueSize}`;
+      if (writableLength === 0 || unsent !== connection.unsent) Object.assign(connection, { unsent, unsentSince: now });
       else if (now - connection.unsentSince >= stallMs) socket.destroy();
-      total += unsent;
+      total += writableLength;
     }
     for (const socket of [...open.keys()].sort((a, b) => b.writableLength - a.writableLength)) {
       if (total <= bytes) break;

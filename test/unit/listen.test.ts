@@ -88,6 +88,17 @@ test('a connection of which nothing is read is ended, one that reads is not', as
   await once(stalled, 'close');
 });
 
+test('a connection that reads slowly gets its whole answer, though most of it is unsent for long', async () => {
+  const asked = await counting({ ...usual, stallMs: 1000 });
+  const socket = await asking(asked, ['/large']);
+  let bytes = 0;
+  const reading = setInterval(() => {
+    bytes += (socket.read() as Buffer | null)?.length ?? 0;
+  }, 30);
+  opened.push({ close: () => clearInterval(reading) });
+  await expect.poll(() => bytes, { timeout: 20_000, interval: 100 }).toBeGreaterThan(large.length);
+}, 30_000);
+
 test('all connections together hold a bounded number of bytes', async () => {
   const asked = await counting({ ...usual, bytes: 3 * large.length });
   const sockets = await Promise.all(Array.from({ length: 8 }, () => asking(asked, ['/large'])));
