@@ -380,6 +380,10 @@ function secure(hosts: ReadonlySet<string>, hasMcp: boolean): MiddlewareHandler<
       return context.text('Expected GET: nothing can be changed here.\n', 405);
     }
     await next();
+    // Also to answers that no page made: of agents, and of what is too large.
+    const { headers } = context.res;
+    for (const [name, value] of Object.entries(securityHeaders)) headers.set(name, value);
+    if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
     return undefined;
   };
 }

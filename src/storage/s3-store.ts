@@ -17,8 +17,8 @@ const connectMs = 10_000;
 const maxAttempts = 4;
 /** A request that makes progress may take this many times the time limit. */
 const slowFactor = 10;
-/** No text that is read whole is larger. */
-const maxTextBytes = 256 * 1024 * 1024;
+/** No text that is read whole is larger: manifests name some thousand files. Parsing can take thirty times as much memory. */
+const maxTextBytes = 32 * 1024 * 1024;
 
 /** How to reach a store besides its settings. */
 export interface StoreAccess {
@@ -113,10 +113,17 @@ class S3Store implements ObjectStore {
       const command = new this.#sdk.GetObjectCommand(this.#object(key));
       const answer = await this.#client.send(command, { abortSignal }).catch(undefinedIfMissing);
       if (answer === undefined) return undefined;
-      if ((answer.ContentLength ?? 0) > maxTextBytes) {
-        throw new MachineError(`${this.#name(key)} is larger than a manifest can be: move it away`);
+      const pieces: Buffer[] = [];
+      let bytes = 0;
+      // Not by its length: the answer need not say it.
+      for await (const piece of (answer.Body ?? []) as AsyncIterable<Buffer>) {
+        bytes += piece.length;
+        if (bytes > maxTextBytes) {
+          throw new MachineError(`${this.#name(key)} is larger than a manifest can be: move it away`);
+        }
+        pieces.push(piece);
       }
-      return { text: (await answer.Body?.transformToString('utf8')) ?? '', etag: plainEtag(answer.ETag) };
+      return { text: Buffer.concat(pieces).toString('utf8'), etag: plainEtag(answer.ETag) };
     });
   }
 

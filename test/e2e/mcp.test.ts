@@ -253,6 +253,11 @@ describe('an agent at /mcp of the dashboard', () => {
 
   test('cannot send more than a query needs, and pages still only read', async () => {
     expect((await post(right, `{"x":"${'y'.repeat(300_000)}"}`)).status).toBe(413);
+    const answers = [fetch(`${url}/mcp`, { method: 'POST', headers: right, body: hello }), fetch(`${url}/mcp`)];
+    for (const { headers } of await Promise.all(answers)) {
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('cache-control')).toMatch(/no-store|no-cache/);
+    }
     const headers = { authorization: `Bearer ${all}` };
     expect((await fetch(`${url}/explore`, { method: 'POST', headers })).status).toBe(405);
     expect((await fetch(`${url}/`, { headers })).status).toBe(200);

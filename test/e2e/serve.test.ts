@@ -150,6 +150,8 @@ describe('costbook serve', () => {
     const { headers, text } = await served.get('/');
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
+    for (const path of ['/metrics', '/api/snapshot', '/sign-in', '/healthz'])
+      expect((await served.get(path)).headers.get('cache-control'), path).toBe('no-store');
     expect(text).not.toMatch(/ style="| on[a-z]+="|javascript:/);
   });
 

@@ -1,7 +1,10 @@
 // Second tier: Installs and starts an S3 server, kills it and its clients, and waits for time limits.
 
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
@@ -370,6 +373,22 @@ describe.skipIf(program === undefined)('an archive of landing pages', () => {
       /^4 .*its load\.json says .* Run "costbook repair"/,
     );
   });
+});
+
+test('a text that never ends, and does not say its length, is read up to a limit only', async () => {
+  const endless = createServer((_, response) => {
+    const more = () => {
+      while (response.write('['.repeat(65_536)));
+    };
+    response.on('drain', more);
+    more();
+  }).listen(0, '127.0.0.1');
+  await once(endless, 'listening');
+  const store = await open({ endpoint: `http://127.0.0.1:${(endless.address() as AddressInfo).port}` });
+  expect(await exitCodeOfMirror(store.readText('manifest.json'))).toMatch(/^7 .*larger than a manifest can be/);
+  store.close();
+  endless.closeAllConnections();
+  endless.close();
 });
 
 describe.skipIf(program === undefined)('a large file', () => {
