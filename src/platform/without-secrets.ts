@@ -66,9 +66,9 @@ function hideAll(value: unknown): unknown {
   return hidden;
 }
 
-/** `https://user:pass@host/` without the credentials. */
+/** `https://user:pass@host/` without the credentials. No scheme is longer: a long text of many words would take hours. */
 function withoutCredentials(text: string): string {
-  return text.replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]+@/gi, `$1${hidden}@`);
+  return text.replace(/(\b[a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#@]+@/gi, `$1${hidden}@`);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
