@@ -53,7 +53,7 @@ export async function figuresOfFile(
   format: string,
   column: CostColumn | undefined,
 ): Promise<Figures> {
-  const read = readers[format];
+  const read = Object.hasOwn(readers, format) ? readers[format] : undefined;
   if (read === undefined) throw new Error(`cannot read back files of the format ${format}`);
   return read(connection, path, column);
 }

@@ -191,15 +191,20 @@ export function parseManifest(text: string): Manifest {
   ]) {
     if (found[key] !== null) expectText(found[key], `"${key}"`);
   }
-  if (Number.isNaN(Date.parse(String(found['asOf'])))) throw new NoManifestError('"asOf" is not an instant');
+  for (const key of ['asOf', 'closedAt']) {
+    if (found[key] !== null && !isInstant(String(found[key]))) throw new NoManifestError(`"${key}" is not an instant`);
+  }
   if (!Number.isSafeInteger(found['rows'])) throw new NoManifestError('"rows" is not an integer');
   record(found['parameters'], '"parameters"');
   if (!Array.isArray(found['files'])) throw new NoManifestError('"files" is not a list');
+  const names = new Set<unknown>();
   for (const [index, entry] of found['files'].entries()) {
     const where = `"files"[${index}]`;
     const file = record(entry, where);
     for (const key of ['name', 'format', 'sha256']) expectText(file[key], `${where}."${key}"`);
     if (!isBelow(String(file['name']))) throw new NoManifestError(`${where}."name" points outside its folder`);
+    if (names.has(file['name'])) throw new NoManifestError(`${where}."name" is there a second time`);
+    names.add(file['name']);
     if (!Number.isSafeInteger(file['bytes'])) throw new NoManifestError(`${where}."bytes" is not an integer`);
     if (file['rows'] !== null && !Number.isSafeInteger(file['rows'])) {
       throw new NoManifestError(`${where}."rows" is not an integer`);
@@ -214,10 +219,21 @@ export function parseManifest(text: string): Manifest {
   if (found['tables'] !== undefined) {
     for (const [name, entry] of Object.entries(record(found['tables'], '"tables"'))) {
       const table = record(entry, `"tables"."${name}"`);
+      if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new NoManifestError(`"tables"."${name}" is no name of a table`);
+      if (!Array.isArray(table['columns'])) throw new NoManifestError(`"tables"."${name}"."columns" is not a list`);
+      for (const column of table['columns']) {
+        const { name: of, type } = record(column, `"tables"."${name}"."columns"`);
+        for (const said of [of, type]) expectText(said, `"tables"."${name}"."columns"`);
+      }
       for (const key of ['costColumn', 'cost']) {
         if (table[key] !== null) expectText(table[key], `"tables"."${name}"."${key}"`);
       }
     }
+  }
+  if (found['currency'] !== undefined) {
+    const currency = record(found['currency'], '"currency"');
+    expectText(currency['code'], '"currency"."code"');
+    record(currency['columns'], '"currency"."columns"');
   }
   if (found['previous'] !== null) {
     const previous = record(found['previous'], '"previous"');
@@ -251,5 +267,10 @@ function expectText(value: unknown, what: string): void {
 
 /** Whether a path stays below its folder: a manifest may come from anybody. */
 function isBelow(name: string): boolean {
-  return name !== '' && !name.startsWith('/') && !name.includes('\\') && !name.split('/').includes('..');
+  return name !== '' && !name.startsWith('/') && !/[\\\0]/.test(name) && !name.split('/').includes('..');
+}
+
+/** An instant as manifests have it, of a year that the books can be asked for. */
+function isInstant(text: string): boolean {
+  return /^[12]\d{3}-\d\d-\d\dT[\d:.]+Z$/.test(text) && !Number.isNaN(Date.parse(text));
 }

@@ -118,8 +118,9 @@ export async function openExportVerifier(
     shown,
     async requery({ manifest, sha256 }, folder, intact) {
       await catchUp({ manifest, sha256 });
-      const answered = await query(manifest, folder, intact);
+      const compared = await query(manifest, folder, intact);
       const { forged, isOlder } = await judgedBy(journal, { manifest, sha256 }, folder);
+      const answered = journal.has(sha256) ? compared : withUnreadRows(compared, manifest, intact);
       const isUnknown = isOlder && answered.notCompared !== undefined;
       return {
         ...answered,
@@ -130,6 +131,14 @@ export async function openExportVerifier(
     },
     close: closeBooks,
   };
+}
+
+/** A manifest that nobody recorded proves nothing about rows that are not compared. */
+function withUnreadRows(answer: BooksAnswer, manifest: Manifest, intact: readonly ManifestFile[]): BooksAnswer {
+  const unread = intact.find((file) => file.rows !== null && !hasComparableRows(file));
+  if (unread === undefined || answer.notCompared !== undefined || manifest.tables !== undefined) return answer;
+  const reason = `the rows of ${unread.name} can only be known by its manifest, and the journal of this project does not have that`;
+  return { ...answer, notCompared: reason };
 }
 
 const olderNote = 'it was exported before this project recorded its exports: nobody can say whether it was changed';
@@ -215,7 +224,7 @@ function closeFacts(closes: readonly RevokedClose[]): ExportDifferences {
 /** A close that no longer has its SHA-256, which covers the invoice too: something other than Costbook changed the books. */
 async function changedClose(connection: Connection, closedAt: string): Promise<ExportDifferences> {
   const close = (await closedMonths(connection)).find((candidate) => formatInstant(candidate.closedAt) === closedAt);
-  if (close === undefined) return [];
+  if (close === undefined) return [{ what: 'close', found: closedAt, expected: 'a close in the books' }];
   const billed = await readClosedMonth(connection, close);
   return billed.flatMap((now, index) => {
     const then = close.accounts[index];
@@ -260,15 +269,19 @@ async function answerFacts(
   ];
   if (figures.length > 0) return figures;
   const known = new Set(columnsNow.map(({ name }) => name));
+  // Each version of FOCUS has columns of its own.
+  const needed = report.name === 'focus' ? report.grain : known;
   for (const file of intact.filter(hasComparableRows)) {
     const path = join(folder, ...file.name.split('/'));
     const found = await columnsOfFile(files, path, file.format);
     if (found === undefined) continue; // no row, so no cells
     const own = found.map((name) => (known.has(name) ? name : name.replace(/^'/, '')));
     const converted = convertedColumns(manifest);
-    const columns = own.filter((name) => !converted.has(name));
-    const missing = columns.find((name) => !known.has(name));
-    if (missing !== undefined) return [{ what: 'column', found: missing, expected: 'a column of the report' }];
+    const columns = own.filter((name) => known.has(name) || !converted.has(name));
+    const strange = columns.find((name) => !known.has(name));
+    if (strange !== undefined) return [{ what: 'column', found: strange, expected: 'a column of the report' }];
+    const missing = [...needed].find((name) => !columns.includes(name));
+    if (missing !== undefined) return [{ what: 'column', found: 'nothing', expected: `${missing} in ${file.name}` }];
     const [ours, theirs] = [
       await rowSumOfFile(files, path, file.format, columns),
       await rowSumOfQuery(connection, query, parameters, { format: file.format, raw: file.raw === true, columns }),

@@ -1,5 +1,6 @@
 import { join, relative, sep } from 'node:path';
 import { counted } from '../counted.ts';
+import { forTerminal } from '../safe-text.ts';
 import { shellWord } from '../shell-word.ts';
 import { formatInstant, type Instant, parseMonth } from '../time.ts';
 import { type Connection, readSql, readSqlFolder } from '../warehouse/index.ts';
@@ -77,7 +78,8 @@ function asOfIn(folder: string): string | undefined {
 
 /** The end of the period of an export, exclusive; infinite if it has none. */
 function endOf({ parameters: { month, to } }: Manifest): Instant {
-  if (typeof month === 'string') return parseMonth(month, 'month').end;
+  // Another text is of a manifest that `verify` reports.
+  if (typeof month === 'string' && /^\d{4}-(0[1-9]|1[0-2])$/.test(month)) return parseMonth(month, 'month').end;
   return typeof to === 'string' ? Date.parse(to) : Number.POSITIVE_INFINITY;
 }
 
@@ -137,7 +139,7 @@ export function revokedWords(exports: readonly RevokedExport[]): string | undefi
     const commands = [...new Set(group.map(({ command }) => command))];
     return [
       `${counted(group.length, 'export')} ${verb} a revoked close. ${step}`,
-      ...commands.map((command) => `  costbook ${command}`),
+      ...commands.map((command) => `  costbook ${forTerminal(command)}`),
     ];
   });
   return lines.length === 0 ? undefined : lines.join('\n');
@@ -151,9 +153,9 @@ function whenClosed(exports: readonly RevokedExport[]): string {
 }
 
 /** The command of an export: the parameters that are not the defaults are in the names of its folders. */
-function commandFor({ report, parameters, files }: Manifest, folder: string): string {
+export function commandFor({ report, parameters, files }: Manifest, folder: string): string {
   const { month, owner, dimension } = parameters;
-  const ofMonth = typeof month === 'string' ? ` --month ${month}` : '';
+  const ofMonth = typeof month === 'string' ? ` --month ${shellWord(month)}` : '';
   if (files.some(({ format }) => format === 'html')) {
     const ofOwner = typeof owner === 'string' ? ` --owner ${shellWord(owner)}` : '';
     const by = typeof dimension === 'string' && dimension !== 'team' ? ` --by ${shellWord(dimension)}` : '';
@@ -162,12 +164,14 @@ function commandFor({ report, parameters, files }: Manifest, folder: string): st
   const names = folder.split(sep).flatMap((part) => /^([a-z_]+)=/.exec(part)?.[1] ?? []);
   const given = names.map((name) => {
     const value = String(parameters[name] ?? '*');
-    return name === 'from' || name === 'to' ? ` --${name} ${value}` : ` --param ${shellWord(`${name}=${value}`)}`;
+    return name === 'from' || name === 'to'
+      ? ` --${name} ${shellWord(value)}`
+      : ` --param ${shellWord(`${name}=${value}`)}`;
   });
   const formats = [...new Set(files.flatMap(({ format, rows }) => (rows === null ? [] : [format])))].join(',');
   const excel = files.find(({ format }) => format === excelKind);
   return [
-    `report ${report}${ofMonth}${given.join('')}`,
+    `report ${shellWord(report)}${ofMonth}${given.join('')}`,
     ...(asOfIn(folder) === 'now' ? ['--as-of now'] : []),
     ...(formats === '' ? [] : [`--format ${formats}`]),
     ...(excel === undefined

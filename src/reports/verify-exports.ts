@@ -1,6 +1,6 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { CostbookError, messageOf } from '../errors.ts';
+import { CostbookError, messageOf, UsageError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import type { Connection, JsonValue } from '../warehouse/index.ts';
 import { isPart, namesIn } from './durable.ts';
@@ -86,12 +86,31 @@ export async function verifyExport(
 ): Promise<VerifiedExport> {
   for (let look = 1; ; look += 1) {
     const before = await manifestOf(folder);
-    const verified = await verifyOnce(root, folder, before, files, askBooks);
+    const verified = await verifyOnce(root, folder, before, files, askBooks).catch((error: unknown) =>
+      unverifiable(relative(root, folder) || '.', error),
+    );
     if (verified.differences.length === 0 || look === maxLooks) return verified;
     const after = await manifestOf(folder);
     if (shaOf(before) === shaOf(after)) return verified;
   }
 }
+
+/** What nobody has thought of in a manifest or a folder is the fault of this export alone: the others are verified. */
+function unverifiable(folder: string, error: unknown): VerifiedExport {
+  if (error instanceof CostbookError && !(error instanceof UsageError)) throw error;
+  if (error instanceof Error && error.name === 'AbortError') throw error;
+  const [found = ''] = messageOf(error).split('\n');
+  return {
+    ...{ folder, ...nothingKnown, notCompared: 'it cannot be read', isUnproven: false, notes: [] },
+    differences: [
+      { file: join(folder, manifestName), what: 'export', found, expected: 'an export that can be verified' },
+    ],
+  };
+}
+
+const nothingKnown = {
+  ...{ report: null, parameters: null, asOf: null, files: 0, rows: null, cost: null, costColumn: null },
+};
 
 type Found = StoredManifest | NoManifestError | undefined;
 
@@ -127,8 +146,14 @@ async function verifyOnce(
         expected: 'a manifest of an export',
       });
     }
-    const none = { report: null, parameters: null, asOf: null, files: 0, rows: null, cost: null, costColumn: null };
-    return { folder: below, ...none, notCompared: 'there is no manifest', isUnproven: false, differences, notes };
+    return {
+      folder: below,
+      ...nothingKnown,
+      notCompared: 'there is no manifest',
+      isUnproven: false,
+      differences,
+      notes,
+    };
   }
   const { manifest } = stored;
   const swapping = new Map<string, ManifestFile>();
@@ -233,10 +258,10 @@ async function verifyFile(
 async function regularFileIn(folder: string, name: string): Promise<{ readonly size: number } | string> {
   const path = join(folder, ...name.split('/'));
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw error;
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return 'nothing';
+    return `something that cannot be read (${error.code ?? error.message})`;
   });
-  if (found === undefined) return 'nothing';
+  if (typeof found === 'string') return found;
   if (found.isSymbolicLink()) return 'a link, which is not followed';
   if (!found.isFile()) return 'something that is not a regular file';
   const [place, root] = await Promise.all([realpath(path), realpath(folder)]);
@@ -256,6 +281,9 @@ function agreement(manifest: Manifest, file: ManifestFile): Omit<Difference, 'fi
   return found;
 }
 
+/** By how much the file of an earlier export may be larger: what is read of a file that nobody described has an end. */
+const mostOtherBytes = 1024 * 1024 * 1024;
+
 /** Other files in an export's folder. */
 async function lookAround(
   folder: string,
@@ -272,6 +300,10 @@ async function lookAround(
       const there = await regularFileIn(folder, name);
       if (typeof there === 'string') {
         stale.push({ file: name, what: 'file', found: there, expected: `the same file as ${of.name}` });
+        continue;
+      }
+      if (there.size > of.bytes + mostOtherBytes) {
+        stale.push({ file: name, what: 'bytes', found: String(there.size), expected: `${of.bytes}, as ${of.name}` });
         continue;
       }
       const sha256 = await sha256OfFile(join(folder, name));

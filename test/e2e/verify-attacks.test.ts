@@ -2,12 +2,13 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readReports } from '../../src/reports/catalogue.ts';
 import type { Manifest, ManifestFile } from '../../src/reports/manifest.ts';
 import { openExportVerifier } from '../../src/reports/requery.ts';
+import { commandFor } from '../../src/reports/revoked-exports.ts';
 import { type VerifiedExport, verifyExport } from '../../src/reports/verify-exports.ts';
 import { openScratch } from '../../src/warehouse/database.ts';
 import { newProject, runCli } from '../support/project.ts';
@@ -44,8 +45,11 @@ async function exported(format: string, ...names: string[]): Promise<{ dir: stri
   return { dir, folder: join(dir, 'exports', 'cost_by_workspace', period) };
 }
 
-async function verify(dir: string): Promise<{ exitCode: number; said: string[]; exports: readonly VerifiedExport[] }> {
-  const { exitCode, stdout, stderr } = await runCli(['verify', '--dir', dir, '--json']);
+async function verify(
+  dir: string,
+  ...places: readonly string[]
+): Promise<{ exitCode: number; said: string[]; exports: readonly VerifiedExport[] }> {
+  const { exitCode, stdout, stderr } = await runCli(['verify', ...places, '--dir', dir, '--json']);
   expect(stderr).not.toMatch(/bug in Costbook/);
   const { exports } = JSON.parse(stdout) as { exports: readonly VerifiedExport[] };
   const differences = exports.flatMap(({ differences }) => differences.map(({ what, found }) => `${what}: ${found}`));
@@ -247,4 +251,70 @@ test('what a manifest says comes to no terminal as it is', async () => {
   expect(exitCode).toBe(4);
   expect(stdout).toContain('evil no longer exists');
   for (const sign of ['\u001b', '\u0007', '\u202e']) expect(stdout).not.toContain(sign);
+});
+
+/** Manifests that somebody else has written, each with what is found wrong. */
+const strange: readonly (readonly [string, (manifest: Manifest) => object, RegExp])[] = [
+  ['NUL', ({ files }) => ({ files: [{ ...files[0], name: 'a\0b' }] }), /points outside/],
+  ['an endless name', ({ files }) => ({ files: [{ ...files[0], name: 'a'.repeat(5000) }] }), /ENAMETOOLONG/],
+  ['one file twice', ({ files }) => ({ files: [...files, ...files] }), /a second time/],
+  [
+    'a table elsewhere',
+    () => ({ tables: { '../..': { columns: [], costColumn: null, cost: null } } }),
+    /no name of a table/,
+  ],
+  ['a table without columns', () => ({ tables: { a: { costColumn: null, cost: null } } }), /not a list/],
+  ['an instant before time', () => ({ asOf: '-271821-04-20T00:00:00.000Z' }), /not an instant/],
+  ['a close that never was', () => ({ closedAt: '2026-09-30T00:00:00Z' }), /^close: 2026-09-30T00:00:00Z/],
+  ['a currency that is none', () => ({ currency: 5 }), /"currency" is not an object/],
+  ['a format of JavaScript', ({ files }) => ({ files: [{ ...files[0], format: 'constructor' }] }), /cannot read back/],
+  ['inexact rows', ({ files }) => ({ files: [{ ...files[0], inexact: true }] }), /only be known by its manifest/],
+  [
+    'renamed workspaces as a currency',
+    () => ({ currency: { code: 'EUR', columns: { workspace: 'workspace', cost: 'cost' } } }),
+    /^rows of/,
+  ],
+];
+
+test('a strange manifest is the fault of its export alone', async () => {
+  const { dir, folder } = await exported('csv', 'daily_trend');
+  const path = join(folder, '_manifest.json');
+  const name = join(folder, 'latest.csv');
+  const [honest, csv] = [JSON.parse(await readFile(path, 'utf8')) as Manifest, await readFile(name, 'utf8')];
+  for (const [what, change, expected] of strange) {
+    await writeFile(name, csv);
+    await writeFile(path, JSON.stringify(honest));
+    await forge(folder, what.startsWith('renamed') ? swap : (text) => text, change as () => Partial<Manifest>);
+    // As if somebody had sent it: this project has no export there.
+    const elsewhere = join(dir, 'elsewhere');
+    await rm(elsewhere, { recursive: true, force: true });
+    await cp(join(dir, 'exports'), elsewhere, { recursive: true });
+    const { exitCode, said, exports } = await verify(dir, elsewhere);
+    expect([what, exitCode, exports.length, exports[1]?.differences]).toEqual([what, 4, 2, []]);
+    expect([what, said.join('\n')]).toEqual([what, expect.stringMatching(expected)]);
+  }
+});
+
+test('a column that is left out is a difference', async () => {
+  const { dir, folder } = await exported('csv');
+  await forge(folder, (text) =>
+    text.replace(/^(.*?),unit,/m, '$1,').replaceAll(/,(GB-seconds|count|GB-hours|hours),/g, ','),
+  );
+  expect((await verify(dir)).said).toContainEqual('column: nothing');
+});
+
+test('what a sparse file claims to have is not read', async () => {
+  const { dir, folder } = await exported('csv');
+  const path = join(folder, '_manifest.json');
+  // As an earlier version named files.
+  await rename(join(folder, 'latest.csv'), join(folder, 'cost_by_workspace-00000000.csv'));
+  await writeFile(path, (await readFile(path, 'utf8')).replace('"latest.csv"', '"cost_by_workspace-00000000.csv"'));
+  await writeFile(join(folder, 'latest.csv'), '');
+  await truncate(join(folder, 'latest.csv'), 2 ** 42);
+  expect((await verify(dir)).said).toContainEqual(`bytes: ${2 ** 42}`);
+});
+
+test('the command for a revoked close is one command, whatever its manifest says', () => {
+  const hostile = { report: 'x; curl evil', parameters: { month: '2026-10; id' }, files: [] } as unknown as Manifest;
+  expect(commandFor(hostile, 'x')).toBe(`report 'x; curl evil' --month '2026-10; id'`);
 });
