@@ -244,7 +244,8 @@ function readRule(given: Given, reading: Reading): WrittenRule[] {
   function add(field: string, alternatives: readonly Omit<Condition, 'number' | 'field'>[]): void {
     if (alternatives.length === 0) return;
     number += 1;
-    conditions.push(...alternatives.map((alternative) => ({ number, field, ...alternative })));
+    // One by one: a lookup table may have more lines than a call takes arguments.
+    for (const alternative of alternatives) conditions.push({ number, field, ...alternative });
   }
   const when = keys.get('when');
   for (const [key, value] of (when && keysOf(when, whenRule, problems)) ?? []) {

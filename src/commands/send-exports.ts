@@ -3,6 +3,7 @@ import { isPlainToOthers } from '../addresses.ts';
 import { counted } from '../counted.ts';
 import { UsageError } from '../errors.ts';
 import { contentOfExport, filesOfManifest } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
 import { type Mirrored, mirrorExport, type ObjectStore, openS3Store } from '../storage/index.ts';
 import { holdFolder } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
@@ -47,7 +48,7 @@ export async function sendExports(
     for (const each of published) {
       const remote = relative(root, each.folder).split(sep).join('/');
       const mirrored = await sendExport(store, each, remote, context);
-      if (!context.json) await context.write(`${describe(`${store.url}/${remote}`, mirrored)}\n`);
+      if (!context.json) await context.write(`${describe(forTerminal(`${store.url}/${remote}`), mirrored)}\n`);
     }
   } finally {
     store.close();

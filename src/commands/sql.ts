@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
@@ -179,7 +180,11 @@ async function readQueryFile(file: string, { folder }: CommandContext): Promise<
   const found = await stat(path).catch(() => undefined);
   if (!found) throw new UsageError(`--file: ${file} does not exist; expected a file with one SELECT`);
   if (found.isDirectory()) throw new UsageError(`--file: ${file} is a folder; expected a file with one SELECT`);
-  return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
+  // A device has no end; one byte more says that it is too long.
+  const pieces = (await createReadStream(path, { end: maxQueryBytes }).toArray()) as Buffer[];
+  return Buffer.concat(pieces)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '');
 }
 
 /** Prints the command that opens the snapshot in another program, read-only. */

@@ -30,6 +30,7 @@ import {
   shortestPath,
   unanswerable,
 } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
 import {
   ownersOfMonth,
   type PublishedStatement,
@@ -289,9 +290,9 @@ async function answer(
     const other = currency === undefined ? '' : ` (${convertedWords(one.billedCost, currency)})`;
     // The names of the same numbers on the page.
     const costs = `${owner === undefined ? 'billed' : 'charged'} ${one.billedCost} USD${other}, cost of the month ${one.cost} USD`;
-    await context.write(
-      `${parameters['month']}${owner === undefined ? '' : ` ${owner}`}: ${costs}${one.isUnchanged ? ' (unchanged)' : ''}\n`,
-    );
+    const said = `${parameters['month']}${owner === undefined ? '' : ` ${owner}`}: ${costs}${one.isUnchanged ? ' (unchanged)' : ''}`;
+    // Owners come from labels.
+    await context.write(`${forTerminal(said)}\n`);
     for (const { path } of filesOf(one)) await context.write(`${shortestPath(context.folder, path)}\n`);
   }
   await context.write(`${describeCompleteness(state)}\n`);

@@ -4,6 +4,7 @@ import { isStoreAddress } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
 import { filesOfManifest, isManifestName } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
 import { type VerifiedArchive, type VerifiedCopy, verifyArchive, verifyCopies } from '../storage/index.ts';
 import type { CommandContext, CommandInput } from './command.ts';
 import { configOf, destinationOf, rootOf, type StorePlace } from './exports-in-store.ts';
@@ -85,15 +86,19 @@ async function answerArchive(
       differences.length === 0 ? 'no differences' : counted(differences.length, 'difference')
     }`,
   ];
-  await write(json ? `${JSON.stringify(answer)}\n` : `${lines.join('\n')}\n`);
+  await write(json ? `${JSON.stringify(answer)}\n` : safe(lines));
   return { exitCode: differences.length === 0 ? exitCodes.done : exitCodes.unproven, answer };
 }
 
 function describe(url: string, { folder, files, bytes, differences, notes }: VerifiedCopy): string {
-  return [
+  return safe([
     `${differences.length === 0 ? 'same   ' : 'DIFFERS'}  ${url}/${folder}  ${counted(files, 'file')}, ${bytes} bytes`,
     ...differences.map(({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`),
     ...notes.map((note) => `  note: ${note}`),
-    '',
-  ].join('\n');
+  ]);
+}
+
+/** Lines for a terminal: names of objects, and what manifests say, may come from anybody. */
+function safe(lines: readonly string[]): string {
+  return lines.map((line) => `${forTerminal(line)}\n`).join('');
 }

@@ -59,6 +59,7 @@ export function daysOfCalendar(text: string): ReadonlySet<number> {
     for (let day = first; day < first + count; day += 1) days.add(day);
   }
   for (const calendar of calendarsIn(text, library)) {
+    for (const one of calendar.getAllSubcomponents('vevent')) spendLists(one, spend);
     const events = calendar.getAllSubcomponents('vevent').map((one) => new library.Event(one, { exceptions: [] }));
     const overrides = overridesOf(events);
     for (const event of events) {
@@ -101,6 +102,23 @@ function calendarsIn(text: string, { Component, parse }: typeof ICAL): ICAL.Comp
   }
 }
 
+/**
+ * What the library goes through one by one, however many there are: lists of days and of rules, each beside all others of it,
+ * and the weeks of a duration.
+ */
+function spendLists(event: ICAL.Component, spend: (days: number) => void): void {
+  for (const [name, free] of [
+    ['rdate', 1000],
+    ['exdate', 1000],
+    ['rrule', 1],
+  ] as const) {
+    const count = event.getAllProperties(name).reduce((sum, { jCal }) => sum + jCal.length, 0);
+    spend(count * Math.ceil(count / free));
+  }
+  const duration = event.getFirstPropertyValue('duration') as ICAL.Duration | null;
+  if (duration !== null) spend(Math.abs(duration.toSeconds()) / (dayMs / 1000));
+}
+
 /** `DTSTART:20261225`, which the library reads as a time without digits. */
 function toDate(property: unknown[]): void {
   const [, , type, ...values] = property;
@@ -120,7 +138,10 @@ function overridesOf(events: readonly ICAL.Event[]): ReadonlyMap<string, readonl
   const overrides = new Map<string, Override[]>();
   for (const event of events) {
     const override = overrideOf(event);
-    if (override !== undefined) overrides.set(event.uid, [...(overrides.get(event.uid) ?? []), override]);
+    if (override === undefined) continue;
+    const others = overrides.get(event.uid);
+    if (others === undefined) overrides.set(event.uid, [override]);
+    else others.push(override);
   }
   return overrides;
 }

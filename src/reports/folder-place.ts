@@ -7,7 +7,6 @@ import {
   manifestName,
   nextManifestName,
   ownManifest,
-  readManifest,
   type StoredManifest,
   sha256OfFile,
 } from './manifest.ts';
@@ -46,7 +45,7 @@ export function folderPlace(folder: string): ExportFolder {
   const next = join(folder, nextManifestName);
   return {
     readManifest: () => ownManifest(folder),
-    readNext: () => readManifest(folder, nextManifestName),
+    readNext: () => ownManifest(folder, [nextManifestName]),
     async draftOf(name) {
       const draft = partOf(join(folder, name));
       await mkdir(dirname(draft), { recursive: true });

@@ -125,8 +125,11 @@ export async function readManifest(folder: string, name?: string): Promise<Store
 }
 
 /** As `readManifest`. Throws UsageError if a file of that name is not ours, so that it is not overwritten. */
-export async function ownManifest(folder: string): Promise<StoredManifest | undefined> {
-  for (const name of [manifestName, earlierManifestName]) {
+export async function ownManifest(
+  folder: string,
+  names: readonly string[] = [manifestName, earlierManifestName],
+): Promise<StoredManifest | undefined> {
+  for (const name of names) {
     try {
       const found = await readManifest(folder, name);
       if (found !== undefined) return found;

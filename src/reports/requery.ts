@@ -269,8 +269,9 @@ async function answerFacts(
   ];
   if (figures.length > 0) return figures;
   const known = new Set(columnsNow.map(({ name }) => name));
-  // Each version of FOCUS has columns of its own.
-  const needed = report.name === 'focus' ? report.grain : known;
+  // SQL that has changed since may have more columns, and each version of FOCUS has columns of its own.
+  const isSameSql = manifest.sqlSha256 === sha256OfText(report.file.text);
+  const needed = isSameSql && report.name !== 'focus' ? known : [];
   for (const file of intact.filter(hasComparableRows)) {
     const path = join(folder, ...file.name.split('/'));
     const found = await columnsOfFile(files, path, file.format);

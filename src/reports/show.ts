@@ -241,8 +241,8 @@ async function sparklines(
   return lines;
 }
 
-/** The shorter of the path from a folder and the absolute path. */
+/** The shorter of the path from a folder and the absolute path, for people: names in it may come from labels. */
 export function shortestPath(folder: string, path: string): string {
   const fromHere = relative(folder, path);
-  return isAbsolute(fromHere) || fromHere.startsWith('..') ? path : fromHere;
+  return forTerminal(isAbsolute(fromHere) || fromHere.startsWith('..') ? path : fromHere);
 }

@@ -251,10 +251,10 @@ export async function verifyArchive(
       differences.push({ file: `load ${number}`, what: 'content', found: 'another text', expected: descriptionName });
       continue;
     }
-    await atOnce(filesAtOnce, objects, async ({ key }) => {
+    await atOnce(filesAtOnce, objects, async ({ key, bytes }) => {
       if (key === description?.key) return;
       pages += 1;
-      const [found, expected] = [await hashOf(store, key), hashes.get(key.slice(key.lastIndexOf('/') + 1))];
+      const [found, expected] = [await hashOf(store, key, bytes), hashes.get(key.slice(key.lastIndexOf('/') + 1))];
       if (found === expected) return;
       differences.push({ file: key, what: 'sha256', found: found ?? 'nothing', expected: expected ?? 'no such page' });
     });

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { S3Client, S3ClientConfig, ServiceInputTypes, ServiceOutputTypes } from '@aws-sdk/client-s3';
 import type { Destination, StorageSettings } from '../config/index.ts';
 import { MachineError } from '../errors.ts';
-import { isMissing, isRefusedCondition, statusOf, storageFailure, wordOf } from './storage-error.ts';
+import { act } from '../next-step.ts';
+import { isMissing, isRefusedCondition, StorageError, statusOf, storageFailure, wordOf } from './storage-error.ts';
 import { type Condition, ConditionError, type DescribedObject, keyIn, type Labels, type ObjectStore } from './store.ts';
 
 /** Larger files are stored in parts of this size, or of a larger one if there would be too many parts. */
@@ -19,6 +20,10 @@ const maxAttempts = 4;
 const slowFactor = 10;
 /** No text that is read whole is larger: manifests name some thousand files. Parsing can take thirty times as much memory. */
 const maxTextBytes = 32 * 1024 * 1024;
+/** No page of a listing, and no error, is larger: 1000 keys of 1024 bytes, each written with escapes. */
+const maxAnswerBytes = 16 * 1024 * 1024;
+/** Pages without an object, one after the other: a store that keeps versions may have some. */
+const maxEmptyPages = 1000;
 
 /** How to reach a store besides its settings. */
 export interface StoreAccess {
@@ -52,6 +57,11 @@ export async function openS3Store(access: StoreAccess): Promise<ObjectStore> {
     },
   };
   const client = new sdk.S3Client(config);
+  client.middlewareStack.add(withEnd(timeoutMs), {
+    step: 'deserialize',
+    priority: 'low',
+    name: 'costbookAnswerWithEnd',
+  });
   try {
     const { secretAccessKey, sessionToken } = await client.config.credentials();
     access.keepSecret(secretAccessKey);
@@ -64,6 +74,53 @@ export async function openS3Store(access: StoreAccess): Promise<ObjectStore> {
 }
 
 type Sdk = typeof import('@aws-sdk/client-s3');
+
+/**
+ * Reads answers that the SDK would read whole without a limit: listings and errors. Objects are read by who asked for them.
+ */
+function withEnd(timeoutMs: number): DeserializeMiddleware<ServiceInputTypes, ServiceOutputTypes> {
+  return (next, { commandName }) =>
+    async (given) => {
+      const answered = await next(given);
+      const response = answered.response as { statusCode?: number; body?: unknown };
+      const isObject = commandName === 'GetObjectCommand' && (response.statusCode ?? 0) < 300;
+      if (!isObject && response.body instanceof Readable) {
+        const bytes = await wholeOf(response.body, { maxBytes: maxAnswerBytes, timeoutMs });
+        response.body = Readable.from(bytes.length === 0 ? [] : [bytes]);
+      }
+      return answered;
+    };
+}
+
+/** The bytes of an answer that is read whole. Throws `tooLarge()` for a larger one, and StorageError if it comes too slowly. */
+async function wholeOf(
+  stream: Readable | undefined,
+  limits: { readonly maxBytes: number; readonly timeoutMs: number; readonly tooLarge?: () => Error },
+): Promise<Buffer> {
+  const { maxBytes, timeoutMs, tooLarge = () => tooMuch(`has more than ${maxBytes} bytes`) } = limits;
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  const clock = setTimeout(() => stream?.destroy(tooMuch('did not end in time')), timeoutMs * slowFactor);
+  try {
+    for await (const piece of stream ?? []) {
+      bytes += (piece as Buffer).length;
+      if (bytes > maxBytes) throw tooLarge();
+      pieces.push(piece as Buffer);
+    }
+    return Buffer.concat(pieces);
+  } finally {
+    clearTimeout(clock);
+    stream?.destroy();
+  }
+}
+
+function tooMuch(found: string): StorageError {
+  const next = act('ask who runs the store.');
+  return new StorageError(`an answer of the store ${found}: it is none that Costbook can use.`, {
+    code: 'storage',
+    next,
+  });
+}
 
 class S3Store implements ObjectStore {
   readonly url: string;
@@ -113,17 +170,13 @@ class S3Store implements ObjectStore {
       const command = new this.#sdk.GetObjectCommand(this.#object(key));
       const answer = await this.#client.send(command, { abortSignal }).catch(undefinedIfMissing);
       if (answer === undefined) return undefined;
-      const pieces: Buffer[] = [];
-      let bytes = 0;
+      const { timeoutMs } = this.#access.settings;
       // Not by its length: the answer need not say it.
-      for await (const piece of (answer.Body ?? []) as AsyncIterable<Buffer>) {
-        bytes += piece.length;
-        if (bytes > maxTextBytes) {
-          throw new MachineError(`${this.#name(key)} is larger than a manifest can be: move it away`);
-        }
-        pieces.push(piece);
-      }
-      return { text: Buffer.concat(pieces).toString('utf8'), etag: plainEtag(answer.ETag) };
+      const bytes = await wholeOf(answer.Body as Readable | undefined, {
+        ...{ maxBytes: maxTextBytes, timeoutMs },
+        tooLarge: () => new MachineError(`${this.#name(key)} is larger than a manifest can be: move it away`),
+      });
+      return { text: bytes.toString('utf8'), etag: plainEtag(answer.ETag) };
     });
   }
 
@@ -144,7 +197,9 @@ class S3Store implements ObjectStore {
   async *list(start: string) {
     const Prefix = this.#key(start);
     let ContinuationToken: string | undefined;
+    let emptyPages = 0;
     do {
+      const before = ContinuationToken;
       const page = await this.#ask(`list ${this.#name(start)}`, async (abortSignal) => {
         const { Bucket } = this.#object(start);
         const command = new this.#sdk.ListObjectsV2Command({ Bucket, Prefix, ContinuationToken });
@@ -152,9 +207,16 @@ class S3Store implements ObjectStore {
       });
       for (const { Key = '', Size = 0, ETag } of page.Contents ?? []) {
         // Some programs store an empty object as a folder.
-        if (!Key.endsWith('/')) yield { key: this.#withoutPrefix(Key), bytes: Size, etag: plainEtag(ETag) };
+        if (Key.startsWith(Prefix) && !Key.endsWith('/'))
+          yield { key: this.#withoutPrefix(Key), bytes: Size, etag: plainEtag(ETag) };
       }
       ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
+      emptyPages = (page.Contents ?? []).length === 0 ? emptyPages + 1 : 0;
+      if (ContinuationToken !== undefined && (ContinuationToken === before || emptyPages > maxEmptyPages)) {
+        throw new StorageError(`cannot list ${this.#name(start)}: the store says without end that there is more.`, {
+          ...{ code: 'storage', next: act('ask who runs the store.') },
+        });
+      }
     } while (ContinuationToken !== undefined);
   }
 

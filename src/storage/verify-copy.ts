@@ -122,17 +122,25 @@ async function verifyObject(
   if (there.bytes !== bytes) {
     return [{ file: key, what: 'bytes', found: String(there.bytes), expected: String(bytes) }];
   }
-  const found = await hashOf(store, key);
+  const found = await hashOf(store, key, bytes);
   if (found === sha256) return [];
   return [{ file: key, what: 'sha256', found: found ?? 'nothing', expected: sha256 }];
 }
 
-/** The SHA-256 of an object's bytes, in hex, as they are read; undefined if it is gone. */
-export async function hashOf(store: ObjectStore, key: string): Promise<string | undefined> {
+/**
+ * The SHA-256 of an object's bytes, in hex, as they are read; undefined if it is gone. What comes after the bytes that it was
+ * listed with is not read: another object has another hash.
+ */
+export async function hashOf(store: ObjectStore, key: string, bytes: number): Promise<string | undefined> {
   const stream = await store.open(key);
   if (stream === undefined) return undefined;
   const hash = createHash('sha256');
-  for await (const piece of stream) hash.update(piece as Buffer);
+  let left = bytes;
+  for await (const piece of stream) {
+    hash.update(piece as Buffer);
+    left -= (piece as Buffer).length;
+    if (left < 0) break;
+  }
   return hash.digest('hex');
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, rm, stat } from 'node:fs/promises';
+import { link, lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { LockedError } from '../errors.ts';
+import { LockedError, UsageError } from '../errors.ts';
 import { openDatabase } from './database.ts';
 
 /** The file whose lock marks a writer in its folder. */
@@ -22,6 +22,7 @@ export async function holdFolder(
   const file = join(folder, lockName);
   await mkdir(folder, { recursive: true });
   if (!(await isThere(file))) await makeLock(folder, file);
+  await expectRegular(file);
   const until = Date.now() + patienceMs;
   for (;;) {
     signal?.throwIfAborted();
@@ -49,8 +50,14 @@ async function makeLock(folder: string, file: string): Promise<void> {
   }
 }
 
+/** DuckDB would wait for a pipe, and lock or make the file that a link names: in a shared folder, others may put one there. */
+async function expectRegular(file: string): Promise<void> {
+  if ((await lstat(file)).isFile()) return;
+  throw new UsageError(`found ${file}, which is no regular file, expected the lock of the folder: move it away`);
+}
+
 function isThere(file: string): Promise<boolean> {
-  return stat(file).then(
+  return lstat(file).then(
     () => true,
     () => false,
   );

@@ -38,6 +38,7 @@ export function walk(tree: unknown, visit: (node: Tree) => void): void {
     const next = waiting.pop();
     if (typeof next !== 'object' || next === null) continue;
     if (!Array.isArray(next)) visit(next as Tree);
-    waiting.push(...Object.values(next).reverse());
+    // One by one: a call takes some 100,000 arguments at most, and a list may have more.
+    for (const below of Object.values(next).reverse()) waiting.push(below);
   }
 }

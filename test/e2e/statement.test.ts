@@ -189,6 +189,16 @@ describe('a statement', () => {
     expect(text).not.toContain('onerror');
   });
 
+  test('of an owner with a hostile name comes to no terminal as it is', async () => {
+    const owner = 'Pay\u009b2J\u202e\u001b]0;evil\u0007ments';
+    const own = await dashboardProject(
+      books({ allocation: `rules: [{name: all, owner: {team: ${JSON.stringify(owner)}}}]` }),
+    );
+    const { exitCode, stdout, stderr } = await run(own, '--month', '2026-09', '--owner', owner);
+    expect(exitCode, stderr).toBe(0);
+    for (const sign of ['\u009b', '\u202e', '\u001b', '\u0007']) expect(stdout + stderr).not.toContain(sign);
+  });
+
   test('for each owner adds up to the whole', async () => {
     const { exitCode, stdout, stderr } = await run(
       dir,

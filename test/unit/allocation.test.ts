@@ -96,6 +96,12 @@ default: {team: platform}
     ]);
   });
 
+  test('reads a lookup table of 200,000 lines', () => {
+    const lines = Array.from({ length: 200_000 }, (_, index) => `w${index},t`);
+    const { definition } = parse(rule('table: owners.csv'), { 'owners.csv': `workspace,team\n${lines.join('\n')}` });
+    expect(definition.rules[0]?.conditions).toHaveLength(200_000);
+  });
+
   test('matches special characters of LIKE in a value only literally', () => {
     const { definition } = parse(rule("when: {resource_name: 'a_b%c\\d*'}\nowner: {team: x}"));
     expect(definition.rules[0]?.conditions[0]?.value).toBe('a\\_b\\%c\\\\d%');

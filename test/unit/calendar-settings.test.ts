@@ -65,6 +65,16 @@ describe('holidaysOf(calendar, dir)', () => {
     ['30,000 daily events', Array.from({ length: 30_000 }, () => 'DTSTART;VALUE=DATE:20200101\r\nRRULE:FREQ=DAILY')],
     ['every second', ['DTSTART;VALUE=DATE:20200101\r\nRRULE:FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30']],
     ['an event of 9,000 years', ['DTSTART;VALUE=DATE:10000101\r\nDTEND;VALUE=DATE:99990101']],
+    ['countless weeks', ['DTSTART;VALUE=DATE:20200101\r\nDURATION:P99999999999W\r\nRRULE:FREQ=DAILY;COUNT=9']],
+    ['800,000 days in a list', [`DTSTART;VALUE=DATE:20200101\r\nRDATE;VALUE=DATE:${'20200101,'.repeat(8e5)}20200101`]],
+    ['250,000 rules', [`DTSTART;VALUE=DATE:20200101${'\r\nRRULE:FREQ=DAILY;COUNT=9'.repeat(250_000)}`]],
+    [
+      '60,000 moves of one event',
+      [
+        'UID:a\r\nDTSTART;VALUE=DATE:20200101\r\nRRULE:FREQ=DAILY',
+        ...Array(60_000).fill('UID:a\r\nRECURRENCE-ID;RANGE=THISANDFUTURE:20200101\r\nDTSTART;VALUE=DATE:20200101'),
+      ],
+    ],
   ])('%s end within the budget of days', async (_, events) => {
     const before = performance.now();
     await expect(datesIn(ics(...events))).rejects.toThrow(

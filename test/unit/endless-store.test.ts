@@ -1,0 +1,112 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openS3Store } from '../../src/storage/s3-store.ts';
+import type { ObjectStore } from '../../src/storage/store.ts';
+import { newProject, runCli } from '../support/project.ts';
+import { credentials } from '../support/s3-server.ts';
+
+let answer: (response: ServerResponse, request: number) => void;
+let requests = 0;
+const server = createServer((request, response) => {
+  request.resume();
+  requests += 1;
+  answer(response, requests);
+});
+let store: ObjectStore;
+let endpoint: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  Object.assign(process.env, credentials);
+  const none = { region: undefined, serverSideEncryption: undefined, kmsKeyId: undefined };
+  store = await openS3Store({
+    destination: { bucket: 'books', prefix: 'p', url: 's3://books/p' },
+    settings: { ...none, endpoint, timeoutMs: 100, pathStyle: true },
+    signal: new AbortController().signal,
+    keepSecret: () => undefined,
+  });
+});
+afterAll(() => {
+  store.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Sends for as long as somebody reads. */
+function endlessly(response: ServerResponse): void {
+  const piece = Buffer.alloc(1024 * 1024, 'x');
+  function more(): void {
+    while (!response.destroyed && response.write(piece));
+  }
+  response.on('drain', more);
+  more();
+}
+
+function slowly(response: ServerResponse): void {
+  const clock = setInterval(() => response.write('x'), 20);
+  response.on('close', () => clearInterval(clock));
+}
+
+function listing(keys: readonly string[], next: string): string {
+  const objects = keys.map((key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`).join('');
+  return `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>${next}</NextContinuationToken>${objects}</ListBucketResult>`;
+}
+
+async function listed(): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list('')) keys.push(key);
+  return keys;
+}
+
+test.each<[string, typeof answer, () => Promise<unknown>, RegExp]>([
+  ['a listing without end', (response) => endlessly(response), listed, /more than 16777216 bytes/],
+  [
+    'an error without end',
+    (response) => endlessly(response.writeHead(500)),
+    () => store.readText('a'),
+    /more than 16777216 bytes/,
+  ],
+  [
+    'an object that drips',
+    (response) => slowly(response.writeHead(200)),
+    () => store.readText('a'),
+    /did not end in time/,
+  ],
+  ['a listing that drips', (response) => slowly(response.writeHead(200)), listed, /did not end in time/],
+  [
+    'pages that go round',
+    (response) => void response.end(listing(['p/a'], 'same')),
+    listed,
+    /says without end that there is more/,
+  ],
+  [
+    'pages that have nothing',
+    (response, request) => void response.end(listing([], String(request))),
+    listed,
+    /says without end that there is more/,
+  ],
+])('%s of a store ends', async (_, given, ask, expected) => {
+  answer = given;
+  requests = 0;
+  await expect(ask()).rejects.toThrow(expected);
+  expect(requests).toBeLessThan(1100);
+});
+
+test('objects that are not below the prefix are none of the listing', async () => {
+  answer = (response) =>
+    void response.end(listing(['_manifest.json', 'other/x', 'p/a'], 'x').replace('>true<', '>false<'));
+  expect(await listed()).toEqual(['a']);
+});
+
+test('names of objects come to no terminal as they are', async () => {
+  const page = listing(['p/a&#27;]0;evil&#7;\u202e/_manifest.json'], 'x').replace('>true<', '>false<');
+  const answers = ['<Error><Code>NoSuchKey</Code></Error>', page, '{}'];
+  answer = (response, request) => void response.writeHead(request === 1 ? 404 : 200).end(answers[request - 1]);
+  requests = 0;
+  const environment = { ...credentials, COSTBOOK_STORAGE_ENDPOINT: endpoint };
+  const { exitCode, stdout } = await runCli(['verify', 's3://books/p', '--dir', await newProject()], environment);
+  expect(exitCode).toBe(4);
+  expect(stdout).toContain('DIFFERS  s3://books/p/a');
+  for (const sign of ['\u001b', '\u0007', '\u202e']) expect(stdout).not.toContain(sign);
+});

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/errors.ts';
+import { folderPlace, recover } from '../../src/reports/folder-place.ts';
+import { shortestPath } from '../../src/reports/show.ts';
+import { holdFolder } from '../../src/warehouse/folder-lock.ts';
+
+// A folder of exports may be shared: others put there what they like.
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'costbook-shared-'));
+});
+
+/** What is no regular file, each made at a path. */
+const others: readonly (readonly [string, (path: string) => unknown])[] = [
+  ['a pipe', (path) => execFileSync('mkfifo', [path])],
+  ['a link to a device', (path) => symlink('/dev/zero', path)],
+  ['a link to a file that is to be made', (path) => symlink(join(folder, 'made-elsewhere'), path)],
+];
+
+describe.each(others)('%s', (_, make) => {
+  test('in the place of the lock is refused: nobody waits for it, and nothing is made where it leads', async () => {
+    await make(join(folder, '.lock'));
+    const held = holdFolder(folder, { patienceMs: 0 });
+    await expect(held).rejects.toThrow(UsageError);
+    await expect(held).rejects.toThrow(/\.lock, which is no regular file, .* move it away$/);
+    expect((await readdir(folder)).filter((name) => name !== '.lock')).toEqual([]);
+  });
+
+  test('in the place of the next manifest is named, with what to do', async () => {
+    await make(join(folder, '.manifest.next.json'));
+    await expect(recover(folderPlace(folder), [])).rejects.toThrow(
+      /\.manifest\.next\.json is not a manifest .* move it/,
+    );
+  });
+});
+
+test('another text in the place of the next manifest is named, with what to do', async () => {
+  await writeFile(join(folder, '.manifest.next.json'), '[]');
+  await expect(recover(folderPlace(folder), [])).rejects.toThrow(
+    /is not a manifest of an export \(it is not an object\)/,
+  );
+  await rm(join(folder, '.manifest.next.json'));
+  expect(await recover(folderPlace(folder), [])).toEqual({ current: undefined, isTrusted: true });
+});
+
+test('a path shows no character that a terminal obeys, or that turns text around', () => {
+  const shown = shortestPath('/x', '/x/exports/owner=Pay\u009b2J\u202ement/latest.csv');
+  expect(shown).toBe('exports/owner=Pay\ufffd2J\ufffdment/latest.csv');
+});
