@@ -62,6 +62,9 @@ export class UsageError extends CostbookError {
   override readonly exitCode = exitCodes.usage;
 }
 
+/** Code of mistakes in the configuration or in variables of the environment. */
+export const mistakenSettings = 'mistaken_settings';
+
 /** There are no books to read, or not in this folder. */
 export class NoBooksError extends UsageError {
   constructor(file: string) {

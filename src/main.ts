@@ -216,6 +216,8 @@ function contextFrom(
   if (env['COSTBOOK_TOKEN']) streams.secrets.keep(env['COSTBOOK_TOKEN']);
   const isTerminal = stderr.isTTY === true;
   const settings = readCommonOptions(options, { env, folder, clock: effects.clock, isTerminal });
+  const { mistakes } = settings;
+  if (mistakes !== undefined && command.tellsMistakes === undefined) throw mistakes;
   const { log, hasLiveLine } = openLog(command, settings, invocation);
   const progress =
     command.staysUp === undefined ? openCommandProgress(command, log, hasLiveLine, invocation) : undefined;
@@ -226,6 +228,7 @@ function contextFrom(
     dir: settings.dir,
     folder,
     json: settings.json,
+    mistakes,
     env,
     signal,
     write: streams.write,

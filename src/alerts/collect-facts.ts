@@ -123,7 +123,7 @@ export async function readAlertFacts(
     if (!(error instanceof UsageError)) throw error;
     return { facts: [], problem: error, missing: [], forecasts: [], budgets: [], spends: [], bug: undefined };
   });
-  const runs = [...state.runs, ...mistakesRun([asked.problem, budgets.problem], asked)];
+  const runs = [...state.runs, ...mistakesRun([asked.problem, budgets.problem], state, asked)];
   const unusual = await withOwners(
     connection,
     factsOfAnomalies(anomalies, known, state, asked.anomalyRules),
@@ -142,15 +142,18 @@ export async function readAlertFacts(
   return { ...budgets, facts, anomalies };
 }
 
-/** The run that evaluates, as a failed one if the files of budgets and anomaly rules have mistakes. */
+/** The run that evaluates, as a failed one if its files have mistakes that no other failed command reports. */
 function mistakesRun(
-  problems: readonly (UsageError | undefined)[],
+  given: readonly (UsageError | undefined)[],
+  { runs }: Pick<DataState, 'runs'>,
   { now, runNumber = 0 }: AlertFactsOptions,
 ): DataState['runs'] {
+  const reported = runs.flatMap(({ outcome, error }) => (outcome === 'failed' ? (error ?? []) : []));
+  const problems = given.filter((problem) => problem !== undefined && !reported.includes(problem.message));
   const error = problems.flatMap((problem) => problem?.message ?? []).join('\n');
   if (error === '') return [];
   const run = { command: 'alert', runNumber, outcome: 'failed', exitCode: exitCodes.usage, error };
-  return [{ ...run, errorCode: null, nextStep: null, endedAt: formatSecond(now) }];
+  return [{ ...run, errorCode: problems[0]?.failureCode ?? null, nextStep: null, endedAt: formatSecond(now) }];
 }
 
 const nothingFound: AnomalyState = { anomalies: [], accounts: [], present: [], feedback: [] };

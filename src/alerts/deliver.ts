@@ -185,7 +185,8 @@ async function send(
 ): Promise<{ attempt: Attempt; tries: number }> {
   const sendToSink = tellOf(message.sink);
   if (sendToSink === undefined) {
-    const reason = 'costbook.yaml no longer has this sink: add it again, or wait until Costbook gives the message up';
+    const reason =
+      'costbook.yaml no longer has this sink, or mistakes in it: correct it, or wait until Costbook gives the message up';
     return { attempt: { outcome: 'refused', reason, isPassing: false }, tries: 0 };
   }
   const isOnce = acting.has(message.sink);

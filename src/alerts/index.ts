@@ -21,6 +21,7 @@ export {
   exitCodeOf,
   loadAlertingConfig,
   originOf,
+  readableAlertingConfig,
   sinkEffects,
 } from './notify.ts';
 export { alertWords, type OpenAlert, wordsOf } from './open-alerts.ts';

@@ -4,7 +4,7 @@ import { ordinal } from '../budgets/index.ts';
 import type { Picture } from '../charts/index.ts';
 import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { fullDiskWords } from '../errors.ts';
+import { fullDiskWords, mistakenSettings } from '../errors.ts';
 import { withoutStep } from '../failure.ts';
 import { usd, usdDecimals } from '../money.ts';
 import { nextWords, parseNextStep } from '../next-step.ts';
@@ -541,8 +541,10 @@ function sentenceCase(text: string): string {
 }
 
 /** `ingest failed`; if it was reported before, what is new. */
-function runTitle({ key, command, outcome, error, changedFrom, outOfDate, revision }: RunFact): string {
+function runTitle({ key, command, outcome, error, errorCode, changedFrom, outOfDate, revision }: RunFact): string {
   if (key === diskKey) return `${sentenceCase(fullDiskWords(error ?? '').found)}: no new costs can be loaded`;
+  if (key === alertKey && errorCode === mistakenSettings)
+    return 'The configuration has mistakes: some alerts are missing';
   if (key === alertKey) return 'jobs/budgets.yaml has mistakes: its budgets are not evaluated';
   const accounts = outOfDate.map(({ account }) => account).join(', ');
   const behind = accounts === '' ? '' : `: the books of ${accounts} are out of date`;

@@ -11,12 +11,12 @@ import {
   holidaysOf,
   isActing,
   type LocalConfig,
-  loadConfig,
+  loadReadable,
   secretsOf,
   withWorkspaceToken,
 } from '../config/index.ts';
 import type { Effects, HttpSend } from '../effects.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { exitCodes, mistakenSettings, UsageError } from '../errors.ts';
 import type { Client } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
@@ -33,6 +33,8 @@ export interface AlertingContext {
   /** The project folder, absolute. */
   readonly dir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Mistakes in variables of the environment that were found before. */
+  readonly mistakes?: UsageError | undefined;
   readonly signal: AbortSignal;
   /** Writes a message for people to stderr. */
   tell(text: string): void;
@@ -47,12 +49,27 @@ export interface AlertingContext {
 }
 
 /** The configuration of a command that notifies sinks; from here on all output hides their secrets. */
-export function loadAlertingConfig({ dir, env, effects, keepSecret }: AlertingContext): LocalConfig {
-  const config = loadConfig({ dir, env, now: effects.now(), requireAccounts: false, requireSinks: true });
+export function loadAlertingConfig(context: AlertingContext): LocalConfig {
+  const { config, mistakes } = readableAlertingConfig(context);
+  if (mistakes !== undefined) throw mistakes;
+  return config;
+}
+
+/** The same as far as it can be read, with its mistakes: the other sinks are notified of them. */
+export function readableAlertingConfig({ dir, env, mistakes: given, effects, keepSecret }: AlertingContext): {
+  readonly config: LocalConfig;
+  readonly mistakes: UsageError | undefined;
+  /** Whether all mistakes are in sinks, so that everything can be evaluated. */
+  readonly areOfSinks: boolean;
+} {
+  const place = { dir, env, now: effects.now(), requireAccounts: false as const };
+  const { config, mistakes: found } = loadReadable({ ...place, requireSinks: true });
+  const words = [given, found].flatMap((error) => error?.message ?? []).join('\n');
+  const mistakes = words === '' ? undefined : new UsageError(words, { code: mistakenSettings });
   for (const { settings } of config.sinks) {
     if (settings !== undefined) for (const secret of secretsOf(settings)) keepSecret(secret);
   }
-  return config;
+  return { config, mistakes, areOfSinks: given === undefined && loadReadable(place).mistakes === undefined };
 }
 
 /** Project and machine, which distinguish messages of several projects. */
@@ -64,13 +81,23 @@ export function originOf(config: LocalConfig, { dir }: AlertingContext): Origin 
   };
 }
 
-/** Inputs of the facts besides the books, and mistakes in the budgets, which are then left out. */
+/** Inputs of the facts besides the books, and mistakes: what they concern is left out. */
 export function alertFactsOptions(
-  config: LocalConfig,
+  {
+    config,
+    mistakes,
+    areOfSinks = false,
+  }: {
+    readonly config: LocalConfig;
+    readonly mistakes?: UsageError | undefined;
+    readonly areOfSinks?: boolean;
+  },
   { dir, effects, signal, progress }: AlertingContext,
 ): AlertFactsOptions & { readonly problem: UsageError | undefined } {
   const now = effects.now();
-  const problems: UsageError[] = [];
+  const problems: UsageError[] = mistakes === undefined ? [] : [mistakes];
+  // Budgets and anomalies need settings that cannot be read.
+  const isEvaluated = mistakes === undefined || areOfSinks;
   // A mistake in one of them must not suppress the alerts that do not need it.
   function unlessWrong<T>(read: () => T): T | undefined {
     try {
@@ -92,8 +119,8 @@ export function alertFactsOptions(
     severities: config.alerts.severity,
     configured: config.accounts.flatMap(({ id }) => id ?? []),
     holidays,
-    budgets,
-    anomalyRules: rules && { ...rules, holidays },
+    budgets: isEvaluated ? budgets : undefined,
+    anomalyRules: isEvaluated ? rules && { ...rules, holidays } : undefined,
     overlay: join(dir, 'sql'),
     onProgress: progress,
     signal,

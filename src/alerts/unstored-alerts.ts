@@ -30,7 +30,7 @@ import type { BooksFact, RunFact } from './alert-fact.ts';
 import { withNews } from './causes.ts';
 import type { ProjectOfChecks } from './collect-facts.ts';
 import type { Message } from './message.ts';
-import { type AlertingContext, loadAlertingConfig } from './notify.ts';
+import { type AlertingContext, readableAlertingConfig } from './notify.ts';
 import { alertWords, type OpenAlert, openAlerts } from './open-alerts.ts';
 import { deliverWithoutBooks } from './without-books.ts';
 
@@ -187,7 +187,7 @@ export async function markMended(context: AlertingContext): Promise<void> {
       const file = await storedFile(dir, name);
       if (file === undefined) continue;
       // Who was notified is known from the configuration if the file is empty.
-      const alert = await readUnstored(dir, name, loadAlertingConfig(context).alerts.notify);
+      const alert = await readUnstored(dir, name, readableAlertingConfig(context).config.alerts.notify);
       if (alert !== undefined && alert.isMended !== true) await write(file, { ...alert, isMended: true });
     } catch (error) {
       effects.log.warn('alert.not_stored', 'Could not write the file of an alert', {
@@ -257,7 +257,7 @@ async function notifyOnce(
   what: string,
   context: AlertingContext,
 ): Promise<void> {
-  const config = loadAlertingConfig(context);
+  const { config } = readableAlertingConfig(context);
   const stored = await readUnstored(context.dir, name, config.alerts.notify);
   const before = stored?.isMended === true ? undefined : stored;
   const seen = await present();

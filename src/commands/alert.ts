@@ -9,13 +9,13 @@ import {
   deliverAll,
   exitCodeOf,
   forgetUnstored,
-  loadAlertingConfig,
   type Message,
   maxAlertsOfAgent,
   messagesOf,
   type OutgoingMessage,
   originOf,
   readAlertFacts,
+  readableAlertingConfig,
   readInSlack,
   readPictures,
   slackMessage,
@@ -55,15 +55,17 @@ export const alertCommand: Command = {
     { flags: '--dry-run', summary: 'print what would be sent, as it looks in Slack; send nothing' },
     waitOption,
   ],
+  tellsMistakes: true,
   examples: ['costbook alert', 'costbook alert --dry-run', 'costbook alert --json --wait 10m'],
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
     const waitMs = options.duration('wait') ?? 0;
     options.check();
     if (options.flag('dryRun')) return showOnly(context);
-    const config = loadAlertingConfig(context);
+    const read = readableAlertingConfig(context);
+    const { config } = read;
     const origin = originOf(config, context);
-    const { problem, ...before } = alertFactsOptions(config, context);
+    const { problem, ...before } = alertFactsOptions(read, context);
     await expectBooks(context.dir); // nothing published: nothing to report, no file to make
     let problems = problem === undefined ? [] : [problem];
     const evaluate = () =>
@@ -82,12 +84,10 @@ export const alertCommand: Command = {
         let bug: unknown;
         let spends: Outcome['spends'];
         try {
-          const read = await readAlertFacts(books.connection, known, {
-            ...{ ...asked, problem, runNumber, cache },
-            isForecastStored: true,
-          });
-          const { facts, problem: further, missing, forecasts, anomalies } = read;
-          ({ bug, spends } = read);
+          const asking = { ...asked, problem, runNumber, cache, isForecastStored: true };
+          const found = await readAlertFacts(books.connection, known, asking);
+          const { facts, problem: further, missing, forecasts, anomalies } = found;
+          ({ bug, spends } = found);
           for (const sentence of missing) context.tell(`warning: no data: ${sentence}`);
           problems = [...problems, ...(further === undefined ? [] : [further])];
           const state = await completenessOf(books.connection);
@@ -303,8 +303,9 @@ function checksOfRun({ run }: CommandContext): Pick<AlertFactsOptions, 'runCheck
 
 /** What the next `alert` would send to each sink. Without sinks, all of it goes to a placeholder. */
 async function readOnly(context: CommandContext) {
-  const config = loadAlertingConfig(context);
-  const { problem, ...asked } = alertFactsOptions(config, context);
+  const asRead = readableAlertingConfig(context);
+  const { config } = asRead;
+  const { problem, ...asked } = alertFactsOptions(asRead, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const known = await knownAlerts(books.connection);

@@ -127,7 +127,7 @@ async function readMessage(
   context: CommandContext,
   read: (connection: Connection, asked: AlertFactsOptions) => Promise<Shown>,
 ): Promise<{ readonly message: OutgoingMessage; readonly about: string }> {
-  const { problem, ...asked } = alertFactsOptions(config, context);
+  const { problem, ...asked } = alertFactsOptions({ config }, context);
   if (problem !== undefined) throw problem;
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {

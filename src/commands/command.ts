@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { SpendNow } from '../budgets/index.ts';
 import type { Effects, HttpSend } from '../effects.ts';
+import type { UsageError } from '../errors.ts';
 import type { Failure } from '../failure.ts';
 import type { ProgramEffects } from '../program-effects.ts';
 import type { TableLayout } from '../terminal/index.ts';
@@ -50,6 +51,8 @@ export interface CommandContext {
   readonly folder: string;
   /** `--json`: stdout carries one JSON value and nothing else. */
   readonly json: boolean;
+  /** Mistakes in variables of the environment: nothing is done but to notify the sinks of them. */
+  readonly mistakes?: UsageError | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted by SIGINT and SIGTERM with an InterruptedError. */
   readonly signal: AbortSignal;
@@ -128,6 +131,8 @@ export interface Command extends DescribedCommand {
   readonly staysUp?: true;
   /** The command creates the project folder (not its parents); other commands need an existing one. */
   readonly makesFolder?: true;
+  /** The command notifies sinks, also of mistakes in the variables of the environment. */
+  readonly tellsMistakes?: true;
   /** Whether this command line needs a project; true by default. */
   needsProject?(input: CommandInput): boolean;
   /** Throws UsageError if the input is invalid, and does nothing else: a job's steps are checked before its run starts. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseChoice, parseTrueOrFalse } from '../choices.ts';
-import { messageOf, UsageError } from '../errors.ts';
+import { messageOf, mistakenSettings, UsageError } from '../errors.ts';
 import type { ProgramEffects } from '../program-effects.ts';
 import { type Instant, parseInstant } from '../time.ts';
 import type { CommandInput } from './command.ts';
@@ -26,6 +26,8 @@ const jsonWords: ReadonlyMap<string, string> = new Map([
 
 /** The values of the common options. */
 export interface CommonOptions {
+  /** What is wrong with them; they then have their defaults. */
+  readonly mistakes: UsageError | undefined;
   /** The project folder. */
   readonly dir: string;
   readonly now: () => Instant;
@@ -36,7 +38,7 @@ export interface CommonOptions {
   readonly isExact: boolean;
 }
 
-/** Reads the common options: an option overrides its environment variable. Throws UsageError that lists every mistake. */
+/** Reads the common options: an option overrides its environment variable. A mistake is left out, and all are listed. */
 export function readCommonOptions(
   options: CommandInput['options'],
   {
@@ -65,8 +67,8 @@ export function readCommonOptions(
   );
   const askedJson = env['COSTBOOK_JSON'] ?? '';
   const json = attempt(() => parseTrueOrFalse(jsonWords.get(askedJson) ?? askedJson), 'COSTBOOK_JSON: ');
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
   return {
+    mistakes: problems.length === 0 ? undefined : new UsageError(problems.join('\n'), { code: mistakenSettings }),
     dir: resolve(folder, text(options['dir']) ?? (env['COSTBOOK_DIR'] || '.')),
     now: instant === undefined ? clock : () => instant,
     logFormat: logFormat === 'json' ? 'json' : 'human',

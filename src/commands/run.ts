@@ -44,6 +44,7 @@ const maxMissedRows = 100;
 
 export const runCommand: Command = {
   name: 'run',
+  tellsMistakes: true,
   summary: 'Run a job once: all its steps, in order. Each step is recorded in the books.',
   arguments: [
     { name: '<job>', summary: 'the job: the name of a file in jobs/, or nightly, hourly_watch or month_close' },
@@ -90,8 +91,9 @@ export const runCommand: Command = {
     options.check();
     if (job === undefined) throw new UsageError(`${reading.file}: not a valid job, for an unknown reason`);
     const steps = job.steps
-      .filter(({ name }) => only === undefined || only.includes(name))
+      .filter(({ name }) => (context.mistakes === undefined ? (only?.includes(name) ?? true) : name === 'alert'))
       .map((step) => withMonth(step, now));
+    if (context.mistakes !== undefined && (isDry || steps.length === 0)) throw context.mistakes;
     if (isDry) return showOnly(job, steps, context);
     return pinged(job, context, () => alertingWithoutBooks({ job, steps, slot, waitMs, context }));
   },

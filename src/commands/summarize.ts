@@ -56,7 +56,7 @@ export const summarizeCommand: Command = {
     const sinks = options.choices('sink', names) ?? config.alerts.notify;
     if (!isDry && sinks.length === 0) options.problem('costbook.yaml has no sinks: add one, or use --dry-run');
     options.check();
-    const { problem, ...before } = alertFactsOptions(config, context);
+    const { problem, ...before } = alertFactsOptions({ config }, context);
     if (problem !== undefined) throw problem;
     const message = async (connection: Connection): Promise<Message> => {
       const asked = { ...before, now: context.effects.now(), cache: answerCache(connection) }; // the run may have set the clock back

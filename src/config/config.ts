@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { mistakenSettings, type UsageError } from '../errors.ts';
 import { earliestVersion } from '../platform/index.ts';
 import { type AccountConfig, type LocalAccount, resolveAccounts } from './accounts.ts';
 import { type CalendarSettings, readCalendar } from './calendar-settings.ts';
@@ -29,7 +30,15 @@ import {
 } from './sink-settings.ts';
 import { type Destination, parseDestination, readStorage, type StorageSettings } from './storage-settings.ts';
 import { parseApiVersion, parseHours, parseName, parseSandboxUrl, parseTolerance, parseUrl } from './values.ts';
-import { choiceParser, gatherProblems, integerParser, type Parse, readYamlFile } from './yaml.ts';
+import {
+  choiceParser,
+  gatherProblems,
+  integerParser,
+  type Parse,
+  type Problems,
+  readYamlFile,
+  withoutMistakes,
+} from './yaml.ts';
 
 /** The configuration of a command that never contacts the platform: url and token may be missing. */
 export interface LocalConfig {
@@ -112,8 +121,22 @@ type ConfigPlace = Omit<ConfigInput, 'text' | 'file'> & { readonly dir: string }
 export function loadConfig(place: ConfigPlace & { readonly requireAccounts: false }): LocalConfig;
 export function loadConfig(place: ConfigPlace & { readonly requireAccounts?: true }): Config;
 export function loadConfig(place: ConfigPlace): LocalConfig {
+  const { config, mistakes } = loadReadable(place);
+  if (mistakes !== undefined) throw mistakes;
+  return config;
+}
+
+/**
+ * The configuration as far as it can be read, and one error with every mistake, for commands that must not fall silent.
+ * Unless the sinks are required, mistakes in them are none: a sink must not stop what notifies nobody.
+ */
+export function loadReadable(place: ConfigPlace): {
+  readonly config: LocalConfig;
+  readonly mistakes: UsageError | undefined;
+} {
   const file = join(place.dir, 'costbook.yaml');
-  return parseConfig({ ...place, text: readYamlFile(file), file });
+  const ignoresSinks = place.requireSinks !== true;
+  return resolve({ ...place, text: readYamlFile(file), file }, { ignoresSinks });
 }
 
 /**
@@ -125,21 +148,27 @@ export function parseConfig(input: ConfigInput & { readonly requireAccounts: fal
 export function parseConfig(input: ConfigInput & { readonly requireAccounts?: true }): Config;
 export function parseConfig(input: ConfigInput): LocalConfig;
 export function parseConfig(input: ConfigInput): LocalConfig {
+  const { config, mistakes } = resolve(input, { ignoresSinks: false });
+  if (mistakes !== undefined) throw mistakes;
+  return config;
+}
+
+function resolve(input: ConfigInput, { ignoresSinks }: { readonly ignoresSinks: boolean }) {
   const reading = { ...input, strict: input.requireAccounts ?? true, problems: gatherProblems(input.keepSecret) };
   const env = environmentLayer(reading);
   const spec = fileSpec(reading);
   // Mistakes that follow from an unreadable file are not reported.
+  const ofSinks = ignoresSinks ? withoutMistakes(reading.problems) : reading.problems;
   const config = spec
-    ? resolveConfig(spec, env, reading)
-    : resolveConfig({ top: noLayer, entries: undefined }, env, { ...reading, strict: false });
-  reading.problems.throwIfAny();
-  return config;
+    ? resolveConfig(spec, env, reading, ofSinks)
+    : resolveConfig({ top: noLayer, entries: undefined }, env, { ...reading, strict: false }, ofSinks);
+  return { config, mistakes: reading.problems.error({ code: mistakenSettings }) };
 }
 
 /** A hundred years: anything longer is a mistake, and would exceed the calendar. */
 const maxDays = 36_500;
 
-function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalConfig {
+function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading, ofSinks: Problems): LocalConfig {
   const layer = overlay(spec.top, env);
   function setting<T>(key: (typeof settingKeys)[number], parse: Parse<T>): T | undefined {
     return read(layer.get(key), parse, reading);
@@ -147,7 +176,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
   const accounts = resolveAccounts(spec, env, reading);
   const headerNames = readHeaderNames(layer, reading);
   const sinksGiven = spec.top.get('sinks');
-  const sinkReading = { ...reading, strict: reading.requireSinks ?? false };
+  const sinkReading = { ...reading, strict: reading.requireSinks ?? false, problems: ofSinks };
   const sinks =
     sinksGiven === undefined
       ? []
@@ -155,7 +184,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
           sinksGiven,
           (given, parse) => read(given, parse, sinkReading, true),
           { accounts: accounts.map(({ id }) => id), hasInferenceUrl: layer.has('inferenceUrl') },
-          reading.problems,
+          ofSinks,
         );
   const accountName = layer.get('focus.accountName');
   if (accountName && accounts.length > 1) {
@@ -189,7 +218,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     },
     sinks,
     alerts: {
-      notify: readSinkNames(layer.get('alerts.notify'), sinks, reading.problems) ?? alertSinksOf(sinks),
+      notify: readSinkNames(layer.get('alerts.notify'), sinks, ofSinks) ?? alertSinksOf(sinks),
       giveUpDays: setting('alerts.giveUpDays', integerParser(1, 365)) ?? 7,
       severity: readSeverities(layer.get('alerts.severity'), reading.problems),
       project: setting('alerts.project', parseName),

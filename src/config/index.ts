@@ -9,7 +9,7 @@ export {
 } from './acting-sinks.ts';
 export { type CalendarSettings, holidaysOf, parseCalendar } from './calendar-settings.ts';
 export { type ClientContext, clientFor, withWorkspaceToken } from './client-for.ts';
-export { type Config, type LocalConfig, loadConfig, parseConfig } from './config.ts';
+export { type Config, type LocalConfig, loadConfig, loadReadable, parseConfig } from './config.ts';
 export type { CurrencySettings } from './currency-settings.ts';
 export { type EngineSettings, engineFile } from './engine-settings.ts';
 export { umaskOf } from './file-mode.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import type { Instant } from '../time.ts';
-import { type LocalConfig, loadConfig } from './config.ts';
+import { loadReadable } from './config.ts';
 import { readToken, type TokenSource } from './secrets.ts';
 
 /**
@@ -11,13 +11,8 @@ export async function keepConfiguredSecrets(
   { dir, env, now }: { readonly dir: string; readonly env: Record<string, string | undefined>; readonly now: Instant },
   { keepSecret, signal }: { keepSecret(secret: string): void; readonly signal: AbortSignal },
 ): Promise<void> {
-  let config: LocalConfig;
-  try {
-    config = loadConfig({ dir, env, now, requireAccounts: false, keepSecret });
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    return; // the commands that need it report what is wrong
-  }
+  // The commands that need it report what is wrong.
+  const { config } = loadReadable({ dir, env, now, requireAccounts: false, keepSecret });
   const sources = config.accounts.flatMap(({ token, inventory }): (TokenSource | undefined)[] => [
     token,
     ...(inventory?.tokens.map((own) => own.token) ?? []),

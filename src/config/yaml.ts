@@ -70,7 +70,9 @@ export interface Problems {
   report(place: Place, text: string): void;
   /** Hides this text in all messages, also in those reported before. */
   keepSecret(secret: string): void;
-  /** Throws one UsageError that lists every mistake, one per line, by position; does nothing if there is none. */
+  /** One UsageError that lists every mistake, one per line, by position; undefined if there is none. */
+  error(details?: { readonly code: string }): UsageError | undefined;
+  /** Throws that error; does nothing if there is none. */
   throwIfAny(): void;
 }
 
@@ -87,7 +89,11 @@ export function gatherProblems(onSecret?: (secret: string) => void): Problems {
       onSecret?.(secret);
     },
     throwIfAny() {
-      if (found.length === 0) return;
+      const error = this.error();
+      if (error !== undefined) throw error;
+    },
+    error(details) {
+      if (found.length === 0) return undefined;
       const sorted = found.toSorted((a, b) => comparePlaces(a.place, b.place));
       // A value used by several entries is parsed, and refused, several times.
       const lines = new Map(
@@ -102,9 +108,14 @@ export function gatherProblems(onSecret?: (secret: string) => void): Problems {
         return clean.length > maxLineLength ? `${clean.slice(0, maxLineLength)}…` : clean;
       });
       if (lines.size > shown.length) shown.push(`and ${lines.size - shown.length} more problems`);
-      throw new UsageError(shown.join('\n'));
+      return new UsageError(shown.join('\n'), details);
     },
   };
+}
+
+/** Keeps secrets as these, and drops mistakes. */
+export function withoutMistakes(problems: Problems): Problems {
+  return { ...problems, report: () => undefined };
 }
 
 function comparePlaces({ position: a }: Place, { position: b }: Place): number {
