@@ -42,6 +42,8 @@ export interface Clock {
   now(): Instant;
   /** The time by the clock itself. */
   clockNow(): Instant;
+  /** Whether the user chose the time with `--now`: it may be in the past on purpose. */
+  readonly isChosen?: boolean | undefined;
   /** From here on, `now` is this many milliseconds behind the clock. */
   setBack(ms: number): void;
   /** The next step for a clock that is ahead. Returned once only, so that it is printed once. */
@@ -49,12 +51,13 @@ export interface Clock {
 }
 
 /** A clock without a correction. */
-export function openClock(read: () => Instant): Clock {
+export function openClock(read: () => Instant, { isChosen = false } = {}): Clock {
   let behindMs = 0;
   let isAdvised = false;
   return {
     now: () => read() - behindMs,
     clockNow: () => read(),
+    isChosen,
     setBack(ms) {
       behindMs = ms;
     },

@@ -223,7 +223,12 @@ function contextFrom(
     command.staysUp === undefined ? openCommandProgress(command, log, hasLiveLine, invocation) : undefined;
   const quietly = <T>(work: () => Promise<T>) => (progress === undefined ? work() : progress.quiet(work));
   const context: CommandContext = {
-    effects: { ...openClock(settings.now), log, random: effects.random, sleep: effects.sleep },
+    effects: {
+      ...openClock(settings.now, { isChosen: options['now'] !== undefined }),
+      log,
+      random: effects.random,
+      sleep: effects.sleep,
+    },
     timers: effects,
     dir: settings.dir,
     folder,

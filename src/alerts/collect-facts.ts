@@ -60,6 +60,8 @@ import { namedAnomalies, withPressedBudgets, withUnusualCosts } from './unusual-
 export interface AlertFactsOptions {
   readonly now: Instant;
   readonly freshnessHours: number;
+  /** Whether `now` was chosen, maybe in the past on purpose. */
+  readonly isNowChosen?: boolean | undefined;
   /** Severities of alerts about the data that differ from the defaults, by kind. */
   readonly severities?: Severities;
   /** Accounts that the configuration names; empty means all. */
@@ -112,9 +114,11 @@ export interface AlertFacts {
 export async function readAlertFacts(
   connection: Connection,
   known: readonly KnownAlert[],
-  asked: AlertFactsOptions,
+  given: AlertFactsOptions,
 ): Promise<AlertFacts> {
-  const state = await readDataState(connection, known, asked);
+  const { state, isClockBehind } = withSlowClock(await readDataState(connection, known, given), given);
+  // By a clock that is behind, budgets and days would be those of the past.
+  const asked = isClockBehind ? { ...given, budgets: undefined, anomalyRules: undefined } : given;
   if (asked.anomalyRules?.isOn === true) asked.onProgress?.('anomalies');
   const anomalies =
     asked.anomalyRules?.isOn === true ? await evaluateAnomalies(connection, asked.anomalyRules) : nothingFound;
@@ -140,6 +144,18 @@ export async function readAlertFacts(
     ...withPressedBudgets(unusual, asRead, spends, shares),
   ];
   return { ...budgets, facts, anomalies };
+}
+
+/** The state with the clock of each account whose books are complete beyond it: the platform's clock is later than that. */
+function withSlowClock(state: DataState, { now, isNowChosen = false }: AlertFactsOptions) {
+  const accounts = state.accounts.map((account) => {
+    const through = account.completeThrough === null ? now : Date.parse(account.completeThrough);
+    if (isNowChosen || through <= now + hourMs) return account;
+    const [platformAt, localAt] = [formatInstant(through), formatSecond(now)];
+    return { ...account, clock: { aheadSeconds: Math.round((now - through) / 1000), platformAt, localAt } };
+  });
+  const isClockBehind = accounts.some((account, index) => account !== state.accounts[index]);
+  return { state: { ...state, accounts }, isClockBehind };
 }
 
 /** The run that evaluates, as a failed one if its files have mistakes that no other failed command reports. */

@@ -372,7 +372,7 @@ function heldWords(fact: AlertFact): Words {
           `This machine showed ${fact.localAt} when the platform of ${fact.account} showed ${fact.platformAt}.`,
           fact.aheadSeconds > 0
             ? "Costbook uses the platform's clock, so the books need no repair."
-            : 'Until it is correct, newer hours are not fetched, and budgets are those of a past day.',
+            : 'Until it is correct, newer hours are not fetched, and budgets and anomalies are not those of today.',
         ],
       };
     case 'unproven':

@@ -82,7 +82,12 @@ function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
     ...(closed.length === 0 ? [] : [`${closed.join(', ')} ${closed.length === 1 ? 'has' : 'have'} billed${ofClosed}`]),
     ...(open.length === 0 ? [] : [`${open.join(', ')} will bill${ofOpen}`]),
   ];
-  const words = `${parts.join(', ')}. To bill it in ${month} instead, run ${reopenAndClose({ reopen, close })}.`;
+  const hasInvoice = close?.some((each) => each.month === month && each.invoices.length > 0) === true;
+  const words =
+    `${parts.join(', ')}. To bill it in ${month} instead, run ${reopenAndClose({ reopen, close })}` +
+    (hasInvoice
+      ? ` with the corrected total of the invoice of ${month}: with the old one, no month would bill it.`
+      : '.');
   return { who: 'No action needed', words };
 }
 

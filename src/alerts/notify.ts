@@ -115,6 +115,7 @@ export function alertFactsOptions(
   const [first, ...others] = problems;
   return {
     now,
+    isNowChosen: effects.isChosen,
     freshnessHours: config.freshnessHours,
     severities: config.alerts.severity,
     configured: config.accounts.flatMap(({ id }) => id ?? []),

@@ -41,6 +41,8 @@ export interface CostSummary {
   readonly end: string;
   readonly spent: string | null;
   readonly spentBefore: string | null;
+  /** How much the month has changed since it was closed, which later months bill. Missing if it has not. */
+  readonly changedSinceClose?: string | undefined;
   readonly movers: readonly { readonly name: string; readonly cost: string; readonly costBefore: string }[];
   /** Budgets in their current periods. */
   readonly budgets: readonly {
@@ -110,6 +112,7 @@ export async function readCostSummary(
     before: formatInstant(before.start),
     start: formatInstant(period.start),
     end: formatInstant(period.end),
+    is_of_months: kind === 'monthly',
   });
   function sum(value: unknown, isWhole: boolean): string | null {
     // No rows mean no spend only if the books are complete.
@@ -117,6 +120,7 @@ export async function readCostSummary(
   }
   const spent = sum(rows[0]?.['cost'], gaps.length === 0);
   const spentBefore = sum(rows[0]?.['cost_before'], gapsBefore.length === 0);
+  const changed = difference(String(rows[0]?.['current_cost'] ?? spent ?? 0), spent ?? '0');
   // A part of a month is not compared with a whole one.
   const isComparable = spent !== null && spentBefore !== null && gaps.length === 0 && gapsBefore.length === 0;
   const budgets = await withCarried(connection, given, asked);
@@ -134,6 +138,7 @@ export async function readCostSummary(
     end: formatInstant(period.end),
     spent,
     spentBefore,
+    ...(wholeOfDecimal(changed, usdDecimals) === 0n ? {} : { changedSinceClose: changed }),
     // Without both whole amounts there is no change: a resource that is missing from the data did not cost 0.
     movers: (isComparable ? rows.slice(1) : []).map((row) => ({
       name: String(row['name']),
@@ -212,6 +217,9 @@ export function summaryText(
     [
       `${formatWindow({ start: Date.parse(summary.start), end: Date.parse(summary.end) })}`,
       `Spent: ${spent === null ? 'unknown' : usd(spent)}; period before: ${spentBefore === null ? 'unknown' : usd(spentBefore)}${change === undefined ? '' : ` (${usd(change, true)})`}`,
+      ...(summary.changedSinceClose === undefined
+        ? []
+        : [`As at its close; ${usd(summary.changedSinceClose, true)} since then, which later months bill`]),
       ...gaps.map((sentence) => `! ${sentence}`),
     ].join('\n'),
   ];

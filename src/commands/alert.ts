@@ -27,7 +27,8 @@ import {
 import { forecastLevel, forecastRow } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
-import { exitCodes, isForRepair, messageOf, worstExitCode } from '../errors.ts';
+import { exitCodes, isForRepair, messageOf, UnprovenError, worstExitCode } from '../errors.ts';
+import { act } from '../next-step.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatSecond, type Instant } from '../time.ts';
@@ -43,6 +44,7 @@ import {
   type Warehouse,
 } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
+import { faultsOfFiles } from './files-of-books.ts';
 import { openPublished } from './open-published.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
@@ -273,8 +275,13 @@ async function answer(
 
 /** Prints what the next `alert` would send, from the snapshot; writes and sends nothing. */
 async function showOnly(context: CommandContext): Promise<number> {
-  const { messages, problem } = await readOnly(context);
+  const { messages, problem, fault } = await readOnly(context);
   if (problem !== undefined) throw problem;
+  if (fault !== undefined) {
+    throw new UnprovenError(`${fault.found}. An alert would only say that the books cannot be written`, {
+      next: act(`${fault.remedy}.`),
+    });
+  }
   const outgoing = messages.map(
     ({ id, message }): OutgoingMessage => ({
       ...(JSON.parse(message) as Message),
@@ -320,7 +327,8 @@ async function readOnly(context: CommandContext) {
     const head = { ...state, at: formatSecond(asked.now), origin: originOf(config, context) };
     const messages = messagesOf(entries, head, undefined, agentsOf(config));
     if (read.bug !== undefined) throw read.bug;
-    return { messages, problem: problem ?? read.problem };
+    const [fault] = await faultsOfFiles(context.dir, books, context.signal);
+    return { messages, problem: problem ?? read.problem, fault };
   } finally {
     books.close();
   }

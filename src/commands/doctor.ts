@@ -82,6 +82,7 @@ import { findOnPlatform } from './doctor-acting-sinks.ts';
 import { faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { expectJobs } from './job-mistakes.ts';
 import { type AccountSeen, askPlatform } from './platform-access.ts';
+import { undelivered } from './undelivered.ts';
 import { unendedWords } from './unended-words.ts';
 
 export const doctorCommand: Command = {
@@ -606,12 +607,14 @@ export function clockFound(aheadMs: number | undefined, givenNow: Instant | unde
       );
     }
     if (Math.abs(aheadMs) <= skewLimitMs) return ok(`${words} behind the platform's clock`);
+    return warn(`${skewOf(aheadMs)}, and ${words} behind it`, "correct --now (COSTBOOK_NOW) and this machine's clock");
   }
   if (Math.abs(aheadMs) <= skewLimitMs) return ok("this machine's clock agrees with the platform's");
-  return warn(
-    `this machine's clock is ${describeSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} the platform's`,
-    "correct this machine's clock and synchronize it with NTP",
-  );
+  return warn(skewOf(aheadMs), "correct this machine's clock and synchronize it with NTP");
+}
+
+function skewOf(aheadMs: number): string {
+  return `this machine's clock is ${describeSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} the platform's`;
 }
 
 const gib = 1024 ** 3;
@@ -955,7 +958,8 @@ async function openAlertsOf(
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   try {
     const all = await allOpenAlerts(snapshot.connection, now, { dir, signal });
-    if (all.length === 0) return [ok('no open alerts')];
+    const waiting = (await undelivered(snapshot.connection)).map(({ found, remedy }) => warn(found, remedy));
+    if (all.length === 0) return [ok('no open alerts'), ...waiting];
     const unstored = (await unstoredStill(dir)).map(({ key }) => key);
     const open = all.filter((alert) => !isReported(alert) && !unstored.includes(alert.key));
     const shown = open.slice(0, alertsShown);
@@ -965,6 +969,7 @@ async function openAlertsOf(
         warn(detail === undefined ? title : `${title}. ${detail}`, next ?? list),
       ),
       ...(shown.length < all.length ? [warn(`${countWords(all)}: ${shown.length} shown here`, list)] : []),
+      ...waiting,
     ];
   } finally {
     snapshot.close();

@@ -111,7 +111,7 @@ function failureLines({ errors, failures, exitCodes }: AccountSummary, startedAs
 export function describe(summary: AccountSummary, startedAs: string): string {
   const requests = Object.values(summary.requests).reduce((sum, count) => sum + count, 0);
   const lines = [
-    `${summary.account || 'the account'}: ${counted(summary.windows, 'window')}, ${counted(summary.pages, 'page')}, ` +
+    `${summary.called}: ${counted(summary.windows, 'window')}, ${counted(summary.pages, 'page')}, ` +
       `${counted(summary.rows, 'row')}, ${counted(requests, 'request')}` +
       `${summary.restated > 0 ? `, ${counted(summary.restated, 'hourly cost')} restated` : ''}`,
     ...(summary.account === '' ? [] : [`  ${completeWords(summary)}`]),

@@ -41,6 +41,7 @@ import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type FileFault, faultsOfFiles } from './files-of-books.ts';
 import { faultsOfJobFiles, type JobFileFaults } from './job-mistakes.ts';
 import { exportsOfRevoked } from './revoked.ts';
+import { type Undelivered, undelivered } from './undelivered.ts';
 import { unendedWords } from './unended-words.ts';
 import { unprovenLines } from './unproven-lines.ts';
 
@@ -144,6 +145,8 @@ interface Status {
     readonly open: number;
     readonly critical: number;
     readonly messagesWaiting: number;
+    /** By sink. */
+    readonly waiting: readonly Undelivered[];
     /** The most severe first. */
     readonly list: readonly OpenAlert[];
   };
@@ -229,7 +232,7 @@ async function readStatus(
     found.push({ words: differingCloseWords(each), next: closeAgainStep(each), key: undefined });
   }
   const open = await allOpenAlerts(connection, now, context);
-  const [waiting] = await connection.rows(await readSql('status', 'pending_messages'));
+  const waiting = await undelivered(connection);
   // On its own or as a step of a job.
   const failures = (await alertRows(connection, 'last_runs')).filter((row) => row['outcome'] !== 'done');
   const failedIngest = failures.find((row) => row['command'] === 'ingest');
@@ -248,7 +251,8 @@ async function readStatus(
     alerts: {
       open: open.length,
       critical: open.filter(({ severity }) => severity === 'critical').length,
-      messagesWaiting: Number(waiting?.['messages']),
+      messagesWaiting: waiting.reduce((sum, { messages }) => sum + messages, 0),
+      waiting,
       list: open,
     },
     failedIngest: failedIngest === undefined ? null : failureIn(failedIngest),
@@ -486,10 +490,13 @@ function linesIn(error: string): readonly string[] {
 
 /** The open alerts, most severe first, without those whose facts are shown above. */
 function alertLines(status: Shown, paint: Paint): string[] {
-  const { critical, messagesWaiting, list } = status.alerts;
+  const { critical, messagesWaiting, waiting: bySink, list } = status.alerts;
+  const steps = bySink.map(
+    ({ found, remedy }) => `  ${forTerminal(found)}\n    ${forTerminal(nextWords(act(`${remedy}.`)))}`,
+  );
   const waiting =
     messagesWaiting === 0 ? '' : `; ${messagesWaiting} undelivered message${messagesWaiting === 1 ? '' : 's'}`;
-  if (list.length === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alerts${waiting}`)];
+  if (list.length === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alerts${waiting}`), ...steps];
   const above = new Set<string | undefined>([
     ...status.found.map(({ key }) => key),
     ...status.jobFiles.map(({ alert }) => alert ?? undefined),
@@ -507,6 +514,7 @@ function alertLines(status: Shown, paint: Paint): string[] {
       return [line, ...(next === undefined ? [] : [`     ${next}`])].map((each) => forTerminal(each));
     }),
     ...(others.length > alertsShown ? [`  and ${others.length - alertsShown} more`] : []),
+    ...steps,
   ];
 }
 

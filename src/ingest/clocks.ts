@@ -66,8 +66,8 @@ export async function correctFalseClaims(
 }
 
 /**
- * Warns of a clock that is ahead of the platform's, and records it; also records that it is correct again. A wrong clock
- * that falls behind is not correct again. One that was right and is behind is no fault: `--now` may be in the past.
+ * Warns of a clock that is ahead of the platform's or behind it, and records it; also records that it is correct again.
+ * A time in the past that was chosen with `--now` is no fault, unless the clock was wrong before.
  */
 export async function reportClock(
   account: string,
@@ -82,8 +82,9 @@ export async function reportClock(
   const wasWrong = (await warehouse.lastClocks()).some(
     (last) => last.account === account && Math.abs(last.aheadSeconds) * 1000 > clockToleranceMs,
   );
-  if (!isAhead && !wasWrong) return;
   const isBehind = aheadMs < -clockToleranceMs;
+  const isFault = isAhead || (isBehind && effects.isChosen !== true);
+  if (!isFault && !wasWrong) return;
   if (isAhead || isBehind) {
     const advice = effects.advice();
     effects.log.warn(

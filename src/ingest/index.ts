@@ -46,6 +46,8 @@ export { tonightsSeries } from './verify-past.ts';
 /** What an ingest did for one account. */
 export interface AccountSummary {
   readonly account: string;
+  /** What people call it: its ID, or `the account of api.example.com` until the platform has named it. */
+  readonly called: string;
   readonly completeThrough: Instant | undefined;
   readonly settledThrough: Instant | undefined;
   readonly role: Role | undefined;
@@ -215,13 +217,17 @@ async function ingestAccount(
   return summarize(ingest);
 }
 
+function called(config: AccountConfig, { account }: AccountProgress): string {
+  return account === '' ? `the account of ${new URL(config.url).host}` : account;
+}
+
 /** Records a failure of the account; the ingest of the others continues. */
-function note({ progress, tools }: AccountIngest, error: CostbookError): void {
+function note({ config, progress, tools }: AccountIngest, error: CostbookError): void {
   progress.errors.push(error.message);
   progress.failures.push(failureOf(error));
   progress.codes.push(error.exitCode);
   tools.effects.log.warn('account.outdated', 'The account is not up to date', {
-    account: progress.account,
+    account: called(config, progress),
     reason: error.message,
   });
 }
@@ -361,6 +367,7 @@ async function fetchAgain(
 
 /** What the ingest did for an account, and the state of its books now. */
 async function summarize({
+  config,
   client,
   request,
   tools,
@@ -373,6 +380,7 @@ async function summarize({
   const isUnproven = unproven.some(({ isYoung }) => !isYoung || isTooOld);
   return {
     account,
+    called: called(config, progress),
     completeThrough: complete?.completeThrough,
     settledThrough: complete?.settledThrough,
     role,

@@ -19,7 +19,8 @@ export function instantOf(asked: AsOf | undefined): Instant | undefined {
 
 /**
  * The instant that a report about these periods answers as of; undefined for the present. `--as-of` decides. Without it, a
- * report about closed months only answers as of the close of the last one, and every other report as of now.
+ * report about closed months, and earlier ones that it compares them with, answers as of the close of the last one, and
+ * every other report as of now.
  */
 export function resolveAsOfAmong(
   closed: readonly ClosedMonth[],
@@ -32,7 +33,9 @@ export function resolveAsOfAmong(
   );
   // A period that is not exactly a month is not a closed month, so its current costs are shown.
   const instants = closes.flatMap((close) => (close === undefined ? [] : [close.closedAt]));
-  return instants.length > 0 && instants.length === periods.length ? Math.max(...instants) : undefined;
+  const firstClosed = Math.min(...closes.flatMap((close) => close?.month ?? []));
+  const areClosed = periods.every(({ end }, index) => closes[index] !== undefined || end <= firstClosed);
+  return instants.length > 0 && areClosed ? Math.max(...instants) : undefined;
 }
 
 /**

@@ -179,21 +179,23 @@ async function readMonth(
   };
 }
 
-/** Whether the numbers can be trusted: comparisons of the last week, and the last run. */
+/** Whether the numbers can be trusted: windows that do not match now, comparisons of the last week, and the last run. */
 interface Trust {
   readonly compared: number;
-  readonly failed: number;
+  /** As `status` and the page of the health count them. */
+  readonly unproven: number;
   readonly run: { readonly command: string; readonly outcome: string; readonly endedAt: string } | undefined;
 }
 
 async function readTrust(view: BooksView, now: Instant): Promise<Trust> {
-  const [days, [run]] = await Promise.all([
+  const [accounts, days, [run]] = await Promise.all([
+    view.rows('account_health'),
     view.rows('reconciled_days', { since: formatInstant(Math.floor((now - 7 * dayMs) / dayMs) * dayMs) }),
     view.rows('last_runs'),
   ]);
-  const total = (name: string) => days.reduce((all, row) => all + Number(row[name]), 0);
+  const total = (rows: typeof days, name: string) => rows.reduce((all, row) => all + Number(row[name]), 0);
   return {
-    ...{ compared: total('comparisons'), failed: total('failed') },
+    ...{ compared: total(days, 'comparisons'), unproven: total(accounts, 'unproven') },
     run: run && {
       ...{ command: String(run['command']), outcome: String(run['outcome'] ?? 'running') },
       endedAt: String(run['ended_at'] ?? run['started_at']),
@@ -201,13 +203,13 @@ async function readTrust(view: BooksView, now: Instant): Promise<Trust> {
   };
 }
 
-function trustWords({ compared, failed, run }: Trust): Markup {
+function trustWords({ compared, unproven, run }: Trust): Markup {
   const matched =
-    compared === 0
-      ? html`<span class="state warn">Nothing was compared with the platform in the last 7 days</span>`
-      : failed === 0
-        ? `All ${quantity(String(compared))} comparisons of the last 7 days match the platform`
-        : html`<span class="state bad">${failed} of ${quantity(String(compared))} comparisons of the last 7 days did not match the platform</span>`;
+    unproven > 0
+      ? html`<span class="state bad">${unproven} windows do not match the platform’s totals</span>`
+      : compared === 0
+        ? html`<span class="state warn">Nothing was compared with the platform in the last 7 days</span>`
+        : `All hours match the platform’s totals, by ${quantity(String(compared))} comparisons in the last 7 days`;
   const last =
     run === undefined
       ? ''

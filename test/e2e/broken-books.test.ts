@@ -588,6 +588,7 @@ describe.concurrent('a damaged journal of whole books', () => {
       ['status', '--exit-code', '--now', now],
       ['doctor', '--offline', '--now', now],
       ['rebuild', '--into', into],
+      ['alert', '--dry-run', '--now', now],
     ]) {
       const { exitCode, stdout, stderr } = await run(...command);
       expect({ command, exitCode, step: `${stdout}${stderr}`.includes('"costbook repair"') }).toEqual({

@@ -169,6 +169,12 @@ test('a closed month stays as it was closed; later changes are delivered in the 
     expect(shown.stdout).toContain(cost);
     expect(shown.stdout).toContain(foot);
   }
+  // Comparisons with a month that was never closed, and messages, have the numbers of the close as well.
+  const compared = await run('2026-10-12T13:00:00Z', 'report', 'price_volume', '--month', '2026-09');
+  expect(compared.stdout).toContain('closed, as of 2026-10-05T13:00:00Z');
+  const message = await run('2026-10-12T13:00:00Z', 'summarize', '--period', 'monthly', '--dry-run');
+  expect(message.stdout).toContain('Month 2026-09: 7.00 USD spent');
+  expect(message.stdout).toContain('As at its close; -1.00 USD since then, which later months bill');
   expect(await askSnapshot(dir, billedByMonth)).toEqual([
     { billed: '2026-09', charge_class: null, cost: '7.000000000000' },
     { billed: '2026-10', charge_class: 'Correction', cost: '-1.000000000000' },
@@ -346,7 +352,7 @@ test('the alert of a closed month follows every reopen and close, with both part
   await run('2026-10-12T13:00:00Z', 'alert');
   const recipe = '"costbook close 2026-09 --invoice acc_one=7.01"';
   expect(await shown('2026-10-12T13:10:00Z')).toContain(
-    `2026-10 will bill it. To bill it in 2026-09 instead, run "costbook reopen 2026-09 --reason …", then ${recipe}.`,
+    `2026-10 will bill it. To bill it in 2026-09 instead, run "costbook reopen 2026-09 --reason …", then ${recipe} with the corrected total of the invoice of 2026-09: with the old one, no month would bill it.`,
   );
 
   await night('2026-11-05T12:30:00Z');
@@ -362,14 +368,14 @@ test('the alert of a closed month follows every reopen and close, with both part
   expect(mixed).toContain('+3.00 USD in 2026-10 (closed), -1.00 USD in 2026-11 (open)');
   expect(mixed).toContain('2026-10 has billed a part, 2026-11 will bill the rest.');
   expect(mixed).toContain(
-    `run "costbook reopen 2026-10 --reason …", then "costbook reopen 2026-09 --reason …", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13".`,
+    `run "costbook reopen 2026-10 --reason …", then "costbook reopen 2026-09 --reason …", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13" with the corrected total`,
   );
 
   // Between two reopens it names only what is left to do.
   await run('2026-11-06T14:00:00Z', 'reopen', '2026-10', '--reason', 'a test');
   const between = await shown('2026-11-06T14:10:00Z');
   expect(between).toContain(
-    `run "costbook reopen 2026-09 --reason …", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13".`,
+    `run "costbook reopen 2026-09 --reason …", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13" with`,
   );
   expect(between).toContain('has changed by +2.00 USD since it was closed');
   expect((await run('2026-11-06T15:00:00Z', 'close', '2026-10', '--invoice', '12')).exitCode).toBe(0);

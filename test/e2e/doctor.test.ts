@@ -339,6 +339,13 @@ describe('costbook doctor', () => {
     ['nothing, if --now is in the past', 0, -30 * dayMs, 'ok', /--now is 30 days behind/],
     ['nothing, if --now equals the platform’s time', 30 * dayMs, -30 * dayMs, 'ok', /--now agrees/],
     ['--now, if this machine is wrong as well', 30 * dayMs, 9 * dayMs, 'warn', /^--now is 39 days ahead/],
+    [
+      '--now, if it is behind and this machine is ahead',
+      30 * dayMs,
+      -42 * dayMs,
+      'warn',
+      /and --now is 12 days behind/,
+    ],
   ])('blames the clock of %s', (_, aheadMs, nowAheadMs, state, words) => {
     const given = nowAheadMs === undefined ? undefined : Date.now() + nowAheadMs;
     expect(clockFound(aheadMs, given)).toMatchObject({ state, found: expect.stringMatching(words) });

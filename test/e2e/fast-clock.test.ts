@@ -3,7 +3,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { askSnapshot, costsIn, ingest, newProject, runCli } from '../support/project.ts';
+import {
+  askSnapshot,
+  costsIn,
+  ingest,
+  ingestCommandLine,
+  newProject,
+  putEmptyBooks,
+  runCli,
+} from '../support/project.ts';
 import { expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const box = {
@@ -240,6 +248,45 @@ describe.concurrent('books that are 40 days old', () => {
     expect(stdout).toContain('2026-09-10T01:00:00Z');
     expect(stdout).not.toMatch(/0\.00 .*OK/);
     expect(stderr).not.toMatch(/clock|costbook:/);
+  });
+});
+
+describe.concurrent('a clock that is behind', () => {
+  const budget = 'budgets:\n  - { name: all, period: monthly, amount: 1 USD, thresholds: [100%] }\n';
+
+  /** A night by this clock, which nobody chose with --now. */
+  async function night(dir: string, platform: Parameters<typeof ingestCommandLine>[1], clock: string) {
+    const [, env] = ingestCommandLine(dir, platform, { now: clock });
+    const asked = { ...env, COSTBOOK_NOW: clock };
+    const { exitCode, stderr } = await runCli(['ingest', '--dir', dir], asked);
+    const alert = await runCli(['alert', '--dir', dir], asked);
+    const alerts = await askSnapshot(dir, 'select alert_key from alerts where ended_at is null order by alert_key');
+    return { exitCode, stderr, alert: alert.stdout, open: alerts.map(({ alert_key }) => alert_key) };
+  }
+
+  test('is reported, also if it was never wrong before', async () => {
+    const dir = await newProject();
+    await putEmptyBooks(dir);
+    const { platform } = await platformAt('2026-09-18T03:30:00Z');
+    const slow = await night(dir, platform, '2026-09-06T03:30:00Z');
+    expect(slow.stderr).toContain('"behind":"12 days"');
+    expect(slow.open).toContain('clock/acc_one');
+    expect((await night(dir, platform, '2026-09-18T03:30:00Z')).alert).toContain('Resolved: this machine');
+  });
+
+  test('alerts of no budget of the past, and its entries are not blamed on a fast clock', async () => {
+    const dir = await newProject();
+    await putEmptyBooks(dir);
+    await mkdir(join(dir, 'jobs'));
+    const { platform } = await platformAt('2026-09-18T03:30:00Z', undefined);
+    await night(dir, platform, '2026-09-18T03:30:00Z');
+    await writeFile(join(dir, 'jobs', 'budgets.yaml'), budget);
+    const slow = await night(dir, platform, '2026-09-10T03:30:00Z');
+    expect(slow.open).toEqual(['clock/acc_one']);
+    const status = await runCli(['status', '--dir', dir], { COSTBOOK_NOW: '2026-09-10T03:30:00Z' });
+    expect(status.stdout).toContain('it is behind, or it was ahead');
+    const right = await night(dir, platform, '2026-09-18T04:30:00Z');
+    expect(right.open).toEqual(['budget/@all/all/2026-09/100%']);
   });
 });
 

@@ -58,3 +58,19 @@ test.each([
     expect(ended.told).toEqual([expect.stringContaining(words)]);
   },
 );
+
+test('a failed ingest names the account by its platform until the platform has named it', async () => {
+  const ended = await night(10, ['sinks:', whole(sink.url)], { COSTBOOK_TOKEN: 'refused', COSTBOOK_ACCOUNT: '' });
+  expect(ended.stdout).toContain(`the account of ${new URL(platform.url).host}: 0 windows`);
+});
+
+test('status and doctor name the sink that refuses messages, why, and what to do', async () => {
+  sink.replies = [says(403), says(204)];
+  await night(11, ['lagHour: 3', 'sinks:', whole(sink.url)]);
+  await writeFile(join(dir, 'costbook.yaml'), `sinks:\n${whole(sink.url)}\n`);
+  for (const command of [['status'], ['doctor', '--offline']]) {
+    const { stdout } = await runCli([...command, '--dir', dir, '--now', '2026-09-11T02:16:00Z']);
+    expect(stdout).toMatch(/1 message to the sink hook since \S+ is not delivered: 127.0.0.1 answered 403/);
+    expect(stdout).toContain('"costbook alerts test hook"');
+  }
+});

@@ -204,7 +204,7 @@ describe('the screen', () => {
     await ingest(dir, later, { now: anHourLater, args: ['--refetch'] });
     const told = await status(dir, anHourLater);
     expect(told.restated).toEqual({ hours: 3, cost: '2.623456789000' });
-    expect(told.alerts).toEqual({ open: 0, critical: 0, messagesWaiting: 0, list: [] });
+    expect(told.alerts).toEqual({ open: 0, critical: 0, messagesWaiting: 0, waiting: [], list: [] });
     const { stdout } = await runCli(['status', '--dir', dir, '--now', anHourLater]);
     expect(stdout).toContain('restated in the last 7 days: 3 hourly costs, 2.623456789000 USD');
   });

@@ -215,6 +215,11 @@ describe('resolveAsOfAmong(closed, asked, periods)', () => {
     );
   });
 
+  test('gives the close of a closed month that is compared with an earlier one that is not closed', () => {
+    expect(resolveAsOfAmong([july], undefined, months('2026-07', '2026-06'))).toBe(july.closedAt);
+    expect(resolveAsOfAmong([july], undefined, months('2026-07', '2026-08'))).toBeUndefined();
+  });
+
   test('gives the present for every other report', () => {
     expect(resolveAsOfAmong([july, august], undefined, months('2026-09'))).toBeUndefined();
     expect(resolveAsOfAmong([july, august], undefined, months('2026-09', '2026-08'))).toBeUndefined();

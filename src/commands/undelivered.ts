@@ -1,0 +1,21 @@
+import { counted } from '../counted.ts';
+import { type Connection, readSql } from '../warehouse/index.ts';
+
+/** The messages that a sink has not accepted yet. */
+export interface Undelivered {
+  readonly messages: number;
+  readonly found: string;
+  readonly remedy: string;
+}
+
+/** The undelivered messages by sink, in words. */
+export async function undelivered(connection: Connection): Promise<readonly Undelivered[]> {
+  const rows = await connection.rows(await readSql('status', 'pending_messages'));
+  return rows.map(({ sink, messages, since, reason }) => ({
+    messages: Number(messages),
+    found:
+      `${counted(Number(messages), 'message')} to the sink ${sink} since ${since} ` +
+      `${Number(messages) === 1 ? 'is' : 'are'} not delivered${reason === null ? '' : `: ${reason}`}`,
+    remedy: `correct the sink, then run "costbook alerts test ${sink}". The next "costbook alert" sends what waits`,
+  }));
+}
