@@ -61,7 +61,8 @@ function recordsOf(
     line += (whole.match(/\r\n|\n|\r/g) ?? []).length;
     if (end === ',' && pattern.lastIndex < text.length) continue;
     if (end === ',') cells.push(''); // the file ends with a comma
-    records.push({ line: begun, cells });
+    // Millions of blank lines would need more memory than a command has.
+    if (cells.length > 1 || cells[0] !== '') records.push({ line: begun, cells });
     cells = [];
     begun = line;
   }
