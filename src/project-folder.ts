@@ -29,7 +29,17 @@ export function expectProject({ dir, env }: { readonly dir: string; readonly env
 }
 
 function isProject(dir: string): boolean {
-  return signs.some((name) => statSync(join(dir, name), { throwIfNoEntry: false }) !== undefined);
+  // What cannot be looked at is there: who reads it says why it cannot be read.
+  return signs.some((name) => isThere(join(dir, name)) ?? true);
+}
+
+/** Whether there is something; undefined if nobody may look. */
+function isThere(path: string): boolean | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A project above or directly below the folder. It must have a configuration or books: other folders have data/ too. */
@@ -44,7 +54,5 @@ function nearProject(dir: string): string | undefined {
 }
 
 function isCertain(dir: string): boolean {
-  return ['costbook.yaml', join('data', 'costbook.duckdb')].some(
-    (name) => statSync(join(dir, name), { throwIfNoEntry: false }) !== undefined,
-  );
+  return ['costbook.yaml', join('data', 'costbook.duckdb')].some((name) => isThere(join(dir, name)) === true);
 }

@@ -206,7 +206,7 @@ async function readTrust(view: BooksView, now: Instant): Promise<Trust> {
 function trustWords({ compared, unproven, run }: Trust): Markup {
   const matched =
     unproven > 0
-      ? html`<span class="state bad">${unproven} windows do not match the platform’s totals</span>`
+      ? html`<span class="state bad">${unproven === 1 ? '1 window does' : `${unproven} windows do`} not match the platform’s totals</span>`
       : compared === 0
         ? html`<span class="state warn">Nothing was compared with the platform in the last 7 days</span>`
         : `All hours match the platform’s totals, by ${quantity(String(compared))} comparisons in the last 7 days`;

@@ -3,7 +3,14 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { anomalyAddress, resourceAddress } from '../../src/dashboard-address.ts';
-import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
+import {
+  dashboardBooks,
+  dashboardProject,
+  hostileNames,
+  publishGiven,
+  type Served,
+  serve,
+} from '../support/dashboard.ts';
 import { runCli } from '../support/project.ts';
 
 const hostile = hostileNames[0] ?? '';
@@ -530,6 +537,22 @@ describe('every page', () => {
     expect((await get('/resource/*/*/secret-box')).status).toBe(404);
   });
 });
+
+test.each([
+  [[], 'All hours match the platform’s totals, by 2 comparisons in the last 7 days'],
+  [[{}], '1 window does not match the platform’s totals'],
+])(
+  'with the unproven windows %j the overview says: %s, whatever earlier comparisons found',
+  async (unproven, words) => {
+    const compared = { run_number: 1, attempt: 1, proven_at: '2026-10-04 13:00:00' };
+    const reconciliation = [
+      { ...compared, proven: false },
+      { ...compared, attempt: 2 },
+    ];
+    const server = await serve(await dashboardProject(dashboardBooks({ reconciliation, unproven })));
+    expect((await server.get('/')).text).toContain(words);
+  },
+);
 
 test('a closed month that lost its numbers is marked on the overview and among the months, with the next step', async () => {
   const damaged = await dashboardProject(dashboardBooks({ closes: [{ row_count: 2000, cost: '900' }] }));

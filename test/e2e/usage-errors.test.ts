@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { newProject, runCli } from '../support/project.ts';
@@ -72,6 +72,15 @@ describe.concurrent('the project folder', () => {
       );
     },
   );
+
+  test('that has a costbook.yaml that cannot be opened is a failure of the machine, not a crash', async () => {
+    const dir = await newProject();
+    await symlink('costbook.yaml', join(dir, 'costbook.yaml'));
+    const { exitCode, stderr } = await runCli(['status', '--dir', dir]);
+    expect(exitCode, stderr).not.toBe(1);
+    expect(stderr).toContain('costbook.yaml');
+    expect(stderr).not.toContain('    at ');
+  });
 
   test('that is a file is reported by every command', async () => {
     const dir = join(await newProject(), 'file');
