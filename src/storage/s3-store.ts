@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { S3Client, S3ClientConfig, ServiceInputTypes, ServiceOutputTypes } from '@aws-sdk/client-s3';
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Destination, StorageSettings } from '../config/index.ts';
 import { MachineError } from '../errors.ts';
 import { act } from '../next-step.ts';
@@ -74,11 +74,13 @@ export async function openS3Store(access: StoreAccess): Promise<ObjectStore> {
 }
 
 type Sdk = typeof import('@aws-sdk/client-s3');
+/** Of the step "deserialize", whose overload is the last. */
+type DeserializeMiddleware = Parameters<S3Client['middlewareStack']['add']>[0];
 
 /**
  * Reads answers that the SDK would read whole without a limit: listings and errors. Objects are read by who asked for them.
  */
-function withEnd(timeoutMs: number): DeserializeMiddleware<ServiceInputTypes, ServiceOutputTypes> {
+function withEnd(timeoutMs: number): DeserializeMiddleware {
   return (next, { commandName }) =>
     async (given) => {
       const answered = await next(given);

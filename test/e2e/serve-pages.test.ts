@@ -3,14 +3,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { anomalyAddress, resourceAddress } from '../../src/dashboard-address.ts';
-import {
-  dashboardBooks,
-  dashboardProject,
-  hostileNames,
-  publishGiven,
-  type Served,
-  serve,
-} from '../support/dashboard.ts';
+import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
 import { runCli } from '../support/project.ts';
 
 const hostile = hostileNames[0] ?? '';
