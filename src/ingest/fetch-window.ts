@@ -39,6 +39,8 @@ export interface WindowReading {
    * total. If not, missing rows may mean a lost page.
    */
   leavesOut(billingDimensions: readonly string[]): boolean;
+  /** Whether rows that the detail omits in these billing dimensions may be added from queries by name. */
+  mayAddRows(billingDimensions: readonly string[]): boolean;
   /** Runs queries of the stage when it is their turn. */
   comparing<T>(work: () => Promise<T>): Promise<T>;
   /** Called once the role is known. */
@@ -136,7 +138,7 @@ class WindowReader {
       const ambiguous = role === 'admin' ? [] : await stage.ambiguousDimensions();
       return { short, incomplete: [...new Set([...short, ...ambiguous])] };
     });
-    if (incomplete.length === 0) return short;
+    if (incomplete.length === 0 || !this.#reading.mayAddRows(short)) return short;
     log.info('query.split', 'The detail omits part of some billing dimensions; querying them by name', {
       account,
       window: formatWindow(window),

@@ -2,10 +2,11 @@ import type { Effects } from '../effects.ts';
 import { type CostbookError, PlatformError, RefusedAnswerError } from '../errors.ts';
 import { askQuery, type DecodedPage, type LandingFolder, type PlannedWindow, type Role } from '../fetch/index.ts';
 import { answerLimits, billingDimensions, type Client, type RawBody, resourceTypes } from '../platform/index.ts';
-import { dayMs, floorHour, formatWindow, type Instant } from '../time.ts';
+import { dayMs, floorHour, formatWindow, type Instant, type Window } from '../time.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { believedClock, claimedBefore, type RunClock } from './clocks.ts';
 import { readWindow, type WindowRead } from './fetch-window.ts';
+import { halvesOf } from './halves.ts';
 import { checkRoleChange } from './reduced-access.ts';
 import type { SharedWork } from './shared-work.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
@@ -17,6 +18,10 @@ const maxFailuresInARow = 3;
  * Pages in progress beyond the sockets: while one is decoded, another one is fetched. More was measured to be slower.
  */
 const pagesAhead = 1;
+/** Shorter windows to read for one that does not match: enough to find a single hour of a week. */
+const maxShorterWindows = 16;
+/** Windows of which no part matched, until the account's other windows are no longer read in parts. */
+const maxReadInVain = 3;
 
 interface WindowsResult {
   readonly role: Role | undefined;
@@ -34,12 +39,14 @@ interface NotReconciled {
   readonly costDifference: string | undefined;
   /** As far as is known, everything before this hour matches. */
   readonly provesBefore: Instant;
+  /** False if an answer was refused before anything could be compared. */
+  readonly isCompared: boolean;
 }
 
-/** The result of a planned window: a load of all or of its older part, and what failed reconciliation. */
+/** The result of a planned window: loads of all or of parts of it, and the parts that failed reconciliation. */
 interface Outcome {
-  readonly load: LoadResult | undefined;
-  readonly unproven: UnprovenWindow | undefined;
+  readonly loads: readonly { readonly window: Window; readonly load: LoadResult }[];
+  readonly unproven: readonly UnprovenWindow[];
 }
 
 /** The input for ingesting an account's windows. */
@@ -83,6 +90,8 @@ interface Attempt {
   readonly stage: Stage;
   /** Number of the attempt within the run, from 1. */
   readonly number: number;
+  /** Whether it is a part of a window that did not match. */
+  readonly isPart: boolean;
   readonly folder: LandingFolder;
   requests: number;
   pages: number;
@@ -114,6 +123,7 @@ class WindowsIngest {
   #decimals: TotalDecimals;
   #failuresInARow = 0;
   #windowsDone = 0;
+  #readInVain = 0;
   #isPlatformClockWrong = false;
 
   constructor(options: WindowsAsked, seenNow: Instant, leftOut: Set<string>) {
@@ -188,13 +198,16 @@ class WindowsIngest {
   }
 
   /**
-   * Fetches a window until it matches: twice, and then without its young hours if only they fail, since their numbers
-   * may change while they are fetched. The next run fetches those hours.
+   * Fetches a window until it matches: twice, then without its young hours if only they fail, since their numbers may
+   * change while they are fetched (the next run fetches those hours), and at last in shorter parts.
    */
   async #tryWindowRepeatedly(plan: PlannedWindow, rank: number, stage: Stage): Promise<Outcome> {
     const { window } = plan;
-    const first = await this.#tryWindow(plan, rank, stage, 1);
-    if (!isNotReconciled(first)) return { load: first, unproven: undefined };
+    let attempts = 0;
+    const attempt = (of: Window, isPart = false) =>
+      this.#tryWindow({ ...plan, window: of }, rank, { stage, number: ++attempts, isPart });
+    const first = await attempt(window);
+    if (!isNotReconciled(first)) return { loads: [{ window, load: first }], unproven: [] };
     this.#options.tools.effects.log.warn(
       'window.retried',
       "The window does not match the platform's totals; fetching it again",
@@ -204,31 +217,68 @@ class WindowsIngest {
         reason: first.reason,
       },
     );
-    const second = await this.#tryWindow(plan, rank, stage, 2);
-    if (!isNotReconciled(second)) return { load: second, unproven: undefined };
-    const { reason, costDifference } = second;
+    const second = await attempt(window);
+    if (!isNotReconciled(second)) return { loads: [{ window, load: second }], unproven: [] };
     const end = Math.min(window.end, Math.max(window.start, second.provesBefore));
-    if (end >= window.end || end < this.#settledEnd) {
-      return { load: undefined, unproven: { window, reason, costDifference, isYoung: false } };
+    if (end >= window.end || end < this.#settledEnd) return this.#tryParts(window, second, attempt);
+    const older = { start: window.start, end };
+    const young = { start: end, end: window.end };
+    const shortened = end === window.start ? undefined : await attempt(older);
+    const before: Outcome =
+      shortened === undefined
+        ? { loads: [], unproven: [] }
+        : isNotReconciled(shortened)
+          ? await this.#tryParts(older, shortened, attempt)
+          : { loads: [{ window: older, load: shortened }], unproven: [] };
+    if (before.loads.length === 0 && isNotReconciled(shortened))
+      return { loads: [], unproven: [unprovenOf(window, shortened)] };
+    // Hours that count as complete may differ for another reason than their age.
+    const after = end < this.#claimedEnd ? await this.#tryParts(young, second, attempt) : undefined;
+    const unproven = after?.unproven ?? [unprovenOf(young, second)];
+    return {
+      loads: [...before.loads, ...(after?.loads ?? [])],
+      unproven: [...before.unproven, ...unproven.map((part) => ({ ...part, isYoung: true }))],
+    };
+  }
+
+  /**
+   * Reads a window that failed in halves, their halves and so on: what goes on from one hour to another, such as a
+   * workspace that was renamed, may be told apart in shorter windows.
+   */
+  async #tryParts(
+    window: Window,
+    failure: NotReconciled,
+    attempt: (part: Window, isPart: true) => Promise<LoadResult | NotReconciled>,
+  ): Promise<Outcome> {
+    const loads: Outcome['loads'][number][] = [];
+    const unproven: UnprovenWindow[] = [];
+    const failed = [{ window, failure }];
+    let left = maxShorterWindows;
+    for (const part of failed) {
+      const mayHelp = part.failure.isCompared && left > 0 && this.#readInVain < maxReadInVain;
+      const halves = mayHelp ? halvesOf(part.window) : [];
+      if (halves.length === 0) unproven.push(unprovenOf(part.window, part.failure));
+      left -= halves.length;
+      for (const half of halves) {
+        const result = await attempt(half, true);
+        if (isNotReconciled(result)) failed.push({ window: half, failure: result });
+        else loads.push({ window: half, load: result });
+      }
     }
-    const young = { window: { start: end, end: window.end }, reason, costDifference, isYoung: true };
-    if (end === window.start) return { load: undefined, unproven: young };
-    const shortened = await this.#tryWindow({ ...plan, window: { start: window.start, end } }, rank, stage, 3);
-    if (!isNotReconciled(shortened)) return { load: shortened, unproven: young };
-    const { provesBefore: _, ...failure } = shortened;
-    return { load: undefined, unproven: { window, ...failure, isYoung: false } };
+    if (loads.length > 0) return { loads, unproven };
+    if (failed.length > 1) this.#readInVain += 1;
+    return { loads, unproven: [unprovenOf(window, failure)] };
   }
 
   /** One attempt at a window: its load, or why it failed reconciliation. */
   async #tryWindow(
     plan: PlannedWindow,
     rank: number,
-    stage: Stage,
-    number: number,
+    about: Pick<Attempt, 'stage' | 'number' | 'isPart'>,
   ): Promise<LoadResult | NotReconciled> {
     const { account, tools } = this.#options;
     const folder = await tools.landing.begin(account, plan.window, tools.effects.now());
-    const tryWindow: Attempt = { plan, rank, stage, number, folder, requests: 0, pages: 0, answeredAt: undefined };
+    const tryWindow: Attempt = { plan, rank, ...about, folder, requests: 0, pages: 0, answeredAt: undefined };
     try {
       const read = await this.#read(tryWindow);
       for (const dimension of read.leftOut) this.#leftOut.add(dimension);
@@ -241,7 +291,7 @@ class WindowsIngest {
       if (!(error instanceof RefusedAnswerError)) throw error;
       // The account and the window are reported with the reason.
       const reason = error.message.replace(/^account [^,]+, window \S+, /, '');
-      return { reason, costDifference: undefined, provesBefore: this.#claimedEnd };
+      return { reason, costDifference: undefined, provesBefore: this.#claimedEnd, isCompared: false };
     }
   }
 
@@ -249,8 +299,9 @@ class WindowsIngest {
   #read(tryWindow: Attempt): Promise<WindowRead> {
     const { account, known, roleBefore, request, totals } = this.#options;
     const { log } = this.#options.tools.effects;
-    const { stage, folder, number } = tryWindow;
+    const { stage, folder, number, isPart } = tryWindow;
     const client = this.#clientOf(tryWindow);
+    const isKnown = (dimension: string) => this.#leftOut.has(dimension);
     return readWindow({
       account,
       window: tryWindow.plan.window,
@@ -267,8 +318,9 @@ class WindowsIngest {
       role: this.#role,
       known,
       // Missing rows may be a lost page: only a second attempt that is missing the same rows rules that out.
-      leavesOut: (dimensions) =>
-        number > 1 || (dimensions.length > 0 && dimensions.every((dimension) => this.#leftOut.has(dimension))),
+      leavesOut: (dimensions) => number > 1 || (dimensions.length > 0 && dimensions.every(isKnown)),
+      // A row that moved between two hours looks like one that is missing to whoever sees only one of them.
+      mayAddRows: (dimensions) => !isPart || dimensions.every(isKnown),
       comparing: this.#options.shared.comparing,
       onRole: (learnt) => {
         checkRoleChange(account, roleBefore, learnt, request.acceptReducedAccess);
@@ -364,7 +416,7 @@ class WindowsIngest {
       await tryWindow.stage.recordFailedReconciliations(request.runNumber, tryWindow.number, seenAt);
     });
     const { reason, costDifference, firstUnprovenHour } = read;
-    return { reason, costDifference, provesBefore: firstUnprovenHour ?? this.#claimedEnd };
+    return { reason, costDifference, provesBefore: firstUnprovenHour ?? this.#claimedEnd, isCompared: true };
   }
 
   /** The platform's clock at the first answer of an attempt; undefined if there was none, or if it cannot be right. */
@@ -383,9 +435,8 @@ class WindowsIngest {
   async #record(plan: PlannedWindow, stage: Stage, outcome: Outcome): Promise<void> {
     const { tools, request } = this.#options;
     const { runNumber } = request;
-    if (outcome.load !== undefined) await stage.forgetUnproven(plan.window);
-    if (outcome.unproven !== undefined) {
-      const { window, reason, costDifference, isYoung } = outcome.unproven;
+    if (outcome.loads.length > 0) await stage.forgetUnproven(plan.window);
+    for (const { window, reason, costDifference, isYoung } of outcome.unproven) {
       const seenAt = await tools.warehouse.seenAt(tools.effects.now());
       const facts = { reason: tools.redact(reason), costDifference, isYoung, runNumber, seenAt };
       await stage.recordUnproven(window, facts);
@@ -394,24 +445,24 @@ class WindowsIngest {
     if (this.#windowsDone < this.#options.planned.length) await this.#options.shared.publishNowAndThen();
   }
 
-  #finishWindow({ window, reason }: PlannedWindow, { load, unproven: left }: Outcome): void {
+  #finishWindow({ reason }: PlannedWindow, { loads, unproven }: Outcome): void {
     const { account, totals } = this.#options;
     const { log } = this.#options.tools.effects;
     this.#windowsDone += 1;
-    if (load !== undefined) {
-      totals.windows += 1;
+    if (loads.length > 0) totals.windows += 1;
+    for (const { window, load } of loads) {
       totals.rows += load.rowCount;
       totals.restated += load.restated;
       log.info('window.loaded', 'Window loaded', {
         account,
-        window: formatWindow(left === undefined ? window : { start: window.start, end: left.window.start }),
+        window: formatWindow(window),
         reason,
         rows: load.rowCount,
         outcome: load.outcome,
         restated: load.restated,
       });
     }
-    if (left !== undefined) {
+    for (const left of unproven) {
       this.#unproven.push(left);
       log.warn(
         left.isYoung ? 'window.young' : 'window.unproven',
@@ -431,8 +482,12 @@ class WindowsIngest {
   }
 }
 
-function isNotReconciled(result: LoadResult | NotReconciled): result is NotReconciled {
-  return 'reason' in result;
+function isNotReconciled(result: LoadResult | NotReconciled | undefined): result is NotReconciled {
+  return result !== undefined && 'reason' in result;
+}
+
+function unprovenOf(window: Window, { reason, costDifference }: NotReconciled): UnprovenWindow {
+  return { window, reason, costDifference, isYoung: false };
 }
 
 /** True if every other request of this account would fail the same way. */

@@ -397,6 +397,7 @@ async function readAgain(
       role: record.role,
       known,
       leavesOut: () => record.leavesOut,
+      mayAddRows: () => true,
       comparing: (work) => queries(work),
       onRole: () => undefined,
       onPage: () => undefined,

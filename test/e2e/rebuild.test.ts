@@ -227,12 +227,20 @@ describe.concurrent('rebuild', () => {
       count(*) filter (role = 'member') > 0 and count(*) filter (role = 'admin') > 0 as both_roles,
       count(distinct account) as accounts,
       bool_or(queries like '%repair%' or queries like '%residual%') as asked_by_name,
-      (select max(attempt) from ledger.reconciliation where load_number is not null) as readings,
+      (select max(attempt) >= 3 from ledger.reconciliation where load_number is not null) as readings,
       (select bool_or(not proven) from ledger.reconciliation where load_number is null) as failed,
       (select bool_or(proven) from ledger.reconciliation where load_number is null and check_code = 'days_match_platform') as past
     from ledger.loads`;
     expect(await askSnapshot(story, said)).toEqual([
-      { unchanged: true, both_roles: true, accounts: '2', asked_by_name: true, readings: 3, failed: true, past: true },
+      {
+        unchanged: true,
+        both_roles: true,
+        accounts: '2',
+        asked_by_name: true,
+        readings: true,
+        failed: true,
+        past: true,
+      },
     ]);
     // It is a warehouse in its own right: DuckDB opens it, and its views answer.
     const sum = 'select cast(sum(cost) as varchar) as cost, count(*) as rows from costs';
