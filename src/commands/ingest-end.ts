@@ -4,7 +4,7 @@ import { counted } from '../counted.ts';
 import { UsageError, worstExitCode } from '../errors.ts';
 import { withoutStep } from '../failure.ts';
 import type { AccountSummary } from '../ingest/index.ts';
-import { nextWords, parseNextStep, unprovenStep } from '../next-step.ts';
+import { nextWords, parseNextStep, unprovenStepAfter } from '../next-step.ts';
 import { describeCompleteness } from '../reports/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { unprovenText, type Warehouse } from '../warehouse/index.ts';
@@ -135,7 +135,7 @@ export function describe(summary: AccountSummary, startedAs: string): string {
   const [young, old] = [true, false].map((isYoung) => summary.unproven.filter((each) => each.isYoung === isYoung));
   lines.push(...unprovenLines((young ?? []).map(unprovenText), 'not yet proven'));
   lines.push(...unprovenLines((old ?? []).map(unprovenText), 'UNPROVEN'));
-  if (summary.unproven.some(({ isYoung }) => !isYoung)) lines.push(`  ${nextWords(unprovenStep)}`);
+  if (old !== undefined && old.length > 0) lines.push(`  ${nextWords(unprovenStepAfter(old))}`);
   return [...failureLines(summary, startedAs), ...lines].join('\n');
 }
 

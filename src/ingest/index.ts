@@ -11,9 +11,18 @@ import {
 } from '../errors.ts';
 import { type Failure, failureOf, unprovenWindowCode } from '../failure.ts';
 import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
-import { nextWords, unprovenStep } from '../next-step.ts';
+import { nextWords, unprovenStepAfter } from '../next-step.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
-import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
+import {
+  floorHour,
+  floorMonth,
+  formatInstant,
+  formatWindow,
+  hourMs,
+  type Instant,
+  intersectWindows,
+  type Window,
+} from '../time.ts';
 import {
   type CoveredWindow,
   startOfBooks,
@@ -378,6 +387,7 @@ async function summarize({
   const tooOldBefore = tools.effects.now() - request.config.freshnessHours * hourMs;
   const isTooOld = (complete?.completeThrough ?? 0) < tooOldBefore;
   const isUnproven = unproven.some(({ isYoung }) => !isYoung || isTooOld);
+  const onRecord = unproven.length === 0 ? [] : await tools.warehouse.unproven(account);
   return {
     account,
     called: called(config, progress),
@@ -387,11 +397,18 @@ async function summarize({
     ...totals,
     requests,
     retries: client.counters.retries,
-    unproven,
+    unproven: unproven.map((one) => withNights(one, onRecord)),
     errors,
     failures,
     exitCodes: isUnproven ? [...codes, exitCodes.unproven] : codes,
   };
+}
+
+/** A window that differs, with the nights on which its hours have differed. */
+function withNights(one: UnprovenWindow, onRecord: readonly UnprovenWindow[]): UnprovenWindow {
+  const same = onRecord.filter(({ window }) => intersectWindows(window, one.window) !== undefined);
+  const nights = Math.max(0, ...same.map(({ nights = 0 }) => nights));
+  return nights === 0 ? one : { ...one, nights };
 }
 
 /**
@@ -476,7 +493,7 @@ export function firstFailure(
   return (
     first && {
       error: `account ${failed.account}, window ${formatWindow(first.window)}: ${first.reason}`,
-      failure: { code: unprovenWindowCode, next: nextWords(unprovenStep) },
+      failure: { code: unprovenWindowCode, next: nextWords(unprovenStepAfter(failed.unproven)) },
     }
   );
 }

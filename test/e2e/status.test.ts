@@ -222,11 +222,12 @@ describe.concurrent('young hours that do not match', () => {
     expect(account.postponed).toEqual([
       {
         start: '2026-09-12T20:00:00Z',
-        end: '2026-09-13T00:00:00Z',
+        end: '2026-09-12T21:00:00Z',
         reason: expect.stringMatching(
           /volume_storage_gbs differs in 1 hour of 2026-09-12T20:00:00Z\/2026-09-12T21:00:00Z, by -0\.25 USD/,
         ),
         costDifference: '0.250000000000',
+        nights: 1,
       },
     ]);
     expect(account.completeThrough).toBe('2026-09-12T20:00:00Z');
