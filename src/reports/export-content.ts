@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { latestName } from './export-names.ts';
-import { earlierManifestName, type Manifest, manifestName, NoManifestError, parseManifest } from './manifest.ts';
+import { hashedManifestName, type Manifest, manifestNames, NoManifestError, parseManifest } from './manifest.ts';
 
 /** A file of an export as a copy of it needs it. */
 export interface ContentFile {
@@ -20,7 +20,7 @@ export interface ContentOfExport {
 
 /** The content of a published folder; undefined if it has no manifest. Throws NoManifestError if it is none of ours. */
 export async function contentOfExport(folder: string): Promise<ContentOfExport | undefined> {
-  for (const name of [manifestName, earlierManifestName]) {
+  for (const name of manifestNames) {
     const manifest = await readFile(join(folder, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
       throw error;
@@ -32,7 +32,7 @@ export async function contentOfExport(folder: string): Promise<ContentOfExport |
 
 /** Whether a name is that of a manifest. */
 export function isManifestName(name: string): boolean {
-  return name === manifestName || name === earlierManifestName;
+  return manifestNames.includes(name);
 }
 
 /**
@@ -40,7 +40,7 @@ export function isManifestName(name: string): boolean {
  * content. Throws NoManifestError.
  */
 export function filesOfManifest(name: string, text: string): readonly ContentFile[] {
-  if (name !== earlierManifestName) return plainFiles(text);
+  if (name !== hashedManifestName) return plainFiles(text);
   const manifest: Manifest = parseManifest(text);
   return manifest.files.flatMap((file) => {
     const { bytes, sha256 } = file;

@@ -5,6 +5,7 @@ import {
   earlierManifestName,
   type ManifestFile,
   manifestName,
+  manifestNames,
   nextManifestName,
   ownManifest,
   type StoredManifest,
@@ -71,11 +72,15 @@ export function folderPlace(folder: string): ExportFolder {
       for (const below of new Set(names.map((name) => dirname(join(folder, name))))) await syncPath(below);
       await rename(next, current);
       await syncPath(folder);
-      await rm(join(folder, earlierManifestName), { force: true });
+      for (const name of manifestNames) if (name !== manifestName) await rm(join(folder, name), { force: true });
     },
     withdraw: () => rm(next, { force: true }),
     async sweep(folders) {
-      for (const name of await namesIn(folder)) if (isPart(name)) await rm(join(folder, name), { force: true });
+      const names = await namesIn(folder);
+      for (const name of names) if (isPart(name)) await rm(join(folder, name), { force: true });
+      if (names.includes(earlierManifestName) && !names.includes(manifestName)) {
+        await rename(join(folder, earlierManifestName), current);
+      }
       for (const below of folders) await sweepBelow(join(folder, below));
     },
   };

@@ -94,15 +94,21 @@ export interface Manifest {
 
 /**
  * The file name of a manifest. Renaming it into place commits an export. Engines that read whole folders ignore names that
- * start with an underscore.
+ * start with an underscore, and a pattern such as *.json does not match it: it has a cost, as the data has.
  */
-export const manifestName = '_manifest.json';
+export const manifestName = '_manifest';
 
-/** The file name that earlier versions gave to manifests. */
-export const earlierManifestName = 'manifest.json';
+/** The file name of manifests of the versions that named each data file twice, also by its hash. */
+export const hashedManifestName = 'manifest.json';
+
+/** An earlier file name of the same manifests. */
+export const earlierManifestName = '_manifest.json';
+
+/** The file names of manifests, today's first. */
+export const manifestNames: readonly string[] = [manifestName, earlierManifestName, hashedManifestName];
 
 /** The next manifest. While it exists, a file may belong to either manifest. */
-export const nextManifestName = '.manifest.next.json';
+export const nextManifestName = '.manifest.next';
 
 /** A manifest read from a folder. */
 export interface StoredManifest {
@@ -117,8 +123,13 @@ export class NoManifestError extends Error {
 
 /** The manifest of a folder, also of an earlier version; undefined if there is none. Throws NoManifestError if it is not ours. */
 export async function readManifest(folder: string, name?: string): Promise<StoredManifest | undefined> {
-  if (name === undefined)
-    return (await readManifest(folder, manifestName)) ?? readManifest(folder, earlierManifestName);
+  if (name === undefined) {
+    for (const one of manifestNames) {
+      const found = await readManifest(folder, one);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
   const bytes = await readRegularFile(join(folder, name));
   if (bytes === undefined) return undefined;
   return { manifest: parseManifest(bytes.toString('utf8')), sha256: createHash('sha256').update(bytes).digest('hex') };
@@ -127,7 +138,7 @@ export async function readManifest(folder: string, name?: string): Promise<Store
 /** As `readManifest`. Throws UsageError if a file of that name is not ours, so that it is not overwritten. */
 export async function ownManifest(
   folder: string,
-  names: readonly string[] = [manifestName, earlierManifestName],
+  names: readonly string[] = manifestNames,
 ): Promise<StoredManifest | undefined> {
   for (const name of names) {
     try {

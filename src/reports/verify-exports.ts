@@ -7,10 +7,10 @@ import { isPart, namesIn } from './durable.ts';
 import { isDataName, latestName } from './export-names.ts';
 import { type CostColumn, costColumnOf, figuresOfFile } from './figures.ts';
 import {
-  earlierManifestName,
   type Manifest,
   type ManifestFile,
   manifestName,
+  manifestNames,
   NoManifestError,
   nextManifestName,
   readManifest,
@@ -65,7 +65,7 @@ export type AskBooks = (stored: StoredManifest, intact: readonly ManifestFile[])
 export async function findExports(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const folders = entries
-    .filter(({ name }) => [manifestName, earlierManifestName, nextManifestName].includes(name))
+    .filter(({ name }) => [...manifestNames, nextManifestName].includes(name))
     .map(({ parentPath }) => parentPath);
   return [...new Set(folders)].sort();
 }

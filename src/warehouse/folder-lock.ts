@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { link, lstat, mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { LockedError, UsageError } from '../errors.ts';
 import { openDatabase } from './database.ts';
 
-/** The file whose lock marks a writer in its folder. */
-export const lockName = '.lock';
-
 const retryMs = 100;
 
 /**
- * Locks a folder for this process until `release` is called or the process ends: the operating system's own lock on an
+ * Locks a folder, by a file beside it that no reader of the folder meets, for this process until `release` is called or the process ends: the operating system's own lock on an
  * empty DuckDB file, as for the warehouse, so nothing needs cleaning up after a crash. Waits up to `patienceMs` for
  * another process that has it, then throws LockedError with its name.
  */
@@ -19,10 +16,12 @@ export async function holdFolder(
   folder: string,
   { patienceMs, signal }: { patienceMs: number; signal?: AbortSignal },
 ): Promise<{ release(): void }> {
-  const file = join(folder, lockName);
+  const file = join(dirname(folder), `.${basename(folder)}.lock`);
   await mkdir(folder, { recursive: true });
-  if (!(await isThere(file))) await makeLock(folder, file);
+  if (!(await isThere(file))) await makeLock(file);
   await expectRegular(file);
+  // Earlier versions had the lock in the folder.
+  await rm(join(folder, '.lock'), { force: true }).catch(() => undefined);
   const until = Date.now() + patienceMs;
   for (;;) {
     signal?.throwIfAborted();
@@ -37,8 +36,8 @@ export async function holdFolder(
 }
 
 /** Created under another name: if the process dies meanwhile, no half-written file remains that nobody can open. */
-async function makeLock(folder: string, file: string): Promise<void> {
-  const part = join(folder, `.lock-${randomUUID()}.part`);
+async function makeLock(file: string): Promise<void> {
+  const part = `${file}-${randomUUID()}.part`;
   try {
     await rm(part, { force: true });
     (await openDatabase(part, { readOnly: false })).close();

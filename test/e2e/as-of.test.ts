@@ -117,7 +117,7 @@ describe.concurrent('costbook report --as-of', () => {
       { workspace: 'south', cost: '4.000000000000' },
     ]);
     const folder = join(out, 'as-of=2026-10-01T123000Z', 'cost_by_workspace', 'BILLING_PERIOD=2026-09');
-    expect(await readdir(folder)).toEqual(expect.arrayContaining(['latest.csv', 'latest.parquet', '_manifest.json']));
+    expect(await readdir(folder)).toEqual(expect.arrayContaining(['latest.csv', 'latest.parquet', '_manifest']));
     const file = await asyncBufferFromFile(join(folder, 'latest.parquet'));
     const { key_value_metadata } = await parquetMetadataAsync(file);
     expect(key_value_metadata).toEqual(

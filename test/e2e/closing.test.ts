@@ -67,7 +67,7 @@ async function exported(story: Story, now: string, out: string, ...args: string[
   }
   const found = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = found
-    .filter((entry) => entry.isFile() && entry.name !== '.lock')
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.lock'))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .sort();
   const files = await Promise.all(

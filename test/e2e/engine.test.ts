@@ -180,7 +180,7 @@ describe('--engine spark', () => {
     expect(without.exitCode).toBe(2);
     expect(without.stderr).toContain('has no lake: write it with "costbook report lake"');
     expect((await report('lake')).exitCode).toBe(0);
-    const manifest = join(dir, 'exports', 'lake', '_manifest.json');
+    const manifest = join(dir, 'exports', 'lake', '_manifest');
     const text = await readFile(manifest, 'utf8');
     await writeFile(manifest, text.replace(/"asOf": "[^"]*"/, '"asOf": "2026-10-01T00:00:00Z"'));
     const stale = await report(...asked);

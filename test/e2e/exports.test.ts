@@ -1,8 +1,8 @@
 // Second tier: Every format, overwritten, cut and verified in processes; e2e/one-month exports and verifies two.
 
 import { createHash } from 'node:crypto';
-import { link, lstat, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { link, lstat, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Manifest } from '../../src/reports/manifest.ts';
@@ -37,7 +37,7 @@ async function exported(...args: string[]): Promise<{ dir: string; folder: strin
 }
 
 async function manifestIn(folder: string): Promise<Manifest> {
-  return JSON.parse(await readFile(join(folder, '_manifest.json'), 'utf8')) as Manifest;
+  return JSON.parse(await readFile(join(folder, '_manifest'), 'utf8')) as Manifest;
 }
 
 interface Verified extends Ended {
@@ -94,9 +94,7 @@ describe.concurrent('an export', () => {
       expect(content.length).toBe(bytes);
       expect(name).toBe(`latest.${format}`);
     }
-    expect((await readdir(folder)).sort()).toEqual(
-      [...manifest.files.map(({ name }) => name), '_manifest.json'].sort(),
-    );
+    expect((await readdir(folder)).sort()).toEqual([...manifest.files.map(({ name }) => name), '_manifest'].sort());
   });
 
   test('has each row once for a reader of all of its files', async () => {
@@ -104,12 +102,27 @@ describe.concurrent('an export', () => {
     const instance = await DuckDBInstance.create();
     const connection = await instance.connect();
     const all = join(dir, 'exports', 'cost_by_workspace', '**');
-    for (const from of [`read_parquet('${all}/*.parquet')`, `read_csv('${all}/*.csv')`]) {
+    for (const from of [`read_parquet('${all}/*.parquet')`, `read_csv('${all}/*.csv')`, `read_json('${all}/*.json')`]) {
       const read = await connection.runAndReadAll(`select count(*), sum(cast(cost as decimal(38, 12))) from ${from}`);
       expect(JSON.stringify(read.getRowsJson())).toBe('[["3","5.300000001000"]]');
     }
+    const files = (await readdir(join(dir, 'exports', 'cost_by_workspace'), { recursive: true })).map((path) =>
+      basename(path),
+    );
+    expect(files.sort()).toEqual(
+      [period, '_manifest', ...formats.split(',').map((format) => `latest.${format}`)].sort(),
+    );
     connection.closeSync();
     instance.closeSync();
+  });
+
+  test('with a manifest of an earlier name is verified, and the next run gives it the present one', async () => {
+    const { dir, folder } = await exported();
+    await rename(join(folder, '_manifest'), join(folder, '_manifest.json'));
+    expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
+    expect((await report(dir, '--format', 'csv')).exitCode).toBe(0);
+    expect(await readdir(folder)).not.toContain('_manifest.json');
+    expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [], exports: [{ files: 5 }] });
   });
 
   test('that an earlier version wrote under two names is verified, and replaced by the next one', async () => {
@@ -121,15 +134,13 @@ describe.concurrent('an export', () => {
     for (const [name, hashed] of names) await link(join(folder, name), join(folder, hashed));
     const files = manifest.files.map((file) => ({ ...file, name: names.get(file.name) }));
     await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }));
-    await rm(join(folder, '_manifest.json'));
+    await rm(join(folder, '_manifest'));
     await rm(join(dir, 'data', 'journal', 'exports.ndjson'));
     expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [], exports: [{ notes: [] }] });
     expect((await report(dir, '--format', 'csv')).exitCode).toBe(0);
     const after = await manifestIn(folder);
     expect(after.files).toEqual(manifest.files);
-    expect((await readdir(folder)).sort()).toEqual(
-      ['_manifest.json', ...manifest.files.map(({ name }) => name)].sort(),
-    );
+    expect((await readdir(folder)).sort()).toEqual(['_manifest', ...manifest.files.map(({ name }) => name)].sort());
     expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
   });
 
@@ -146,14 +157,14 @@ describe.concurrent('an export', () => {
     const { dir, folder } = await exported();
     const before = await manifestIn(folder);
     const sha256 = createHash('sha256')
-      .update(await readFile(join(folder, '_manifest.json')))
+      .update(await readFile(join(folder, '_manifest')))
       .digest('hex');
     await nights.publish(dir, 'second');
     expect((await report(dir, '--format', formats)).exitCode).toBe(0);
     const manifest = await manifestIn(folder);
     expect(manifest).toMatchObject({ asOf: '2026-10-02T12:30:00Z', cost: '6.300000001000', previous: { sha256 } });
     expect(Object.values(manifest.previous?.files ?? {})).toEqual(before.files.map((file) => file.sha256));
-    expect((await readdir(folder)).sort()).toEqual(['_manifest.json', ...before.files.map(({ name }) => name)].sort());
+    expect((await readdir(folder)).sort()).toEqual(['_manifest', ...before.files.map(({ name }) => name)].sort());
     expect(await readFile(join(folder, 'latest.csv'), 'utf8')).toContain('4.000000000000');
     expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
   });
@@ -217,13 +228,13 @@ describe.concurrent('an export', () => {
     expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
   });
 
-  test('is refused in a folder with a foreign _manifest.json', async () => {
+  test('is refused in a folder with a foreign _manifest', async () => {
     const { dir, folder } = await exported();
-    await writeFile(join(folder, '_manifest.json'), '{"name": "mine"}');
+    await writeFile(join(folder, '_manifest'), '{"name": "mine"}');
     const { exitCode, stderr } = await report(dir);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`${join(folder, '_manifest.json')} is not a manifest of an export`);
-    expect(await readFile(join(folder, '_manifest.json'), 'utf8')).toBe('{"name": "mine"}');
+    expect(stderr).toContain(`${join(folder, '_manifest')} is not a manifest of an export`);
+    expect(await readFile(join(folder, '_manifest'), 'utf8')).toBe('{"name": "mine"}');
   });
 
   test('written by several processes at once is complete and comes from one of them', async () => {
@@ -313,12 +324,12 @@ describe.concurrent('costbook verify', () => {
     await writeFile(join(folder, 'latest.csv'), text);
     const sha256 = createHash('sha256').update(text).digest('hex');
     const files = manifest.files.map((file) => ({ ...file, sha256, cost: '4.300000001000' }));
-    await writeFile(join(folder, '_manifest.json'), JSON.stringify({ ...manifest, cost: '4.300000001000', files }));
+    await writeFile(join(folder, '_manifest'), JSON.stringify({ ...manifest, cost: '4.300000001000', files }));
     const { exitCode, differences } = await verify(dir);
     expect(exitCode).toBe(4);
     expect(differences).toEqual([
-      expect.stringMatching(/manifest\.json: manifest: \w+ \/ \w+, by the journal$/),
-      `cost_by_workspace/${period}/_manifest.json: cost: 4.300000001000 / 5.300000001000, by the books`,
+      expect.stringMatching(/_manifest: manifest: \w+ \/ \w+, by the journal$/),
+      `cost_by_workspace/${period}/_manifest: cost: 4.300000001000 / 5.300000001000, by the books`,
     ]);
   });
 

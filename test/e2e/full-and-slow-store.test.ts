@@ -80,8 +80,8 @@ async function exportOf(contents: Readonly<Record<string, Buffer>>): Promise<Exp
   return {
     folder,
     remote: 'lake',
-    content: { manifestName: '_manifest.json', manifest: JSON.stringify({ files }), files },
-    filesOf: (text) => filesOfManifest('_manifest.json', text),
+    content: { manifestName: '_manifest', manifest: JSON.stringify({ files }), files },
+    filesOf: (text) => filesOfManifest('_manifest', text),
   };
 }
 
@@ -108,8 +108,8 @@ const after = {
 };
 
 async function namedIn(store: ObjectStore): Promise<number> {
-  const manifest = await store.readText('lake/_manifest.json');
-  return manifest === undefined ? 0 : filesOfManifest('_manifest.json', manifest.text).length;
+  const manifest = await store.readText('lake/_manifest');
+  return manifest === undefined ? 0 : filesOfManifest('_manifest', manifest.text).length;
 }
 
 /**
@@ -172,9 +172,9 @@ async function startWithPublication() {
 async function differencesIn(store: ObjectStore, { content }: ExportToMirror): Promise<string[]> {
   const wrong: string[] = [];
   for (const { name, sha256 } of content.files) if ((await hashIn(store, `lake/${name}`)) !== sha256) wrong.push(name);
-  const names = new Set(['lake/_manifest.json', ...content.files.map(({ name }) => `lake/${name}`)]);
+  const names = new Set(['lake/_manifest', ...content.files.map(({ name }) => `lake/${name}`)]);
   for await (const { key } of store.list('')) if (!names.has(key)) wrong.push(key);
-  if ((await store.readText('lake/_manifest.json'))?.text !== content.manifest) wrong.push('_manifest.json');
+  if ((await store.readText('lake/_manifest'))?.text !== content.manifest) wrong.push('_manifest');
   return wrong;
 }
 

@@ -32,7 +32,7 @@ async function laidOut(): Promise<{ dir: string; folder: string }> {
 }
 
 async function manifestIn(folder: string): Promise<Manifest> {
-  return JSON.parse(await readFile(join(folder, '_manifest.json'), 'utf8')) as Manifest;
+  return JSON.parse(await readFile(join(folder, '_manifest'), 'utf8')) as Manifest;
 }
 
 /** Rows, hash of all of them, and cost, as DuckDB reads the partitions by itself. */
@@ -76,7 +76,7 @@ describe.concurrent('the lake', () => {
     const months = files.filter(({ table }) => table === 'costs').map(({ name }) => name);
     expect(months).toEqual([`costs/${encoded}/month=2026-09/costs.parquet`]);
     const folders = [...new Set(files.map(({ table }) => table))];
-    expect((await readdir(folder)).sort()).toEqual(['.lock', '_manifest.json', ...folders].sort());
+    expect((await readdir(folder)).sort()).toEqual(['_manifest', ...folders].sort());
     // In fresh books nothing was restated.
     expect(Object.keys(tables).filter((name) => !folders.includes(name))).toEqual(['restatements']);
     const read = await readByDuckDb(folder);

@@ -56,7 +56,7 @@ describe('a report that depends on "costbook alert"', () => {
     const { stdout } = await runCli(['report', 'anomalies', '--dir', dir, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ evaluatedThrough: null, rows: [] });
     const folder = join(dir, 'exports', 'anomalies', 'BILLING_PERIOD=2026-09');
-    expect(JSON.parse(await readFile(join(folder, '_manifest.json'), 'utf8'))).toMatchObject({
+    expect(JSON.parse(await readFile(join(folder, '_manifest'), 'utf8'))).toMatchObject({
       evaluatedThrough: null,
     });
     const { stdout: alerts } = await runCli(['alerts', '--open', '--dir', dir]);

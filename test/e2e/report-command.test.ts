@@ -60,7 +60,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const { exitCode, stdout, stderr } = await report(dir, 'cost_by_workspace');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     const folder = join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-09');
-    expect((await readdir(folder)).sort()).toEqual(['_manifest.json', 'latest.csv', 'latest.parquet']);
+    expect((await readdir(folder)).sort()).toEqual(['_manifest', 'latest.csv', 'latest.parquet']);
     expect(await readFile(join(folder, 'latest.csv'), 'utf8')).toBe(goldenCsv);
     expect(stdout).toContain('(3 rows) complete through 2026-10-03T10:00:00Z, settled through 2026-09-30T10:00:00Z');
   });
@@ -321,7 +321,7 @@ describe.concurrent('a report of the project', () => {
     const dir = await projectWith('windows.sql', text);
     const { exitCode, stderr } = await report(dir, 'windows');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    const manifest = JSON.parse(await readFile(join(dir, 'exports', 'windows', '_manifest.json'), 'utf8'));
+    const manifest = JSON.parse(await readFile(join(dir, 'exports', 'windows', '_manifest'), 'utf8'));
     expect(manifest).toMatchObject({ costColumn: 'Spent', cost: '2.50', rows: 1 });
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
     await writeFile(join(dir, 'sql', 'reports', 'windows.sql'), text.replace('2.50', 'nosuch'));

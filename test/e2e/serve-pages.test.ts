@@ -361,7 +361,7 @@ describe('the files of a report', () => {
   };
   const address = (folder: string, file: string) => `/exports?${new URLSearchParams({ folder, file })}`;
   const manifestOf = async (folder: string) => {
-    const text = await readFile(join(dir, 'exports', folder, '_manifest.json'), 'utf8');
+    const text = await readFile(join(dir, 'exports', folder, '_manifest'), 'utf8');
     return JSON.parse(text) as { files: { name: string; sha256: string; bytes: number }[] };
   };
 
@@ -398,7 +398,7 @@ describe('the files of a report', () => {
     await symlink(join(dir, 'costbook.yaml'), join(exports, 'evil', 'link.csv')).catch(() => undefined);
     await symlink(join(exports, 'own'), join(exports, 'linked')).catch(() => undefined);
     await writeFile(join(dir, 'secret.csv'), 'secret');
-    const stored = JSON.parse(await readFile(join(exports, 'own', '_manifest.json'), 'utf8')) as Record<
+    const stored = JSON.parse(await readFile(join(exports, 'own', '_manifest'), 'utf8')) as Record<
       string,
       unknown
     >;
@@ -406,12 +406,12 @@ describe('the files of a report', () => {
       ...{ name: file, format: 'csv', bytes: 6, sha256: 'x', rows: 0, cost: null },
     }));
     await mkdir(join(exports, 'evil', 'folder'), { recursive: true });
-    await writeFile(join(exports, 'evil', '_manifest.json'), JSON.stringify({ ...stored, files: evil }));
+    await writeFile(join(exports, 'evil', '_manifest'), JSON.stringify({ ...stored, files: evil }));
     for (const [folder, file] of [
       ...evil.map((each) => ['evil', each.name] as const),
       ['evil', 'secret.txt'],
       ['own', 'other.csv'],
-      ['own', '_manifest.json'],
+      ['own', '_manifest'],
       ['linked', name],
       ['../exports/own', name],
       ['own/', name],

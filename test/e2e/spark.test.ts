@@ -143,7 +143,7 @@ describe.skipIf(home === undefined)('a cluster of a master and two workers over 
     const ended = await runCli([...asked, '--out', theirs, '--engine', 'spark'], sparkEnv(home ?? ''));
     expect(ended.exitCode, ended.stderr).toBe(0);
     const path = join('cost_by_workspace', 'BILLING_PERIOD=2026-10');
-    const manifest = JSON.parse(await readFile(join(theirs, path, '_manifest.json'), 'utf8'));
+    const manifest = JSON.parse(await readFile(join(theirs, path, '_manifest'), 'utf8'));
     expect(manifest.engine).toBe('spark');
     const [name] = manifest.files.map((file: { name: string }) => file.name);
     expect(await readFile(join(theirs, path, name), 'utf8')).toBe(await readFile(join(ours, path, name), 'utf8'));

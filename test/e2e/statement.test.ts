@@ -103,7 +103,7 @@ describe('a statement', () => {
         .map((row) => row[1]),
     ).toEqual([11.025000000003, 0, 0, 11.025000000003]);
     expect(page).toContain('>11.03</data>');
-    const manifest = JSON.parse(await readFile(join(dir, inSeptember, '_manifest.json'), 'utf8'));
+    const manifest = JSON.parse(await readFile(join(dir, inSeptember, '_manifest'), 'utf8'));
     expect(manifest).toMatchObject({ report: 'statement', parameters: { month: '2026-09' }, rows: 5, cost });
   });
 
@@ -166,7 +166,7 @@ describe('a statement', () => {
   test('that somebody changed is found by verify', async () => {
     const changed = await dashboardProject(books());
     await run(changed, '--month', '2026-09');
-    const { files } = JSON.parse(await readFile(join(changed, inSeptember, '_manifest.json'), 'utf8')) as {
+    const { files } = JSON.parse(await readFile(join(changed, inSeptember, '_manifest'), 'utf8')) as {
       files: { name: string; format: string }[];
     };
     const name = files.find(({ format }) => format === 'html')?.name ?? '';
@@ -353,7 +353,7 @@ test("reports of the month's own hours name what the month bills besides, also i
     const { stdout } = await runCli(['report', name, '--month', '2026-09', '--json', '--dir', dir]);
     expect(JSON.parse(stdout)).toMatchObject({ billedBesides: besides });
     const folder = join(dir, 'exports', name, 'BILLING_PERIOD=2026-09');
-    expect(JSON.parse(await readFile(join(folder, '_manifest.json'), 'utf8'))).toMatchObject({
+    expect(JSON.parse(await readFile(join(folder, '_manifest'), 'utf8'))).toMatchObject({
       billedBesides: besides,
     });
   }

@@ -57,7 +57,7 @@ async function hashesIn(store: ObjectStore): Promise<Map<string, string>> {
 
 /** The hashes that the manifests of a local project name, by key. */
 async function hashesOf(dir: string, folder: string): Promise<Map<string, string>> {
-  for (const name of ['_manifest.json', '_manifest.json']) {
+  for (const name of ['_manifest', '_manifest']) {
     const text = await readFile(join(dir, 'exports', folder, name), 'utf8').catch(() => undefined);
     if (text === undefined) continue;
     return new Map(filesOfManifest(name, text).map((file) => [`${folder}/${file.name}`, file.sha256]));

@@ -90,8 +90,8 @@ async function exportOf(contents: Readonly<Record<string, string | Buffer>>): Pr
   return {
     folder,
     remote: 'lake',
-    content: { manifestName: '_manifest.json', manifest, files },
-    filesOf: (text) => filesOfManifest('_manifest.json', text),
+    content: { manifestName: '_manifest', manifest, files },
+    filesOf: (text) => filesOfManifest('_manifest', text),
   };
 }
 
@@ -109,10 +109,10 @@ const options = { signal: new AbortController().signal, times, tell: () => undef
 
 /** What a reader of all partitions finds, and whether everything that the manifest names is as it says. */
 async function wholeIn(store: ObjectStore): Promise<string> {
-  const manifest = await store.readText('lake/_manifest.json');
+  const manifest = await store.readText('lake/_manifest');
   if (manifest === undefined) return 'no manifest';
   const found = await textsIn(store);
-  const names = filesOfManifest('_manifest.json', manifest.text);
+  const names = filesOfManifest('_manifest', manifest.text);
   const wrong = names.filter(({ name, sha256 }) => sha256 !== sha256Of(found[`lake/${name}`] ?? ''));
   const strangers = Object.keys(found).length - names.length - 1;
   return `${names.length} files, ${wrong.length} wrong, ${strangers} strangers`;
@@ -134,7 +134,7 @@ describe.skipIf(program === undefined)('an export in an object store', () => {
     const one = await exportOf({ 'a.csv': 'one', 'costs/account=ü%2F1/month=2026-10/costs.parquet': 'two' });
     expect(await mirrorExport(store, one, options)).toEqual({ sent: 2, bytes: 6, removed: 0, isUnchanged: false });
     expect(await textsIn(store)).toEqual({
-      'lake/_manifest.json': one.content.manifest,
+      'lake/_manifest': one.content.manifest,
       'lake/a.csv': 'one',
       'lake/costs/account=ü%2F1/month=2026-10/costs.parquet': 'two',
     });
@@ -158,7 +158,7 @@ describe.skipIf(program === undefined)('an export in an object store', () => {
     const two = await exportOf(after);
     expect(await mirrorExport(store, two, options)).toEqual({ sent: 2, bytes: 10, removed: 1, isUnchanged: false });
     expect(Object.keys(await textsIn(store))).toEqual([
-      'lake/_manifest.json',
+      'lake/_manifest',
       'lake/a.csv',
       'lake/b.csv',
       'lake/d.csv',
@@ -237,7 +237,7 @@ describe.skipIf(program === undefined)('a fault that stays', () => {
     expect(failed).toMatch(expected);
     expect(failed).not.toContain(secretKey);
     const direct = await open({ prefix });
-    const { 'lake/b.csv': b, 'lake/_manifest.json': manifest } = await textsIn(direct);
+    const { 'lake/b.csv': b, 'lake/_manifest': manifest } = await textsIn(direct);
     expect([b, manifest === (await exportOf(before)).content.manifest]).toEqual(['b one', true]);
     faulty.script = () => undefined;
     expect(await exitCodeOfMirror(mirrorExport(store, two, options))).toBe('done');

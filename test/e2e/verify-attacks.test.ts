@@ -62,7 +62,7 @@ async function forge(
   change: (text: string) => string,
   other: (manifest: Manifest, file: ManifestFile) => Partial<Manifest> = () => ({}),
 ): Promise<void> {
-  const path = join(folder, '_manifest.json');
+  const path = join(folder, '_manifest');
   const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
   const [file] = manifest.files;
   if (file === undefined) throw new Error('the export has no file');
@@ -149,7 +149,7 @@ test('an export that is written while others are verified is the same as the boo
 
 test('SQL that changed but gives the same rows is the same export', async () => {
   const { dir, folder } = await exported('csv');
-  const path = join(folder, '_manifest.json');
+  const path = join(folder, '_manifest');
   await writeFile(
     path,
     (await readFile(path, 'utf8')).replace(/"sqlSha256": "\w+"/, `"sqlSha256": "${'0'.repeat(64)}"`),
@@ -175,7 +175,7 @@ test('every report in every format has the rows of the books', async () => {
 
 test('pipes, links and files elsewhere are not read', async () => {
   const { dir, folder } = await exported('csv');
-  const manifest = JSON.parse(await readFile(join(folder, '_manifest.json'), 'utf8')) as Manifest;
+  const manifest = JSON.parse(await readFile(join(folder, '_manifest'), 'utf8')) as Manifest;
   const name = manifest.files[0]?.name ?? '';
   await rename(join(folder, name), join(dir, 'elsewhere.csv'));
   for (const make of [
@@ -189,8 +189,8 @@ test('pipes, links and files elsewhere are not read', async () => {
     expect(exitCode).toBe(4);
     expect(said[0]).toMatch(/^file: (something that is not a regular file|a link, which is not followed)/);
   }
-  await rm(join(folder, '_manifest.json'));
-  execFileSync('mkfifo', [join(folder, '_manifest.json')]);
+  await rm(join(folder, '_manifest'));
+  execFileSync('mkfifo', [join(folder, '_manifest')]);
   expect(await verify(dir)).toMatchObject({
     exitCode: 4,
     said: [expect.stringContaining('not a regular file'), expect.anything()],
@@ -278,7 +278,7 @@ const strange: readonly (readonly [string, (manifest: Manifest) => object, RegEx
 
 test('a strange manifest is the fault of its export alone', async () => {
   const { dir, folder } = await exported('csv', 'daily_trend');
-  const path = join(folder, '_manifest.json');
+  const path = join(folder, '_manifest');
   const name = join(folder, 'latest.csv');
   const [honest, csv] = [JSON.parse(await readFile(path, 'utf8')) as Manifest, await readFile(name, 'utf8')];
   for (const [what, change, expected] of strange) {
@@ -305,7 +305,7 @@ test('a column that is left out is a difference', async () => {
 
 test('what a sparse file claims to have is not read', async () => {
   const { dir, folder } = await exported('csv');
-  const path = join(folder, '_manifest.json');
+  const path = join(folder, '_manifest');
   // As an earlier version named files.
   await rename(join(folder, 'latest.csv'), join(folder, 'cost_by_workspace-00000000.csv'));
   await writeFile(path, (await readFile(path, 'utf8')).replace('"latest.csv"', '"cost_by_workspace-00000000.csv"'));

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 reader, folder = sys.argv[1], Path(sys.argv[2])
-tables = json.loads((folder / "_manifest.json").read_text())["tables"]
+tables = json.loads((folder / "_manifest").read_text())["tables"]
 
 
 def by_pyarrow(name, partition):

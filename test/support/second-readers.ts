@@ -14,7 +14,7 @@ type Decimals = Readonly<Record<string, readonly (string | null)[]>>;
  * every decimal is the same in all of them, and the rows and the cost of the CSV add up to what the manifest says.
  */
 export async function expectReadersToAgree(folder: string): Promise<void> {
-  const manifest = JSON.parse(await readFile(join(folder, '_manifest.json'), 'utf8')) as {
+  const manifest = JSON.parse(await readFile(join(folder, '_manifest'), 'utf8')) as {
     costColumn: string | null;
     rows: number;
     cost: string | null;

@@ -95,12 +95,12 @@ test.each<[string, typeof answer, () => Promise<unknown>, RegExp]>([
 
 test('objects that are not below the prefix are none of the listing', async () => {
   answer = (response) =>
-    void response.end(listing(['_manifest.json', 'other/x', 'p/a'], 'x').replace('>true<', '>false<'));
+    void response.end(listing(['_manifest', 'other/x', 'p/a'], 'x').replace('>true<', '>false<'));
   expect(await listed()).toEqual(['a']);
 });
 
 test('names of objects come to no terminal as they are', async () => {
-  const page = listing(['p/a&#27;]0;evil&#7;\u202e/_manifest.json'], 'x').replace('>true<', '>false<');
+  const page = listing(['p/a&#27;]0;evil&#7;\u202e/_manifest'], 'x').replace('>true<', '>false<');
   const answers = ['<Error><Code>NoSuchKey</Code></Error>', page, '{}'];
   answer = (response, request) => void response.writeHead(request === 1 ? 404 : 200).end(answers[request - 1]);
   requests = 0;

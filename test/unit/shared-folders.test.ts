@@ -24,27 +24,27 @@ const others: readonly (readonly [string, (path: string) => unknown])[] = [
 
 describe.each(others)('%s', (_, make) => {
   test('in the place of the lock is refused: nobody waits for it, and nothing is made where it leads', async () => {
-    await make(join(folder, '.lock'));
-    const held = holdFolder(folder, { patienceMs: 0 });
+    await make(join(folder, '.report.lock'));
+    const held = holdFolder(join(folder, 'report'), { patienceMs: 0 });
     await expect(held).rejects.toThrow(UsageError);
-    await expect(held).rejects.toThrow(/\.lock, which is no regular file, .* move it away$/);
-    expect((await readdir(folder)).filter((name) => name !== '.lock')).toEqual([]);
+    await expect(held).rejects.toThrow(/\.report\.lock, which is no regular file, .* move it away$/);
+    expect((await readdir(folder)).sort()).toEqual(['.report.lock', 'report']);
   });
 
   test('in the place of the next manifest is named, with what to do', async () => {
-    await make(join(folder, '.manifest.next.json'));
+    await make(join(folder, '.manifest.next'));
     await expect(recover(folderPlace(folder), [])).rejects.toThrow(
-      /\.manifest\.next\.json is not a manifest .* move it/,
+      /\.manifest\.next is not a manifest .* move it/,
     );
   });
 });
 
 test('another text in the place of the next manifest is named, with what to do', async () => {
-  await writeFile(join(folder, '.manifest.next.json'), '[]');
+  await writeFile(join(folder, '.manifest.next'), '[]');
   await expect(recover(folderPlace(folder), [])).rejects.toThrow(
     /is not a manifest of an export \(it is not an object\)/,
   );
-  await rm(join(folder, '.manifest.next.json'));
+  await rm(join(folder, '.manifest.next'));
   expect(await recover(folderPlace(folder), [])).toEqual({ current: undefined, isTrusted: true });
 });
 

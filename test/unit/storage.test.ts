@@ -119,7 +119,7 @@ describe('filesOfManifest(name, text)', () => {
     ['a name from the root', JSON.stringify({ files: [{ name: '/x', bytes: 1, sha256: 'a'.repeat(64) }] })],
     ['no hash', JSON.stringify({ files: [{ name: 'x', bytes: 1, sha256: 'a' }] })],
   ])('refuses %s', (_, text) => {
-    expect(() => filesOfManifest('_manifest.json', text)).toThrow();
+    expect(() => filesOfManifest('_manifest', text)).toThrow();
   });
 });
 
