@@ -1,4 +1,5 @@
 import { type MonthRate, rateWords, withoutRateWords } from '../currency/index.ts';
+import { currencyDecimals } from '../money.ts';
 
 /** The second currency of an answer, with the rate of each of its months. */
 export interface CurrencyOfAnswer {
@@ -7,6 +8,12 @@ export interface CurrencyOfAnswer {
   /** The columns with amounts, each after that in USD: `cost_eur` of `cost`. */
   readonly columns: Readonly<Record<string, string>>;
   readonly months: readonly MonthRate[];
+}
+
+/** The decimals of the columns in the second currency, by their names; empty if it has two, as USD. */
+export function otherDecimals(currency: CurrencyOfAnswer | undefined): ReadonlyMap<string, number> {
+  const decimals = currency === undefined ? 2 : currencyDecimals(currency.code);
+  return new Map(decimals === 2 ? [] : Object.values(currency?.columns ?? {}).map((name) => [name, decimals]));
 }
 
 /** The sentences below an answer: its rates, and the months without one. */

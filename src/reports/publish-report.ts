@@ -5,7 +5,7 @@ import { type Connection, isBuiltIn, lastSeen, type SqlColumn } from '../warehou
 import type { BilledBesides } from './billed-besides.ts';
 import type { Report } from './catalogue.ts';
 import type { CompletenessState } from './completeness.ts';
-import type { CurrencyOfAnswer } from './currency-words.ts';
+import { type CurrencyOfAnswer, otherDecimals } from './currency-words.ts';
 import type { Evaluated } from './evaluated.ts';
 import { exportFormats, factsOf, writeAnswer } from './export.ts';
 import { type ExportPlace, excelKind, exportPlace } from './export-names.ts';
@@ -129,6 +129,7 @@ export async function publishReport(publication: Publication): Promise<Published
           facts: factsOf(state, publication.currency),
           title: report.name,
           costColumn: column?.name,
+          decimals: otherDecimals(publication.currency),
         };
         await writeAnswer(question, { format, path, ...options });
       },

@@ -14,7 +14,7 @@ import { firstOf, type SqlColumn, sumsOf, toCellText } from '../warehouse/index.
 import { type BilledBesides, besidesWords } from './billed-besides.ts';
 import { orderedQuery, type Report, sparklineQuery, topOf } from './catalogue.ts';
 import { type CompletenessState, describeCompleteness } from './completeness.ts';
-import { type CurrencyOfAnswer, currencyWords } from './currency-words.ts';
+import { type CurrencyOfAnswer, currencyWords, otherDecimals } from './currency-words.ts';
 import type { Evaluated } from './evaluated.ts';
 import type { ChangedColumn } from './formats/excel.ts';
 import type { Question } from './formats/format.ts';
@@ -132,7 +132,9 @@ export async function writeTable(context: Output, question: Question, answer: An
     await writeFiles();
     return;
   }
-  const { columns, rows } = await firstRows(question, answer, maxShownRows);
+  const { columns: answered, rows } = await firstRows(question, answer, maxShownRows);
+  const decimals = otherDecimals(currency);
+  const columns = answered.map((column) => ({ ...column, decimals: decimals.get(column.name) }));
   const layout = { ...context.layout, important: importantOf(report, columns) };
   const isVertical = openTable(columns, rows, { ...layout, isWhole: true }).isVertical;
   const shown = isVertical ? rows.slice(0, maxShownBlocks) : rows;

@@ -6,6 +6,8 @@ import { cutToWidth, linesOfWidth, textWidth } from './text-width.ts';
 export interface TableColumn {
   readonly name: string;
   readonly type: string;
+  /** The decimals of its amounts for people, if their currency has others than two. */
+  readonly decimals?: number | undefined;
 }
 
 /** How to lay out a table. Without a width, as in a pipe, nothing is cut, rounded, moved or left out. */
@@ -316,11 +318,12 @@ function oneBelowTheOther(
  * Rates are rounded to three digits each, because small ones matter too. Undefined for other columns.
  */
 function rounderOf(
-  { type }: TableColumn,
+  { type, decimals }: TableColumn,
   cells: readonly (string | undefined)[],
 ): ((cell: string) => string) | undefined {
   const [, scale] = /^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type) ?? [];
   if (scale === undefined && type !== 'DOUBLE' && type !== 'FLOAT') return undefined;
+  if (decimals !== undefined) return (cell) => roundDecimal(cell, decimals);
   const sizes = cells.flatMap((cell) => (cell === undefined ? [] : [Math.abs(Number(cell))])).filter(Number.isFinite);
   const largest = Math.max(0, ...sizes);
   if (largest === 0 || largest >= 1) return (cell) => roundDecimal(cell, 2);

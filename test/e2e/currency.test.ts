@@ -174,6 +174,23 @@ describe.concurrent('a second currency', () => {
     expect((await ask('report', 'lake'))['currency']).toBeUndefined();
   });
 
+  test.each([
+    ['JPY', 148.7, '#,##0', /1338(?! ?[.,]\d)/],
+    ['KWD', 0.3071, '#,##0.000', /2\.764/],
+  ])('of %s has its own decimals in workbooks and on terminals', async (code, rate, format, shown) => {
+    const { dir, run, setRates } = await begin(setting.replace('EUR', code));
+    await setRates(`date,rate\n2026-09-30,${rate}\n`);
+    const asked = ['report', 'cost_by_workspace', '--month', '2026-09'];
+    expect((await run(...(asked as [string]), '--format', 'xlsx')).exitCode).toBe(0);
+    const file = join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-09', 'latest.xlsx');
+    const { sheets } = await readXlsx(await readFile(file), { readStyles: true });
+    const column = sheets[0]?.rows[0]?.indexOf(`cost_${code.toLowerCase()}`) ?? -1;
+    expect(sheets[0]?.cells?.get(`1,${column}`)?.style?.numFmt).toBe(format);
+    if (!hasTerminals()) return;
+    const line = [...asked, '--dir', dir, '--now', '2026-10-20T13:00:00Z'];
+    expect((await lookOnTerminal(line, { columns: 120 })).screen).toMatch(shown);
+  });
+
   test('reports of a project are converted by the cost in their header', async () => {
     const { dir, ask } = await begin();
     await mkdir(join(dir, 'sql', 'reports'), { recursive: true });

@@ -22,6 +22,8 @@ export interface FormatOptions {
   readonly title?: string;
   /** The column that is added up, for formats that mark it. */
   readonly costColumn?: string | undefined;
+  /** The decimals of columns whose currency has others than two, for formats that round what they show. */
+  readonly decimals?: ReadonlyMap<string, number>;
 }
 
 /** Writes an answer in chunks, to a file or to stdout. Memory use does not grow with the answer. */

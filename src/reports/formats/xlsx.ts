@@ -8,6 +8,7 @@ import {
   fitsNumber,
   type Look,
   maxSheetRows,
+  moneyLook,
   type Sheet,
   type SheetEnd,
   workbookChunks,
@@ -79,11 +80,11 @@ export function textCell(text: string | undefined): Cell {
 export async function writeXlsx(
   path: string,
   { connection, query, parameters }: Question,
-  { facts, title = 'answer', costColumn }: FormatOptions,
+  { facts, title = 'answer', costColumn, decimals = new Map() }: FormatOptions,
 ): Promise<number> {
   const result = await connection.stream(query, parameters);
   const counted = { rows: 0 };
-  await writeWorkbook(path, answerSheets(result, { title, facts, costColumn, counted }));
+  await writeWorkbook(path, answerSheets(result, { title, facts, costColumn, decimals, counted }));
   return counted.rows;
 }
 
@@ -107,16 +108,20 @@ interface AnswerSheets {
   readonly title: string;
   readonly facts: Readonly<Record<string, string>>;
   readonly costColumn: string | undefined;
+  readonly decimals: ReadonlyMap<string, number>;
   readonly counted: { rows: number };
 }
 
 /** The sheets of an answer: its rows, on as many sheets as they need, and `About`. */
 async function* answerSheets(
   result: SqlResult,
-  { title, facts, costColumn, counted }: AnswerSheets,
+  { title, facts, costColumn, decimals, counted }: AnswerSheets,
 ): AsyncGenerator<Sheet> {
   const { columns } = result;
-  const cells = columns.map((column) => cellColumn(column));
+  const cells = columns.map((column) => {
+    const shown = decimals.get(column.name);
+    return cellColumn(column, shown === undefined ? undefined : moneyLook(shown));
+  });
   const source = chunksOf(result.chunks);
   const digests: string[] = [];
   const head = columns.map(
