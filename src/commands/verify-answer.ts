@@ -16,6 +16,7 @@ import { forTerminal } from '../safe-text.ts';
 import { statementReports } from '../statement/index.ts';
 import { openScratch } from '../warehouse/index.ts';
 import type { CommandInput } from './command.ts';
+import { differenceLines } from './difference-lines.ts';
 import type { ChildContext } from './run-in-child.ts';
 
 /** Verifies exports, in a child process: it runs reports again, and their SQL may be the user's. */
@@ -81,9 +82,7 @@ function describe(one: VerifiedExport): string {
   return (
     [
       `${outcome}  ${folder}${what}`,
-      ...differences.map(
-        ({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`,
-      ),
+      ...differenceLines(differences),
       ...(notCompared === null ? [] : [`  not compared with the books: ${notCompared}`]),
       ...notes.map((note) => `  note: ${note}`),
     ]

@@ -7,6 +7,7 @@ import { filesOfManifest, isManifestName } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { type VerifiedArchive, type VerifiedCopy, verifyArchive, verifyCopies } from '../storage/index.ts';
 import type { CommandContext, CommandInput } from './command.ts';
+import { differenceLines } from './difference-lines.ts';
 import { configOf, destinationOf, rootOf, type StorePlace } from './exports-in-store.ts';
 import { openStore } from './send-exports.ts';
 
@@ -81,7 +82,7 @@ async function answerArchive(
 ): Promise<{ exitCode: number; answer: object }> {
   const answer = { store: url, loads, pages, through, differences };
   const lines = [
-    ...differences.map(({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`),
+    ...differenceLines(differences),
     `${counted(loads, 'load')} with ${counted(pages, 'page')} in ${url}, complete through load ${through}: ${
       differences.length === 0 ? 'no differences' : counted(differences.length, 'difference')
     }`,
@@ -93,7 +94,7 @@ async function answerArchive(
 function describe(url: string, { folder, files, bytes, differences, notes }: VerifiedCopy): string {
   return safe([
     `${differences.length === 0 ? 'same   ' : 'DIFFERS'}  ${url}/${folder}  ${counted(files, 'file')}, ${bytes} bytes`,
-    ...differences.map(({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`),
+    ...differenceLines(differences),
     ...notes.map((note) => `  note: ${note}`),
   ]);
 }

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { separatorNamed } from '../csv-records.ts';
 import { UsageError } from '../errors.ts';
 import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant, parseRfc3339 } from '../time.ts';
+import { spellingFault } from '../typed-number.ts';
 import { describeStep, isOfMonths, monthsOfSteps, type Step, stepMsOf, stepName } from './step.ts';
 
 /** One series of a file, with its step. */
@@ -81,6 +82,7 @@ async function readRows(path: string, problems: Problems, signal: AbortSignal): 
   file.on('error', (error) => parser.destroy(error));
   file.pipe(parser);
   const byId = new Map<string, Rows>();
+  const points = new Points();
   let places: readonly number[] | undefined;
   let count = 0;
   try {
@@ -97,6 +99,7 @@ async function readRows(path: string, problems: Problems, signal: AbortSignal): 
         continue;
       }
       const [id = '', timestamp = '', value = ''] = places.map((place) => record[place] ?? '');
+      points.see(value, info.lines);
       addRow(byId, { id, timestamp, value, line: info.lines }, problems);
     }
   } catch (error) {
@@ -112,7 +115,26 @@ async function readRows(path: string, problems: Problems, signal: AbortSignal): 
   }
   if (places === undefined)
     throw new UsageError(`${path}: found an empty file, expected the header ${columns.join(',')}`);
+  points.check(problems);
   return byId;
+}
+
+/**
+ * What the points in a file's values mean. If each has one to three digits before it and three after it, they may separate
+ * thousands; one value of another form, such as 0.5 or 1234.5, shows that they separate decimals.
+ */
+class Points {
+  #first: { readonly line: number; readonly fault: string } | undefined;
+  #areDecimal = false;
+  see(value: string, line: number): void {
+    if (this.#areDecimal || !value.includes('.')) return;
+    const fault = spellingFault(value);
+    if (fault === undefined) this.#areDecimal = true;
+    else this.#first ??= { line, fault };
+  }
+  check(problems: Problems): void {
+    if (this.#first !== undefined && !this.#areDecimal) problems.add(this.#first.line, `value: ${this.#first.fault}`);
+  }
 }
 
 /** The positions of the columns in a record. */

@@ -15,6 +15,7 @@ import {
   parseMonth,
   type Window,
 } from '../time.ts';
+import { spellingFault } from '../typed-number.ts';
 import type { SqlFile, SqlParameters, SqlValue } from '../warehouse/index.ts';
 import { type CompletenessState, lastCompleteMonth } from './completeness.ts';
 
@@ -313,6 +314,11 @@ export async function readParameters(
     const what = first?.what ?? `the default of "${name}"`;
     if (text === undefined) {
       problem(`the report ${report.name} needs ${optionOf(parameter)}: expected ${expectedOf(type)}`);
+      continue;
+    }
+    const fault = type === 'decimal' || type === 'integer' ? spellingFault(text) : undefined;
+    if (fault !== undefined) {
+      problem(`${what}: ${fault}`);
       continue;
     }
     const value = readValue(type, text, now);

@@ -244,6 +244,20 @@ describe('every mistake in a file is reported with its line, and nothing is fore
     );
   });
 
+  test('values that may have a point between thousands, unless another value shows what points mean', async () => {
+    const doubtful = linesOf(
+      'one',
+      Array.from({ length: 40 }, (_, day) => `${1 + (day % 5)}.250`),
+    );
+    const refused = await forecast(await csvOf(doubtful), '--horizon', '3');
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toMatch(
+      /series\.csv:2: value: found "1\.250", which some read as 1250 and some as 1\.25; write/,
+    );
+    const plain = await forecast(await csvOf([...doubtful, ...linesOf('two', ['0.125', '1.5'])]), '--horizon', '3');
+    expect(plain.exitCode, plain.stderr).toBe(0);
+  });
+
   test('irregular steps, and rows out of order', async () => {
     const irregular = await csvOf([
       'a,2026-01-01,1',

@@ -163,6 +163,8 @@ describe('readParameters and settleParameters', () => {
     ['days integer', { days: '99999999999999999999' }, 'expected an integer'],
     ['floor decimal', { floor: '1e3' }, 'expected a decimal'],
     ['floor decimal', { floor: '' }, 'expected a decimal'],
+    ['floor decimal', { floor: '5.000' }, 'found "5.000", which some read as 5000 and some as 5; write 5000 or 5'],
+    ['days integer', { days: '1,000' }, 'found "1,000", which some read as 1000 and some as 1; write 1000 or 1'],
     ['net boolean', { net: 'yes' }, 'expected true, false'],
     ['name text', {}, 'needs --param name=<text>: expected text, or * for all'],
     ['month month', {}, 'needs --month <month>: expected a month'],
