@@ -62,7 +62,7 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
   const total = sum(sorted.map((row) => String(row['cost'])));
   const note =
     through < asked.end
-      ? `complete through ${shownInstant(state.completeThrough)}; hours after that may still grow`
+      ? `all hours in the books; those from ${shownInstant(state.completeThrough)} on may still grow`
       : billedNote(asked.month, sorted, total, closed.find(({ month }) => month === asked.start)?.closedAt);
   return {
     ...page,
@@ -319,7 +319,15 @@ function ownersTable(asked: Asked, rows: readonly SqlRow[], total: string): Mark
       money(costsOf(rows, 'change'), { isSigned: true }),
       '',
     ],
-  )}${typeof comparedEnd === 'string' ? html`<p class="empty"><a href="${costsPage(asked)}">By ${dimension} and day</a>, <a href="${costsPage(asked, sharedOwner)}">shared costs by resource</a>. Change: against the month before, up to the same hour (${comparedEnd.slice(0, 16)} UTC).</p>` : ''}`;
+  )}${
+    typeof comparedEnd === 'string'
+      ? html`<p class="empty"><a href="${costsPage(asked)}">By ${dimension} and day</a>, <a href="${costsPage(asked, sharedOwner)}">shared costs by resource</a>. ${
+          Date.parse(`${comparedEnd.slice(0, 16)}Z`) < asked.end
+            ? `Amounts have all hours in the books. Change compares those before ${comparedEnd.slice(0, 16)} UTC, which are complete, with the same hours of the month before.`
+            : 'Change: against the month before.'
+        }</p>`
+      : ''
+  }`;
 }
 
 function unallocatedTable(rows: readonly SqlRow[]): Markup {

@@ -1,11 +1,11 @@
 // Second tier: Opens each page of the dashboard in a real browser; e2e/serve asks over HTTP.
 
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { axeFindings, openTab, overflowOf } from '../support/browser.ts';
-import { dashboardProject, type Served, serve } from '../support/dashboard.ts';
+import { dashboardBooks, dashboardProject, type Served, serve } from '../support/dashboard.ts';
 import { runCli } from '../support/project.ts';
 
 const query = 'select resource_name, sum(cost) as cost from costs group by all order by cost desc';
@@ -41,6 +41,28 @@ describe.each([1440, 390])('the dashboard in a browser, %d pixels wide', (width)
 });
 
 describe('the dashboard in a browser', () => {
+  test('1024 pixels wide, hides no amount of a table on its first page', async () => {
+    const made = { budget: 'everything', scope: '{}', amount: '6012345', exceeds_on: '2026-10-05' };
+    const period = { period: '2026-10', period_start: '2026-10-01', period_end: '2026-11-01' };
+    const amounts = { forecast: '33333333.25', low: '30000000.5', high: '40000000.5' };
+    const project = await dashboardProject(
+      dashboardBooks({ forecasts: [{ ...made, ...period, ...amounts, complete_through: '2026-10-04 12:00:00' }] }),
+    );
+    await mkdir(join(project, 'jobs'), { recursive: true });
+    await writeFile(
+      join(project, 'jobs', 'budgets.yaml'),
+      'budgets: [{ name: everything, period: monthly, amount: 6012345 USD }]\n',
+    );
+    const { url } = await serve(project);
+    const tab = await openTab(url, { width: 1024 });
+    await tab.page.goto(`${url}/`);
+    expect(await tab.page.getByText('33,333,333.25').last().isVisible()).toBe(true);
+    const table = tab.page.locator('section', { hasText: 'Budgets, most urgent first' }).locator('.wide').last();
+    const hidden = await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+    expect(hidden).toBe(0);
+    await tab.context.close();
+  });
+
   test('drills down by a click, and its address is its state', async () => {
     const tab = await openTab(served.url, { width: 1440 });
     await tab.page.goto(`${served.url}/explore`);

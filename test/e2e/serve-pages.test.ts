@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { anomalyAddress, resourceAddress } from '../../src/dashboard-address.ts';
 import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
+import { exampleParts } from '../support/example-alerts.ts';
 import { runCli } from '../support/project.ts';
 
 const hostile = hostileNames[0] ?? '';
@@ -228,6 +229,36 @@ describe('the page of anomalies', () => {
     expect(detail.text).toContain('--as none');
     expect((await served.get('/anomalies/none')).status).toBe(404);
   });
+
+  test('of an alert of two parts names both with their amounts of today, which add up to its total', async () => {
+    const [runtime, egress] = exampleParts.parts ?? [];
+    if (runtime === undefined || egress === undefined) throw new Error('the example has two parts');
+    const found = (key: string, billing_dimension: string | null, impact: string) => ({
+      ...{ anomaly_key: key, account: 'acc_one', billing_dimension, impact },
+      ...{
+        workspace: 'customer-demos',
+        resource_type: 'agent',
+        detail: JSON.stringify({ impacts: [Number(impact)], drivers: [] }),
+      },
+      ...{ first_day: '2026-10-02', seen_day: '2026-10-02', last_day: '2026-10-02', notified_day: '2026-10-02' },
+    });
+    const merged = await dashboardProject(
+      dashboardBooks({
+        anomalies: [
+          found(runtime.key, runtime.billingDimension, '7.250000000001'),
+          found(egress.key, egress.billingDimension, '2.500000000000'),
+        ],
+        alerts: [{ alert_key: exampleParts.key, kind: 'anomaly', fact: JSON.stringify(exampleParts) }],
+      }),
+    );
+    const { text } = await (await serve(merged)).get(anomalyAddress(exampleParts.key));
+    const parts = text.slice(
+      text.indexOf('Parts of one cause'),
+      text.indexOf('</section>', text.indexOf('Parts of one')),
+    );
+    expect(amountsOf(parts)).toEqual(['7.250000000001', '2.500000000000', '9.750000000001']);
+    for (const { key } of [runtime, egress]) expect(parts).toContain(anomalyAddress(key));
+  });
 });
 
 describe('the page of allocation', () => {
@@ -398,10 +429,7 @@ describe('the files of a report', () => {
     await symlink(join(dir, 'costbook.yaml'), join(exports, 'evil', 'link.csv')).catch(() => undefined);
     await symlink(join(exports, 'own'), join(exports, 'linked')).catch(() => undefined);
     await writeFile(join(dir, 'secret.csv'), 'secret');
-    const stored = JSON.parse(await readFile(join(exports, 'own', '_manifest'), 'utf8')) as Record<
-      string,
-      unknown
-    >;
+    const stored = JSON.parse(await readFile(join(exports, 'own', '_manifest'), 'utf8')) as Record<string, unknown>;
     const evil = ['../../secret.csv', 'link.csv', '/etc/passwd', '.', 'folder'].map((file) => ({
       ...{ name: file, format: 'csv', bytes: 6, sha256: 'x', rows: 0, cost: null },
     }));

@@ -145,6 +145,7 @@ describe('a runaway resource', () => {
   };
   const given = flat('2026-08-01T00', '2026-11-21T00', {
     costs: extra,
+    resources: [{ ...box, labels: '{"kind":"spark"}' }],
     anomalies: [
       {
         ...{
@@ -169,9 +170,10 @@ default: { team: Rest }
   - { name: owner, period: monthly, amount: 200 USD, scope: { owner: { team: Runs } } }
   - { name: rest, period: monthly, amount: 200 USD, scope: { owner: { team: Rest } } }
   - { name: name, period: monthly, amount: 200 USD, scope: { resource_name: ["run-*"] } }
+  - { name: label, period: monthly, amount: 200 USD, scope: { label: { kind: spark } } }
 `;
 
-  test('is in budgets of its owner and of its name, which say where they end if it stops now', async () => {
+  test('is in budgets of its owner, its name and its label, which say where they end if it stops now', async () => {
     const { connection, close } = await givenBooks(given);
     const now = through + 4 * hourMs;
     try {
@@ -197,6 +199,7 @@ default: { team: Rest }
         ['owner', 480, 240],
         ['rest', 180, null],
         ['name', 480, 240],
+        ['label', 480, 240],
       ]);
     } finally {
       close();
