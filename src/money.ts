@@ -16,12 +16,17 @@ export function currencyDecimals(code: string): number {
   return Number(decimals);
 }
 
-/** A sum to the cent: `4512.30 USD`. A fraction of a cent is not shown as 0.00. */
+/** A sum to the cent: `4,512.30 USD`. A fraction of a cent is not shown as 0.00. */
 export function usd(text: string, isSigned = false): string {
+  return `${withSeparators(plainUsd(text, isSigned))} USD`;
+}
+
+/** As `usd`, for machines: `4512.30`. */
+export function plainUsd(text: string, isSigned = false): string {
   const whole = wholeOfDecimal(text, usdDecimals);
   const rough = cents(whole);
   const shown = whole !== 0n && Number(rough) === 0 ? decimalOfWhole(whole, usdDecimals).replace(/0+$/, '') : rough;
-  return `${isSigned && whole > 0n ? '+' : ''}${shown} USD`;
+  return `${isSigned && whole > 0n ? '+' : ''}${shown}`;
 }
 
 /** USD to the cent, of trillionths: `4512.30`. */
@@ -45,9 +50,10 @@ export function percentOf(value: string, whole: string): number {
 
 const unit = 10n ** BigInt(usdDecimals);
 
-/** Digits with thousands separators: `12,345`. */
-export function withSeparators(digits: string): string {
-  return digits.replace(/\B(?=(\d{3})+$)/g, ',');
+/** Decimal text with thousands separators: `12,345.60`. */
+export function withSeparators(decimal: string): string {
+  const [whole = '', ...fraction] = decimal.split('.');
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.');
 }
 
 /** An estimate without sign: `1,475 USD`, and below 10 USD `4.06 USD`; or in another unit. */

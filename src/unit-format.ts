@@ -1,5 +1,5 @@
 import { decimalOfWhole, roundDecimal, rounded, wholeOfDecimal } from './decimals.ts';
-import { cents, usd, usdDecimals } from './money.ts';
+import { cents, usd, usdDecimals, withSeparators } from './money.ts';
 import { amount } from './usd-format.ts';
 
 /** The unit of amounts that do not name one. */
@@ -28,14 +28,14 @@ export function shownAmount(whole: bigint, unit = usdUnit): string {
   return decimalOfWhole(rounded(whole, 10n ** BigInt(usdDecimals - ratioDecimals)), ratioDecimals);
 }
 
-/** An amount of the books as text, for a sentence: `4512.30 USD`, `2000000 GB-seconds`, `0.05 USD per order`. */
+/** An amount of the books as text, for a sentence: `4,512.30 USD`, `2,000,000 GB-seconds`, `0.05 USD per order`. */
 export function inUnit(text: string, unit = usdUnit): string {
   if (unit === usdUnit) return usd(text);
   const whole = wholeOfDecimal(text, usdDecimals);
   const rough = shownAmount(whole, unit);
   const isLost = whole !== 0n && Number(rough) === 0;
   const shown = isLost ? decimalOfWhole(whole, usdDecimals) : rough;
-  return `${isRatio(unit) || isLost ? atLeastCents(shown) : shown} ${unit}`;
+  return `${withSeparators(isRatio(unit) || isLost ? atLeastCents(shown) : shown)} ${unit}`;
 }
 
 /** Like `inUnit`, of trillionths. */

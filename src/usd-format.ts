@@ -4,8 +4,7 @@ import { usdDecimals, withSeparators } from './money.ts';
 /** USD to the cent with thousands separators: `12,345.60`; or with other decimals. Accepts decimal text of any precision. */
 export function amount(text: string, decimals = 2): string {
   const unscaled = rounded(wholeOfDecimal(padded(text), usdDecimals), 10n ** BigInt(usdDecimals - decimals));
-  const [whole = '0', fraction] = decimalOfWhole(unscaled, decimals).split('.');
-  return fraction === undefined ? withSeparators(whole) : `${withSeparators(whole)}.${fraction}`;
+  return withSeparators(decimalOfWhole(unscaled, decimals));
 }
 
 /** An amount with its sign: `+1.20`, `-3.00`, `0.00`. */

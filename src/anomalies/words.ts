@@ -379,7 +379,7 @@ function isCredit({ cost }: Pick<AnomalyFact, 'cost'>): boolean {
 
 /** An estimate, rounded to cents. */
 function exactly(text: string): string {
-  return `${cents(wholeOfDecimal(text, decimals))} USD`;
+  return `${withSeparators(cents(wholeOfDecimal(text, decimals)))} USD`;
 }
 
 /** An amount without sign: `457.65 USD`, the same figure as in every list. */

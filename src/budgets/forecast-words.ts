@@ -2,7 +2,7 @@ import { decimalOfWhole, trimmedDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { once } from '../once.ts';
 import type { CalendarPeriod } from '../time.ts';
-import { shownAmount, wholeInUnit } from '../unit-format.ts';
+import { groupedAmount, wholeInUnit } from '../unit-format.ts';
 import { amountIn, type Budget, unitOf } from './budget.ts';
 import { forecastLevel, type PeriodForecast } from './period-forecast.ts';
 import type { CountedCost } from './thresholds.ts';
@@ -22,7 +22,7 @@ export function forecastSentence(
       : `expected to exceed ${amount} ${aboutDay(exceedsOn, period.end - period.start)}`;
   return (
     `${budget.name}: ${wholeInUnit(mean, unit)} forecast for ${period.name} ` +
-    `(${forecastLevel} % interval ${shownAmount(low, unit)} to ${shownAmount(high, unit)}), ${end}`
+    `(${forecastLevel} % interval ${groupedAmount(decimalOfWhole(low, usdDecimals), unit)} to ${groupedAmount(decimalOfWhole(high, usdDecimals), unit)}), ${end}`
   );
 }
 

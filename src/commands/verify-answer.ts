@@ -38,7 +38,7 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
       );
     }
     throw new UsageError(
-      `${root} ${isFolder ? 'contains no export: there is no manifest.json below it' : 'is not a folder'}; ` +
+      `${root} ${isFolder ? 'contains no export: there is no manifest below it' : 'is not a folder'}; ` +
         'name a folder that "costbook report" wrote to, or run "costbook report <name>" first',
     );
   }

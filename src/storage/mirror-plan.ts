@@ -10,7 +10,7 @@ export interface NamedFile {
 
 /** A file that a manifest names, and one that is another name of such a file (`latest.csv`). */
 export interface ExportContent {
-  /** The name of the manifest: `manifest.json`. */
+  /** The name of the manifest. */
   readonly manifestName: string;
   /** Its exact text. */
   readonly manifest: string;

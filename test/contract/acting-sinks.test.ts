@@ -25,7 +25,7 @@ const model: ActingSettings = {
 const summary = {
   ...{ name: 'weekly/2026-W42', title: 'Week 2026-W42', start: '2026-10-12T00:00:00Z', end: '2026-10-19T00:00:00Z' },
   ...{ spent: '1234.500000000000', spentBefore: '1178.300000000000', movers: [], budgets: [], anomalies: null },
-  ...{ gaps: [], text: 'Spent: 1234.50 USD' },
+  ...{ gaps: [], text: 'Spent: 1,234.50 USD' },
 };
 const weekly = { ...message, kind: 'summary' as const, entries: [], summary };
 

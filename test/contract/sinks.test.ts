@@ -252,7 +252,7 @@ describe('email', () => {
     const { text, html, subject } = await PostalMime.parse(mail?.data ?? '');
     for (const body of [text, html]) {
       expect(body).toContain(
-        'Budget research: 4123.46 of 5000.00 USD spent in 2026-10 (82.5 %), about 1,012 USD over at the end',
+        'Budget research: 4,123.46 of 5,000.00 USD spent in 2026-10 (82.5 %), about 1,012 USD over at the end',
       );
     }
     expect(subject).toContain('[acme] ');

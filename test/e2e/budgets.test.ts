@@ -107,7 +107,7 @@ a day of everything, runtime, hours: of the last 168 complete hours 2026-10-01T0
 no forecast of everything, runtime, hours: too little history: 5 complete days since its first cost, for 24 to come
 no forecast of orders: a cost per order is the ratio so far, which has no forecast
 no forecast of visits: a cost per visit is the ratio so far, which has no forecast
-at the pace of its complete hours, a period ends: everything at 354.93 USD, runtime at 308633 GB-seconds, hours at 98.59 GB-hours
+at the pace of its complete hours, a period ends: everything at 354.93 USD, runtime at 308,633 GB-seconds, hours at 98.59 GB-hours
 complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
 `);
     expect(stderr).toBe(

@@ -82,7 +82,7 @@ describe('a night of many anomalies', () => {
     // 0.5 + 1.5 + … + 479.5
     expect(sent.left).toEqual({ anomalies: 480, impact: '115200.000000000000', resolved: 0 });
     expect(message?.message.length).toBeLessThan(40_000);
-    const words = 'and 480 smaller anomalies, +115200.00 USD together; ';
+    const words = 'and 480 smaller anomalies, +115,200.00 USD together; ';
     expect(plainText(sent)).toContain(words);
     expect(plainText(sent)).toContain('500 alerts');
     expect(JSON.stringify(slackMessage(sent))).toContain('and 485 more');
@@ -198,7 +198,7 @@ describe('the text of an anomaly', () => {
     expect(lines[0]).toBe('A whole day costs about 89 USD more.');
     expect(lines[1]).toContain('It goes on, now on day 7. The last message reported 191.57 USD through 22 Oct.');
     expect(lines[2]).toContain('Budget customer-demos is 4.26 USD over');
-    expect(lines[3]).toContain('Budget everything (5000.00 USD) is exceeded in 2026-10');
+    expect(lines[3]).toContain('Budget everything (5,000.00 USD) is exceeded in 2026-10');
     expect(lines[4]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
     expect(lines[5]).toContain('In the 48 hours before: 2026-10-20 04:02 UTC deployed');
     expect(lines[6]).toBe('And 4 more before it.');

@@ -14,7 +14,7 @@ describe('what to do about a budget that is expected to be exceeded', () => {
   test('names the amount to save, and the amount to raise the budget to', () => {
     const { next, title } = forecastWords({ ...exampleForecast, unusual: undefined }, forecast);
     expect(next).toMatch(/^Act: save about 1,012 USD in 2026-10, or raise .* to at least about 6,012 USD in jobs/);
-    expect(title).toContain('about 1,012 USD over its 5000.00 USD');
+    expect(title).toContain('about 1,012 USD over its 5,000.00 USD');
   });
 
   test('is to accept or to raise, but not to stop, if the excess comes from what has ended', () => {

@@ -94,8 +94,7 @@ test.each<[string, typeof answer, () => Promise<unknown>, RegExp]>([
 });
 
 test('objects that are not below the prefix are none of the listing', async () => {
-  answer = (response) =>
-    void response.end(listing(['_manifest', 'other/x', 'p/a'], 'x').replace('>true<', '>false<'));
+  answer = (response) => void response.end(listing(['_manifest', 'other/x', 'p/a'], 'x').replace('>true<', '>false<'));
   expect(await listed()).toEqual(['a']);
 });
 

@@ -33,9 +33,7 @@ describe.each(others)('%s', (_, make) => {
 
   test('in the place of the next manifest is named, with what to do', async () => {
     await make(join(folder, '.manifest.next'));
-    await expect(recover(folderPlace(folder), [])).rejects.toThrow(
-      /\.manifest\.next is not a manifest .* move it/,
-    );
+    await expect(recover(folderPlace(folder), [])).rejects.toThrow(/\.manifest\.next is not a manifest .* move it/);
   });
 });
 

@@ -1,4 +1,4 @@
-import { percentOf, usd } from '../../money.ts';
+import { percentOf, plainUsd } from '../../money.ts';
 import { maxNameLength, oneLine } from '../../safe-text.ts';
 import { dayMs, formatInstant } from '../../time.ts';
 import { type CostSummary, difference } from '../summary.ts';
@@ -79,9 +79,9 @@ export function openingFacts(summary: CostSummary): OpeningFacts {
 }
 
 function amount(text: string): string {
-  return usd(text).replace(' USD', '');
+  return plainUsd(text);
 }
 
 function change(text: string): string {
-  return usd(text, true).replace(' USD', '');
+  return plainUsd(text, true);
 }
