@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { type NextStep, stepSentence } from './next-step.ts';
+import { act, type NextStep, stepSentence } from './next-step.ts';
 
 /** Exit codes of the process; docs/cli.md explains them. */
 export const exitCodes = {
@@ -43,12 +43,15 @@ export abstract class CostbookError extends Error {
   abstract readonly exitCode: number;
   /** Stays the same however the words change: `reduced_access`. Undefined if its class says enough. */
   readonly failureCode: string | undefined;
-  /** What to do; the message ends with it. Undefined if it follows from the exit code, or is part of the message. */
+  /** What was found, and what was expected: the message without the step. */
+  readonly found: string;
+  /** What to do; the message ends with it. Undefined if it follows from the exit code, or if each line of a list has its own. */
   readonly next: NextStep | undefined;
   /** The step of the run that this error ended, if it lists several mistakes without a step. Printed after them. */
   nextOfRun: NextStep | undefined;
-  constructor(message: string, { code, next, ...options }: ErrorDetails = {}) {
-    super(next === undefined ? message : `${message} ${stepSentence(next)}`, options);
+  constructor(found: string, { code, next, ...options }: ErrorDetails = {}) {
+    super(next === undefined ? found : `${/[.!?…]$/.test(found) ? found : `${found}.`} ${stepSentence(next)}`, options);
+    this.found = found;
     this.failureCode = code;
     this.next = next;
   }
@@ -68,17 +71,18 @@ export const mistakenSettings = 'mistaken_settings';
 /** There are no books to read, or not in this folder. */
 export class NoBooksError extends UsageError {
   constructor(file: string) {
-    super(`${file} does not exist yet: run "costbook ingest" first`);
+    super(`${file} does not exist yet`, { next: act('run "costbook ingest" first.') });
   }
 }
 
 /** The books are from before the first migration; `repair` and `rebuild` read their landing folder and journal. */
 export class OlderBooksError extends UsageError {
   constructor(what: string, found: string, expected: string) {
-    super(
-      `${what} has an older schema: found ${found}, expected one that starts with ${expected}. Run "costbook repair": it ` +
-        'rebuilds the books from data/landing and data/journal, and moves the old file aside',
-    );
+    super(`${what} has an older schema: found ${found}, expected one that starts with ${expected}`, {
+      next: act(
+        'run "costbook repair": it rebuilds the books from data/landing and data/journal, and moves the old file aside.',
+      ),
+    });
   }
 }
 
@@ -150,11 +154,16 @@ export class MachineError extends CostbookError {
 /** A file of the books cannot be read: it is damaged, or something else replaced it. */
 export class DamagedFileError extends UnprovenError {
   readonly file: string;
-  readonly found: string;
-  constructor(file: string, found: string, advice: string, details: { cause?: unknown } = {}) {
-    super(`${file} is damaged (${found}): ${advice}`, details);
+  readonly damage: string;
+  /** `intact` names what is whole beside it. */
+  constructor(
+    file: string,
+    damage: string,
+    { intact, ...details }: { next: NextStep; cause?: unknown; intact?: string | undefined },
+  ) {
+    super(`${file} is damaged (${damage})${intact === undefined ? '' : `. Intact: ${intact}`}`, details);
     this.file = file;
-    this.found = found;
+    this.damage = damage;
   }
 }
 
@@ -291,6 +300,16 @@ function accessTo({ path = '', syscall, dest }: NodeJS.ErrnoException & { readon
 }
 
 const repairing = 'run "costbook repair"';
+
+/** What an error found, without its step. */
+export function foundIn(error: unknown): string {
+  return error instanceof CostbookError ? error.found : messageOf(error);
+}
+
+/** The step that an error carries. */
+export function nextOf(error: unknown): NextStep | undefined {
+  return error instanceof CostbookError ? error.next : undefined;
+}
 
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ChangedFileError, messageOf } from './errors.ts';
+import { act } from './next-step.ts';
 
 /** A folder in place of a file below `data`, or a file in place of a folder. */
 export interface Misplaced {
@@ -51,9 +52,9 @@ export function describeMisplaced({ path, found }: Misplaced): string {
 export function refuseMisplaced(dir: string): void {
   const found = misplacedFiles(dir).filter(({ stopsRuns }) => stopsRuns);
   if (found.length === 0) return;
-  throw new ChangedFileError(
-    `${found.map(describeMisplaced).join('; ')}. Nothing was changed. Run "costbook repair", which moves it aside`,
-  );
+  throw new ChangedFileError(`${found.map(describeMisplaced).join('; ')}. Nothing was changed`, {
+    next: act('run "costbook repair", which moves it aside.'),
+  });
 }
 
 /** What is misplaced and thus explains an error of the operating system; empty for any other error. */

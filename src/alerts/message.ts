@@ -5,9 +5,8 @@ import type { Picture } from '../charts/index.ts';
 import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { fullDiskWords, mistakenSettings } from '../errors.ts';
-import { withoutStep } from '../failure.ts';
 import { usd, usdDecimals } from '../money.ts';
-import { nextWords, parseNextStep } from '../next-step.ts';
+import { nextWords } from '../next-step.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import { describeSpan } from '../time.ts';
 import type { NewMessage, StoredAnswer } from '../warehouse/index.ts';
@@ -404,7 +403,7 @@ function heldWords(fact: AlertFact): Words {
       return {
         title: runTitle(fact),
         sentences: [
-          ...(fact.error === null ? [] : [asSentence(withoutStep(fact.error, parseNextStep(fact.nextStep)))]),
+          ...(fact.error === null ? [] : [asSentence(fact.error)]),
           ...changeWords(fact),
           `${fact.runNumber === 0 ? 'It' : `Run ${fact.runNumber}`}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
           ...outOfDateWords(fact),
@@ -494,7 +493,7 @@ function asSentence(error: string): string {
 /** What is affected, and the first reason; the list has all. */
 function listingsWords({ account, listings, ...fact }: ListingsFact): Words {
   const [first] = listings;
-  const reason = first?.reason == null ? undefined : withoutStep(first.reason, parseNextStep(first.nextStep));
+  const reason = first?.reason ?? undefined;
   return {
     title: `${counted(listings.length, 'resource listing')} of ${account} ${listings.length === 1 ? 'is' : 'are'} not up to date`,
     sentences: [

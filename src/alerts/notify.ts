@@ -17,6 +17,7 @@ import {
 } from '../config/index.ts';
 import type { Effects, HttpSend } from '../effects.ts';
 import { exitCodes, mistakenSettings, UsageError } from '../errors.ts';
+import { act } from '../next-step.ts';
 import type { Client } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
@@ -165,7 +166,9 @@ export function clientOf(settings: ActingSettings, config: LocalConfig, context:
   const found = accounts.find(({ id }) => id === settings.account) ?? (accounts.length === 1 ? accounts[0] : undefined);
   if (found?.url === undefined || found.token === undefined) {
     const missing = found?.url === undefined ? 'url (COSTBOOK_URL)' : 'token (COSTBOOK_TOKEN)';
-    throw new UsageError(`its account has no ${missing}, which a sink of type ${settings.type} needs: set it`);
+    throw new UsageError(`its account has no ${missing}, which a sink of type ${settings.type} needs`, {
+      next: act('set it in costbook.yaml.'),
+    });
   }
   const account = withWorkspaceToken(found as AccountConfig, settings.workspace);
   return clientFor(account, config, context.openHttp(config.concurrency), context, settings.workspace, {

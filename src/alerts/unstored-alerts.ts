@@ -8,7 +8,7 @@ import {
   CostbookError,
   exitCodeOf,
   exitCodes,
-  firstSentence,
+  foundIn,
   fullDiskWords,
   isDiskFull,
   isForRepair,
@@ -376,7 +376,7 @@ async function presentBooks(
     fact: {
       ...{ key: keys.books, kind: 'books', account: null, severity: 'critical', notify: [], state: 'raised' },
       ...{ completeThrough, command, exitCode: exitCodeOf(error), foundAt: at },
-      error: redact(firstSentence(messageOf(error))),
+      error: redact(foundIn(error)),
       nextStep: redactOrNull(failureOf(error).next, redact),
       isForRepair: isForRepair(error),
       snapshot: whole?.snapshot ?? null,

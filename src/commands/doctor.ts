@@ -254,23 +254,17 @@ function nothingSeen(): Seen {
 /** The faults that an error names, each with its own step. */
 function faultsIn(error: unknown): readonly Found[] {
   const exitCode = exitCodeOf(error);
-  const lines = messageOf(error).split('\n');
-  if (lines.length > 1) return lines.map((line) => faultIn(exitCode, line));
   const { found, next } = faultAndStep(error);
   // That step ends with "run costbook doctor".
   const step = next === waitForPlatform ? platformStep : next;
-  return [fail(exitCode, found, step === undefined ? usualStep(exitCode) : nextWords(step))];
+  return found
+    .split('\n')
+    .map((line) => fail(exitCode, line, step === undefined ? usualStep(exitCode) : nextWords(step)));
 }
 
 const platformStep = wait(
   "the platform fails, not this machine. If it still fails in some hours, ask the platform's support.",
 );
-
-/** A line of an error that lists several faults: what was found, and the advice after it. */
-function faultIn(exitCode: number, line: string): Found {
-  const { found, next } = faultAndStep(new UsageError(line));
-  return fail(exitCode, found, next === undefined ? usualStep(exitCode) : nextWords(next));
-}
 
 function usualStep(exitCode: number): string {
   if (exitCode === exitCodes.usage) return 'correct it, then run "costbook doctor" again';
@@ -314,7 +308,7 @@ function configuration({ dir, env, effects }: CommandContext): readonly Found[] 
     return [ok(`account ${names}, with ${config.sinks.length} sink${config.sinks.length === 1 ? '' : 's'}`)];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return error.message.split('\n').map((line) => faultIn(exitCodes.usage, line));
+    return faultsIn(error);
   }
 }
 
@@ -329,7 +323,7 @@ function currency({ currency }: LocalConfig, { dir, effects }: CommandContext): 
     return [warn(`${words}, more than ${oldAfterDays} days ago`, `add newer rates to ${currency.rates}`)];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return error.message.split('\n').map((line) => faultIn(exitCodes.usage, line));
+    return faultsIn(error);
   }
 }
 
@@ -343,7 +337,7 @@ async function jobs(config: LocalConfig | undefined, context: CommandContext): P
       found.push(ok(await what()));
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      found.push(...error.message.split('\n').map((line) => faultIn(exitCodes.usage, line)));
+      found.push(...faultsIn(error));
     }
   }
   await read(async () => {
@@ -839,7 +833,7 @@ async function landing(
     { isDeep },
   );
   if (fault !== undefined) {
-    if (fault.isMovable) return [fail(exitCodes.unproven, fault.found, 'run "costbook repair", which moves them')];
+    if (fault.isMovable) return [fail(exitCodes.unproven, fault.lost, 'run "costbook repair", which moves them')];
     const { found, next } = faultAndStep(fault);
     return [
       fail(

@@ -41,7 +41,7 @@ export function destinationOf(text: string, where: string): Destination {
   try {
     return parseDestination(text);
   } catch (error) {
-    throw error instanceof UsageError ? new UsageError(`${where}: ${error.message}`) : error;
+    throw error instanceof UsageError ? new UsageError(`${where}: ${error.found}`, { next: error.next }) : error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { CostbookError, DamagedFileError, firstSentence, LockedError } from '../errors.ts';
+import { CostbookError, DamagedFileError, LockedError } from '../errors.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { describeMisplaced, misplacedFiles } from '../misplaced.ts';
 import {
@@ -47,7 +47,7 @@ export async function faultsOfFiles(
           isWhole: isThorough,
           published: books.published.journal,
         });
-  if (journal !== undefined) faults.push({ file: 'journal', found: firstSentence(journal.message), remedy });
+  if (journal !== undefined) faults.push({ file: 'journal', found: journal.found, remedy });
   for (const log of await logsBeside(snapshotFile(dir))) {
     faults.push({
       file: 'snapshot',
@@ -117,7 +117,7 @@ async function compareWarehouse(
     return [{ file: 'warehouse', found, remedy }];
   } catch (error) {
     if (error instanceof LockedError) return []; // a run is active
-    if (error instanceof DamagedFileError) return [{ file: 'warehouse', found: firstSentence(error.message), remedy }];
+    if (error instanceof DamagedFileError) return [{ file: 'warehouse', found: error.found, remedy }];
     throw error;
   } finally {
     present?.close();

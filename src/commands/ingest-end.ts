@@ -2,9 +2,8 @@ import { stepAfterRun } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { counted } from '../counted.ts';
 import { UsageError, worstExitCode } from '../errors.ts';
-import { withoutStep } from '../failure.ts';
 import type { AccountSummary } from '../ingest/index.ts';
-import { nextWords, parseNextStep, unprovenStepAfter } from '../next-step.ts';
+import { nextWords, unprovenStepAfter } from '../next-step.ts';
 import { describeCompleteness } from '../reports/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { unprovenText, type Warehouse } from '../warehouse/index.ts';
@@ -104,7 +103,7 @@ function failureLines({ errors, failures, exitCodes }: AccountSummary, startedAs
     const { code = null, next = null } = failures[index] ?? {};
     const failed = { command: 'ingest', startedAs, outcome: 'failed', exitCode: worstExitCode(exitCodes) };
     const step = stepAfterRun({ ...failed, error, errorCode: code, nextStep: next });
-    return [`FAILED ${withoutStep(error, parseNextStep(next))}`, `  ${nextWords(step)}`];
+    return [`FAILED ${error}`, `  ${nextWords(step)}`];
   });
 }
 
@@ -141,16 +140,18 @@ export function describe(summary: AccountSummary, startedAs: string): string {
 
 /** Listings that could not be read, one line per step. A reason that also failed the ingest is not repeated. */
 function unreadListings(listings: AccountSummary['listings'], errors: readonly string[]): string[] {
-  const groups = new Map<string, { names: string[]; reason: string | undefined; outcome: string }>();
-  for (const { outcome, resourceType, tokenWorkspace, reason, next = reason } of listings) {
+  const groups = new Map<string, { names: string[]; listing: AccountSummary['listings'][number] }>();
+  for (const listing of listings) {
+    const { outcome, resourceType, tokenWorkspace, reason, next = reason } = listing;
     if (outcome === 'read') continue;
     const whose = tokenWorkspace === undefined ? '' : ` of workspace ${tokenWorkspace}`;
-    const group = groups.get(`${outcome} ${next}`) ?? { names: [], reason, outcome };
+    const group = groups.get(`${outcome} ${next}`) ?? { names: [], listing };
     group.names.push(`${resourceType}${whose}`);
     groups.set(`${outcome} ${next}`, group);
   }
-  return [...groups.values()].map(({ names, reason, outcome }) => {
-    const shown = errors.includes(String(reason)) ? 'for the reason above' : reason;
-    return `  ${outcome.toUpperCase()} listing ${names.join(', ')}: ${shown}`;
+  return [...groups.values()].flatMap(({ names, listing: { outcome, reason, next } }) => {
+    const head = `  ${outcome.toUpperCase()} listing ${names.join(', ')}:`;
+    if (errors.includes(String(reason))) return [`${head} for the reason above`];
+    return [`${head} ${reason}`, ...(next === undefined ? [] : [`    ${next}`])];
   });
 }

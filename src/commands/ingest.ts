@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { clientFor, loadConfig } from '../config/index.ts';
-import { exitCodeOf, messageOf, PlatformError, wordsOf, worstExitCode } from '../errors.ts';
+import { exitCodeOf, foundIn, PlatformError, wordsOf, worstExitCode } from '../errors.ts';
 import { failureOf } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { firstFailure, type IngestProgress, ingest } from '../ingest/index.ts';
@@ -124,7 +124,7 @@ export const ingestCommand: Command = {
       const other = mistake ?? unarchived;
       return other === undefined
         ? { exitCode }
-        : { exitCode, error: context.redact(messageOf(other)), failure: failureOf(other) };
+        : { exitCode, error: context.redact(foundIn(other)), failure: failureOf(other) };
     });
   },
 };

@@ -1,14 +1,6 @@
 import { join } from 'node:path';
 import { markMended } from '../alerts/index.ts';
-import {
-  exitCodes,
-  firstSentence,
-  LockedError,
-  messageOf,
-  OlderBooksError,
-  UnprovenError,
-  UsageError,
-} from '../errors.ts';
+import { exitCodes, foundIn, LockedError, OlderBooksError, UnprovenError, UsageError } from '../errors.ts';
 import { acceptLosses, LandingLossError, putInPlace } from '../ingest/index.ts';
 import { moveMisplacedAside } from '../misplaced.ts';
 import { expectProject, noProjectWords } from '../project-folder.ts';
@@ -91,7 +83,7 @@ export const repairCommand: Command = {
     await markMended(context);
     const { loadNumber, lastEvent, rowCount, cost } = sealed.seal;
     const repaired: Repaired = {
-      reason: fault === undefined ? null : firstSentence(fault.message),
+      reason: fault === undefined ? null : foundIn(fault),
       madeFrom: made?.madeFrom ?? null,
       loads: made?.loads ?? 0,
       movedAside: [...misplaced, ...copies, ...(made?.movedAside ?? []), ...losses.journalFiles],
@@ -190,8 +182,7 @@ async function makeWithout(losses: Losses, asked: WarehouseAsked, context: Comma
       await closeJournal(losses, asked.inBooks ?? 0, context, cause).catch((lost: unknown) => {
         if (!(lost instanceof JournalLossError) || asked.base !== undefined) throw lost;
         // The error has what the landing folder lost, too.
-        const found = messageOf(error).replace(cause.message, cause.found);
-        throw new UnprovenError(`${found}\n${accepting}`, { cause: lost });
+        throw new UnprovenError(`${foundIn(error)}\n${accepting}`, { cause: lost });
       });
       return makeWithout(losses, asked, context);
     }
@@ -212,7 +203,7 @@ async function makeAnew(
   context: CommandContext,
 ): Promise<Pick<Repaired, 'madeFrom' | 'loads' | 'movedAside' | 'removedLogs'>> {
   const { dir, effects, signal } = context;
-  effects.log.warn('warehouse.rebuilding', 'Rebuilding the warehouse', { reason: firstSentence(fault.message) });
+  effects.log.warn('warehouse.rebuilding', 'Rebuilding the warehouse', { reason: foundIn(fault) });
   const snapshot = snapshotFile(dir);
   const base = await wholeSnapshot(dir, signal).catch((error: unknown) => {
     const isNoBase = [UnprovenError, UsageError, LockedError].some((kind) => error instanceof kind);

@@ -512,7 +512,8 @@ function settle(read: ReadParameters, state: CompletenessState, isRequired: bool
   try {
     return settleParameters(read, state);
   } catch (error) {
-    if (isRequired && isWaiting && error instanceof UsageError) throw new UnprovenError(error.message);
+    if (isRequired && isWaiting && error instanceof UsageError)
+      throw new UnprovenError(error.found, { next: error.next });
     throw error;
   }
 }

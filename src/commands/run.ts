@@ -2,6 +2,7 @@ import { alertWithoutBooks, sendPing } from '../alerts/index.ts';
 import {
   exitCodeOf,
   exitCodes,
+  foundIn,
   isDiskFull,
   isForRepair,
   MachineError,
@@ -234,7 +235,7 @@ async function runUnderLock(
       log: effects.log,
     });
   } catch (error) {
-    await end({ exitCode: exitCodeOf(error), error: messageOf(error), failure: failureOf(error) }).catch(
+    await end({ exitCode: exitCodeOf(error), error: foundIn(error), failure: failureOf(error) }).catch(
       (further: unknown) =>
         effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
     );

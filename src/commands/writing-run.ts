@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { SpendNow } from '../budgets/index.ts';
 import { correctClock } from '../effects.ts';
-import { CostbookError, exitCodeOf, exitCodes, LockedError, messageOf, worstExitCode } from '../errors.ts';
+import { CostbookError, exitCodeOf, exitCodes, foundIn, LockedError, messageOf, worstExitCode } from '../errors.ts';
 import { type Failure, failureOf } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
@@ -50,7 +50,7 @@ export async function writingRun(
       return outcome.exitCode;
     } catch (error) {
       // This error is reported and sets the exit code; later failures follow from it.
-      await finish({ exitCode: exitCodeOf(error), error: messageOf(error), failure: failureOf(error) }).catch(
+      await finish({ exitCode: exitCodeOf(error), error: foundIn(error), failure: failureOf(error) }).catch(
         (further: unknown) =>
           effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
       );
@@ -84,7 +84,7 @@ async function tellStep(
 export async function withStepOfRun(error: unknown, command: string): Promise<unknown> {
   if (!(error instanceof CostbookError)) return error;
   const { stepAfterMistakes } = await import('../alerts/index.ts');
-  const found = { exitCode: error.exitCode, error: error.message, failure: failureOf(error) };
+  const found = { exitCode: error.exitCode, error: error.found, failure: failureOf(error) };
   error.nextOfRun = stepAfterMistakes({ command, ...found });
   return error;
 }

@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { type EngineSettings, engineFile } from '../config/index.ts';
 import { MachineError, UsageError } from '../errors.ts';
+import { act } from '../next-step.ts';
 import { failureWords, isRefused, progressWords } from './cluster-words.ts';
 import { sparkScript } from './spark-script.ts';
 import type { SparkStatement } from './to-spark.ts';
@@ -68,8 +69,9 @@ async function runCommand(script: string, rows: string, mark: string, options: C
   const child = spawn(program, args, { cwd: options.dir, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const closed = once(child, 'close').catch((cause: NodeJS.ErrnoException) => {
     const why = cause.code === 'ENOENT' ? 'there is no such program' : cause.message;
-    throw new MachineError(`engine.command: could not start ${program}: ${why}; name it by its path in costbook.yaml`, {
+    throw new MachineError(`engine.command: could not start ${program}: ${why}`, {
       cause,
+      next: act('name it by its path in costbook.yaml.'),
     });
   });
   closed.catch(() => undefined); // awaited below

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { EngineSettings } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
+import { act } from '../next-step.ts';
 import { readManifest } from '../reports/index.ts';
 import { literalText, nameText, typeText } from './spark-text.ts';
 import { type Field, typeOfName } from './sql-type.ts';
@@ -68,9 +69,9 @@ interface ColumnText {
 async function writtenColumns(folder: string, name: string): Promise<readonly ColumnText[]> {
   const table = (await readManifest(folder))?.manifest.tables?.[name];
   if (table === undefined) {
-    throw new UsageError(
-      `engine.lake: ${folder} has no table ${name}: write the lake again with "costbook report lake"`,
-    );
+    throw new UsageError(`engine.lake: ${folder} has no table ${name}`, {
+      next: act('write the lake again with "costbook report lake".'),
+    });
   }
   const columns = table.columns.map((column) => ({ ...column, type: typeText(typeOfName(column.type)) ?? 'string' }));
   const inFolders = table.partition.filter((one) => !columns.some((column) => column.name === one));

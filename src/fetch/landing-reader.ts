@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnprovenError } from '../errors.ts';
 import { loadWithPresentNames } from '../former-formats.ts';
+import { act } from '../next-step.ts';
 import { formatWindow, parseRfc3339, type Window } from '../time.ts';
 import type { DecodedPage } from './decode.ts';
 import { foldersIn, type LoadRecord, loadFile, loadFolderPattern, placeOf, type StoredPage } from './landing-writer.ts';
@@ -165,7 +166,9 @@ export function openLandingReader(root: string, load: StoredLoad): LandingReader
           throw new DamagedPageError(`${about}: ${path} ${unreadable(error.code)}`, { cause: error });
         });
         if (sha256Of(bytes) !== sha256) {
-          throw new DamagedPageError(`${about}: ${path} has changed since it was stored; restore it from a backup`);
+          throw new DamagedPageError(`${about}: ${path} has changed since it was stored`, {
+            next: act('restore it from a backup.'),
+          });
         }
         return readPage({ bytes, gzipped: file.endsWith('.gz') }, query, `${about}, page ${number}`);
       }

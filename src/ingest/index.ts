@@ -230,9 +230,8 @@ function called(config: AccountConfig, { account }: AccountProgress): string {
   return account === '' ? `the account of ${new URL(config.url).host}` : account;
 }
 
-/** Records a failure of the account; the ingest of the others continues. */
-function note({ config, progress, tools }: AccountIngest, error: CostbookError): void {
-  progress.errors.push(error.message);
+/** Records a failure of the account; the ingest of the others continues. */function note({ config, progress, tools }: AccountIngest, error: CostbookError): void {
+  progress.errors.push(error.found);
   progress.failures.push(failureOf(error));
   progress.codes.push(error.exitCode);
   tools.effects.log.warn('account.outdated', 'The account is not up to date', {

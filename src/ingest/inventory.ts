@@ -1,14 +1,7 @@
 import type { AccountConfig } from '../config/index.ts';
-import { CostbookError, excerpt, messageOf, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
+import { CostbookError, excerpt, foundIn, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
 import { decodeDeployments, decodeResource } from '../fetch/index.ts';
-import {
-  type NextStep,
-  nextWords,
-  refusedListingStep,
-  shrunkListingStep,
-  stepSentence,
-  unreadListingStep,
-} from '../next-step.ts';
+import { type NextStep, nextWords, refusedListingStep, shrunkListingStep, unreadListingStep } from '../next-step.ts';
 import {
   type Client,
   type Listing,
@@ -162,7 +155,7 @@ async function readListing(
     const failure = failureOf(error);
     if (failure === undefined) throw error;
     // What already failed the costs was a warning then.
-    if (!errors.includes(messageOf(error))) await warnOfListing(failure.outcome, failure.reason, key, tools);
+    if (!errors.includes(foundIn(error))) await warnOfListing(failure.outcome, failure.reason, key, tools);
     const { step, ...found } = failure;
     return { ...nothing, ...found, reason: tools.redact(failure.reason), next: tools.redact(nextWords(step)) };
   }
@@ -188,7 +181,7 @@ async function readListing(
   const outcome = doubt !== undefined ? 'partial' : written.isShrunk ? 'shrunk' : 'read';
   const next = written.isShrunk ? shrunkListingStep : doubt === undefined ? undefined : unreadListingStep;
   const reason = written.isShrunk
-    ? `it lists ${resources} of ${written.known} known resources; Costbook keeps the missing ones. ${stepSentence(shrunkListingStep)}`
+    ? `it lists ${resources} of ${written.known} known resources; Costbook keeps the missing ones`
     : doubt;
   if (reason !== undefined) await warnOfListing(outcome, reason, key, tools);
   const words = { reason: reason && tools.redact(reason), next: next && nextWords(next) };
@@ -250,21 +243,19 @@ function failureOf(
   error: unknown,
 ): { outcome: ListingOutcome; reason: string; step: NextStep; isHopeless: boolean } | undefined {
   if (error instanceof PlatformError) {
-    const { status, message } = error;
+    const { status, found: reason } = error;
     const isRefused = status !== undefined && [401, 403, 404].includes(status);
     // The client gave up on it after several attempts, or could not even send it.
     const isHopeless = status === undefined || status === 429 || status >= 500;
-    const own = error.next ?? unreadListingStep;
     // Without listings the costs are still complete, so the step is another one than for costs.
-    const step = status === 403 ? refusedListingStep : own;
-    const reason = message.replace(stepSentence(own), () => stepSentence(step));
+    const step = status === 403 ? refusedListingStep : (error.next ?? unreadListingStep);
     return { outcome: isRefused ? 'refused' : 'failed', reason, step, isHopeless };
   }
   const step = (error instanceof CostbookError ? error.next : undefined) ?? unreadListingStep;
   const failed = { outcome: 'failed', step } as const;
-  if (error instanceof RefusedAnswerError) return { ...failed, reason: error.message, isHopeless: false };
+  if (error instanceof RefusedAnswerError) return { ...failed, reason: error.found, isHopeless: false };
   // There is no token, so no request is possible.
-  if (error instanceof UsageError) return { ...failed, reason: error.message, isHopeless: true };
+  if (error instanceof UsageError) return { ...failed, reason: error.found, isHopeless: true };
   return undefined;
 }
 

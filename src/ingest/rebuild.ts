@@ -110,15 +110,15 @@ interface Answers {
 /** Answers in the landing folder are missing or damaged. */
 export class LandingLossError extends UnprovenError {
   readonly losses: readonly Loss[];
-  /** What was found, without the commands. */
-  readonly found: string;
+  /** What is lost, without the commands. */
+  readonly lost: string;
   /** Whether "costbook repair" mends it: every load is intact, and folders are only in wrong places. */
   readonly isMovable: boolean;
 
-  constructor(found: string, commands: readonly string[], losses: readonly Loss[]) {
-    super([found, ...commands].join('\n'));
+  constructor(lost: string, commands: readonly string[], losses: readonly Loss[]) {
+    super([lost, ...commands].join('\n'));
     this.losses = losses;
-    this.found = found;
+    this.lost = lost;
     this.isMovable = losses.every(({ right }) => right !== undefined);
   }
 }
@@ -278,13 +278,14 @@ export async function withLandingLosses<T extends UnprovenError>(
   { hasBooks, ...of }: Parameters<typeof findAnswers>[0] & { readonly hasBooks: boolean },
 ): Promise<T | UnprovenError> {
   const books = 'Books and reports stay correct without it; only rebuilding the books from nothing needs it';
-  const text = hasBooks ? `${journalLoss.message}. ${books}` : journalLoss.message;
+  const text = hasBooks ? `${journalLoss.found}. ${books}` : journalLoss.found;
+  const details = { cause: journalLoss, next: journalLoss.next };
   try {
     await findAnswers(of);
-    return new UnprovenError(text, { cause: journalLoss });
+    return new UnprovenError(text, details);
   } catch (error) {
     if (!(error instanceof UnprovenError)) throw error;
-    return new UnprovenError(`${text}\n${error.message}`, { cause: journalLoss });
+    return new UnprovenError(`${text}\n${error.message}`, details);
   }
 }
 
@@ -420,9 +421,8 @@ async function blaming(load: StoredLoad, signal: AbortSignal, work: () => Promis
     const isOwn = error instanceof MachineError || error instanceof DamagedFileError;
     if (!(error instanceof CostbookError) || isOwn || signal.aborted) throw error;
     const name = describeLoad(load);
-    throw new UnprovenError(error.message.includes(name) ? error.message : `${name}: ${error.message}`, {
-      cause: error,
-    });
+    const { found, next } = error;
+    throw new UnprovenError(found.includes(name) ? found : `${name}: ${found}`, { cause: error, next });
   }
 }
 

@@ -38,7 +38,9 @@ export async function* pages<P extends Page>(
       page = await ask(number, cursor);
     } catch (error) {
       if (cursor !== undefined && error instanceof PlatformError && isCursorRefusal(error.status)) {
-        throw new CursorRefusedError(error.message, { status: error.status, code: error.code, cause: error });
+        throw new CursorRefusedError(error.found, {
+          ...{ status: error.status, code: error.code, cause: error, next: error.next },
+        });
       }
       throw error;
     }

@@ -61,7 +61,10 @@ export async function runChecks(
     } catch (error) {
       const check = checks[results.length];
       if (!(error instanceof MachineError) || check === undefined) throw error;
-      const words = new MachineError(`check ${check.name} (${check.file.path}): ${error.message}`, { cause: error });
+      const words = new MachineError(`check ${check.name} (${check.file.path}): ${error.found}`, {
+        cause: error,
+        next: error.next,
+      });
       add({ check, offenders: undefined, columns: [], cells: [], rows: [], error: words });
     }
     await taken;

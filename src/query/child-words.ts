@@ -65,8 +65,8 @@ export function isExitCode(code: unknown): code is number {
 /** A failure of the child, as if thrown here. */
 class ChildError extends CostbookError {
   override readonly exitCode: number;
-  constructor({ exitCode, message }: Failure) {
-    super(cutMessage(message));
+  constructor({ exitCode, message, code, next }: Failure) {
+    super(cutMessage(message), { code, next });
     this.exitCode = exitCode;
   }
 }

@@ -1,3 +1,4 @@
+import type { NextStep } from '../next-step.ts';
 import type { CompletenessState } from '../reports/index.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { Instant } from '../time.ts';
@@ -74,10 +75,12 @@ export interface Answered {
   readonly sentence: string;
 }
 
-/** A child's failure: the error's message and exit code. */
+/** A child's failure: what it found, its step and exit code. */
 export interface Failure {
   readonly exitCode: number;
   readonly message: string;
+  readonly code?: string | undefined;
+  readonly next?: NextStep | undefined;
   /** Set for a bug of ours. */
   readonly stack?: string | undefined;
 }

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { kill } from 'node:process';
 import { createInterface } from 'node:readline';
-import { adviceOf, CostbookError, exitCodeOf, isSystemError, messageOf, systemWords, UsageError } from '../errors.ts';
+import { CostbookError, exitCodeOf, isSystemError, systemWords, UsageError } from '../errors.ts';
+import { faultAndStep } from '../failure.ts';
 import type { Parent, ServiceName, Services } from './protocol.ts';
 import type { Failure } from './question.ts';
 
@@ -85,12 +86,13 @@ export function asFailure(error: unknown): Failure {
     return { exitCode: 2, message: 'the query creates a text that is too long to write; query a shorter one' };
   }
   const stack = error instanceof CostbookError || !(error instanceof Error) ? undefined : error.stack;
-  const advice = isSystemError(error) ? adviceOf(error) : undefined;
-  const message = isSystemError(error) ? systemWords(error) : messageOf(error);
+  const { found, next } = faultAndStep(error);
   return {
     exitCode: exitCodeOf(error),
     // A query can make its own error, as long as it likes.
-    message: cutMessage(advice === undefined ? message : `${message}: ${advice}`),
+    message: cutMessage(isSystemError(error) ? systemWords(error) : found),
+    code: error instanceof CostbookError ? error.failureCode : undefined,
+    next,
     stack: stack && cutMessage(stack),
   };
 }

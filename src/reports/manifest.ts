@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, UsageError } from '../errors.ts';
+import { act } from '../next-step.ts';
 import type { JsonValue } from '../warehouse/index.ts';
 import type { BilledBesides } from './billed-besides.ts';
 import type { CurrencyOfAnswer } from './currency-words.ts';
@@ -146,10 +147,10 @@ export async function ownManifest(
       if (found !== undefined) return found;
     } catch (error) {
       if (!(error instanceof NoManifestError)) throw error;
-      throw new UsageError(
-        `${join(folder, name)} is not a manifest of an export (${error.message}): move it away, or name another folder with --out`,
-        { cause: error },
-      );
+      throw new UsageError(`${join(folder, name)} is not a manifest of an export (${error.message})`, {
+        cause: error,
+        next: act('move it away, or name another folder with --out.'),
+      });
     }
   }
   return undefined;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockedError, UnprovenError, UsageError } from '../errors.ts';
+import { act } from '../next-step.ts';
 import { atOnce } from './at-once.ts';
 import { shaLabel } from './s3-store.ts';
 import { ConditionError, keyIn, type ListedObject, type ObjectStore } from './store.ts';
@@ -169,8 +170,8 @@ async function sendOnce(
     const found = (await store.describe(key))?.labels[shaLabel] ?? 'none';
     throw new UnprovenError(
       `${store.url}/${key}: found another file (SHA-256 ${found}), expected ${file.sha256}: the archive is of other ` +
-        'books. Name another prefix in landing.archive',
-      { cause: error },
+        'books',
+      { cause: error, next: act('name another prefix in landing.archive.') },
     );
   }
 }
@@ -185,9 +186,9 @@ function parseIndex(store: ObjectStore, text: string): ArchiveIndex {
   } catch {
     // not JSON
   }
-  throw new UsageError(
-    `${store.url}/${indexName} is not of an archive: move it away, or name another prefix in landing.archive`,
-  );
+  throw new UsageError(`${store.url}/${indexName} is not of an archive`, {
+    next: act('move it away, or name another prefix in landing.archive.'),
+  });
 }
 
 /** The SHA-256 of each page that a description names. */

@@ -176,7 +176,8 @@ class S3Store implements ObjectStore {
       // Not by its length: the answer need not say it.
       const bytes = await wholeOf(answer.Body as Readable | undefined, {
         ...{ maxBytes: maxTextBytes, timeoutMs },
-        tooLarge: () => new MachineError(`${this.#name(key)} is larger than a manifest can be: move it away`),
+        tooLarge: () =>
+          new MachineError(`${this.#name(key)} is larger than a manifest can be`, { next: act('move it away.') }),
       });
       return { text: bytes.toString('utf8'), etag: plainEtag(answer.ETag) };
     });
@@ -405,6 +406,7 @@ async function* proven(path: string, sha256: string, stop: AbortSignal): AsyncGe
 function expectHash(found: string, expected: string, path: string): void {
   if (found === expected) return;
   throw new MachineError(
-    `${path} was not sent: found the SHA-256 ${found}, expected ${expected}; it changed after it was written. Write it again`,
+    `${path} was not sent: found the SHA-256 ${found}, expected ${expected}; it changed after it was written`,
+    { next: act('write it again.') },
   );
 }

@@ -42,13 +42,14 @@ const credentialAdvice =
   'identity, or the role of the machine.';
 
 /** Words for what a person must correct, by the store's own word. */
-const mistakes: Readonly<Record<string, string>> = {
-  CredentialsProviderError: `found no credentials, expected some: ${credentialAdvice}`,
-  NoSuchBucket: 'found no such bucket; create it, or correct its name',
-  PermanentRedirect: 'the bucket is in another region; correct storage.region',
-  AuthorizationHeaderMalformed: 'the bucket is in another region; correct storage.region',
-  IllegalLocationConstraintException: 'the bucket is in another region; correct storage.region',
-  InvalidBucketName: 'the store accepts no bucket of this name; correct it',
+const otherRegion = ['the bucket is in another region', 'correct storage.region.'] as const;
+const mistakes: Readonly<Record<string, readonly [found: string, advice: string]>> = {
+  CredentialsProviderError: ['found no credentials, expected some', credentialAdvice],
+  NoSuchBucket: ['found no such bucket', 'create it, or correct its name.'],
+  PermanentRedirect: otherRegion,
+  AuthorizationHeaderMalformed: otherRegion,
+  IllegalLocationConstraintException: otherRegion,
+  InvalidBucketName: ['the store accepts no bucket of this name', 'correct it.'],
 };
 
 const refusals: Readonly<Record<string, string>> = {
@@ -73,9 +74,13 @@ export function storageFailure(error: unknown, doing: string): unknown {
   if (isSystemError(error) && typeof error.path === 'string') return error;
   const word = wordOf(error);
   const mistake = mistakes[word];
-  if (mistake !== undefined) return new UsageError(`cannot ${doing}: ${mistake}`, { cause: error });
+  if (mistake !== undefined) {
+    return new UsageError(`cannot ${doing}: ${mistake[0]}`, { cause: error, next: act(mistake[1]) });
+  }
   if (/Region is missing/.test(messageOf(error))) {
-    return new UsageError(`cannot ${doing}: found no region, expected one; write storage.region, or set AWS_REGION`);
+    return new UsageError(`cannot ${doing}: found no region, expected one`, {
+      next: act('write storage.region, or set AWS_REGION.'),
+    });
   }
   const status = statusOf(error);
   const [found, next] = foundBy(status, word, error);

@@ -117,7 +117,7 @@ async function openSealed(
 ): Promise<{ database: Database; published: Seal }> {
   for (let tries = 1; ; tries += 1) {
     await expectPublished(file);
-    if ((await stat(file)).isDirectory()) throw new DamagedFileError(file, 'it is a folder', repairsSnapshot);
+    if ((await stat(file)).isDirectory()) throw new DamagedFileError(file, 'it is a folder', { next: repairsSnapshot });
     let sealed: SealState | undefined;
     let isSame = false;
     try {
@@ -132,7 +132,7 @@ async function openSealed(
             const before = await stat(path);
             // Before DuckDB opens the file: closing the descriptor later would drop DuckDB's lock.
             sealed = await readSeal(path);
-            if (sealed.state === 'damaged') throw new DamagedFileError(file, sealed.found, repairsSnapshot);
+            if (sealed.state === 'damaged') throw new DamagedFileError(file, sealed.found, { next: repairsSnapshot });
             await attach(path);
             if (path === file) await refuseLogsBeside(file);
             const after = await stat(path);
@@ -161,8 +161,9 @@ const openForWriting =
 
 function changed(file: string): ChangedFileError {
   return new ChangedFileError(
-    `another program has changed ${file} since Costbook published it, so Costbook does not use its numbers: ` +
-      `${repairsSnapshot}. To read it with DuckDB without changing it, use: duckdb -readonly`,
+    `another program has changed ${file} since Costbook published it, so Costbook does not use its numbers. To ` +
+      'read it with DuckDB without changing it, use: duckdb -readonly',
+    { next: repairsSnapshot },
   );
 }
 
@@ -197,7 +198,7 @@ async function expectPublished(file: string): Promise<void> {
   if (isThere) return;
   const { hasJournal } = await findTraces(dir, 0);
   // A running first ingest has published nothing yet.
-  if (hasJournal) throw new ChangedFileError(`${file} is missing: ${repairsSnapshot}`);
+  if (hasJournal) throw new ChangedFileError(`${file} is missing`, { next: repairsSnapshot });
   await expectFile(file);
 }
 

@@ -1,5 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { DamagedFileError } from '../errors.ts';
+import type { NextStep } from '../next-step.ts';
 
 /** Values for a statement: they are bound, never pasted into the text. */
 export type SqlValue = string | number | bigint | boolean | null;
@@ -157,7 +158,7 @@ export interface OpenOptions {
   /** Name of this reader's spill folder; random by default. */
   readonly reader?: string | undefined;
   /** What to do if the file is damaged, as the end of a sentence. */
-  readonly whenDamaged?: string;
+  readonly whenDamaged?: NextStep;
 }
 
 /** SQL that DuckDB refuses, in DuckDB's words: a bug of ours, or its author's mistake. */

@@ -1,6 +1,7 @@
 import { readdir, rename, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ChangedFileError, DamagedFileError } from '../errors.ts';
+import { act } from '../next-step.ts';
 import { formatSecond, type Instant } from '../time.ts';
 import { type Connection, SqlError } from './connection.ts';
 import { factsOf } from './contents.ts';
@@ -36,15 +37,19 @@ export async function findTraces(dir: string, newestStored: number): Promise<Tra
 }
 
 /** The one command that repairs every state of the files below `data`. */
-export const repairs = 'Run "costbook repair"';
+export const repairs = act('run "costbook repair".');
+
+const makesAgain = act(
+  'run "costbook repair", which moves it aside and creates the warehouse again from what is intact.',
+);
 
 /** Throws ChangedFileError if the warehouse's file is missing although something shows that there were books. */
 export async function refuseMissing(warehouse: string, traces: Traces): Promise<void> {
   if (await isThere(warehouse)) return;
   if (traces.seal === undefined && traces.newestStored === 0 && !traces.hasJournal) return;
   throw new ChangedFileError(
-    `${warehouse} is missing, and there were books: ${describeTraces(traces)}. Nothing was changed. ${repairs}, which ` +
-      `rebuilds the warehouse from ${sourcesOf(traces)}`,
+    `${warehouse} is missing, and there were books: ${describeTraces(traces)}. Nothing was changed`,
+    { next: act(`run "costbook repair", which rebuilds the warehouse from ${sourcesOf(traces)}.`) },
   );
 }
 
@@ -63,7 +68,8 @@ export async function refuseOlder(connection: Connection, warehouse: string, tra
   const knows = isHollow ? `${loads} of the loads up to ${last}` : `loads up to ${last}`;
   throw new ChangedFileError(
     `${warehouse} is an older copy: it has ${knows}, and there were more: ${describeTraces(traces)}. Nothing was ` +
-      `changed. ${repairs}, which moves it aside and rebuilds the warehouse from ${sourcesOf(traces)}`,
+      'changed',
+    { next: act(`run "costbook repair", which moves it aside and rebuilds the warehouse from ${sourcesOf(traces)}.`) },
   );
 }
 
@@ -79,22 +85,22 @@ export async function refuseChanged(connection: Connection, warehouse: string, t
   if (describeFacts(has) === describeFacts(seal)) return;
   throw new ChangedFileError(
     `another program has changed ${warehouse}: it has ${describeFacts(has)}. Intact: ${describeTraces(traces)}. ` +
-      `Nothing was changed. ${repairs}, which moves it aside and creates the warehouse again from these`,
+      'Nothing was changed',
+    { next: makesAgain },
   );
 }
 
 /** The error for a warehouse in which another program changed tables. */
 export function otherTables(warehouse: string, changes: readonly string[], traces: Traces): ChangedFileError {
   return new ChangedFileError(
-    `another program has changed ${warehouse}: ${changes.join(', ')}. Intact: ${describeTraces(traces)}. ` +
-      `${repairs}, which moves it aside and creates the warehouse again from these`,
+    `another program has changed ${warehouse}: ${changes.join(', ')}. Intact: ${describeTraces(traces)}`,
+    { next: makesAgain },
   );
 }
 
 /** The error for a damaged warehouse, which names the files that are intact. */
-export function damagedWarehouse({ file, found, cause }: DamagedFileError, traces: Traces): DamagedFileError {
-  const whole = describeTraces(traces);
-  return new DamagedFileError(file, found, `${whole === '' ? '' : `intact: ${whole}. `}${repairs}`, { cause });
+export function damagedWarehouse({ file, damage, cause }: DamagedFileError, traces: Traces): DamagedFileError {
+  return new DamagedFileError(file, damage, { next: repairs, cause, intact: describeTraces(traces) || undefined });
 }
 
 /** What a repair rebuilds the warehouse from. */

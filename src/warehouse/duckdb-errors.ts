@@ -33,7 +33,7 @@ export function asOurError(
   {
     readOnly,
     memoryMb = memoryLimitMb(readOnly),
-    whenDamaged = 'restore it from a backup, or move it away',
+    whenDamaged = act('restore it from a backup, or move it away.'),
   }: OpenOptions,
   state: { readonly isOpening: boolean; readonly path: string } = { isOpening: false, path: file },
 ): Fail {
@@ -66,7 +66,7 @@ export function asOurError(
     const isCut = message.startsWith(`IO Error: Could not read enough bytes from file "${file}"`);
     const isUnreadable = state.isOpening && (damageAtOpening.test(message) || nonsense.test(message));
     if (isCut || isUnreadable || damageWhileReading.test(message)) {
-      throw new DamagedFileError(file, firstLine, whenDamaged, { cause: error });
+      throw new DamagedFileError(file, firstLine, { next: whenDamaged, cause: error });
     }
     const isMachines = machineFailure.test(message);
     if (((isMachines && message.includes(dirname(file))) || isErrno(error)) && notPermitted.test(message)) {

@@ -3,6 +3,7 @@ import { mkdir, open, readdir, readFile, stat, truncate } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import { ChangedFileError, messageOf, UsageError } from '../errors.ts';
 import { withPresentNames } from '../former-formats.ts';
+import { act, type NextStep } from '../next-step.ts';
 import { type Connection, SqlError, type SqlParameters } from './connection.ts';
 import type { Exclusively } from './exclusive.ts';
 import { type EventScalar, isOfRepair, type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-events.ts';
@@ -107,15 +108,11 @@ export class JournalLossError extends ChangedFileError {
   /** The last event that the books have: only later ones can be lost. */
   readonly inBooks: number;
 
-  /** What was found, without the next step. */
-  readonly found: string;
-
   /** Whether the last events are missing, so that nobody knows how many. */
   readonly isEndLost: boolean;
 
-  constructor(found: string, advice: string, inBooks: number, { isEndLost = false } = {}) {
-    super(`${found}. ${advice}`);
-    this.found = found;
+  constructor(found: string, next: NextStep, inBooks: number, { isEndLost = false } = {}) {
+    super(found, { next });
     this.inBooks = inBooks;
     this.isEndLost = isEndLost;
   }
@@ -295,9 +292,8 @@ async function unusable(folder: string, { number, event }: NumberedEvent, cause:
   const line = lines.findIndex((text) => readLine(text).event?.number === number) + 1;
   const reason = messageOf(cause).split('\n')[0];
   return new ChangedFileError(
-    `${join(folder, file)}:${line}: event ${number} (${event}) has a wrong value (${reason}). Remove this line, then ` +
-      'run "costbook repair", which restores what the books still know',
-    { cause },
+    `${join(folder, file)}:${line}: event ${number} (${event}) has a wrong value (${reason})`,
+    { cause, next: act('remove this line, then run "costbook repair", which restores what the books still know.') },
   );
 }
 
@@ -385,9 +381,10 @@ async function readTail(
   return { events, file: files.at(-1)?.name, wholeBytes, last: (next ?? 1) - 1 };
 }
 
-const repairs = 'Run "costbook repair", which restores what the books still know';
-const accepting =
-  'Restore it from a backup, or run "costbook repair --accept-loss" to continue without the lost events';
+const repairs = act('run "costbook repair", which restores what the books still know.');
+const accepting = act(
+  'restore it from a backup, or run "costbook repair --accept-loss" to continue without the lost events.',
+);
 
 /** The error for events of the journal that no file has; `isLost` if a repair found that the books do not have them. */
 export function missing(

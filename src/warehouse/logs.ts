@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ChangedFileError } from '../errors.ts';
+import { act } from '../next-step.ts';
 
 /** The names of write-ahead logs next to a DuckDB file. */
 export async function logsBeside(file: string): Promise<string[]> {
@@ -16,7 +17,7 @@ export async function refuseLogsBeside(file: string): Promise<void> {
   const [log] = await logsBeside(file);
   if (log === undefined) return;
   throw new ChangedFileError(
-    `${log} was left by another program that opened the snapshot for writing, and would change its numbers. ` +
-      'Run "costbook repair", which removes it',
+    `${log} was left by another program that opened the snapshot for writing, and would change its numbers`,
+    { next: act('run "costbook repair", which removes it.') },
   );
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { messageOf, OlderBooksError, UsageError } from '../errors.ts';
+import { act } from '../next-step.ts';
 import { type Connection, SqlError } from './connection.ts';
 import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 import { migrationsOf } from './statements.ts';
@@ -45,7 +46,9 @@ export async function migrateTables(connection: Connection, isUnlogged = false):
   await pendingMigrations(connection, 'wh', 'the warehouse');
   const edited = migrations.find((file) => ![undefined, sha256(file.text)].includes(hashOf('migrations', file.name)));
   if (edited !== undefined) {
-    throw new UsageError(`${edited.path} was edited after it had been applied. Restore it and add a new migration`);
+    throw new UsageError(`${edited.path} was edited after it had been applied`, {
+      next: act('restore it and add a new migration.'),
+    });
   }
   const pending = migrations.filter((file) => hashOf('migrations', file.name) === undefined);
   for (const file of pending) {

@@ -1,6 +1,7 @@
 import { chmod, copyFile, link, open, readdir, rename, rm, stat, truncate, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { LockedError, UsageError } from '../errors.ts';
+import { act } from '../next-step.ts';
 import { factsOf } from './contents.ts';
 import { openDatabase } from './database.ts';
 import { endFault, eventWriter, journalFolder, lastApplied, missing, readJournal } from './journal.ts';
@@ -56,7 +57,9 @@ export async function openRebuildingWarehouse(
   const part = `${file}.part`;
   for (const path of [part, `${part}.wal`]) {
     if ((await stat(path).catch(() => undefined))?.isDirectory()) {
-      throw new UsageError(`${path} is a folder, expected no file or one of a killed rebuild: move it away`);
+      throw new UsageError(`${path} is a folder, expected no file or one of a killed rebuild`, {
+        next: act('move it away.'),
+      });
     }
   }
   async function removePart(): Promise<void> {

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { chmod, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Log } from '../effects.ts';
-import { ChangedFileError, CostbookError, MachineError, messageOf } from '../errors.ts';
+import { ChangedFileError, CostbookError, foundIn, MachineError, messageOf, nextOf } from '../errors.ts';
 import { memoryLimitMb } from '../memory.ts';
+import { act } from '../next-step.ts';
 import { fastClock } from './clocks.ts';
 import type { Connection } from './connection.ts';
 import { factsOf, factsSince, type KnownContents } from './contents.ts';
@@ -19,7 +20,7 @@ import { headerBytes, readSeal, type SealState, type SnapshotFacts, sealFile } f
 const copyLimitMs = 30 * 60_000;
 
 /** What to do if the snapshot has changed since it was published. */
-export const repairsSnapshot = 'run "costbook repair", which publishes it again';
+export const repairsSnapshot = act('run "costbook repair", which publishes it again.');
 
 /**
  * Publishes the warehouse's committed state as the snapshot; called by the process that holds the warehouse. The copy
@@ -53,7 +54,7 @@ export async function publishSnapshot(
   contents.facts = facts;
   const before = await readSeal(snapshot).catch((error: NodeJS.ErrnoException): SealState | undefined => {
     if (error.code === 'ENOENT' || error.code === 'EISDIR') return undefined;
-    throw new MachineError(`${failure}: ${messageOf(error)}`, { cause: error });
+    throw new MachineError(`${failure}: ${foundIn(error)}`, { cause: error, next: nextOf(error) });
   });
   refuseToForget(snapshot, await knowledgeOf(snapshot, before), facts, warehouse);
   const retired = await takeRetired(snapshot, before, retiring);
@@ -85,7 +86,7 @@ export async function publishSnapshot(
   } catch (error) {
     await rm(part, { force: true });
     if (error instanceof CostbookError) throw error;
-    throw new MachineError(`${failure}: ${messageOf(error)}`, { cause: error });
+    throw new MachineError(`${failure}: ${foundIn(error)}`, { cause: error, next: nextOf(error) });
   }
 }
 
@@ -126,7 +127,8 @@ function refuseToForget(
   if (before === undefined || (before.loadNumber <= now.loadNumber && before.lastEvent <= now.lastEvent)) return;
   throw new ChangedFileError(
     `${snapshot} is not replaced, because it has more than ${warehouse}: ` +
-      `the snapshot has ${describeFacts(before)}; the warehouse has ${describeFacts(now)}. Run "costbook repair"`,
+      `the snapshot has ${describeFacts(before)}; the warehouse has ${describeFacts(now)}`,
+    { next: act('run "costbook repair".') },
   );
 }
 
@@ -146,7 +148,8 @@ async function expectFacts(
     const isSame = Object.entries(expected).every(([name, value]) => found[name as keyof SnapshotFacts] === value);
     if (!isSame) {
       throw new MachineError(
-        `${failure}: the copy has ${describeFacts(found)}, the warehouse has ${describeFacts(expected)}. Check this disk`,
+        `${failure}: the copy has ${describeFacts(found)}, the warehouse has ${describeFacts(expected)}`,
+        { next: act('check this disk.') },
       );
     }
   } finally {
@@ -157,10 +160,10 @@ async function expectFacts(
 /** Removes an empty folder in place of a snapshot, as Docker makes one for a missing file that is mounted. */
 async function removeFolder(snapshot: string): Promise<void> {
   await rmdir(snapshot).catch((error: unknown) => {
-    throw new ChangedFileError(
-      `${snapshot} is a folder, expected a file (${messageOf(error)}). Run "costbook repair", which moves it aside`,
-      { cause: error },
-    );
+    throw new ChangedFileError(`${snapshot} is a folder, expected a file (${messageOf(error)})`, {
+      cause: error,
+      next: act('run "costbook repair", which moves it aside.'),
+    });
   });
 }
 

@@ -68,7 +68,7 @@ async function hasLog(file: string): Promise<boolean> {
 /** Throws DamagedFileError if the writer's file is visibly damaged, before DuckDB opens it. */
 export async function refuseDamaged(file: string, traces: Traces): Promise<void> {
   const found = await damageOfWarehouse(file, traces.seal).catch(() => undefined); // DuckDB reports why it is unreadable
-  if (found !== undefined) throw damagedWarehouse(new DamagedFileError(file, found, repairs), traces);
+  if (found !== undefined) throw damagedWarehouse(new DamagedFileError(file, found, { next: repairs }), traces);
 }
 
 /** Whether a path is the writer's file. */

@@ -123,7 +123,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
         resourceType: 'agent',
         workspace: null,
         outcome: 'refused',
-        reason: 'agents API answered 403: access_denied (account acc_main, agents, page 1). Ask an admin for a token.',
+        reason: 'agents API answered 403: access_denied (account acc_main, agents, page 1).',
         nextStep: 'Act: ask an admin for a token.',
       },
     ],

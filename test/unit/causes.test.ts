@@ -204,11 +204,11 @@ describe('the next step of a failed run that carries one', () => {
 
   test.each([
     new UnprovenError("the token is a member's.", { code: 'reduced_access', next: reducedAccessStep }),
-    new UnprovenError(
-      'x.ndjson:5: the journal is damaged. Restore it from a backup, or run "costbook repair --accept-loss"',
-    ),
+    new UnprovenError('x.ndjson:5: the journal is damaged', {
+      next: act('restore it from a backup, or run "costbook repair --accept-loss".'),
+    }),
     new PlatformError('Cost API answered 401.', { status: 401, next: act('check COSTBOOK_TOKEN: it was refused.') }),
-    new DamagedFileError('costbook.duckdb', 'half a block', 'run "costbook repair"'),
+    new DamagedFileError('costbook.duckdb', 'half a block', { next: act('run "costbook repair".') }),
     Object.assign(new Error('EACCES: open x'), { code: 'EACCES', syscall: 'open', path: '/books' }),
   ])('is the one that was printed: %s', (error) => {
     const { code, next } = failureOf(error);
@@ -227,7 +227,7 @@ describe('the next step of a failed run that carries one', () => {
   test('has a code that does not depend on its words', () => {
     expect(failureOf(new PlatformError('x', { status: 401 })).code).toBe('answered_401');
     expect(failureOf(new PlatformError('x', { code: 'unreachable' })).code).toBe('unreachable');
-    expect(failureOf(new DamagedFileError('a', 'b', 'c')).code).toBe('damaged_file');
+    expect(failureOf(new DamagedFileError('a', 'b', { next: act('c.') })).code).toBe('damaged_file');
     expect(failureOf(new Error('a bug')).code).toBe('bug');
   });
 

@@ -22,6 +22,7 @@ import {
   worstExitCode,
 } from '../../src/errors.ts';
 import { failureOf } from '../../src/failure.ts';
+import { act } from '../../src/next-step.ts';
 import { SqlError } from '../../src/warehouse/connection.ts';
 import { asOurError } from '../../src/warehouse/duckdb-errors.ts';
 import fc from '../support/fast-check.ts';
@@ -31,7 +32,7 @@ describe('exit codes', () => {
     [new UsageError('x'), 2],
     [new PlatformError('x'), 3],
     [new RefusedAnswerError('x'), 4],
-    [new DamagedFileError('x.duckdb', 'it is empty', 'run "costbook repair"'), 4],
+    [new DamagedFileError('x.duckdb', 'it is empty', { next: act('run "costbook repair".') }), 4],
     [new UnprovenError('x'), 4],
     [new LockedError('warehouse.duckdb', 'process 1 (node)'), 5],
     [new MachineError('x'), 7],

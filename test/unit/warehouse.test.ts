@@ -318,7 +318,7 @@ describe('a database file', () => {
   test('that is missing for a reader is a UsageError that says what to do', async () => {
     const dir = await newProject();
     await expect(openBooks(dir, { lockedDown: true })).rejects.toThrow(
-      /does not exist yet: run "costbook ingest" first/,
+      /does not exist yet. Run "costbook ingest" first/,
     );
     await expect(openBooks(dir, { lockedDown: true })).rejects.toBeInstanceOf(UsageError);
   });

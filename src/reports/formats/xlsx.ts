@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
+import { act } from '../../next-step.ts';
 import { type SqlCell, type SqlColumn, type SqlResult, toCellText } from '../../warehouse/index.ts';
 import {
   answerName,
@@ -95,8 +96,9 @@ export async function writeWorkbook(path: string, sheets: AsyncIterable<Sheet>):
     for await (const chunk of workbookChunks(sheets)) await file.write(chunk);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new UsageError(`the answer is too large for XLSX (${error.message}): write it as parquet or csv instead`, {
+    throw new UsageError(`the answer is too large for XLSX (${error.message})`, {
       cause: error,
+      next: act('write it as parquet or csv instead.'),
     });
   } finally {
     await file.close();
