@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { oneOf, quoted } from '../choices.ts';
+import { act } from '../next-step.ts';
 import type { Instant } from '../time.ts';
 import {
   type ConfigSpec,
@@ -151,9 +152,11 @@ function reportMissing(entry: Entry, layer: Layer, isOneOfSeveral: boolean, read
   if (reading.text === undefined && !layer.has('url')) {
     problems.report(
       { ...entry.place, where: dirname(file) },
-      `found no ${basename(file)} in this folder and no COSTBOOK_URL; ` +
-        'start with "costbook init", name the folder of the file with --dir (COSTBOOK_DIR), ' +
-        'or set COSTBOOK_URL, COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE',
+      `found no ${basename(file)} in this folder and no COSTBOOK_URL`,
+      act(
+        'start with "costbook init", name the folder of the file with --dir (COSTBOOK_DIR), or set COSTBOOK_URL, ' +
+          'COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE.',
+      ),
     );
     return;
   }

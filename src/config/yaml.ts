@@ -16,6 +16,7 @@ import {
 import { oneOf, parseChoice, parseTrueOrFalse, quoted } from '../choices.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
+import { type NextStep, stepSentence } from '../next-step.ts';
 import { refuseSeparators } from '../typed-number.ts';
 import { redactor } from './redactor.ts';
 
@@ -67,7 +68,8 @@ interface YamlMapping {
 
 /** Collects mistakes, so that all are reported at once. */
 export interface Problems {
-  report(place: Place, text: string): void;
+  /** `next` is what to do: the step of the error if this is the only mistake, otherwise the end of its line. */
+  report(place: Place, text: string, next?: NextStep): void;
   /** Hides this text in all messages, also in those reported before. */
   keepSecret(secret: string): void;
   /** One UsageError that lists every mistake, one per line, by position; undefined if there is none. */
@@ -78,11 +80,11 @@ export interface Problems {
 
 /** `onSecret` receives every secret too. */
 export function gatherProblems(onSecret?: (secret: string) => void): Problems {
-  const found: { readonly place: Place; readonly text: string }[] = [];
+  const found: { readonly place: Place; readonly text: string; readonly next: NextStep | undefined }[] = [];
   const { keep, redact } = redactor();
   return {
-    report(place, text) {
-      found.push({ place, text });
+    report(place, text, next) {
+      found.push({ place, text, next });
     },
     keepSecret(secret) {
       keep(secret);
@@ -94,11 +96,13 @@ export function gatherProblems(onSecret?: (secret: string) => void): Problems {
     },
     error(details) {
       if (found.length === 0) return undefined;
+      const isOnly = found.length === 1;
       const sorted = found.toSorted((a, b) => comparePlaces(a.place, b.place));
       // A value used by several entries is parsed, and refused, several times.
       const lines = new Map(
-        sorted.map(({ place, text }) => {
-          const rest = [...(place.key ? [place.key] : []), text].join(': ');
+        sorted.map(({ place, text, next }) => {
+          const step = next === undefined || isOnly ? '' : `. ${stepSentence(next)}`;
+          const rest = [...(place.key ? [place.key] : []), `${text}${step}`].join(': ');
           return [`${place.where}: ${rest}`, { place, rest }];
         }),
       );
@@ -108,7 +112,7 @@ export function gatherProblems(onSecret?: (secret: string) => void): Problems {
         return clean.length > maxLineLength ? `${clean.slice(0, maxLineLength)}…` : clean;
       });
       if (lines.size > shown.length) shown.push(`and ${lines.size - shown.length} more problems`);
-      return new UsageError(shown.join('\n'), details);
+      return new UsageError(shown.join('\n'), { ...details, next: isOnly ? found[0]?.next : undefined });
     },
   };
 }

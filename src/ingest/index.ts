@@ -230,7 +230,10 @@ function called(config: AccountConfig, { account }: AccountProgress): string {
   return account === '' ? `the account of ${new URL(config.url).host}` : account;
 }
 
-/** Records a failure of the account; the ingest of the others continues. */function note({ config, progress, tools }: AccountIngest, error: CostbookError): void {
+/** Records a failure of the account; the ingest of the others continues. */ function note(
+  { config, progress, tools }: AccountIngest,
+  error: CostbookError,
+): void {
   progress.errors.push(error.found);
   progress.failures.push(failureOf(error));
   progress.codes.push(error.exitCode);

@@ -153,7 +153,7 @@ describe.skipIf(program === undefined)('a store', () => {
     const cases: readonly [Record<string, string>, number, RegExp][] = [
       [without, 2, /found no credentials, expected some: give Costbook credentials by the AWS standard chain/],
       [{ ...environment('x'), AWS_SECRET_ACCESS_KEY: 'wrong-secret-of-a-test' }, 3, /403 SignatureDoesNotMatch\./],
-      [{ ...environment('x'), COSTBOOK_EXPORTS_TO: 's3://missing/x' }, 2, /found no such bucket; create it/],
+      [{ ...environment('x'), COSTBOOK_EXPORTS_TO: 's3://missing/x' }, 2, /found no such bucket. Create it/],
       [
         { ...environment('x'), COSTBOOK_EXPORTS_TO: 's3://Books/x' },
         2,

@@ -218,7 +218,7 @@ describe.skipIf(program === undefined)('a fault that stays', () => {
   const cases: readonly [name: string, fault: Fault, expected: RegExp][] = [
     ['no rights', { status: 403, code: 'AccessDenied' }, /^3 cannot store s3:.*403 AccessDenied.*s3:PutObject/s],
     ['expired credentials', { status: 400, code: 'ExpiredToken' }, /^3 .*400 ExpiredToken.*[Rr]enew/s],
-    ['no bucket', { status: 404, code: 'NoSuchBucket' }, /^2 .*no such bucket; create it/],
+    ['no bucket', { status: 404, code: 'NoSuchBucket' }, /^2 .*no such bucket. Create it/],
     ['another region', { status: 301, code: 'PermanentRedirect' }, /^2 .*storage\.region/],
     ['no room', { status: 507, code: 'InsufficientStorage' }, /^3 .*it has no room.*Give the bucket more room/],
     ['a failing store', { status: 500, code: 'InternalError' }, /^3 .*500 InternalError.*next run continues/i],

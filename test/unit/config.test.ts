@@ -1018,7 +1018,7 @@ describe('loadConfig({ dir, env, now })', () => {
     );
     expect(caught).toBeInstanceOf(UsageError);
     expect(caught instanceof Error ? caught.message.replaceAll(dir, '<dir>') : '').toMatchInlineSnapshot(`
-      "<dir>/nothing: found no costbook.yaml in this folder and no COSTBOOK_URL; start with "costbook init", name the folder of the file with --dir (COSTBOOK_DIR), or set COSTBOOK_URL, COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE
+      "<dir>/nothing: found no costbook.yaml in this folder and no COSTBOOK_URL. Start with "costbook init", name the folder of the file with --dir (COSTBOOK_DIR), or set COSTBOOK_URL, COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE.
       COSTBOOK_TOKNE: unknown variable; did you mean COSTBOOK_TOKEN? rename or unset it
       COSTBOOK_LAG_HOURS: found "x", expected a whole number from 0 to 72"
     `);
