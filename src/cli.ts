@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { keepCompiled } from './compile-cache.ts';
+import { keepCompiled } from './base/compile-cache.ts';
 
 // The SDK of object stores would print that its later versions need a newer Node.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';

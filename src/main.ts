@@ -1,6 +1,13 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Log } from './base/effects.ts';
+import { ClosedPipeError, exitCodeOf, exitCodes, InterruptedError, UsageError, wordsOf } from './base/errors.ts';
+import { causeInMisplaced, describeMisplaced } from './base/misplaced.ts';
+import type { EndSignal, ProgramEffects } from './base/program-effects.ts';
+import { noProjectWords } from './base/project-folder.ts';
+import { version } from './base/version.ts';
+import { humanLog, jsonLog } from './command-line/log.ts';
 import type { ChosenCommand } from './command-line/parse.ts';
 import { openSharedHttp, type SharedHttp } from './command-line/shared-http.ts';
 import { openStreams, type Streams } from './command-line/streams.ts';
@@ -15,15 +22,9 @@ import {
   readCommonOptions,
 } from './commands/index.ts';
 import { readFileMode, umaskOf } from './config/file-mode.ts';
-import { correctClock, type Log, openClock } from './effects.ts';
-import { ClosedPipeError, exitCodeOf, exitCodes, InterruptedError, UsageError, wordsOf } from './errors.ts';
-import { humanLog, jsonLog } from './log.ts';
-import { causeInMisplaced, describeMisplaced } from './misplaced.ts';
-import type { EndSignal, ProgramEffects } from './program-effects.ts';
-import { noProjectWords } from './project-folder.ts';
 import { openProgress, type Progress } from './terminal/progress.ts';
 import { usualWidth } from './terminal/text-width.ts';
-import { version } from './version.ts';
+import { correctClock, openClock } from './time/clock.ts';
 
 export { usualEffects } from './command-line/usual-effects.ts';
 export { allCommands } from './commands/index.ts';
@@ -183,7 +184,7 @@ async function report(error: unknown, invocation: Invocation): Promise<number> {
   const misplaced = invocation.project === undefined ? [] : causeInMisplaced(error, invocation.project);
   const exitCode = misplaced.length > 0 ? exitCodes.unproven : exitCodeOf(error);
   if (exitCode === exitCodes.bug) {
-    const { sourceStack } = await import('./source-stack.ts');
+    const { sourceStack } = await import('./base/source-stack.ts');
     const lines = error instanceof Error ? sourceStack(error.stack ?? error.message) : String(error);
     streams.tell(`costbook: this is a bug in Costbook ${version}; please report it with these lines:\n${lines}`);
   } else if (misplaced.length > 0) {

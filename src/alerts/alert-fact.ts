@@ -1,7 +1,7 @@
 import type { AnomalyFact } from '../anomalies/index.ts';
+import type { Severity } from '../base/severity.ts';
 import type { BudgetFact, Driver } from '../budgets/index.ts';
-import type { MonthToClose, Reopening } from '../next-step.ts';
-import type { Severity } from '../severity.ts';
+import type { MonthToClose, Reopening } from '../warehouse/index.ts';
 
 /** What an open alert has reported so far, and what is new. */
 export interface Reported {

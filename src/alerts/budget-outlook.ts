@@ -1,7 +1,5 @@
 import { aboutDay } from '../budgets/index.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { percentOf, roughly, usdDecimals } from '../money.ts';
-import { wholeInUnit } from '../unit-format.ts';
+import { decimalOfWhole, percentOf, roughly, usdDecimals, wholeInUnit, wholeOfDecimal } from '../money/money.ts';
 import type { BudgetAlertFact } from './alert-fact.ts';
 
 /** What a reached threshold means for its period. */

@@ -1,10 +1,17 @@
 import { anomalySpan } from '../anomalies/index.ts';
 import { aboutDay, type BudgetFact, type Driver } from '../budgets/index.ts';
-import { counted } from '../counted.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { percentOf, roughly, usd, usdDecimals } from '../money.ts';
-import { dayMs } from '../time.ts';
-import { inUnit, isRatio } from '../unit-format.ts';
+import {
+  decimalOfWhole,
+  inUnit,
+  isRatio,
+  percentOf,
+  roughly,
+  usd,
+  usdDecimals,
+  wholeOfDecimal,
+} from '../money/money.ts';
+import { counted } from '../text/counted.ts';
+import { dayMs } from '../time/time.ts';
 import type { BudgetAlertFact } from './alert-fact.ts';
 import { type BudgetOutlook, budgetOutlook } from './budget-outlook.ts';
 import type { Card, SpentShare, Words } from './card.ts';

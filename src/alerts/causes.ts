@@ -1,6 +1,6 @@
-import { exitCodes, firstSentence } from '../errors.ts';
-import { unprovenWindowCode } from '../failure.ts';
-import { unprovenStepAfter } from '../next-step.ts';
+import { exitCodes, firstSentence } from '../base/errors.ts';
+import { unprovenWindowCode } from '../base/failure.ts';
+import { unprovenStepAfter } from '../base/next-step.ts';
 import type { AlertFact, DataFact, Reported, RunFact } from './alert-fact.ts';
 import { codesOf, failuresIn } from './failure-codes.ts';
 import { monthWords } from './unproven-words.ts';

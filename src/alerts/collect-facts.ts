@@ -8,6 +8,7 @@ import {
   readFeedback,
   readKnownAnomalies,
 } from '../anomalies/index.ts';
+import { exitCodes, MachineError, UsageError } from '../base/errors.ts';
 import {
   type Budget,
   type Driver,
@@ -23,13 +24,11 @@ import {
   withCarried,
   withForecasts,
 } from '../budgets/index.ts';
-import { exitCodes, MachineError, UsageError } from '../errors.ts';
-import type { Holidays } from '../month-days.ts';
-import { textOrNull } from '../optional-text.ts';
 import { listDifferences } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import { completenessOf } from '../reports/index.ts';
-import { formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
+import { textOrNull } from '../tables/optional-text.ts';
+import { formatInstant, formatSecond, type Holidays, hourMs, type Instant } from '../time/time.ts';
 import {
   type AnswerCache,
   type Check,

@@ -1,8 +1,7 @@
 import type { AnomalyFact } from '../anomalies/index.ts';
-import { wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { moreSevere } from '../severity.ts';
-import type { Instant } from '../time.ts';
+import { moreSevere } from '../base/severity.ts';
+import { usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import type { Instant } from '../time/time.ts';
 import type { KnownAlert } from '../warehouse/index.ts';
 import { type AlertFact, type BudgetAlertFact, parseFact } from './alert-fact.ts';
 

@@ -1,4 +1,4 @@
-import { anomalyAddress, budgetAddress } from '../dashboard-address.ts';
+import { anomalyAddress, budgetAddress } from '../text/dashboard-address.ts';
 import type { AlertFact } from './alert-fact.ts';
 
 /**

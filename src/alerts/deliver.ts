@@ -1,4 +1,4 @@
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import { answerPrefix, type DeliveryEnd, type PendingMessage, type StoredAnswer } from '../warehouse/index.ts';
 import { type Message, type OutgoingMessage, withAnswers } from './message.ts';
 import type { Attempt, SendMessage } from './sinks/sink.ts';

@@ -1,4 +1,4 @@
-import { firstSentence } from '../errors.ts';
+import { firstSentence } from '../base/errors.ts';
 
 /** What a stored error names by code: it stays the same however the words around it change. */
 export interface FailureCodes {

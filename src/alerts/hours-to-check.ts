@@ -1,4 +1,4 @@
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import { type Connection, hashOfChecks, type KnownAlert } from '../warehouse/index.ts';
 import type { AlertFact } from './alert-fact.ts';
 import { alertRows } from './rows.ts';

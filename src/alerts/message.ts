@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { anomalyOverWords, anomalyWords } from '../anomalies/index.ts';
+import { fullDiskWords, mistakenSettings } from '../base/errors.ts';
+import { nextWords } from '../base/next-step.ts';
 import { ordinal } from '../budgets/index.ts';
 import type { Picture } from '../charts/index.ts';
-import { counted } from '../counted.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { fullDiskWords, mistakenSettings } from '../errors.ts';
-import { usd, usdDecimals } from '../money.ts';
-import { nextWords } from '../next-step.ts';
-import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
-import { describeSpan } from '../time.ts';
+import { decimalOfWhole, usd, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { counted } from '../text/counted.ts';
+import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../text/safe-text.ts';
+import { describeSpan } from '../time/time.ts';
 import type { NewMessage, StoredAnswer } from '../warehouse/index.ts';
 import type {
   AlertFact,

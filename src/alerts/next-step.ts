@@ -1,21 +1,20 @@
-import { exitCodes, fullDiskWords } from '../errors.ts';
-import type { Failure } from '../failure.ts';
+import { exitCodes, fullDiskWords } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
 import {
   act,
   checkMachineStep,
   checkSqlStep,
   clockStep,
-  closeAgainStep,
   type NextStep,
   parseNextStep,
-  reopenAndClose,
   thenAgain,
   unprovenStepAfter,
   unreadListingStep,
   wait,
   waitForPlatform,
-} from '../next-step.ts';
-import { hourMs } from '../time.ts';
+} from '../base/next-step.ts';
+import { hourMs } from '../time/time.ts';
+import { closeAgainStep, reopenAndClose } from '../warehouse/index.ts';
 import type {
   BooksFact,
   CheckFact,

@@ -1,6 +1,9 @@
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { loadAnomalyRules } from '../anomalies/index.ts';
+import type { Effects, HttpSend } from '../base/effects.ts';
+import { exitCodes, mistakenSettings, UsageError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import { type Budget, budgetsFile, loadBudgets } from '../budgets/index.ts';
 import {
   type AccountConfig,
@@ -15,9 +18,6 @@ import {
   secretsOf,
   withWorkspaceToken,
 } from '../config/index.ts';
-import type { Effects, HttpSend } from '../effects.ts';
-import { exitCodes, mistakenSettings, UsageError } from '../errors.ts';
-import { act } from '../next-step.ts';
 import type { Client } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';

@@ -1,7 +1,7 @@
-import { firstSentences } from '../errors.ts';
-import { maxSentenceLength, oneLine } from '../safe-text.ts';
-import type { Severity } from '../severity.ts';
-import type { Instant } from '../time.ts';
+import { firstSentences } from '../base/errors.ts';
+import type { Severity } from '../base/severity.ts';
+import { maxSentenceLength, oneLine } from '../text/safe-text.ts';
+import type { Instant } from '../time/time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
 import { type AlertFact, parseFact } from './alert-fact.ts';
 import { currentCauses, type ProjectOfChecks } from './collect-facts.ts';

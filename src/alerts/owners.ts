@@ -1,5 +1,5 @@
 import type { AnomalyFact } from '../anomalies/index.ts';
-import { mainDriverOf } from '../main-driver.ts';
+import { mainDriverOf } from '../budgets/index.ts';
 import { type AnswerCache, type Connection, cachedRows } from '../warehouse/index.ts';
 
 /** Facts of anomalies, each with the owner of the resource that drives it on its last day, if the allocation knows one. */

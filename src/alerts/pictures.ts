@@ -1,4 +1,6 @@
 import { type AnomalyFact, type AnomalyRules, anomalySubject, daysAround, usualRules } from '../anomalies/index.ts';
+import type { Log } from '../base/effects.ts';
+import { messageOf } from '../base/errors.ts';
 import {
   type Budget,
   budgetCalendar,
@@ -11,14 +13,12 @@ import {
 } from '../budgets/index.ts';
 import type { Picture } from '../charts/index.ts';
 import type { Sink, SinkSettings } from '../config/index.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import type { Log } from '../effects.ts';
-import { messageOf } from '../errors.ts';
-import { textOrNull } from '../optional-text.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
 import { completenessOf } from '../reports/index.ts';
-import { maxNameLength, oneLine } from '../safe-text.ts';
-import { comparedWith } from '../time/index.ts';
-import { addCalendarMonths, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
+import { textOrNull } from '../tables/optional-text.ts';
+import { maxNameLength, oneLine } from '../text/safe-text.ts';
+import { comparedWith } from '../time/compared.ts';
+import { addCalendarMonths, floorMonth, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import type { Connection, SqlRow } from '../warehouse/index.ts';
 import type { AlertFact, BudgetAlertFact } from './alert-fact.ts';
 import { inOrder, type MessagePicture } from './message.ts';

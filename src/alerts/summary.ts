@@ -17,14 +17,11 @@ import {
   withCarried,
   withForecasts,
 } from '../budgets/index.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { usd, usdDecimals } from '../money.ts';
-import type { Holidays } from '../month-days.ts';
+import { decimalOfWhole, inUnit, usd, usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
 import { incompleteness } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
-import { windowBefore } from '../time/index.ts';
-import { calendarOf, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
-import { inUnit, usdUnit } from '../unit-format.ts';
+import { windowBefore } from '../time/compared.ts';
+import { calendarOf, formatInstant, formatWindow, type Holidays, type Instant, type Window } from '../time/time.ts';
 import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
 import { alertRows } from './rows.ts';
 

@@ -1,7 +1,7 @@
-import { exitCodes } from '../errors.ts';
-import { unprovenWindowCode } from '../failure.ts';
-import type { Severity } from '../severity.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { exitCodes } from '../base/errors.ts';
+import { unprovenWindowCode } from '../base/failure.ts';
+import type { Severity } from '../base/severity.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { EndedAlert, Evaluation, KnownAlert, RaisedAlert, UnprovenText } from '../warehouse/index.ts';
 import {
   type AlertFact,

@@ -1,7 +1,6 @@
-import { counted } from '../counted.ts';
-import { largestMagnitude, roundDecimal } from '../decimals.ts';
-import { usd } from '../money.ts';
-import { addCalendarMonths, formatMonth, type Instant, parseInstant } from '../time.ts';
+import { largestMagnitude, roundDecimal, usd } from '../money/money.ts';
+import { counted } from '../text/counted.ts';
+import { addCalendarMonths, formatMonth, type Instant, parseInstant } from '../time/time.ts';
 
 interface WindowText {
   readonly start: string;

@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isActing, type LocalConfig } from '../config/index.ts';
-import { counted } from '../counted.ts';
 import {
   CostbookError,
   exitCodeOf,
@@ -14,10 +12,12 @@ import {
   isForRepair,
   messageOf,
   NoBooksError,
-} from '../errors.ts';
-import { failureOf } from '../failure.ts';
+} from '../base/errors.ts';
+import { failureOf } from '../base/failure.ts';
+import { isActing, type LocalConfig } from '../config/index.ts';
 import { completenessOf } from '../reports/index.ts';
-import { formatSecond, type Instant } from '../time.ts';
+import { counted } from '../text/counted.ts';
+import { formatSecond, type Instant } from '../time/time.ts';
 import {
   type Connection,
   type KnownAlert,

@@ -11,9 +11,8 @@ import {
   partInBudget,
   type SpendNow,
 } from '../budgets/index.ts';
-import { decimalOfWhole, largerOf, wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { dayMs } from '../time.ts';
+import { decimalOfWhole, largerOf, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { dayMs } from '../time/time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
 import type { BudgetAlertFact, BudgetEnd, UnusualCost } from './alert-fact.ts';
 

@@ -1,5 +1,5 @@
 import type { LocalConfig } from '../config/index.ts';
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import { type Message, messagesOf } from './message.ts';
 import { type AlertingContext, openSinks, originOf } from './notify.ts';

@@ -1,7 +1,6 @@
-import { oneOf, quoted } from '../choices.ts';
 import { type Problems, readTextFile } from '../config/index.ts';
-import { columnNamed, csvRecords } from '../csv-records.ts';
-import { nearest } from '../did-you-mean.ts';
+import { columnNamed, csvRecords } from '../tables/csv-records.ts';
+import { nearest, oneOf, quoted } from '../text/choices.ts';
 import { fields } from './definition.ts';
 
 /** A lookup table: one owner for each value of a field. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { oneOf, quoted } from '../choices.ts';
+import { UsageError } from '../base/errors.ts';
 import {
   choiceParser,
   entriesOf,
@@ -17,8 +17,8 @@ import {
   readValue,
   readYamlFile,
 } from '../config/index.ts';
-import { UsageError } from '../errors.ts';
-import { floorHour, formatInstant, parseInstant } from '../time.ts';
+import { oneOf, quoted } from '../text/choices.ts';
+import { floorHour, formatInstant, parseInstant } from '../time/time.ts';
 import {
   type Condition,
   type Definition,

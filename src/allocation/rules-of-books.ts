@@ -1,7 +1,6 @@
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { nearTwins } from '../did-you-mean.ts';
-import { usdDecimals } from '../money.ts';
-import { textOrNull } from '../optional-text.ts';
+import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { textOrNull } from '../tables/optional-text.ts';
+import { nearTwins } from '../text/choices.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
 import { type Condition, type Definition, defaultRule, type Rule } from './definition.ts';
 

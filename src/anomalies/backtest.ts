@@ -1,7 +1,6 @@
+import type { Severity } from '../base/severity.ts';
 import { type KnownCoverage, reachedAt, readKnown } from '../budgets/index.ts';
-import { dayName, dayNumber } from '../days.ts';
-import type { Severity } from '../severity.ts';
-import { dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
+import { dayMs, dayName, dayNumber, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import { type Connection, completeness, readSql } from '../warehouse/index.ts';
 import { type AnomalyKind, quietDays } from './detect.ts';
 import { anomalyKey } from './evaluate-books.ts';

@@ -1,5 +1,5 @@
-import { median } from '../median.ts';
-import { type Holidays, weekdayOf } from '../month-days.ts';
+import { median } from '../base/median.ts';
+import { type Holidays, weekdayOf } from '../time/time.ts';
 import { recurringOf } from './recurring.ts';
 import { centreOf, madScale, medianOfEach, spreadOf } from './robust-statistics.ts';
 import {

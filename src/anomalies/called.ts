@@ -1,8 +1,6 @@
-import { oneOf } from '../choices.ts';
-import { dayName, dayNamed, dayNumber } from '../days.ts';
-import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
-import type { Instant } from '../time.ts';
+import { UsageError } from '../base/errors.ts';
+import { nearest, oneOf } from '../text/choices.ts';
+import { dayName, dayNamed, dayNumber, type Instant } from '../time/time.ts';
 import {
   type AnomalyCalled,
   type AnomalyRow,

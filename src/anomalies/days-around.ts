@@ -1,4 +1,4 @@
-import { dayMs, formatInstant } from '../time.ts';
+import { dayMs, formatInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import type { AnomalyRules } from './rules.ts';
 import { usualBand } from './usual-band.ts';

@@ -1,5 +1,5 @@
-import { textOrNull } from '../optional-text.ts';
-import { hourMs } from '../time.ts';
+import { textOrNull } from '../tables/optional-text.ts';
+import { hourMs } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 
 /** A setting of a resource that changed; null stands for none. */

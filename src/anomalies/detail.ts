@@ -1,4 +1,4 @@
-import type { Severity } from '../severity.ts';
+import type { Severity } from '../base/severity.ts';
 import type { DeploymentBefore } from './deployments.ts';
 import type { NoticeReason } from './notices.ts';
 

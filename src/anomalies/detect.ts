@@ -1,4 +1,4 @@
-import { median } from '../median.ts';
+import { median } from '../base/median.ts';
 import { underBar } from './bar.ts';
 import {
   type Baseline,

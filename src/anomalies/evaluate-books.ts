@@ -1,5 +1,4 @@
-import { dayName, dayNamed, dayNumber } from '../days.ts';
-import { dayMs, formatInstant, type Instant } from '../time.ts';
+import { dayMs, dayName, dayNamed, dayNumber, formatInstant, type Instant } from '../time/time.ts';
 import {
   type AnomalyEvaluation,
   type AnomalyRow,

@@ -1,6 +1,5 @@
-import { dayName } from '../days.ts';
-import { textOrNull } from '../optional-text.ts';
-import { formatInstant, hourMs } from '../time.ts';
+import { textOrNull } from '../tables/optional-text.ts';
+import { dayName, formatInstant, hourMs } from '../time/time.ts';
 import { type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
 import { deploymentsBefore } from './deployments.ts';
 import type { AnomalyDetail, Explanation } from './detail.ts';

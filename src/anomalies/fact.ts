@@ -1,7 +1,6 @@
-import { dayName, dayNamed } from '../days.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import type { Severity } from '../severity.ts';
-import { dayMs } from '../time.ts';
+import type { Severity } from '../base/severity.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
+import { dayMs, dayName, dayNamed } from '../time/time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
 import type { AnomalyNotice, Explanation, RunawayHours } from './detail.ts';
 import type { AnomalyKind, DetectionRules, Episode } from './detect.ts';

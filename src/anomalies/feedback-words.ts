@@ -1,5 +1,5 @@
-import { counted } from '../counted.ts';
-import { usd } from '../money.ts';
+import { usd } from '../money/money.ts';
+import { counted } from '../text/counted.ts';
 import { dayWords } from './day-words.ts';
 import type { AnomalyFact } from './fact.ts';
 import { type AnomalyFeedback, type FeedbackKind, feedbackKinds } from './feedback.ts';

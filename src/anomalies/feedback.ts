@@ -1,5 +1,5 @@
-import { dayNamed } from '../days.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
+import { dayNamed } from '../time/time.ts';
 import type { AnomalyCalled, FeedbackGiven } from '../warehouse/index.ts';
 import { type Scope, scopeKey } from './scope.ts';
 

@@ -1,6 +1,6 @@
-import { dailyRate } from '../daily-rate.ts';
-import type { Severity } from '../severity.ts';
-import { dayMs } from '../time.ts';
+import type { Severity } from '../base/severity.ts';
+import { dailyRate } from '../budgets/index.ts';
+import { dayMs } from '../time/time.ts';
 import type { DetectionRules, Episode } from './detect.ts';
 
 /**

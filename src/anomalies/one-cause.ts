@@ -1,7 +1,6 @@
-import { dayNamed } from '../days.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { mainDriverOf } from '../main-driver.ts';
-import { hourMs } from '../time.ts';
+import { mainDriverOf } from '../budgets/index.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
+import { dayNamed, hourMs } from '../time/time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
 import type { DeploymentBefore } from './deployments.ts';
 import type { AnomalyDetail, AnomalyDriver, Explanation } from './detail.ts';

@@ -1,5 +1,4 @@
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { roughly, usd, usdDecimals } from '../money.ts';
+import { decimalOfWhole, roughly, usd, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 
 /** A budget that covers an anomaly, in the period of its last day. Amounts are USD, decimal text. */
 export interface PressedBudget {

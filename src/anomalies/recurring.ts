@@ -1,5 +1,5 @@
-import { median } from '../median.ts';
-import { firstWorkingDays, type Holidays, lastWorkingDays, type MonthDays, monthOf, weekdayOf } from '../month-days.ts';
+import { median } from '../base/median.ts';
+import { firstWorkingDays, type Holidays, lastWorkingDays, type MonthDays, monthOf, weekdayOf } from '../time/time.ts';
 import { missingMonths, recurringMonths, recurringTimes } from './tuning.ts';
 
 /** What each day cost; days are numbers since 1970-01-01. */

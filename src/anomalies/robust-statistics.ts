@@ -1,4 +1,4 @@
-import { median, medianOfSorted } from '../median.ts';
+import { median, medianOfSorted } from '../base/median.ts';
 
 /** A median absolute deviation times this is the standard deviation of normal values. */
 export const madScale = 1.4826;

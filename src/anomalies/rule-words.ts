@@ -1,4 +1,4 @@
-import { usd } from '../money.ts';
+import { usd } from '../money/money.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
 import type { AnomalyDetail } from './detail.ts';
 import type { AnomalyKind, DetectionRules } from './detect.ts';

@@ -1,5 +1,4 @@
 import { parseUsd, readNames, refuse, sinkParser, topRule } from '../budgets/index.ts';
-import { quoted } from '../choices.ts';
 import {
   gatherProblems,
   integerParser,
@@ -11,9 +10,9 @@ import {
   readValue,
   readYamlFile,
 } from '../config/index.ts';
-import { decimalOfWhole } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { refuseSeparators } from '../typed-number.ts';
+import { decimalOfWhole, usdDecimals } from '../money/money.ts';
+import { refuseSeparators } from '../money/typed-number.ts';
+import { quoted } from '../text/choices.ts';
 import type { DetectionRules } from './detect.ts';
 
 /** The rules of anomalies, and the sinks to notify. */

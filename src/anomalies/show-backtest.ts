@@ -1,8 +1,8 @@
 import { type CompleteThrough, dayOf, wasRecorded } from '../budgets/index.ts';
-import { counted, times } from '../counted.ts';
-import { centsOfText } from '../money.ts';
+import { centsOfText } from '../money/money.ts';
 import { formatTable, type TableLayout, wrapped } from '../terminal/index.ts';
-import { dayMs, formatInstant, formatWindow, type Instant } from '../time.ts';
+import { counted, times } from '../text/counted.ts';
+import { dayMs, formatInstant, formatWindow, type Instant } from '../time/time.ts';
 import type { AnomalyBacktest } from './backtest.ts';
 import type { AnomalyRules } from './rules.ts';
 

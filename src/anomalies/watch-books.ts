@@ -1,5 +1,4 @@
-import { dayName, dayNamed, dayNumber } from '../days.ts';
-import { dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
+import { dayMs, dayName, dayNamed, dayNumber, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import { type AnomalyRow, type Completeness, type Connection, readSql } from '../warehouse/index.ts';
 import type { AnomalyDetail, RunawayHours } from './detail.ts';
 import type { Episode } from './detect.ts';

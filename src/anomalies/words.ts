@@ -1,9 +1,7 @@
-import { counted } from '../counted.ts';
-import { dayNamed } from '../days.ts';
-import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
-import { mainDriverOf } from '../main-driver.ts';
-import { cents, roughly, usd, withSeparators } from '../money.ts';
-import { hourMs } from '../time.ts';
+import { mainDriverOf } from '../budgets/index.ts';
+import { cents, decimalOfWhole, roughly, rounded, usd, wholeOfDecimal, withSeparators } from '../money/money.ts';
+import { counted } from '../text/counted.ts';
+import { dayNamed, hourMs } from '../time/time.ts';
 import { dayWords, monthName } from './day-words.ts';
 import { deploymentSentences } from './deployment-words.ts';
 import type { AnomalyDriver, RunawayHours } from './detail.ts';

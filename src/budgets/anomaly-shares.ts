@@ -1,5 +1,4 @@
-import { dayNamed } from '../days.ts';
-import { dayMs, type Instant } from '../time.ts';
+import { dayMs, dayNamed, type Instant } from '../time/time.ts';
 import type { AnomalyRow, AnswerCache, Connection } from '../warehouse/index.ts';
 import { type Budget, type BudgetScope, budgetCalendar } from './budget.ts';
 import type { AnomalyPlace, KnownAnomaly } from './known-anomalies.ts';

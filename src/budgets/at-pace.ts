@@ -1,5 +1,5 @@
 import { costAtPace, type KnownSpend, knownHours } from '../outlook/index.ts';
-import { type CalendarPeriod, dayMs, hourMs, type Instant, type Window } from '../time.ts';
+import { type CalendarPeriod, dayMs, hourMs, type Instant, type Window } from '../time/time.ts';
 import type { AnswerCache, Connection } from '../warehouse/index.ts';
 import type { Budget } from './budget.ts';
 import type { ScopeHistory } from './forecast-histories.ts';

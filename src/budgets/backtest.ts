@@ -1,9 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
-import { wholeOfDecimal } from '../decimals.ts';
-import { UsageError } from '../errors.ts';
-import { usdDecimals } from '../money.ts';
-import type { Holidays } from '../month-days.ts';
-import { type CalendarPeriod, dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
+import { UsageError } from '../base/errors.ts';
+import { usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import {
+  type CalendarPeriod,
+  dayMs,
+  floorDay,
+  floorHour,
+  formatInstant,
+  type Holidays,
+  hourMs,
+  type Instant,
+} from '../time/time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
 import { anomaliesIn, readAnomalyShares } from './anomaly-shares.ts';
 import { type Budget, budgetCalendar } from './budget.ts';

@@ -1,8 +1,7 @@
-import { decimalOfWhole } from '../decimals.ts';
-import type { FiscalYear } from '../fiscal-year.ts';
-import type { Severity } from '../severity.ts';
-import { type Calendar, calendarOf, type Instant, type PeriodKind, type Window } from '../time.ts';
-import { usdUnit } from '../unit-format.ts';
+import type { Severity } from '../base/severity.ts';
+import { decimalOfWhole, usdUnit } from '../money/money.ts';
+import type { FiscalYear } from '../time/fiscal-year.ts';
+import { type Calendar, calendarOf, type Instant, type PeriodKind, type Window } from '../time/time.ts';
 import { type AmountStep, type Growth, grown, type Rollover, type Share, steppedAmount } from './planned-amount.ts';
 
 export const thresholdSubjects = ['spent', 'forecast'] as const;

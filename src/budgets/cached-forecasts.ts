@@ -1,6 +1,5 @@
-import type { Forecast } from '../forecast/index.ts';
-import { engineVersion } from '../forecast/index.ts';
-import { formatSecond } from '../time.ts';
+import { engineVersion, type Forecast } from '../forecast/index.ts';
+import { formatSecond } from '../time/time.ts';
 import type { AnswerCache, MadeBy } from '../warehouse/index.ts';
 import type { Forecaster } from './period-forecast.ts';
 

@@ -1,4 +1,4 @@
-import type { CalendarPeriod } from '../time.ts';
+import type { CalendarPeriod } from '../time/time.ts';
 import type { Connection } from '../warehouse/index.ts';
 import { type Budget, budgetCalendar, type Carried, plannedIn } from './budget.ts';
 import { shareOfAmount } from './planned-amount.ts';

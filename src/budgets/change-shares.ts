@@ -1,4 +1,4 @@
-import { hourMs, type Instant } from '../time.ts';
+import { hourMs, type Instant } from '../time/time.ts';
 import type { AnswerCache, Connection } from '../warehouse/index.ts';
 import type { Budget, BudgetScope, PlannedChange } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';

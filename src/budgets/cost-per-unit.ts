@@ -1,6 +1,5 @@
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import type { Window } from '../time.ts';
+import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import type { Window } from '../time/time.ts';
 import type { Budget } from './budget.ts';
 import { costPer, countedDays } from './counts.ts';
 import type { Driver, Spend } from './thresholds.ts';

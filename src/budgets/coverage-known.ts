@@ -1,4 +1,4 @@
-import type { Instant, Window } from '../time.ts';
+import type { Instant, Window } from '../time/time.ts';
 import { type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
 
 /** How far the books were complete at each instant, as they knew it then. */

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
-import { oneOf, quoted } from '../choices.ts';
+import { UsageError } from '../base/errors.ts';
+import { severities } from '../base/severity.ts';
 import {
   choiceParser,
   type Given,
@@ -15,12 +16,10 @@ import {
   readValue,
   readYamlFile,
 } from '../config/index.ts';
-import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
-import type { FiscalYear } from '../fiscal-year.ts';
-import { severities } from '../severity.ts';
-import { addCalendarMonths, calendarOf, type Instant, isFiscal, type PeriodKind, periodKinds } from '../time.ts';
-import { usdUnit } from '../unit-format.ts';
+import { usdUnit } from '../money/money.ts';
+import { nearest, oneOf, quoted } from '../text/choices.ts';
+import type { FiscalYear } from '../time/fiscal-year.ts';
+import { addCalendarMonths, calendarOf, type Instant, isFiscal, type PeriodKind, periodKinds } from '../time/time.ts';
 import { type Budget, type Threshold, thresholdSubjects } from './budget.ts';
 import { readPer } from './counts.ts';
 import { budgetRule, thresholdRule, topRule } from './file-keys.ts';

@@ -1,17 +1,16 @@
-import { wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import type { Holidays } from '../month-days.ts';
-import { textOrNull } from '../optional-text.ts';
+import { usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { textOrNull } from '../tables/optional-text.ts';
 import {
   type CalendarPeriod,
   type calendarOf,
   dayMs,
   formatInstant,
+  type Holidays,
   hourMs,
   type Instant,
   type PeriodKind,
   type Window,
-} from '../time.ts';
+} from '../time/time.ts';
 import { type AnswerCache, type Completeness, type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
 import { type AnomalyShares, anomaliesIn, isOfResources, partInBudget } from './anomaly-shares.ts';
 import type { Budget } from './budget.ts';

@@ -1,6 +1,5 @@
-import { decimalOfWhole } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { type CalendarPeriod, formatInstant, type Instant, type PeriodKind } from '../time.ts';
+import { decimalOfWhole, usdDecimals } from '../money/money.ts';
+import { type CalendarPeriod, formatInstant, type Instant, type PeriodKind } from '../time/time.ts';
 import type { ForecastRow, ForecastScopeRow } from '../warehouse/index.ts';
 import type { Budget } from './budget.ts';
 import type { ForecastOrigin } from './cached-forecasts.ts';

@@ -1,8 +1,6 @@
-import { decimalOfWhole, trimmedDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { once } from '../once.ts';
-import type { CalendarPeriod } from '../time.ts';
-import { groupedAmount, wholeInUnit } from '../unit-format.ts';
+import { once } from '../base/once.ts';
+import { decimalOfWhole, groupedAmount, trimmedDecimal, usdDecimals, wholeInUnit } from '../money/money.ts';
+import type { CalendarPeriod } from '../time/time.ts';
 import { amountIn, type Budget, unitOf } from './budget.ts';
 import { forecastLevel, type PeriodForecast } from './period-forecast.ts';
 import type { CountedCost } from './thresholds.ts';

@@ -1,8 +1,5 @@
-import { dayName } from '../days.ts';
-import { decimalOfWhole } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { dayMs, type Instant } from '../time.ts';
-import { wholeInUnit } from '../unit-format.ts';
+import { decimalOfWhole, usdDecimals, wholeInUnit } from '../money/money.ts';
+import { dayMs, dayName, type Instant } from '../time/time.ts';
 import type { ForecastAnomaly } from './budget.ts';
 import type { KnownAnomaly } from './known-anomalies.ts';
 import { type PeriodForecast, toTrillionths } from './period-forecast.ts';

@@ -1,8 +1,7 @@
-import { dailyRate } from '../daily-rate.ts';
-import { dayNamed } from '../days.ts';
-import { mainDriverOf } from '../main-driver.ts';
-import { dayMs, formatInstant, type Instant } from '../time.ts';
+import { dayMs, dayNamed, formatInstant, type Instant } from '../time/time.ts';
 import { type AnomalyEvaluation, type AnomalyRow, type Connection, readSql } from '../warehouse/index.ts';
+import { dailyRate } from './daily-rate.ts';
+import { mainDriverOf } from './main-driver.ts';
 
 /** A reported anomaly that forecasts do not learn from. Days are numbers since 1970-01-01. */
 export interface KnownAnomaly extends AnomalyPlace {

@@ -1,5 +1,4 @@
-import { decimalOfWhole } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
+import { decimalOfWhole, usdDecimals } from '../money/money.ts';
 import { type Budget, budgetCalendar, plannedIn } from './budget.ts';
 
 /** How many months of an amount that grows are passed to reports. */

@@ -1,8 +1,7 @@
-import { oneOf, quoted } from '../choices.ts';
 import type { Place, Problems } from '../config/index.ts';
-import { nearest } from '../did-you-mean.ts';
-import { usdDecimals } from '../money.ts';
-import type { Instant } from '../time.ts';
+import { usdDecimals } from '../money/money.ts';
+import { nearest, oneOf, quoted } from '../text/choices.ts';
+import type { Instant } from '../time/time.ts';
 import { type Budget, type BudgetScope, budgetCalendar, plannedIn, shortest, unitOf } from './budget.ts';
 import { scopeTexts } from './file-keys.ts';
 import type { PartWritten } from './read-parts.ts';

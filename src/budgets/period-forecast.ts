@@ -6,10 +6,17 @@ import {
   oddAsked,
   oddRuns,
 } from '../forecast/index.ts';
-import { usdDecimals } from '../money.ts';
-import type { Holidays } from '../month-days.ts';
+import { usdDecimals } from '../money/money.ts';
 import type { KnownSpend } from '../outlook/index.ts';
-import { type CalendarPeriod, formatInstant, hourMs, type Instant, type PeriodKind, type Window } from '../time.ts';
+import {
+  type CalendarPeriod,
+  formatInstant,
+  type Holidays,
+  hourMs,
+  type Instant,
+  type PeriodKind,
+  type Window,
+} from '../time/time.ts';
 import type { AddedChange, ForecastAnomaly } from './budget.ts';
 
 /** The percentage of outcomes that should fall into the interval. */

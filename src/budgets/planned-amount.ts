@@ -1,5 +1,5 @@
-import { usdDecimals } from '../money.ts';
-import { type CalendarPeriod, calendarOf, type Instant, isFiscal, type PeriodKind } from '../time.ts';
+import { usdDecimals } from '../money/money.ts';
+import { type CalendarPeriod, calendarOf, type Instant, isFiscal, type PeriodKind } from '../time/time.ts';
 
 /** Decimals of a percentage. */
 export const percentDecimals = 4;

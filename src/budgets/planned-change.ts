@@ -1,9 +1,7 @@
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { UsageError } from '../errors.ts';
-import { usdDecimals } from '../money.ts';
-import { dayMs, formatInstant, type Instant, parseRfc3339 } from '../time.ts';
-import { refuseSeparators } from '../typed-number.ts';
-import { wholeInUnit } from '../unit-format.ts';
+import { UsageError } from '../base/errors.ts';
+import { decimalOfWhole, usdDecimals, wholeInUnit, wholeOfDecimal } from '../money/money.ts';
+import { refuseSeparators } from '../money/typed-number.ts';
+import { dayMs, formatInstant, type Instant, parseRfc3339 } from '../time/time.ts';
 import type { AddedChange, ChangeEffect, PlannedChange } from './budget.ts';
 import type { PeriodForecast } from './period-forecast.ts';
 import { hundredPercent, percentDecimals } from './planned-amount.ts';

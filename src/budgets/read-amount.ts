@@ -1,4 +1,4 @@
-import { quoted } from '../choices.ts';
+import { UsageError } from '../base/errors.ts';
 import {
   entriesOf,
   type Given,
@@ -11,13 +11,11 @@ import {
   parseText,
   readValue,
 } from '../config/index.ts';
-import { wholeOfDecimal } from '../decimals.ts';
-import { UsageError } from '../errors.ts';
-import type { FiscalYear } from '../fiscal-year.ts';
-import { usdDecimals } from '../money.ts';
-import { type CalendarPeriod, calendarOf, type PeriodKind } from '../time.ts';
-import { refuseSeparators } from '../typed-number.ts';
-import { usdUnit } from '../unit-format.ts';
+import { usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
+import { refuseSeparators } from '../money/typed-number.ts';
+import { quoted } from '../text/choices.ts';
+import type { FiscalYear } from '../time/fiscal-year.ts';
+import { type CalendarPeriod, calendarOf, type PeriodKind } from '../time/time.ts';
 import { shortest } from './budget.ts';
 import { rolloverRule } from './file-keys.ts';
 import {

@@ -1,4 +1,4 @@
-import { quoted } from '../choices.ts';
+import { UsageError } from '../base/errors.ts';
 import {
   type Given,
   itemsOf,
@@ -9,7 +9,7 @@ import {
   parseText,
   readValue,
 } from '../config/index.ts';
-import { UsageError } from '../errors.ts';
+import { quoted } from '../text/choices.ts';
 import type { BudgetScope, PlannedChange } from './budget.ts';
 import { changeRule, scopeTexts } from './file-keys.ts';
 import { parseDay, parseEffect } from './planned-change.ts';

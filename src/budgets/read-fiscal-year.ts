@@ -1,5 +1,5 @@
 import { choiceParser, type Given, keysOf, type Problems, readValue } from '../config/index.ts';
-import { type FiscalYear, monthNames, weekdayNames, weekPatterns, weekStarts, yearNames } from '../fiscal-year.ts';
+import { type FiscalYear, monthNames, weekdayNames, weekPatterns, weekStarts, yearNames } from '../time/fiscal-year.ts';
 import { fiscalYearRule } from './file-keys.ts';
 
 const parseMonth = choiceParser(monthNames);

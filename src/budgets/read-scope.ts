@@ -1,4 +1,4 @@
-import { quoted } from '../choices.ts';
+import { UsageError } from '../base/errors.ts';
 import {
   entriesOf,
   type Given,
@@ -10,7 +10,7 @@ import {
   parseText,
   readValue,
 } from '../config/index.ts';
-import { UsageError } from '../errors.ts';
+import { quoted } from '../text/choices.ts';
 import type { BudgetScope } from './budget.ts';
 import { scopeRule, scopeTexts } from './file-keys.ts';
 

@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Holidays } from '../month-days.ts';
 import {
   type CalendarPeriod,
   calendarOf,
   dayMs,
   formatInstant,
+  type Holidays,
   type Instant,
   type PeriodKind,
   type Window,
-} from '../time.ts';
+} from '../time/time.ts';
 import { type AnswerCache, type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
 import { readAnomalyShares } from './anomaly-shares.ts';
 import { forecastAtPace } from './at-pace.ts';

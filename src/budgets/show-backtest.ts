@@ -1,9 +1,7 @@
-import { times } from '../counted.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
+import { decimalOfWhole, shownAmount, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { formatTable, type TableLayout, wrapped } from '../terminal/index.ts';
-import { type CalendarPeriod, formatInstant, formatWindow, type Instant } from '../time.ts';
-import { shownAmount } from '../unit-format.ts';
+import { times } from '../text/counted.ts';
+import { type CalendarPeriod, formatInstant, formatWindow, type Instant } from '../time/time.ts';
 import type { BudgetBacktest } from './backtest.ts';
 import { amountIn, type Budget, unitOf } from './budget.ts';
 import type { ScopeForecast } from './forecast-rows.ts';

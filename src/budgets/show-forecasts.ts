@@ -1,9 +1,7 @@
-import { counted } from '../counted.ts';
-import { decimalOfWhole } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
+import { decimalOfWhole, shownAmount, usdDecimals, usdUnit } from '../money/money.ts';
 import { formatTable, type TableLayout, wrapped } from '../terminal/index.ts';
-import { formatInstant } from '../time.ts';
-import { shownAmount, usdUnit } from '../unit-format.ts';
+import { counted } from '../text/counted.ts';
+import { formatInstant } from '../time/time.ts';
 import { unitOf } from './budget.ts';
 import { describeOrigins, originJson } from './cached-forecasts.ts';
 import { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts';

@@ -1,8 +1,6 @@
-import { decimalOfWhole, trimmedDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
+import { decimalOfWhole, shownAmount, trimmedDecimal, usdDecimals, usdUnit, wholeInUnit } from '../money/money.ts';
 import { formatTable, sparkline, type TableLayout, wrapped } from '../terminal/index.ts';
-import { type CalendarPeriod, dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../time.ts';
-import { shownAmount, usdUnit, wholeInUnit } from '../unit-format.ts';
+import { type CalendarPeriod, dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../time/time.ts';
 import { amountIn, type Budget, carriedIn, plannedIn, type Threshold, unitOf } from './budget.ts';
 import { type EndOfBudget, endOfBudget } from './budget-end.ts';
 import { describeOrigins, originJson } from './cached-forecasts.ts';

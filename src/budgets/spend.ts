@@ -1,8 +1,7 @@
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { nearest } from '../did-you-mean.ts';
-import { usdDecimals } from '../money.ts';
+import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { costOfDay, knownHours } from '../outlook/index.ts';
-import { type CalendarPeriod, formatInstant, hourMs, type Instant, type Window } from '../time.ts';
+import { nearest } from '../text/choices.ts';
+import { type CalendarPeriod, formatInstant, hourMs, type Instant, type Window } from '../time/time.ts';
 import {
   type AnswerCache,
   type Completeness,

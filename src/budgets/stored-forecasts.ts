@@ -1,6 +1,5 @@
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant } from '../time.ts';
+import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
 import { amountIn, type Budget, budgetCalendar, noForecastOf, unitOf } from './budget.ts';
 import { withCarried } from './carried.ts';

@@ -1,11 +1,9 @@
-import { oneOf, quoted } from '../choices.ts';
 import type { Given, Place, Problems } from '../config/index.ts';
-import { columnNamed } from '../csv-records.ts';
-import { wholeOfDecimal } from '../decimals.ts';
-import { nearest } from '../did-you-mean.ts';
-import { usdDecimals } from '../money.ts';
-import type { PeriodKind } from '../time.ts';
-import { spellingFault } from '../typed-number.ts';
+import { usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { spellingFault } from '../money/typed-number.ts';
+import { columnNamed } from '../tables/csv-records.ts';
+import { nearest, oneOf, quoted } from '../text/choices.ts';
+import type { PeriodKind } from '../time/time.ts';
 import type { BudgetScope } from './budget.ts';
 import { readCsvBeside } from './csv-beside.ts';
 import { scopeTexts } from './file-keys.ts';

@@ -1,8 +1,6 @@
-import { decimalOfWhole, rounded, trimmedDecimal, wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { moreSevere, type Severity } from '../severity.ts';
-import { type CalendarPeriod, calendarOf, formatInstant, type Instant } from '../time.ts';
-import { usdUnit } from '../unit-format.ts';
+import { moreSevere, type Severity } from '../base/severity.ts';
+import { decimalOfWhole, rounded, trimmedDecimal, usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
+import { type CalendarPeriod, calendarOf, formatInstant, type Instant } from '../time/time.ts';
 import { amountIn, type Budget, budgetCalendar, carriedIn, type Threshold, unitOf } from './budget.ts';
 import { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
 import { hundredPercent, shareOfAmount } from './planned-amount.ts';

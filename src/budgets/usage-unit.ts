@@ -1,8 +1,6 @@
-import { oneOf, quoted } from '../choices.ts';
-import { rounded } from '../decimals.ts';
-import { nearest } from '../did-you-mean.ts';
+import { rounded, usdUnit } from '../money/money.ts';
 import { billingDimensions, unitSuffixes } from '../platform/index.ts';
-import { usdUnit } from '../unit-format.ts';
+import { nearest, oneOf, quoted } from '../text/choices.ts';
 import { refuse } from './read-scope.ts';
 
 /** GB-hours, which people read more easily than the GB-seconds of the books. */

@@ -1,6 +1,4 @@
-import { dayName } from '../days.ts';
-import type { Holidays } from '../month-days.ts';
-import { dayMs, hourMs, type Instant } from '../time.ts';
+import { dayMs, dayName, type Holidays, hourMs, type Instant } from '../time/time.ts';
 import { type AnswerCache, type Connection, cachedRows } from '../warehouse/index.ts';
 import type { Budget } from './budget.ts';
 import { type AnomalyPlace, isSamePlace, type KnownAnomaly } from './known-anomalies.ts';

@@ -1,5 +1,5 @@
-import { dayName } from '../days.ts';
-import { amount } from '../usd-format.ts';
+import { amount } from '../money/money.ts';
+import { dayName } from '../time/time.ts';
 import type { ExactNumbers } from './exact-numbers.ts';
 import type { ExpectedBand } from './expected-band.ts';
 import type { DrawnRows } from './picture.ts';

@@ -1,4 +1,4 @@
-import { groupedAmount, usdUnit } from '../unit-format.ts';
+import { groupedAmount, usdUnit } from '../money/money.ts';
 import { type ExactNumbers, forecastTexts } from './exact-numbers.ts';
 import type { MonthSoFar } from './month-so-far.ts';
 import type { DrawnRows } from './picture.ts';

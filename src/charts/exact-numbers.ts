@@ -1,6 +1,4 @@
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { amount } from '../usd-format.ts';
+import { amount, decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 
 /** What a chart shows, exactly: for pointing at it, and as a table. Charts themselves draw floating-point numbers. */
 export interface ExactNumbers {

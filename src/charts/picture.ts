@@ -1,6 +1,6 @@
 import type { EChartsCoreOption } from 'echarts/core';
-import { shownInstant } from '../shown-time.ts';
-import { usdUnit } from '../unit-format.ts';
+import { usdUnit } from '../money/money.ts';
+import { shownInstant } from '../time/time.ts';
 import { type ExpectedBand, expectedBand, expectedBandKeys } from './expected-band.ts';
 import { type MonthSoFar, monthKeys, monthSoFar } from './month-so-far.ts';
 import { lightTheme } from './theme.ts';

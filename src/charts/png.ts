@@ -1,4 +1,4 @@
-import { shipped } from '../places.ts';
+import { shipped } from '../base/places.ts';
 import { type Picture, type PictureSize, pictureOption } from './picture.ts';
 import { chartToSvg } from './svg.ts';
 

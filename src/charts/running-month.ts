@@ -1,6 +1,5 @@
-import { monthName } from '../shown-time.ts';
-import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
-import { amount, relative } from '../usd-format.ts';
+import { amount, relative } from '../money/money.ts';
+import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant, monthName } from '../time/time.ts';
 import { type ExactNumbers, exactTotals, forecastTexts } from './exact-numbers.ts';
 import type { MonthSoFar } from './month-so-far.ts';
 import type { DrawnRows } from './picture.ts';

@@ -10,7 +10,7 @@ import {
 import * as echarts from 'echarts/core';
 import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
-import { escapeMarkup } from '../escape-markup.ts';
+import { escapeMarkup } from '../text/markup.ts';
 import type { Chart } from './chart.ts';
 
 echarts.use([

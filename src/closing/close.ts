@@ -1,9 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { counted } from '../counted.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import type { Invoice } from '../invoice-option.ts';
-import { usdDecimals } from '../money.ts';
-import { reopenAndClose } from '../next-step.ts';
+import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { counted } from '../text/counted.ts';
 import {
   addCalendarMonths,
   dayMs,
@@ -14,7 +11,7 @@ import {
   hourMs,
   type Instant,
   type Window,
-} from '../time.ts';
+} from '../time/time.ts';
 import {
   type AccountClose,
   type CheckResult,
@@ -23,7 +20,9 @@ import {
   type Completeness,
   type Connection,
   type CoveredWindow,
+  type Invoice,
   readSql,
+  reopenAndClose,
   type UnprovenWindow,
 } from '../warehouse/index.ts';
 

@@ -1,9 +1,6 @@
-import { decimalOfWhole, trimmedDecimal, wholeOfDecimal } from '../decimals.ts';
-import type { Invoice } from '../invoice-option.ts';
-import { usdDecimals } from '../money.ts';
-import { formatMonth, type Instant } from '../time.ts';
-import { amount } from '../usd-format.ts';
-import type { AccountClose } from '../warehouse/index.ts';
+import { amount, decimalOfWhole, trimmedDecimal, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { formatMonth, type Instant } from '../time/time.ts';
+import type { AccountClose, Invoice } from '../warehouse/index.ts';
 
 type Billed = Omit<AccountClose, 'sha256'>;
 

@@ -1,8 +1,8 @@
 import { type Argument, Command as Commander, CommanderError, Option } from 'commander';
+import { exitCodes, UsageError } from '../base/errors.ts';
+import { version } from '../base/version.ts';
 import { type CommandInput, commonOptions, type DescribedCommand } from '../commands/index.ts';
-import { nearest } from '../did-you-mean.ts';
-import { exitCodes, UsageError } from '../errors.ts';
-import { version } from '../version.ts';
+import { nearest } from '../text/choices.ts';
 
 /** A command that a person asked for. */
 export interface ChosenCommand {

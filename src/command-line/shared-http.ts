@@ -1,5 +1,5 @@
-import type { HttpSend } from '../effects.ts';
-import type { HttpClient, ProgramEffects } from '../program-effects.ts';
+import type { HttpSend } from '../base/effects.ts';
+import type { HttpClient, ProgramEffects } from '../base/program-effects.ts';
 import { openWaitingRequests, type WaitingRequests } from '../terminal/waiting.ts';
 
 /** The requests of one command: its clients, what they wait for, and how they were answered. */

@@ -1,12 +1,12 @@
 import type { Interface } from 'node:readline';
 import { addAbortSignal, Writable } from 'node:stream';
+import { ClosedPipeError, type CostbookError, MachineError, UsageError } from '../base/errors.ts';
+import type { ProgramEffects } from '../base/program-effects.ts';
 import { type Redactor, redactor } from '../config/redactor.ts';
-import { ClosedPipeError, type CostbookError, MachineError, UsageError } from '../errors.ts';
-import type { ProgramEffects } from '../program-effects.ts';
-import { forTerminal } from '../safe-text.ts';
 import { folded } from '../terminal/fold.ts';
 import { type LiveLine, openLiveLine } from '../terminal/live-line.ts';
 import { usualWidth } from '../terminal/text-width.ts';
+import { forTerminal } from '../text/safe-text.ts';
 
 /** What a command reads from and writes to the three streams of its process. */
 export interface Streams {

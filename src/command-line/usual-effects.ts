@@ -1,5 +1,5 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import type { Environment, ProgramEffects } from '../program-effects.ts';
+import type { Environment, ProgramEffects } from '../base/program-effects.ts';
 
 /** The effects that do not depend on whose process it is: time, chance and the network. */
 export function usualEffects(

@@ -24,14 +24,14 @@ import {
   type UnstoredAlert,
   unstoredAlerts,
 } from '../alerts/index.ts';
+import { exitCodes, isForRepair, messageOf, UnprovenError, worstExitCode } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import { forecastLevel, forecastRow } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
-import { counted } from '../counted.ts';
-import { exitCodes, isForRepair, messageOf, UnprovenError, worstExitCode } from '../errors.ts';
-import { act } from '../next-step.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
-import { formatSecond, type Instant } from '../time.ts';
+import { counted } from '../text/counted.ts';
+import { forTerminal } from '../text/safe-text.ts';
+import { formatSecond, type Instant } from '../time/time.ts';
 import {
   type AnswerCache,
   answerCache,

@@ -1,8 +1,8 @@
 import { parseFact } from '../alerts/index.ts';
 import { type AnomalyAlert, type AnomalyFeedback, feedbackGiven, readCalled } from '../anomalies/index.ts';
-import { exitCodes, UsageError } from '../errors.ts';
-import { usd } from '../money.ts';
-import { formatInstant, formatSecond, type Instant, parseInstant } from '../time.ts';
+import { exitCodes, UsageError } from '../base/errors.ts';
+import { usd } from '../money/money.ts';
+import { formatInstant, formatSecond, type Instant, parseInstant } from '../time/time.ts';
 import {
   type AnomalyCalled,
   expectBooks,

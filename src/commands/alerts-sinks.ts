@@ -20,6 +20,7 @@ import {
   withUnusualCosts,
 } from '../alerts/index.ts';
 import { readFeedback, withFeedback } from '../anomalies/index.ts';
+import { exitCodes, UsageError } from '../base/errors.ts';
 import {
   budgetCalendar,
   evaluateBudgets,
@@ -29,11 +30,10 @@ import {
   withForecasts,
 } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
-import { nearest } from '../did-you-mean.ts';
-import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
-import { formatSecond } from '../time.ts';
+import { nearest } from '../text/choices.ts';
+import { forTerminal } from '../text/safe-text.ts';
+import { formatSecond } from '../time/time.ts';
 import { answerCache, type Connection, knownAlerts, openBooks } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
 import { checkOut, writeWhole } from './out-file.ts';

@@ -17,14 +17,13 @@ import {
   wordsOf,
 } from '../alerts/index.ts';
 import { feedbackSentences } from '../anomalies/index.ts';
-import { oneOf } from '../choices.ts';
-import { nearest } from '../did-you-mean.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { exitCodes, UsageError } from '../base/errors.ts';
+import type { Severity } from '../base/severity.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
-import type { Severity } from '../severity.ts';
 import { folded } from '../terminal/index.ts';
-import { formatSecond } from '../time.ts';
+import { nearest, oneOf } from '../text/choices.ts';
+import { forTerminal } from '../text/safe-text.ts';
+import { formatSecond } from '../time/time.ts';
 import {
   type Connection,
   expectBooks,

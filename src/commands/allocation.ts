@@ -12,12 +12,12 @@ import {
   type OwnerTwins,
   testAllocation,
 } from '../allocation/index.ts';
-import { nearest } from '../did-you-mean.ts';
-import { excerpt, exitCodes, UnprovenError, UsageError } from '../errors.ts';
+import { excerpt, exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
-import { formatInstant } from '../time.ts';
+import { nearest } from '../text/choices.ts';
+import { forTerminal } from '../text/safe-text.ts';
+import { formatInstant } from '../time/time.ts';
 import { allocationInForce, type Connection, expectBooks, openBooks, readSql } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';

@@ -12,13 +12,13 @@ import {
   ruleOf,
   usualRules,
 } from '../anomalies/index.ts';
+import { exitCodes, UsageError } from '../base/errors.ts';
 import { budgetsFile } from '../budgets/index.ts';
-import { exitCodes, UsageError } from '../errors.ts';
-import { usd } from '../money.ts';
+import { usd } from '../money/money.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
 import { folded } from '../terminal/index.ts';
-import { dayMs, formatInstant } from '../time.ts';
+import { forTerminal } from '../text/safe-text.ts';
+import { dayMs, formatInstant } from '../time/time.ts';
 import { openBooks } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
 import { optionReader } from './options.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { LocalConfig } from '../config/index.ts';
 import { type LandingWriter, landingPlaces, loadNumberOf } from '../fetch/index.ts';
 import { archiveLoads, type ObjectStore, proveLoad } from '../storage/index.ts';
-import { dayMs } from '../time.ts';
+import { dayMs } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
 

@@ -1,5 +1,6 @@
-import { clockToleranceMs, type Effects } from '../effects.ts';
-import { formatSecond, type Instant } from '../time.ts';
+import type { Effects } from '../base/effects.ts';
+import { clockToleranceMs } from '../time/clock.ts';
+import { formatSecond, type Instant } from '../time/time.ts';
 import { type Connection, lastInstants, openBooks } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
 

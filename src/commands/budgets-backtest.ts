@@ -1,4 +1,5 @@
 import { anomaliesToJson, backtestAnomalies, describeAnomalies, loadAnomalyRules } from '../anomalies/index.ts';
+import { exitCodes, UsageError } from '../base/errors.ts';
 import {
   type Budget,
   backtestBudget,
@@ -9,10 +10,9 @@ import {
   withCarried,
 } from '../budgets/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
-import { nearest } from '../did-you-mean.ts';
-import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
-import { dayMs } from '../time.ts';
+import { nearest } from '../text/choices.ts';
+import { dayMs } from '../time/time.ts';
 import { openBooks } from '../warehouse/index.ts';
 import { budgetsAsked, fileAsked } from './budgets-asked.ts';
 import type { CommandContext, CommandInput } from './command.ts';

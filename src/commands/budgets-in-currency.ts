@@ -1,5 +1,4 @@
-import type { BudgetNow } from '../budgets/index.ts';
-import { amountIn } from '../budgets/index.ts';
+import { amountIn, type BudgetNow } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import {
   type CurrencyOfMonth,
@@ -9,9 +8,8 @@ import {
   rateWords,
   secondCurrencyOf,
 } from '../currency/index.ts';
-import { decimalOfWhole } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { floorMonth, type Instant } from '../time.ts';
+import { decimalOfWhole, usdDecimals } from '../money/money.ts';
+import { floorMonth, type Instant } from '../time/time.ts';
 import type { Connection } from '../warehouse/index.ts';
 
 /** The second currency with the rate of the present month; undefined if there is none. */

@@ -1,4 +1,6 @@
 import { loadAnomalyRules } from '../anomalies/index.ts';
+import { exitCodes, UsageError, worstExitCode } from '../base/errors.ts';
+import { expectProject } from '../base/project-folder.ts';
 import {
   type BudgetNow,
   budgetCalendar,
@@ -16,10 +18,8 @@ import {
   withCarried,
 } from '../budgets/index.ts';
 import { holidaysOf, loadConfig } from '../config/index.ts';
-import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
-import { expectProject } from '../project-folder.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
-import { formatInstant } from '../time.ts';
+import { formatInstant } from '../time/time.ts';
 import { answerCache, openBooks } from '../warehouse/index.ts';
 import { budgetsAsked, exampleBudget, fileAsked } from './budgets-asked.ts';
 import { backtestAnomalyRules, backtestOne } from './budgets-backtest.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { type HoursToCheck, hoursToCheck } from '../alerts/index.ts';
-import { counted } from '../counted.ts';
-import { exitCodes, worstExitCode } from '../errors.ts';
-import { checkMachineStep, checkSqlStep, type NextStep, nextWords, stepSentence } from '../next-step.ts';
+import { exitCodes, worstExitCode } from '../base/errors.ts';
+import { checkMachineStep, checkSqlStep, type NextStep, nextWords, stepSentence } from '../base/next-step.ts';
 import { runChecks } from '../query/index.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
-import { formatInstant, formatMonth } from '../time.ts';
+import { counted } from '../text/counted.ts';
+import { formatInstant, formatMonth } from '../time/time.ts';
 import { type CheckResult, knownAlerts, openBooks, readChecks } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';

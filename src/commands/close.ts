@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
-import { quoted } from '../choices.ts';
+import { exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
 import {
   billedCost,
   closeObstacles,
@@ -16,15 +16,13 @@ import {
 } from '../closing/index.ts';
 import { type LocalConfig, loadConfig } from '../config/index.ts';
 import { rateAtClose } from '../currency/index.ts';
-import { trimmedDecimal } from '../decimals.ts';
-import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
-import { invoiceOption } from '../invoice-option.ts';
+import { amount, trimmedDecimal } from '../money/money.ts';
+import { spellingFault } from '../money/typed-number.ts';
 import { runChecks } from '../query/index.ts';
 import { type RevokedExport, revokedCloses, revokedWords } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
-import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time.ts';
-import { spellingFault } from '../typed-number.ts';
-import { amount } from '../usd-format.ts';
+import { quoted } from '../text/choices.ts';
+import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time/time.ts';
 import {
   type AccountClose,
   allocationInForce,
@@ -37,6 +35,7 @@ import {
   coveredWindows,
   dueMonths,
   expectBooks,
+  invoiceOption,
   knownUnits,
   openBooks,
   readChecks,

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Effects, HttpSend } from '../base/effects.ts';
+import type { UsageError } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
+import type { ProgramEffects } from '../base/program-effects.ts';
 import type { SpendNow } from '../budgets/index.ts';
-import type { Effects, HttpSend } from '../effects.ts';
-import type { UsageError } from '../errors.ts';
-import type { Failure } from '../failure.ts';
-import type { ProgramEffects } from '../program-effects.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { CheckResult, Warehouse } from '../warehouse/index.ts';
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { parseChoice, parseTrueOrFalse } from '../choices.ts';
-import { messageOf, mistakenSettings, UsageError } from '../errors.ts';
-import type { ProgramEffects } from '../program-effects.ts';
-import { type Instant, parseInstant } from '../time.ts';
+import { messageOf, mistakenSettings, UsageError } from '../base/errors.ts';
+import type { ProgramEffects } from '../base/program-effects.ts';
+import { parseChoice, parseTrueOrFalse } from '../text/choices.ts';
+import { type Instant, parseInstant } from '../time/time.ts';
 import type { CommandInput } from './command.ts';
 
 /** Options that every command takes, before or after its name. */

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import type { Command, DescribedCommand } from './command.ts';
 import { commonOptions } from './common-options.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
+import { UsageError } from '../base/errors.ts';
 import { keepConfiguredSecrets, loadConfig } from '../config/index.ts';
-import { UsageError } from '../errors.ts';
 import type { Dashboard, DashboardProbes } from '../serve/index.ts';
 import type { CommandContext } from './command.ts';
 import { dashboardCommands } from './dashboard-commands.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { UsageError } from '../base/errors.ts';
+import { programs } from '../base/places.ts';
 import { budgetsFile, forecastRow, loadBudgets, readForecasts } from '../budgets/index.ts';
 import { demoReports, describeStory, prepareFolder, readStory, startInventedPlatform } from '../demo/index.ts';
-import { UsageError } from '../errors.ts';
-import { programs } from '../places.ts';
-import { hourMs } from '../time.ts';
+import { hourMs } from '../time/time.ts';
 import { answerCache, openBooks, type SqlRow } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';

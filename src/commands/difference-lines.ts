@@ -1,4 +1,4 @@
-import { counted } from '../counted.ts';
+import { counted } from '../text/counted.ts';
 
 /** The most differences of an export that are shown. */
 const maxShown = 20;

@@ -1,6 +1,6 @@
 import { clientOf } from '../alerts/index.ts';
+import { PlatformError } from '../base/errors.ts';
 import type { ActingSettings, LocalConfig } from '../config/index.ts';
-import { PlatformError } from '../errors.ts';
 import { type Listing, listings, openListings } from '../platform/index.ts';
 import type { CommandContext } from './command.ts';
 

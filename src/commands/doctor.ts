@@ -14,6 +14,31 @@ import {
   unstoredStill,
 } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
+import type { Effects } from '../base/effects.ts';
+import {
+  CostbookError,
+  exitCodeOf,
+  exitCodes,
+  firstSentence,
+  isForRepair,
+  messageOf,
+  PlatformError,
+  UsageError,
+  worstExitCode,
+} from '../base/errors.ts';
+import { faultAndStep, unprovenWindowCode } from '../base/failure.ts';
+import { memoryLimitMb } from '../base/memory.ts';
+import { causeInMisplaced, describeMisplaced, misplacedFiles } from '../base/misplaced.ts';
+import {
+  act,
+  clockStep,
+  type NextStep,
+  nextWords,
+  refusedListingStep,
+  wait,
+  waitForPlatform,
+} from '../base/next-step.ts';
+import { nodeVersion, version } from '../base/version.ts';
 import { budgetsFile, loadBudgets, staleCounts } from '../budgets/index.ts';
 import {
   type ActingSettings,
@@ -28,35 +53,19 @@ import {
   secretsOf,
   umaskOf,
 } from '../config/index.ts';
-import { counted } from '../counted.ts';
 import { areOld, oldAfterDays, readRates } from '../currency/index.ts';
-import { clockToleranceMs, type Effects } from '../effects.ts';
-import {
-  CostbookError,
-  exitCodeOf,
-  exitCodes,
-  firstSentence,
-  isForRepair,
-  messageOf,
-  PlatformError,
-  UsageError,
-  worstExitCode,
-} from '../errors.ts';
-import { faultAndStep, unprovenWindowCode } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { checkLanding, reducedAccessOf, refusedListings } from '../ingest/index.ts';
 import { readJobs } from '../jobs/index.ts';
-import { memoryLimitMb } from '../memory.ts';
-import { causeInMisplaced, describeMisplaced, misplacedFiles } from '../misplaced.ts';
-import { act, clockStep, type NextStep, nextWords, refusedListingStep, wait, waitForPlatform } from '../next-step.ts';
-import { textOrNull } from '../optional-text.ts';
 import { expiryOf, listings, type PlatformDifferences } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
-import { forTerminal, shorten } from '../safe-text.ts';
+import { textOrNull } from '../tables/optional-text.ts';
 import { folded } from '../terminal/index.ts';
-import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
-import { nodeVersion, version } from '../version.ts';
+import { counted } from '../text/counted.ts';
+import { forTerminal, shorten } from '../text/safe-text.ts';
+import { clockToleranceMs } from '../time/clock.ts';
+import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time/time.ts';
 import {
   type Books,
   type Connection,

@@ -1,3 +1,4 @@
+import { messageOf, UsageError } from '../base/errors.ts';
 import {
   type Emulator,
   type EmulatorOptions,
@@ -7,8 +8,7 @@ import {
   parseFaults,
   startEmulator,
 } from '../emulator/index.ts';
-import { messageOf, UsageError } from '../errors.ts';
-import { type Instant, parseInstant } from '../time.ts';
+import { type Instant, parseInstant } from '../time/time.ts';
 import { aborted } from './aborted.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 

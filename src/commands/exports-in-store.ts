@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { UsageError } from '../base/errors.ts';
 import {
   type Destination,
   isStoreAddress,
@@ -6,7 +7,6 @@ import {
   parseDestination,
   type StorageSettings,
 } from '../config/index.ts';
-import { UsageError } from '../errors.ts';
 import type { CommandContext, CommandInput } from './command.ts';
 
 /** A place in an object store, and how it is reached. */

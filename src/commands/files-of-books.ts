@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
-import { CostbookError, DamagedFileError, LockedError } from '../errors.ts';
+import { CostbookError, DamagedFileError, LockedError } from '../base/errors.ts';
+import { describeMisplaced, misplacedFiles } from '../base/misplaced.ts';
 import { openLandingWriter } from '../fetch/index.ts';
-import { describeMisplaced, misplacedFiles } from '../misplaced.ts';
 import {
   type Books,
   describeFacts,

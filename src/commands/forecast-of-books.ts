@@ -1,3 +1,4 @@
+import { UsageError } from '../base/errors.ts';
 import {
   type Budget,
   budgetsFile,
@@ -11,10 +12,9 @@ import {
   withCarried,
 } from '../budgets/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
-import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness, instantOf } from '../reports/index.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { nearest } from '../text/choices.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import { answerCache, openBooks, ownAnswers } from '../warehouse/index.ts';
 import type { Command, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';

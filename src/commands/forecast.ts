@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { UsageError } from '../base/errors.ts';
 import { holidaysOf, parseCalendar } from '../config/index.ts';
-import { UsageError } from '../errors.ts';
 import {
   describeStep,
   type Forecast,
@@ -13,10 +13,9 @@ import {
   stepName,
   stepsAfter,
 } from '../forecast/index.ts';
-import type { Holidays } from '../month-days.ts';
-import { forTerminal } from '../safe-text.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
-import { type Zone, zoneOf } from '../time.ts';
+import { forTerminal } from '../text/safe-text.ts';
+import { type Holidays, type Zone, zoneOf } from '../time/time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { forecastOfBooks, forecastOfBooksOptions } from './forecast-of-books.ts';
 import { optionReader } from './options.ts';

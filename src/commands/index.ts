@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { shipped } from '../places.ts';
+import { shipped } from '../base/places.ts';
 import type { Command, DescribedCommand } from './command.ts';
 import { commonOptions } from './common-options.ts';
 

@@ -1,11 +1,11 @@
 import { stepAfterRun } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
-import { counted } from '../counted.ts';
-import { UsageError, worstExitCode } from '../errors.ts';
+import { UsageError, worstExitCode } from '../base/errors.ts';
+import { nextWords, unprovenStepAfter } from '../base/next-step.ts';
 import type { AccountSummary } from '../ingest/index.ts';
-import { nextWords, unprovenStepAfter } from '../next-step.ts';
 import { describeCompleteness } from '../reports/index.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { counted } from '../text/counted.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import { unprovenText, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
 import { sumOf } from './sum-of.ts';

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
+import { exitCodeOf, foundIn, PlatformError, wordsOf, worstExitCode } from '../base/errors.ts';
+import { failureOf } from '../base/failure.ts';
+import { wait } from '../base/next-step.ts';
 import { clientFor, loadConfig } from '../config/index.ts';
-import { exitCodeOf, foundIn, PlatformError, wordsOf, worstExitCode } from '../errors.ts';
-import { failureOf } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { firstFailure, type IngestProgress, ingest } from '../ingest/index.ts';
-import { wait } from '../next-step.ts';
 import { openFairLimiter, proxiesOf } from '../platform/index.ts';
 import { folded } from '../terminal/index.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import { tidyLanding } from './archive-landing.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';

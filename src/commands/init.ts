@@ -1,9 +1,9 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
+import { CostbookError, messageOf, UsageError } from '../base/errors.ts';
+import { shipped } from '../base/places.ts';
 import { parseConfig } from '../config/index.ts';
-import { CostbookError, messageOf, UsageError } from '../errors.ts';
-import { shipped } from '../places.ts';
-import { formatInstant, formatMonth } from '../time.ts';
+import { formatInstant, formatMonth } from '../time/time.ts';
 import type { Ask, Command, CommandContext, CommandInput } from './command.ts';
 import { askPlatform, type PlatformSeen } from './platform-access.ts';
 

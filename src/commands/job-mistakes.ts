@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { alertKey } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
+import { UsageError } from '../base/errors.ts';
+import { act, nextWords } from '../base/next-step.ts';
 import { budgetsFile, loadBudgets } from '../budgets/index.ts';
 import { alertSinksOf, type LocalConfig } from '../config/index.ts';
-import { UsageError } from '../errors.ts';
 import { commandLineOf, type Job, type JobReading, readJobs, type Step, stepRules } from '../jobs/index.ts';
-import { act, nextWords } from '../next-step.ts';
-import { formatMonth, type Instant, parseMonth } from '../time.ts';
+import { formatMonth, type Instant, parseMonth } from '../time/time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 
 /** The command of each step, loaded when a step is checked or run. */

@@ -1,12 +1,17 @@
 import { join } from 'node:path';
+import { expectProject } from '../base/project-folder.ts';
+import { version } from '../base/version.ts';
 import { keepConfiguredSecrets } from '../config/index.ts';
-import type { LimitedBooks } from '../limited-books.ts';
-import type { BooksReader } from '../mcp/index.ts';
-import { openLimitedMcpServer, openMcpHttp, openMcpServer, serveOnStdio } from '../mcp/index.ts';
-import { expectProject } from '../project-folder.ts';
+import {
+  type BooksReader,
+  type LimitedBooks,
+  openLimitedMcpServer,
+  openMcpHttp,
+  openMcpServer,
+  serveOnStdio,
+} from '../mcp/index.ts';
 import { completenessOf, readReports } from '../reports/index.ts';
 import { childWork, openLimiter } from '../serve/index.ts';
-import { version } from '../version.ts';
 import { openBooks, readSql, readSqlFolder } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { dashboardCommands, quietly } from './dashboard-commands.ts';

@@ -1,6 +1,6 @@
+import { UsageError } from '../base/errors.ts';
 import { loadConfig } from '../config/index.ts';
 import { type SparkStatement, withClusterAnswer } from '../engine/index.ts';
-import { UsageError } from '../errors.ts';
 import { monthsOfRange } from '../reports/index.ts';
 import type { CommandContext, CommandInput } from './command.ts';
 import { runInChild } from './run-in-child.ts';

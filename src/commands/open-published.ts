@@ -1,4 +1,4 @@
-import { memoryBesideWriterMb } from '../memory.ts';
+import { memoryBesideWriterMb } from '../base/memory.ts';
 import { type Books, openBooks, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
 

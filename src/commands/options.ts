@@ -1,6 +1,6 @@
-import { parseChoice } from '../choices.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import type { AsOf } from '../reports/index.ts';
+import { parseChoice } from '../text/choices.ts';
 import {
   dayMs,
   floorHour,
@@ -10,7 +10,7 @@ import {
   parseInstant,
   parseMonth,
   type Window,
-} from '../time.ts';
+} from '../time/time.ts';
 import type { CommandInput } from './command.ts';
 
 /** Collects the mistakes of a command line, so that all are reported at once. */

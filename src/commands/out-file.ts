@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 
 /** Throws UsageError if the file has no folder, is a folder, or would be inside the books. */
 export async function checkOut(path: string, dir: string): Promise<string> {

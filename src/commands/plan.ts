@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
+import { UsageError } from '../base/errors.ts';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config/index.ts';
-import { counted } from '../counted.ts';
-import { UsageError } from '../errors.ts';
 import {
   type CoveredWindow,
   controlQuery,
@@ -23,7 +22,8 @@ import {
 } from '../fetch/index.ts';
 import { tonightsSeries } from '../ingest/index.ts';
 import { historyParameters, metricsLimits, operations, requestPath } from '../platform/index.ts';
-import { floorHour, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
+import { counted } from '../text/counted.ts';
+import { floorHour, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time/time.ts';
 import {
   accountLedger,
   type Connection,

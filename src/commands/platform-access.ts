@@ -1,7 +1,8 @@
+import type { Effects, HttpResponse, HttpSend } from '../base/effects.ts';
+import { PlatformError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
+import { version } from '../base/version.ts';
 import { readToken, type TokenSource } from '../config/index.ts';
-import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
-import { PlatformError } from '../errors.ts';
-import { act } from '../next-step.ts';
 import {
   type Client,
   discoverAccounts,
@@ -12,8 +13,7 @@ import {
   type PlatformDifferences,
   readPlatformLists,
 } from '../platform/index.ts';
-import { floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
-import { version } from '../version.ts';
+import { floorHour, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import type { CommandContext } from './command.ts';
 
 /** Which platform to query, from the configuration or from a person. */

@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { quoted } from '../choices.ts';
+import { messageOf, PlatformError, UsageError } from '../base/errors.ts';
 import { type AccountConfig, type Config, clientFor, loadConfig, withWorkspaceToken } from '../config/index.ts';
-import { nearest } from '../did-you-mean.ts';
-import { messageOf, PlatformError, UsageError } from '../errors.ts';
 import {
   type Answer,
   allOperations,
@@ -21,8 +19,9 @@ import {
   requestPath,
   withoutSecrets,
 } from '../platform/index.ts';
-import { oneLine } from '../safe-text.ts';
-import { formatInstant, parseInstant } from '../time.ts';
+import { nearest, quoted } from '../text/choices.ts';
+import { oneLine } from '../text/safe-text.ts';
+import { formatInstant, parseInstant } from '../time/time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type optionReader, optionReader as readOptions } from './options.ts';
 import { allParameters, describedOperation, flagOf, listedOperations } from './platform-operations.ts';

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { markMended } from '../alerts/index.ts';
-import { counted } from '../counted.ts';
-import { exitCodes, OlderBooksError, UsageError } from '../errors.ts';
-import { expectProject } from '../project-folder.ts';
+import { exitCodes, OlderBooksError, UsageError } from '../base/errors.ts';
+import { expectProject } from '../base/project-folder.ts';
+import { counted } from '../text/counted.ts';
 import {
   isWarehouse,
   loadsOfSnapshot,

@@ -1,9 +1,8 @@
+import { exitCodes, UsageError } from '../base/errors.ts';
 import { invoicesOf } from '../closing/index.ts';
-import { exitCodes, UsageError } from '../errors.ts';
-import { invoiceOption } from '../invoice-option.ts';
 import { revokedWords } from '../reports/index.ts';
-import { formatInstant, formatMonth, parseMonth } from '../time.ts';
-import { type ClosedMonth, expectBooks } from '../warehouse/index.ts';
+import { formatInstant, formatMonth, parseMonth } from '../time/time.ts';
+import { type ClosedMonth, expectBooks, invoiceOption } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
 import { optionReader } from './options.ts';
 import { exportsOfRevoked } from './revoked.ts';

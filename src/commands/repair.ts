@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { markMended } from '../alerts/index.ts';
-import { exitCodes, foundIn, LockedError, OlderBooksError, UnprovenError, UsageError } from '../errors.ts';
+import { exitCodes, foundIn, LockedError, OlderBooksError, UnprovenError, UsageError } from '../base/errors.ts';
+import { moveMisplacedAside } from '../base/misplaced.ts';
+import { expectProject, noProjectWords } from '../base/project-folder.ts';
 import { acceptLosses, LandingLossError, putInPlace } from '../ingest/index.ts';
-import { moveMisplacedAside } from '../misplaced.ts';
-import { expectProject, noProjectWords } from '../project-folder.ts';
-import { formatSecond, formatWindow } from '../time.ts';
+import { formatSecond, formatWindow } from '../time/time.ts';
 import {
   closeGaps,
   describeFacts,

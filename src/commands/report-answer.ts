@@ -1,10 +1,9 @@
 import { dirname, join, resolve } from 'node:path';
 import { allocationFile } from '../allocation/index.ts';
+import { exitCodes, messageOf, UnprovenError, UsageError } from '../base/errors.ts';
 import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
 import { loadConfig } from '../config/index.ts';
-import { nearest } from '../did-you-mean.ts';
 import { clusterAnswerQuery, readClusterAnswer } from '../engine/index.ts';
-import { exitCodes, messageOf, UnprovenError, UsageError } from '../errors.ts';
 import {
   admitReport,
   blamingReport,
@@ -60,6 +59,7 @@ import {
   writeJson,
   writeTable,
 } from '../reports/index.ts';
+import { nearest } from '../text/choices.ts';
 import { type Connection, completeness, openBooks, readSql, type SqlColumn, snapshotFile } from '../warehouse/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import { warnOfFutureDates } from './books-clock.ts';

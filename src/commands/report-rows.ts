@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { exitCodes, UsageError } from '../errors.ts';
+import { exitCodes, UsageError } from '../base/errors.ts';
 import {
   besidesWords,
   blamingReport,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
 import { type Bound, lakeFolder, type SparkStatement, toSpark } from '../engine/index.ts';
-import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
   admitReport,
   isPartitioned,
@@ -10,7 +10,7 @@ import {
   readManifest,
   readReports,
 } from '../reports/index.ts';
-import { formatInstant } from '../time.ts';
+import { formatInstant } from '../time/time.ts';
 import { type Connection, lastSeen } from '../warehouse/index.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';

@@ -1,6 +1,6 @@
+import { expectProject } from '../base/project-folder.ts';
 import { formats } from '../jobs/index.ts';
-import { expectProject } from '../project-folder.ts';
-import { hourMs } from '../time.ts';
+import { hourMs } from '../time/time.ts';
 import type { Command } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';
 import { inChild, runInChild } from './run-in-child.ts';

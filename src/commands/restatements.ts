@@ -1,7 +1,7 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
-import { formatInstant, parseInstant } from '../time.ts';
+import { formatInstant, parseInstant } from '../time/time.ts';
 import { type Connection, openBooks, readSql, type SqlRow } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { exitCodes, MachineError } from '../errors.ts';
-import { expectProject } from '../project-folder.ts';
+import { exitCodes, MachineError } from '../base/errors.ts';
+import { expectProject } from '../base/project-folder.ts';
 import { type ChildLimits, isExitCode, runChild } from '../query/index.ts';
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import type { PublishedPlace } from './exports-in-store.ts';
 import { optionReader, timeoutOf } from './options.ts';

@@ -10,8 +10,9 @@ import {
   UsageError,
   wordsOf,
   worstExitCode,
-} from '../errors.ts';
-import { failureOf } from '../failure.ts';
+} from '../base/errors.ts';
+import { failureOf } from '../base/failure.ts';
+import { expectProject } from '../base/project-folder.ts';
 import {
   commandLineOf,
   farAheadMs,
@@ -27,9 +28,8 @@ import {
   stepNames,
   stepRules,
 } from '../jobs/index.ts';
-import { expectProject } from '../project-folder.ts';
 import { formatTable } from '../terminal/index.ts';
-import { formatInstant, type Instant, parseInstant } from '../time.ts';
+import { formatInstant, type Instant, parseInstant } from '../time/time.ts';
 import type { CheckResult, Warehouse } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { inputOf, mistakesOf, stepCommand, withMonth } from './job-mistakes.ts';

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { CostbookError, exitCodes, messageOf, UsageError } from '../errors.ts';
+import { CostbookError, exitCodes, messageOf, UsageError } from '../base/errors.ts';
+import { expectProject } from '../base/project-folder.ts';
 import {
   doneThroughOf,
   type Job,
@@ -12,9 +13,8 @@ import {
   startRun,
 } from '../jobs/index.ts';
 import { metricsText } from '../metrics/index.ts';
-import { expectProject } from '../project-folder.ts';
 import { formatTable } from '../terminal/index.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import { type Books, type JobHistory, jobHistories, openBooks, snapshotFile } from '../warehouse/index.ts';
 import { aborted } from './aborted.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';

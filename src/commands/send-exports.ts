@@ -1,10 +1,10 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import { isPlainToOthers } from '../addresses.ts';
-import { counted } from '../counted.ts';
-import { UsageError } from '../errors.ts';
+import { isPlainToOthers } from '../base/addresses.ts';
+import { UsageError } from '../base/errors.ts';
 import { contentOfExport, filesOfManifest } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
 import { type Mirrored, mirrorExport, type ObjectStore, openS3Store } from '../storage/index.ts';
+import { counted } from '../text/counted.ts';
+import { forTerminal } from '../text/safe-text.ts';
 import { holdFolder } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
 import type { PublishedPlace, StorePlace } from './exports-in-store.ts';

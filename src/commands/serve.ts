@@ -1,4 +1,4 @@
-import { expectProject } from '../project-folder.ts';
+import { expectProject } from '../base/project-folder.ts';
 import { aborted } from './aborted.ts';
 import type { Command } from './command.ts';
 import { dashboardAddress, dashboardOptions, startDashboard } from './dashboard.ts';

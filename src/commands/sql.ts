@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { UsageError } from '../errors.ts';
-import { expectProject } from '../project-folder.ts';
+import { UsageError } from '../base/errors.ts';
+import { expectProject } from '../base/project-folder.ts';
 import {
   type Answered,
   type AnswerFormat,

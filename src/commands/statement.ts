@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import { exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
+import { expectProject } from '../base/project-folder.ts';
 import { loadConfig } from '../config/index.ts';
 import {
   type CurrencyOfMonth,
@@ -9,9 +11,6 @@ import {
   secondCurrencyOf,
   withoutRateWords,
 } from '../currency/index.ts';
-import { nearest } from '../did-you-mean.ts';
-import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
-import { expectProject } from '../project-folder.ts';
 import {
   type CompletenessState,
   completenessOf,
@@ -30,7 +29,6 @@ import {
   shortestPath,
   unanswerable,
 } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
 import {
   ownersOfMonth,
   type PublishedStatement,
@@ -40,7 +38,9 @@ import {
   statementFormats,
   statementReports,
 } from '../statement/index.ts';
-import { formatMonth, type Instant } from '../time.ts';
+import { nearest } from '../text/choices.ts';
+import { forTerminal } from '../text/safe-text.ts';
+import { formatMonth, type Instant } from '../time/time.ts';
 import { type Books, type Connection, completeness, openBooks, readSql } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type PublishedPlace, storeOf, withoutStore } from './exports-in-store.ts';

@@ -12,17 +12,18 @@ import {
   unstoredStill,
   type WaitingAlert,
 } from '../alerts/index.ts';
+import { exitCodes, firstSentences } from '../base/errors.ts';
+import { unprovenWindowCode } from '../base/failure.ts';
+import { act, isUnprovenStep, type NextStep, nextWords, unprovenStepAfter } from '../base/next-step.ts';
 import { loadConfig } from '../config/index.ts';
-import { exitCodes, firstSentences } from '../errors.ts';
-import { unprovenWindowCode } from '../failure.ts';
-import { act, closeAgainStep, isUnprovenStep, type NextStep, nextWords, unprovenStepAfter } from '../next-step.ts';
-import { textOrNull } from '../optional-text.ts';
 import { type RevokedExport, revokedCloses, revokedWords } from '../reports/index.ts';
-import { forTerminal, maxSentenceLength } from '../safe-text.ts';
+import { textOrNull } from '../tables/optional-text.ts';
 import { folded } from '../terminal/index.ts';
-import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
+import { forTerminal, maxSentenceLength } from '../text/safe-text.ts';
+import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time/time.ts';
 import {
   type Connection,
+  closeAgainStep,
   closedMonths,
   contradictions,
   differingCloses,

@@ -14,10 +14,10 @@ import {
   slackMessage,
   summaryWindows,
 } from '../alerts/index.ts';
+import { exitCodes, worstExitCode } from '../base/errors.ts';
 import { alertSinksOf, answersToOf, type LocalConfig, loadConfig } from '../config/index.ts';
-import { exitCodes, worstExitCode } from '../errors.ts';
 import { completenessOf } from '../reports/index.ts';
-import { formatSecond } from '../time.ts';
+import { formatSecond } from '../time/time.ts';
 import { answerCache, type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { openPublished } from './open-published.ts';

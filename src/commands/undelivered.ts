@@ -1,4 +1,4 @@
-import { counted } from '../counted.ts';
+import { counted } from '../text/counted.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
 
 /** The messages that a sink has not accepted yet. */

@@ -1,4 +1,4 @@
-import { act, type NextStep, wait } from '../next-step.ts';
+import { act, type NextStep, wait } from '../base/next-step.ts';
 import type { UnendedRun } from '../warehouse/index.ts';
 
 /** A run without an end in words, and the next step; an active run needs none. Pure. */

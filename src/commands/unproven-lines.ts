@@ -1,7 +1,6 @@
 import { firstComparison, largestDifference } from '../alerts/index.ts';
-import { roundDecimal } from '../decimals.ts';
-import { usd, usdDecimals } from '../money.ts';
-import { forTerminal } from '../safe-text.ts';
+import { roundDecimal, usd, usdDecimals } from '../money/money.ts';
+import { forTerminal } from '../text/safe-text.ts';
 import type { UnprovenText } from '../warehouse/index.ts';
 
 /** How many windows of an account are shown; --json has all. */

@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { counted } from '../counted.ts';
-import { exitCodes, UsageError } from '../errors.ts';
-import { expectProject } from '../project-folder.ts';
+import { exitCodes, UsageError } from '../base/errors.ts';
+import { expectProject } from '../base/project-folder.ts';
 import {
   findExports,
   openExportVerifier,
@@ -12,8 +11,9 @@ import {
   type VerifiedExport,
   verifyExport,
 } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
 import { statementReports } from '../statement/index.ts';
+import { counted } from '../text/counted.ts';
+import { forTerminal } from '../text/safe-text.ts';
 import { openScratch } from '../warehouse/index.ts';
 import type { CommandInput } from './command.ts';
 import { differenceLines } from './difference-lines.ts';

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { exitCodes, UsageError, worstExitCode } from '../base/errors.ts';
 import { isStoreAddress } from '../config/index.ts';
-import { counted } from '../counted.ts';
-import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
 import { filesOfManifest, isManifestName } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
 import { type VerifiedArchive, type VerifiedCopy, verifyArchive, verifyCopies } from '../storage/index.ts';
+import { counted } from '../text/counted.ts';
+import { forTerminal } from '../text/safe-text.ts';
 import type { CommandContext, CommandInput } from './command.ts';
 import { differenceLines } from './difference-lines.ts';
 import { configOf, destinationOf, rootOf, type StorePlace } from './exports-in-store.ts';

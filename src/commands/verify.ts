@@ -1,4 +1,4 @@
-import { dayMs } from '../time.ts';
+import { dayMs } from '../time/time.ts';
 import { inChild } from './run-in-child.ts';
 
 export const verifyCommand = inChild('verify', {

@@ -1,4 +1,4 @@
-import { LockedError } from '../errors.ts';
+import { LockedError } from '../base/errors.ts';
 import type { CommandContext } from './command.ts';
 
 /** The option of every command that needs the warehouse to itself. */

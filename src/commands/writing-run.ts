@@ -1,12 +1,20 @@
 import { join } from 'node:path';
+import {
+  CostbookError,
+  exitCodeOf,
+  exitCodes,
+  foundIn,
+  LockedError,
+  messageOf,
+  worstExitCode,
+} from '../base/errors.ts';
+import { type Failure, failureOf } from '../base/failure.ts';
+import { stepSentence } from '../base/next-step.ts';
+import { expectProject } from '../base/project-folder.ts';
 import type { SpendNow } from '../budgets/index.ts';
-import { correctClock } from '../effects.ts';
-import { CostbookError, exitCodeOf, exitCodes, foundIn, LockedError, messageOf, worstExitCode } from '../errors.ts';
-import { type Failure, failureOf } from '../failure.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
-import { stepSentence } from '../next-step.ts';
-import { expectProject } from '../project-folder.ts';
+import { correctClock } from '../time/clock.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
 import { openWhenFree } from './wait.ts';

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
-import { oneOf, quoted } from '../choices.ts';
-import { act } from '../next-step.ts';
-import type { Instant } from '../time.ts';
+import { act } from '../base/next-step.ts';
+import { oneOf, quoted } from '../text/choices.ts';
+import type { Instant } from '../time/time.ts';
 import {
   type ConfigSpec,
   type EntrySpec,

@@ -1,5 +1,5 @@
-import { oneOf, quoted } from '../choices.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
+import { oneOf, quoted } from '../text/choices.ts';
 import { type Given, integerParser, type Parse, type Problems, parseText, type ReadText, readValue } from './yaml.ts';
 
 /** What a sink has that calls the platform. */

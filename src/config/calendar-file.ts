@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import type ICAL from 'ical.js';
-import { counted } from '../counted.ts';
-import { messageOf } from '../errors.ts';
-import { once } from '../once.ts';
-import { dayMs } from '../time.ts';
+import { messageOf } from '../base/errors.ts';
+import { once } from '../base/once.ts';
+import { counted } from '../text/counted.ts';
+import { dayMs } from '../time/time.ts';
 
 /** An event that repeats for ever is read up to this year. */
 const lastYear = 2100;

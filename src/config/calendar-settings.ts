@@ -1,8 +1,7 @@
 import { isAbsolute, join } from 'node:path';
-import { quoted } from '../choices.ts';
-import { messageOf, UsageError } from '../errors.ts';
-import type { Holidays } from '../month-days.ts';
-import { dayMs } from '../time.ts';
+import { messageOf, UsageError } from '../base/errors.ts';
+import { quoted } from '../text/choices.ts';
+import { dayMs, type Holidays } from '../time/time.ts';
 import { daysOfCalendar } from './calendar-file.ts';
 import { readTextFile } from './text-file.ts';
 import { type Given, gatherProblems, itemsOf, type Parse, type Problems, parseText, readValue } from './yaml.ts';

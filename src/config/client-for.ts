@@ -1,6 +1,6 @@
-import type { Effects, HttpSend } from '../effects.ts';
+import type { Effects, HttpSend } from '../base/effects.ts';
+import { version } from '../base/version.ts';
 import { type Client, type ClientSettings, openClient } from '../platform/index.ts';
-import { version } from '../version.ts';
 import type { AccountConfig } from './accounts.ts';
 import type { LocalConfig } from './config.ts';
 import { readToken } from './secrets.ts';

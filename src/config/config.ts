@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { mistakenSettings, type UsageError } from '../errors.ts';
+import { mistakenSettings, type UsageError } from '../base/errors.ts';
 import { earliestVersion } from '../platform/index.ts';
 import { type AccountConfig, type LocalAccount, resolveAccounts } from './accounts.ts';
 import { type CalendarSettings, readCalendar } from './calendar-settings.ts';

@@ -1,5 +1,5 @@
-import { quoted } from '../choices.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
+import { quoted } from '../text/choices.ts';
 import { type Given, type Parse, type Problems, parseText, type ReadText } from './yaml.ts';
 
 /** A second currency beside USD. */

@@ -1,5 +1,5 @@
-import { quoted } from '../choices.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
+import { quoted } from '../text/choices.ts';
 import { type Given, itemsOf, type Parse, type Problems, parseText, type ReadText } from './yaml.ts';
 
 /** The cluster that runs reports over the lake. */

@@ -1,6 +1,5 @@
-import { quoted } from '../choices.ts';
-import { nearest } from '../did-you-mean.ts';
-import type { Instant } from '../time.ts';
+import { nearest, quoted } from '../text/choices.ts';
+import type { Instant } from '../time/time.ts';
 import {
   configVariables,
   entryPlace,

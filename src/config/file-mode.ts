@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { quoted } from '../choices.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
+import { quoted } from '../text/choices.ts';
 import type { Parse } from './yaml.ts';
 
 /** Only the user who runs Costbook reads and writes its files. */

@@ -1,5 +1,5 @@
-import { quoted } from '../choices.ts';
 import { usualHeaders } from '../platform/index.ts';
+import { quoted } from '../text/choices.ts';
 import { type Layer, type Reading, read } from './environment-and-file.ts';
 import { isHeaderName, parseHeaderName, parseHeaderValue } from './values.ts';
 import { entriesOf, type Given } from './yaml.ts';

@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import type { Instant } from '../time.ts';
+import { UsageError } from '../base/errors.ts';
+import type { Instant } from '../time/time.ts';
 import { loadReadable } from './config.ts';
 import { readToken, type TokenSource } from './secrets.ts';
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { kill } from 'node:process';
-import { MachineError, UsageError } from '../errors.ts';
+import { MachineError, UsageError } from '../base/errors.ts';
 
 /** Where a token comes from; only `value` contains the token itself. */
 export type TokenSource =

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { oneOf, quoted } from '../choices.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
+import { oneOf, quoted } from '../text/choices.ts';
 import {
   type ActingSettings,
   actingSinkTypes,

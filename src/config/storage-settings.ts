@@ -1,7 +1,7 @@
-import { isForbiddenHost } from '../addresses.ts';
-import { quoted } from '../choices.ts';
-import { UsageError } from '../errors.ts';
-import { parseDuration } from '../time.ts';
+import { isForbiddenHost } from '../base/addresses.ts';
+import { UsageError } from '../base/errors.ts';
+import { quoted } from '../text/choices.ts';
+import { parseDuration } from '../time/time.ts';
 import { parseUrl } from './values.ts';
 import { choiceParser, type Parse, parseBoolean, parseText } from './yaml.ts';
 

@@ -1,10 +1,18 @@
 import { dirname, resolve } from 'node:path';
-import { quoted } from '../choices.ts';
-import { trimmedDecimal } from '../decimals.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
+import { trimmedDecimal } from '../money/money.ts';
+import { refuseSeparators } from '../money/typed-number.ts';
 import { accountIdFault, earliestVersion } from '../platform/index.ts';
-import { floorHour, formatInstant, hourMs, type Instant, parseDuration, parseInstant, parseRfc3339 } from '../time.ts';
-import { refuseSeparators } from '../typed-number.ts';
+import { quoted } from '../text/choices.ts';
+import {
+  floorHour,
+  formatInstant,
+  hourMs,
+  type Instant,
+  parseDuration,
+  parseInstant,
+  parseRfc3339,
+} from '../time/time.ts';
 import { type TokenSource, tokenFault } from './secrets.ts';
 import { type Parse, parseText } from './yaml.ts';
 

@@ -13,11 +13,10 @@ import {
   Parser,
   parseDocument,
 } from 'yaml';
-import { oneOf, parseChoice, parseTrueOrFalse, quoted } from '../choices.ts';
-import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
-import { type NextStep, stepSentence } from '../next-step.ts';
-import { refuseSeparators } from '../typed-number.ts';
+import { UsageError } from '../base/errors.ts';
+import { type NextStep, stepSentence } from '../base/next-step.ts';
+import { refuseSeparators } from '../money/typed-number.ts';
+import { nearest, oneOf, parseChoice, parseTrueOrFalse, quoted } from '../text/choices.ts';
 import { redactor } from './redactor.ts';
 
 // How to read a YAML file: `readYamlFile` and `parseYaml` return data with the position of every value;

@@ -1,9 +1,9 @@
 import { isAbsolute, join } from 'node:path';
-import { oneOf, quoted } from '../choices.ts';
 import { type CurrencySettings, gatherProblems, type Place, type Problems, readTextFile } from '../config/index.ts';
-import { columnNamed, csvRecords } from '../csv-records.ts';
-import { trimmedDecimal } from '../decimals.ts';
-import type { Instant } from '../time.ts';
+import { trimmedDecimal } from '../money/money.ts';
+import { columnNamed, csvRecords } from '../tables/csv-records.ts';
+import { oneOf, quoted } from '../text/choices.ts';
+import type { Instant } from '../time/time.ts';
 
 /** Decimals of a rate. */
 export const rateDecimals = 8;

@@ -1,8 +1,6 @@
 import type { CurrencySettings } from '../config/index.ts';
-import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
-import { currencyDecimals, usdDecimals } from '../money.ts';
-import { addCalendarMonths, dayMs, floorMonth, formatInstant, formatMonth, type Instant } from '../time.ts';
-import { amount } from '../usd-format.ts';
+import { amount, currencyDecimals, decimalOfWhole, rounded, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { addCalendarMonths, dayMs, floorMonth, formatInstant, formatMonth, type Instant } from '../time/time.ts';
 import { type ClosedMonth, type ClosedRate, type Connection, closedMonths, lastSeen } from '../warehouse/index.ts';
 import { type Rate, rateDecimals, readRates } from './rates-file.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { MachineError } from '../errors.ts';
-import { programs } from '../places.ts';
-import type { Instant } from '../time.ts';
+import { MachineError } from '../base/errors.ts';
+import { programs } from '../base/places.ts';
+import type { Instant } from '../time/time.ts';
 
 /** Far longer than a busy machine needs to start a thread. */
 const startLimitMs = 30_000;

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UsageError } from '../errors.ts';
-import { shipped } from '../places.ts';
+import { UsageError } from '../base/errors.ts';
+import { shipped } from '../base/places.ts';
 
 /** Marks a folder that the demo created, so that the next demo may empty it. */
 const marker = '.costbook-demo';

@@ -1,5 +1,5 @@
 import type { Operation } from '../platform/index.ts';
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import type { Callbacks } from './callbacks.ts';
 import type { Caller, Headers } from './callers.ts';
 import type { FaultPlan } from './fault-plan.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../base/errors.ts';
 
 /** An answer that goes to a callback address, with the secret that signs it. */
 export interface Callback {

@@ -1,5 +1,5 @@
-import { messageOf, UsageError } from '../errors.ts';
-import { formatInstant, hourMs, type Instant, parseDuration, parseRfc3339 } from '../time.ts';
+import { messageOf, UsageError } from '../base/errors.ts';
+import { formatInstant, hourMs, type Instant, parseDuration, parseRfc3339 } from '../time/time.ts';
 import { parseJson } from './bodies.ts';
 import type { SentCallback } from './callbacks.ts';
 import { type Fault, parseFaults } from './fault-plan.ts';

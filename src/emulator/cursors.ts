@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { metricsLimits } from '../platform/index.ts';
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import { Refusal } from './refusal.ts';
 
 /** The position of a cursor in the answer to its query. */

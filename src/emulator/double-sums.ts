@@ -1,4 +1,4 @@
-import { hourMs, type Instant } from '../time.ts';
+import { hourMs, type Instant } from '../time/time.ts';
 import { emptySums, type HourlyCosts, type Hours } from './hourly-costs.ts';
 import { type AddedGroup, type Bucket, bucketsOf, type Group } from './metrics.ts';
 import type { MetricsQuery } from './metrics-query.ts';

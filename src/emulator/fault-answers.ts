@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import type { FaultName } from './fault-plan.ts';
 import { Refusal } from './refusal.ts';
 import type { Reply } from './reply.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { remember } from './maps.ts';
 import { hashText, mix, toUnit } from './random.ts';
 

@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import { floorDay, floorMonth, hourMs, type Instant } from '../time.ts';
+import { UsageError } from '../base/errors.ts';
+import { floorDay, floorMonth, hourMs, type Instant } from '../time/time.ts';
 import { openAccount } from './account.ts';
 import type { Account } from './call.ts';
 import { isLoopback, openCallbacks, type SentCallback } from './callbacks.ts';

@@ -1,4 +1,4 @@
-import { dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
+import { dayMs, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import { hashText, mix } from './random.ts';
 import { archiveOf, canaryOf, eventsOf, revisionOf, stateOf, statusAt } from './resource-states.ts';
 import type { Look, Resource } from './sample-listings.ts';

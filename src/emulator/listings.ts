@@ -1,5 +1,5 @@
 import { type DeploymentStatus, deploymentStatuses, type ListingSort, listingLimits } from '../platform/index.ts';
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
 import { itemAt, type Surroundings } from './listed-items.ts';
 import { numberOf, type Parameters } from './parameters.ts';

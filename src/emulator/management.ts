@@ -1,4 +1,4 @@
-import { formatInstant } from '../time.ts';
+import { formatInstant } from '../time/time.ts';
 import { type Call, pathValue } from './call.ts';
 import { environment, itemAt, memoryOf, secretOf } from './listed-items.ts';
 import { denied, notFound, Refusal } from './refusal.ts';

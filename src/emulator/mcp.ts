@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../addresses.ts';
+import { isLoopbackHost } from '../base/addresses.ts';
 import type { Headers } from './callers.ts';
 import { remember } from './maps.ts';
 import { uuidOf } from './random.ts';

@@ -1,4 +1,4 @@
-import { formatInstant, hourMs, type Instant } from '../time.ts';
+import { formatInstant, hourMs, type Instant } from '../time/time.ts';
 import type { Call } from './call.ts';
 import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
 import { addAsDoubles } from './double-sums.ts';

@@ -1,5 +1,5 @@
 import { defaultResolutions, type GroupByDimension, maxWindowDays, type Resolution } from '../platform/index.ts';
-import { dayMs, type Window } from '../time.ts';
+import { dayMs, type Window } from '../time/time.ts';
 import { numberOf, type Parameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import type { Dimensions } from './sample-costs.ts';

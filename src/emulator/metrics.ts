@@ -9,7 +9,7 @@ import {
   hourMs,
   type Instant,
   type Window,
-} from '../time.ts';
+} from '../time/time.ts';
 import { hourOfWeek } from './activity-shapes.ts';
 import type { RowLie } from './fault-plan.ts';
 import { emptySums, type HourlyCosts, type Hours, type Sums } from './hourly-costs.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import { type Call, pathValue } from './call.ts';
 import { remember } from './maps.ts';
 import { hashText, mix, toUnit, uuidOf } from './random.ts';

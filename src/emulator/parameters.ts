@@ -1,5 +1,5 @@
 import type { Operation, Parameter, ParameterType } from '../platform/index.ts';
-import { formatInstant, type Instant, parseRfc3339 } from '../time.ts';
+import { formatInstant, type Instant, parseRfc3339 } from '../time/time.ts';
 import { Refusal } from './refusal.ts';
 
 /** A parsed parameter: an instant or integer as a number, a list in the operation's own order. */

@@ -5,7 +5,7 @@ import {
   type OperationName,
   pagedListingsVersion,
 } from '../platform/index.ts';
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import { readBody } from './bodies.ts';
 import type { Account, Call } from './call.ts';
 import type { Callbacks } from './callbacks.ts';

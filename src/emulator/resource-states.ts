@@ -1,5 +1,5 @@
 import type { DeploymentStatus } from '../platform/index.ts';
-import { dayMs, formatInstant, hourMs, type Instant } from '../time.ts';
+import { dayMs, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import { mix } from './random.ts';
 import type { Look, Resource } from './sample-listings.ts';
 

@@ -1,4 +1,4 @@
-import { addCalendarMonths, floorMonth, hourMs, type Instant } from '../time.ts';
+import { addCalendarMonths, floorMonth, hourMs, type Instant } from '../time/time.ts';
 import { hourOfWeek, shapes } from './activity-shapes.ts';
 import { hashText, mix, toUnit, uuidOf } from './random.ts';
 import {

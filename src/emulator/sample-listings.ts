@@ -1,5 +1,5 @@
 import type { Listing } from '../platform/index.ts';
-import { dayMs, hourMs, type Instant } from '../time.ts';
+import { dayMs, hourMs, type Instant } from '../time/time.ts';
 import { hashText, mix, toUnit, uuidOf } from './random.ts';
 import { appearances, instanceOf, runawayHour, type StoryOptions } from './sample-costs.ts';
 import { type Edit, edits, type Mount, type Traits, traits, traitsOfPassing, unbilled } from './sample-labels.ts';

@@ -1,4 +1,4 @@
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import { type Call, pathValue } from './call.ts';
 import { demandWorkspace } from './callers.ts';
 import { regionOf } from './listed-items.ts';

@@ -1,4 +1,4 @@
-import { dayMs, floorDay, formatInstant, hourMs, type Instant } from '../time.ts';
+import { dayMs, floorDay, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import { hashText, mix } from './random.ts';
 import type { Resource } from './sample-listings.ts';
 

@@ -1,4 +1,4 @@
-import { hourMs, type Instant } from '../time.ts';
+import { hourMs, type Instant } from '../time/time.ts';
 import { groupBy } from './maps.ts';
 import { type Series, type Story, usageScale } from './sample-costs.ts';
 

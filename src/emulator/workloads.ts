@@ -1,5 +1,5 @@
 import { type Operation, operations } from '../platform/index.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import { type Call, pathValue } from './call.ts';
 import { demandWorkspace } from './callers.ts';
 import { callbackOf, isPublic, memoryOf } from './listed-items.ts';

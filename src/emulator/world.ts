@@ -1,4 +1,4 @@
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import { groupBy, remember } from './maps.ts';
 import { type Look, lookAt, type Resource, type ResourceKind } from './sample-listings.ts';
 

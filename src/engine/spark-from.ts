@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { writeSeries } from './spark-functions.ts';
 import { literalText, nameText } from './spark-text.ts';
 import { commonType, type Field, unknown, varchar } from './sql-type.ts';

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { UsageError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import type { EngineSettings } from '../config/index.ts';
-import { UsageError } from '../errors.ts';
-import { act } from '../next-step.ts';
 import { readManifest } from '../reports/index.ts';
 import { literalText, nameText, typeText } from './spark-text.ts';
 import { type Field, typeOfName } from './sql-type.ts';

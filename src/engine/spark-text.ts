@@ -1,5 +1,5 @@
-import { quoted } from '../choices.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
+import { quoted } from '../text/choices.ts';
 import type { SqlType } from './sql-type.ts';
 import { type Context, ranks, type Written } from './writing.ts';
 

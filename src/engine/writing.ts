@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import type { SqlFile, SqlValue } from '../warehouse/index.ts';
 import type { Field, SqlType } from './sql-type.ts';
 import type { Tree } from './tree.ts';

@@ -8,7 +8,7 @@ import {
   hourMs,
   type Instant,
   type Window,
-} from '../time.ts';
+} from '../time/time.ts';
 
 /** The resolutions that Costbook queries; weeks cross months, so they prove nothing. */
 export type AskedResolution = Exclude<Resolution, 'weekly'>;

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { isCompiled, programs } from '../places.ts';
+import { isCompiled, programs } from '../base/places.ts';
 import { type RawBody, unpackingOf } from '../platform/index.ts';
 import type { DecodedPage, Expected } from './decode.ts';
 

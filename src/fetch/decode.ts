@@ -1,7 +1,7 @@
-import { plainDecimal } from '../decimals.ts';
-import { excerpt, RefusedAnswerError } from '../errors.ts';
+import { excerpt, RefusedAnswerError } from '../base/errors.ts';
+import { plainDecimal } from '../money/money.ts';
 import { answerLimits } from '../platform/index.ts';
-import { formatInstant, parseRfc3339, type Window } from '../time.ts';
+import { formatInstant, parseRfc3339, type Window } from '../time/time.ts';
 import { type AskedResolution, bucketNames, bucketsOf, floorBucket } from './buckets.ts';
 import { scanPoints } from './scan.ts';
 

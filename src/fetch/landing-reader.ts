@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UnprovenError } from '../errors.ts';
-import { loadWithPresentNames } from '../former-formats.ts';
-import { act } from '../next-step.ts';
-import { formatWindow, parseRfc3339, type Window } from '../time.ts';
+import { UnprovenError } from '../base/errors.ts';
+import { loadWithPresentNames } from '../base/former-formats.ts';
+import { act } from '../base/next-step.ts';
+import { formatWindow, parseRfc3339, type Window } from '../time/time.ts';
 import type { DecodedPage } from './decode.ts';
 import { foldersIn, type LoadRecord, loadFile, loadFolderPattern, placeOf, type StoredPage } from './landing-writer.ts';
 import { describeQuery, type Query, queryParameters } from './queries.ts';

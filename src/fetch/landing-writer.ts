@@ -3,7 +3,7 @@ import type { Dirent } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RawBody } from '../platform/index.ts';
-import { formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
+import { formatInstant, formatWindow, type Instant, type Window } from '../time/time.ts';
 import { describeQuery, type Query, queryParameters, type Role } from './queries.ts';
 
 /** The folder in which one window's pages arrive. */

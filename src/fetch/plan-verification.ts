@@ -8,7 +8,7 @@ import {
   intersectWindows,
   unionWindows,
   type Window,
-} from '../time.ts';
+} from '../time/time.ts';
 import { splitAtMidnight } from './buckets.ts';
 import { type CoveredWindow, coverWindows } from './plan-windows.ts';
 import { daysQuery, monthsQuery, namesQuery, type Query, type Role, seriesQuery } from './queries.ts';

@@ -7,7 +7,7 @@ import {
   subtractWindows,
   unionWindows,
   type Window,
-} from '../time.ts';
+} from '../time/time.ts';
 
 /**
  * Why a window is fetched: part of it was never loaded; all of it is young; it failed reconciliation, or a user asked

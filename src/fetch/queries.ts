@@ -1,5 +1,5 @@
 import { type GroupByDimension, metricsLimits } from '../platform/index.ts';
-import { formatInstant, type Window } from '../time.ts';
+import { formatInstant, type Window } from '../time/time.ts';
 import type { AskedResolution } from './buckets.ts';
 
 /** What the token may see: grouping and filtering by workspace need an account admin (5.7). */

@@ -1,4 +1,4 @@
-import type { Log } from '../effects.ts';
+import type { Log } from '../base/effects.ts';
 import {
   answerLimits,
   type Client,
@@ -9,7 +9,7 @@ import {
   type RawBody,
   unpackBody,
 } from '../platform/index.ts';
-import { formatWindow } from '../time.ts';
+import { formatWindow } from '../time/time.ts';
 import { type DecodedEntry, type DecodedPage, decodeBytes } from './decode.ts';
 import { decodeElsewhere } from './decode-elsewhere.ts';
 import type { LandingFolder } from './landing-writer.ts';

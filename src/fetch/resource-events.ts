@@ -1,5 +1,5 @@
 import type { RawResource } from '../platform/index.ts';
-import { formatInstant, parseRfc3339 } from '../time.ts';
+import { formatInstant, parseRfc3339 } from '../time/time.ts';
 
 /** An entry of a resource's deployment history (2.3); texts are cut to a bounded length. */
 export interface ResourceEvent {

@@ -1,5 +1,5 @@
 import type { RawResource } from '../platform/index.ts';
-import { formatInstant, parseRfc3339 } from '../time.ts';
+import { formatInstant, parseRfc3339 } from '../time/time.ts';
 
 /** The stored state of a resource. Fields that are not listed here are never stored, secrets least of all. */
 export interface ResourceState {

@@ -1,4 +1,4 @@
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 
 /** A page's body without its points, which were scanned separately. */
 export interface ScannedBody {

@@ -1,6 +1,5 @@
-import { median } from '../median.ts';
-import { firstWorkingDays, type Holidays, lastWorkingDays, monthOf } from '../month-days.ts';
-import { dayMs, type Instant } from '../time.ts';
+import { median } from '../base/median.ts';
+import { dayMs, firstWorkingDays, type Holidays, type Instant, lastWorkingDays, monthOf } from '../time/time.ts';
 import { sum } from './numbers.ts';
 import type { Range, Ranges } from './ranges.ts';
 

@@ -1,4 +1,4 @@
-import { median } from '../median.ts';
+import { median } from '../base/median.ts';
 import { loadAugurs } from './augurs.ts';
 import {
   lossesOf,

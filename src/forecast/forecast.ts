@@ -1,6 +1,5 @@
-import { UsageError } from '../errors.ts';
-import type { Holidays } from '../month-days.ts';
-import { dayMs, floorDay, type Instant, zoneOf } from '../time.ts';
+import { UsageError } from '../base/errors.ts';
+import { dayMs, floorDay, type Holidays, type Instant, zoneOf } from '../time/time.ts';
 import { type CalendarEffect, effectWords, withCalendar, withoutCalendar } from './calendar.ts';
 import { type ChangePoint, findChangePoint, rangesAfterChangePoint } from './change-point.ts';
 import { tryModels } from './choose-model.ts';

@@ -1,4 +1,4 @@
-import type { Instant, Zone } from '../time.ts';
+import type { Instant, Zone } from '../time/time.ts';
 import type { Range, Ranges } from './ranges.ts';
 
 /** A history by local time, in which each day has the same number of steps. */

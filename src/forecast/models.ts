@@ -1,4 +1,4 @@
-import { median } from '../median.ts';
+import { median } from '../base/median.ts';
 import type { Augurs } from './augurs.ts';
 import { mean, sum } from './numbers.ts';
 import { alignPhase } from './phase.ts';

@@ -1,5 +1,5 @@
-import { median } from '../median.ts';
-import { dayMs } from '../time.ts';
+import { median } from '../base/median.ts';
+import { dayMs } from '../time/time.ts';
 import { sum } from './numbers.ts';
 import type { Range, Ranges } from './ranges.ts';
 

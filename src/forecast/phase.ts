@@ -1,4 +1,4 @@
-import { median } from '../median.ts';
+import { median } from '../base/median.ts';
 import { mean } from './numbers.ts';
 
 /** A change after which a season goes on in another phase: a batch window or the clocks were moved. */

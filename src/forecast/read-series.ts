@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { separatorNamed } from '../csv-records.ts';
-import { UsageError } from '../errors.ts';
-import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant, parseRfc3339 } from '../time.ts';
-import { spellingFault } from '../typed-number.ts';
+import { UsageError } from '../base/errors.ts';
+import { spellingFault } from '../money/typed-number.ts';
+import { separatorNamed } from '../tables/csv-records.ts';
+import { addCalendarMonths, dayMs, formatInstant, hourMs, type Instant, parseRfc3339 } from '../time/time.ts';
 import { describeStep, isOfMonths, monthsOfSteps, type Step, stepMsOf, stepName } from './step.ts';
 
 /** One series of a file, with its step. */

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { isCompiled, programs } from '../places.ts';
+import { isCompiled, programs } from '../base/places.ts';
 import { type CostHistory, type Forecast, type ForecastOptions, forecastSeries } from './forecast.ts';
 
 /** The arguments of one `forecastSeries`. */

@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import { addCalendarMonths, dayMs, formatInstant, hourMs, parseRfc3339 } from '../time.ts';
+import { UsageError } from '../base/errors.ts';
+import { addCalendarMonths, dayMs, formatInstant, hourMs, parseRfc3339 } from '../time/time.ts';
 
 /** Steps of whole months. The days of `month end` are the last of their months, whichever these are. */
 export const monthsOfSteps = {

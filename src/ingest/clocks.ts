@@ -1,7 +1,7 @@
-import { clockToleranceMs } from '../effects.ts';
-import { PlatformError } from '../errors.ts';
+import { PlatformError } from '../base/errors.ts';
 import { type Client, type Clocks, operations } from '../platform/index.ts';
-import { describeSpan, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
+import { clockToleranceMs } from '../time/clock.ts';
+import { describeSpan, floorHour, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import type { CoveredWindow } from '../warehouse/index.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
 

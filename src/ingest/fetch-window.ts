@@ -1,7 +1,5 @@
-import { checkWords } from '../check-codes.ts';
-import { largestMagnitude, plainDecimal } from '../decimals.ts';
-import type { Log } from '../effects.ts';
-import { PlatformError } from '../errors.ts';
+import type { Log } from '../base/effects.ts';
+import { PlatformError } from '../base/errors.ts';
 import {
   controlQuery,
   type DecodedPage,
@@ -14,8 +12,16 @@ import {
   residualQuery,
   typesQuery,
 } from '../fetch/index.ts';
-import { formatWindow, type Instant, type Window } from '../time.ts';
-import type { DifferingHours, LoadedQuery, Reconciliation, Stage, TotalsKnown } from '../warehouse/index.ts';
+import { largestMagnitude, plainDecimal } from '../money/money.ts';
+import { formatWindow, type Instant, type Window } from '../time/time.ts';
+import {
+  checkWords,
+  type DifferingHours,
+  type LoadedQuery,
+  type Reconciliation,
+  type Stage,
+  type TotalsKnown,
+} from '../warehouse/index.ts';
 
 /** More queries of one kind than this cost more calls than one query about everything, which takes one or two pages. */
 const manyQuestions = 3;

@@ -1,4 +1,4 @@
-import { floorDay, floorHour, hourMs, type Window } from '../time.ts';
+import { floorDay, floorHour, hourMs, type Window } from '../time/time.ts';
 
 /** The two halves of a window, cut at midnight if one is inside; none of a window of one hour. Pure. */
 export function halvesOf({ start, end }: Window): Window[] {

@@ -1,5 +1,4 @@
 import pLimit from 'p-limit';
-import type { AccountConfig } from '../config/index.ts';
 import {
   type CostbookError,
   exitCodes,
@@ -8,10 +7,11 @@ import {
   UnprovenError,
   UsageError,
   worstExitCode,
-} from '../errors.ts';
-import { type Failure, failureOf, unprovenWindowCode } from '../failure.ts';
+} from '../base/errors.ts';
+import { type Failure, failureOf, unprovenWindowCode } from '../base/failure.ts';
+import { nextWords, unprovenStepAfter } from '../base/next-step.ts';
+import type { AccountConfig } from '../config/index.ts';
 import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
-import { nextWords, unprovenStepAfter } from '../next-step.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
 import {
   floorHour,
@@ -22,7 +22,7 @@ import {
   type Instant,
   intersectWindows,
   type Window,
-} from '../time.ts';
+} from '../time/time.ts';
 import {
   type CoveredWindow,
   startOfBooks,

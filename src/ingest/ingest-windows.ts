@@ -1,8 +1,8 @@
-import type { Effects } from '../effects.ts';
-import { type CostbookError, PlatformError, RefusedAnswerError } from '../errors.ts';
+import type { Effects } from '../base/effects.ts';
+import { type CostbookError, PlatformError, RefusedAnswerError } from '../base/errors.ts';
 import { askQuery, type DecodedPage, type LandingFolder, type PlannedWindow, type Role } from '../fetch/index.ts';
 import { answerLimits, billingDimensions, type Client, type RawBody, resourceTypes } from '../platform/index.ts';
-import { dayMs, floorHour, formatWindow, type Instant, type Window } from '../time.ts';
+import { dayMs, floorHour, formatWindow, type Instant, type Window } from '../time/time.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { believedClock, claimedBefore, type RunClock } from './clocks.ts';
 import { readWindow, type WindowRead } from './fetch-window.ts';

@@ -1,7 +1,13 @@
+import { CostbookError, excerpt, foundIn, PlatformError, RefusedAnswerError, UsageError } from '../base/errors.ts';
+import {
+  type NextStep,
+  nextWords,
+  refusedListingStep,
+  shrunkListingStep,
+  unreadListingStep,
+} from '../base/next-step.ts';
 import type { AccountConfig } from '../config/index.ts';
-import { CostbookError, excerpt, foundIn, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
 import { decodeDeployments, decodeResource } from '../fetch/index.ts';
-import { type NextStep, nextWords, refusedListingStep, shrunkListingStep, unreadListingStep } from '../next-step.ts';
 import {
   type Client,
   type Listing,

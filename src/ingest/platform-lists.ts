@@ -1,5 +1,5 @@
 import { type Client, listDifferences, readPlatformLists } from '../platform/index.ts';
-import { floorHour } from '../time.ts';
+import { floorHour } from '../time/time.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { counted } from '../counted.ts';
-import type { Log } from '../effects.ts';
-import { CostbookError, DamagedFileError, MachineError, UnprovenError } from '../errors.ts';
+import type { Log } from '../base/effects.ts';
+import { CostbookError, DamagedFileError, MachineError, UnprovenError } from '../base/errors.ts';
 import {
   DamagedPageError,
   damagedPages,
@@ -16,8 +15,9 @@ import {
   type StoredLoad,
   storeLostLoad,
 } from '../fetch/index.ts';
-import { shellWord } from '../shell-word.ts';
-import { formatInstant, formatWindow, unionWindows, type Window } from '../time.ts';
+import { counted } from '../text/counted.ts';
+import { shellWord } from '../text/shell-word.ts';
+import { formatInstant, formatWindow, unionWindows, type Window } from '../time/time.ts';
 import type { LoadFacts, LoadInBooks, LoadWritten, Stage } from '../warehouse/index.ts';
 import { readWindow } from './fetch-window.ts';
 

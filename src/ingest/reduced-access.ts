@@ -1,6 +1,6 @@
-import { UnprovenError } from '../errors.ts';
+import { UnprovenError } from '../base/errors.ts';
+import { type NextStep, reducedAccessStep, reducedTotalsStep, renamedStep } from '../base/next-step.ts';
 import type { Role } from '../fetch/index.ts';
-import { type NextStep, reducedAccessStep, reducedTotalsStep, renamedStep } from '../next-step.ts';
 import type { ComparedTotals } from '../warehouse/index.ts';
 
 /**

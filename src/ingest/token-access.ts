@@ -1,9 +1,9 @@
+import type { Effects } from '../base/effects.ts';
+import { PlatformError } from '../base/errors.ts';
 import type { LocalConfig } from '../config/index.ts';
-import type { Effects } from '../effects.ts';
-import { PlatformError } from '../errors.ts';
 import { askQuery, daysQueries, type Role, settledDays } from '../fetch/index.ts';
 import { type Client, listings, metricsLimits, openListings } from '../platform/index.ts';
-import { floorHour } from '../time.ts';
+import { floorHour } from '../time/time.ts';
 import { accountLedger, type Books, coveredWindows, groupsByWorkspace, openPastReader } from '../warehouse/index.ts';
 import { accessDays, type ReducedAccess, reducedRole, reducedTotals } from './reduced-access.ts';
 import { questionOf, withoutLanding } from './verify-past.ts';

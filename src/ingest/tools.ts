@@ -1,8 +1,8 @@
+import type { Effects } from '../base/effects.ts';
 import type { AccountConfig, Config } from '../config/index.ts';
-import type { Effects } from '../effects.ts';
 import type { LandingWriter } from '../fetch/index.ts';
 import type { Client } from '../platform/index.ts';
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 
 /** What an ingest is asked to do. */

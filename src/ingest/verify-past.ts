@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
-import { largestMagnitude, plainDecimal } from '../decimals.ts';
-import { PlatformError } from '../errors.ts';
+import { PlatformError } from '../base/errors.ts';
 import {
   askQuery,
   bucketsOf,
@@ -21,8 +20,9 @@ import {
   splitAtMidnight,
   wholeMonths,
 } from '../fetch/index.ts';
+import { largestMagnitude, plainDecimal } from '../money/money.ts';
 import { type Client, type GroupByDimension, metricsLimits } from '../platform/index.ts';
-import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time.ts';
+import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time/time.ts';
 import {
   type Connection,
   type ContradictedQuestion,

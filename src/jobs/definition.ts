@@ -1,5 +1,5 @@
-import { shellWord } from '../shell-word.ts';
-import type { Zone } from '../time.ts';
+import { shellWord } from '../text/shell-word.ts';
+import type { Zone } from '../time/time.ts';
 import type { Timetable } from './timetable.ts';
 
 /** An option of a step: its key, its kind and its description. */

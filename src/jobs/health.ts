@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
-import { isLoopbackHost } from '../addresses.ts';
-import { messageOf } from '../errors.ts';
-import { type Listening, listen } from '../listen.ts';
+import { isLoopbackHost } from '../base/addresses.ts';
+import { messageOf } from '../base/errors.ts';
+import { type Listening, listen } from '../base/listen.ts';
 
 /** The answers by path. */
 export type HealthAnswers = Readonly<

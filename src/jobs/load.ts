@@ -1,10 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { oneOf, quoted } from '../choices.ts';
+import { UsageError } from '../base/errors.ts';
+import { shipped } from '../base/places.ts';
 import { readYamlFile } from '../config/index.ts';
-import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
-import { shipped } from '../places.ts';
+import { nearest, oneOf, quoted } from '../text/choices.ts';
 import type { Job } from './definition.ts';
 import { type JobInput, type JobReading, readJob } from './parse.ts';
 

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { oneOf, quoted } from '../choices.ts';
+import { UsageError } from '../base/errors.ts';
 import {
   choiceParser,
   type Environment,
@@ -19,9 +19,8 @@ import {
   readValue,
   urlSecrets,
 } from '../config/index.ts';
-import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
-import { type Instant, parseDuration, parseInstant, parseMonth, zoneOf } from '../time.ts';
+import { nearest, oneOf, quoted } from '../text/choices.ts';
+import { type Instant, parseDuration, parseInstant, parseMonth, zoneOf } from '../time/time.ts';
 import { type Job, type Ping, type Step, type StepName, type StepOption, stepNames, stepRules } from './definition.ts';
 import { parseTimetable } from './timetable.ts';
 

@@ -1,7 +1,7 @@
-import type { Log } from '../effects.ts';
-import { exitCodeOf, exitCodes, MachineError, messageOf, worstExitCode } from '../errors.ts';
-import { type Failure, failureOf } from '../failure.ts';
-import type { Instant } from '../time.ts';
+import type { Log } from '../base/effects.ts';
+import { exitCodeOf, exitCodes, MachineError, messageOf, worstExitCode } from '../base/errors.ts';
+import { type Failure, failureOf } from '../base/failure.ts';
+import type { Instant } from '../time/time.ts';
 import type { StepEnd, Warehouse } from '../warehouse/index.ts';
 import { commandLineOf, type Step, type StepName, stepRules } from './definition.ts';
 

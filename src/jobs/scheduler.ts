@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
-import type { Log } from '../effects.ts';
-import { exitCodes } from '../errors.ts';
-import { programs } from '../places.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import type { Log } from '../base/effects.ts';
+import { exitCodes } from '../base/errors.ts';
+import { programs } from '../base/places.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { JobHistory } from '../warehouse/index.ts';
 import type { Job } from './definition.ts';
 import { farAheadMs, lastSlots, nextSlot } from './slots.ts';

@@ -1,4 +1,4 @@
-import { dayMs, floorDay, type Instant, type Zone } from '../time.ts';
+import { dayMs, floorDay, type Instant, type Zone } from '../time/time.ts';
 import type { Timetable } from './timetable.ts';
 
 const minuteMs = 60_000;

@@ -1,4 +1,4 @@
-import type { CostsAsked, LimitedAnswer, LimitedBooks } from '../limited-books.ts';
+import type { CostsAsked, LimitedAnswer, LimitedBooks } from './limited-books.ts';
 import { objectOf, rowLimit, text } from './schemas.ts';
 import type { Found, Tool } from './tools.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server';
-import { CostbookError } from '../errors.ts';
-import type { LimitedBooks } from '../limited-books.ts';
-import { shipped } from '../places.ts';
+import { CostbookError } from '../base/errors.ts';
+import { shipped } from '../base/places.ts';
+import type { LimitedBooks } from './limited-books.ts';
 import { limitedTools } from './limited-tools.ts';
 import { answerSchema, month, objectOf, text } from './schemas.ts';
 import { type BooksReader, type Tool, tools } from './tools.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { month, type ObjectSchema, objectOf, rowLimit, text } from './schemas.ts';
 
 /** Rows as JSON, with the state of the books. Decimals are text. */

@@ -1,12 +1,12 @@
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Effects } from '../base/effects.ts';
+import { UsageError } from '../base/errors.ts';
+import { messageWithMisplaced } from '../base/misplaced.ts';
+import { version } from '../base/version.ts';
 import { type Budget, budgetsFile, loadBudgets, type SpendNow } from '../budgets/index.ts';
 import { alertSinksOf, loadConfig } from '../config/index.ts';
-import type { Effects } from '../effects.ts';
-import { UsageError } from '../errors.ts';
 import { jobNames } from '../jobs/index.ts';
-import { messageWithMisplaced } from '../misplaced.ts';
-import { version } from '../version.ts';
 import { openBooks, snapshotFile } from '../warehouse/index.ts';
 import { expositionText, withSamples } from './exposition.ts';
 import {

@@ -7,10 +7,8 @@ import {
   unitOf,
   withCarried,
 } from '../budgets/index.ts';
-import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { addCalendarMonths, dayMs, floorMonth, formatInstant, type Instant } from '../time.ts';
-import { usdUnit } from '../unit-format.ts';
+import { decimalOfWhole, rounded, usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
+import { addCalendarMonths, dayMs, floorMonth, formatInstant, type Instant } from '../time/time.ts';
 import { type Connection, readSqlFolder, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
 import { type Metric, type Sample, sampleIn } from './exposition.ts';
 

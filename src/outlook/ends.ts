@@ -1,5 +1,5 @@
-import { largerOf } from '../decimals.ts';
-import type { Instant, Window } from '../time.ts';
+import { largerOf } from '../money/money.ts';
+import type { Instant, Window } from '../time/time.ts';
 
 /** The rest of a running period as a forecast or a pace has it. Amounts are trillionths of the period's unit. */
 export interface ExpectedRest {

@@ -1,5 +1,5 @@
-import { rounded } from '../decimals.ts';
-import { dayMs, type Instant, type Window } from '../time.ts';
+import { rounded } from '../money/money.ts';
+import { dayMs, type Instant, type Window } from '../time/time.ts';
 
 /** What complete hours cost together: trillionths of a unit. */
 export interface KnownSpend extends Window {

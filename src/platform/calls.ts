@@ -1,4 +1,4 @@
-import { PlatformError, RefusedAnswerError } from '../errors.ts';
+import { PlatformError, RefusedAnswerError } from '../base/errors.ts';
 import { type Client, parseBytes, type RawBody, type Sending, unpackBody } from './client.ts';
 import { answerLimits } from './limits.ts';
 import { readListingPage } from './listings.ts';

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { isPlainToOthers } from '../addresses.ts';
-import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
-import { excerpt, messageOf, PlatformError } from '../errors.ts';
-import type { Instant } from '../time.ts';
+import { isPlainToOthers } from '../base/addresses.ts';
+import type { Effects, HttpResponse, HttpSend } from '../base/effects.ts';
+import { excerpt, messageOf, PlatformError } from '../base/errors.ts';
+import type { Instant } from '../time/time.ts';
 import { jsonExcess } from './bounded-json.ts';
 import { explain, redirectWords, textIn } from './failure-words.ts';
 import type { Limiter } from './fair-limiter.ts';

@@ -1,5 +1,5 @@
-import { excerpt, RefusedAnswerError, UsageError } from '../errors.ts';
-import { addCalendarMonths, floorMonth, formatInstant, type Instant, parseRfc3339 } from '../time.ts';
+import { excerpt, RefusedAnswerError, UsageError } from '../base/errors.ts';
+import { addCalendarMonths, floorMonth, formatInstant, type Instant, parseRfc3339 } from '../time/time.ts';
 import { accountIdFault } from './account-id.ts';
 import { type Client, parseBody } from './client.ts';
 import { answerLimits } from './limits.ts';

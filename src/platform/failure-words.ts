@@ -1,6 +1,6 @@
-import { excerpt, PlatformError } from '../errors.ts';
-import { act, type NextStep, waitForPlatform } from '../next-step.ts';
-import { describeSpan } from '../time.ts';
+import { excerpt, PlatformError } from '../base/errors.ts';
+import { act, type NextStep, waitForPlatform } from '../base/next-step.ts';
+import { describeSpan } from '../time/time.ts';
 import type { Operation } from './operations.ts';
 import { isCertainlyNotDone, waitBudgetMs } from './retry.ts';
 

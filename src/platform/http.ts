@@ -1,6 +1,6 @@
 import type { Agent, Dispatcher, request } from 'undici';
-import type { HttpRequest, HttpResponse, HttpSend } from '../effects.ts';
-import { PlatformError } from '../errors.ts';
+import type { HttpRequest, HttpResponse, HttpSend } from '../base/effects.ts';
+import { PlatformError } from '../base/errors.ts';
 import { networkFault } from './failure-words.ts';
 import { answerLimits } from './limits.ts';
 import { proxiesOf } from './proxy.ts';

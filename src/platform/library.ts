@@ -1,7 +1,8 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { z } from 'zod';
-import { type Effects, openClock } from '../effects.ts';
-import { RefusedAnswerError } from '../errors.ts';
+import type { Effects } from '../base/effects.ts';
+import { RefusedAnswerError } from '../base/errors.ts';
+import { openClock } from '../time/clock.ts';
 import { type Answer, type AnswerPage, answerPages, callOnce, callStreamed } from './calls.ts';
 import { openClient } from './client.ts';
 import { openHttp } from './http.ts';
@@ -10,7 +11,7 @@ import { type Operation, type OperationName, operations } from './operations.ts'
 import { parameterText, type ValuesOf } from './parameters.ts';
 import type { Endpoint, Texts } from './request.ts';
 
-export { PlatformError, RefusedAnswerError } from '../errors.ts';
+export { PlatformError, RefusedAnswerError } from '../base/errors.ts';
 export * from './limits.ts';
 export { allOperations, type Operation, type OperationName, operations } from './operations.ts';
 export { CursorRefusedError } from './paging.ts';

@@ -1,5 +1,5 @@
-import type { Log } from '../effects.ts';
-import { excerpt, PlatformError, RefusedAnswerError } from '../errors.ts';
+import type { Log } from '../base/effects.ts';
+import { excerpt, PlatformError, RefusedAnswerError } from '../base/errors.ts';
 import { type Client, parseBody, type RawBody } from './client.ts';
 import { answerLimits, listingLimits, pagedListingsVersion } from './limits.ts';
 import { type Operation, operations } from './operations.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { PlatformError, RefusedAnswerError } from '../errors.ts';
+import { PlatformError, RefusedAnswerError } from '../base/errors.ts';
 import { answerLimits } from './limits.ts';
 
 /** The part of a page that paging needs. */

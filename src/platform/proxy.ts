@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 
 /** The proxies in the environment; empty if there are none. */
 export interface Proxies {

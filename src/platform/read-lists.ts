@@ -1,5 +1,5 @@
-import { PlatformError } from '../errors.ts';
-import { dayMs, formatInstant, type Instant } from '../time.ts';
+import { PlatformError } from '../base/errors.ts';
+import { dayMs, formatInstant, type Instant } from '../time/time.ts';
 import { callOnce } from './calls.ts';
 import type { Client } from './client.ts';
 import type { PlatformLists } from './list-differences.ts';

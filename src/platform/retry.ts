@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.ts';
+import { PlatformError } from '../base/errors.ts';
 
 /** Attempts at one request: about half a minute of our own waiting in total, for short outages. */
 const maxAttempts = 8;

@@ -1,5 +1,5 @@
+import { UsageError } from '../base/errors.ts';
 import { clusterAnswerQuery, readClusterAnswer, type SparkStatement, toSpark } from '../engine/index.ts';
-import { UsageError } from '../errors.ts';
 import { columnsOf, completenessOf, jsonRows } from '../reports/index.ts';
 import { type Connection, fromSource, openBooks, pivotedTable, SqlError } from '../warehouse/index.ts';
 import { answer, countRows } from './answer.ts';

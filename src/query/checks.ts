@@ -1,5 +1,5 @@
-import { MachineError } from '../errors.ts';
-import type { Instant } from '../time.ts';
+import { MachineError } from '../base/errors.ts';
+import type { Instant } from '../time/time.ts';
 import type { Check, CheckResult } from '../warehouse/index.ts';
 import { toError } from './child-words.ts';
 import type { CheckReported } from './run-checks.ts';

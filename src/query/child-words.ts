@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { CostbookError, exitCodes, MachineError } from '../errors.ts';
+import { CostbookError, exitCodes, MachineError } from '../base/errors.ts';
 import type { Failure } from './question.ts';
 import { cutMessage } from './serve-parent.ts';
 

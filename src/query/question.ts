@@ -1,7 +1,7 @@
-import type { NextStep } from '../next-step.ts';
+import type { NextStep } from '../base/next-step.ts';
 import type { CompletenessState } from '../reports/index.ts';
 import type { TableLayout } from '../terminal/index.ts';
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import type { Check } from '../warehouse/index.ts';
 
 /** The formats of an answer. */

@@ -1,5 +1,5 @@
-import { DamagedFileError, MachineError } from '../errors.ts';
-import type { Instant, Window } from '../time.ts';
+import { DamagedFileError, MachineError } from '../base/errors.ts';
+import type { Instant, Window } from '../time/time.ts';
 import {
   type Books,
   bindCheck,

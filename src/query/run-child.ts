@@ -7,9 +7,9 @@ import { platform, tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { MachineError } from '../errors.ts';
-import { allocatorSettings, allocatorVariable, memoryLimitMb } from '../memory.ts';
-import { programs } from '../places.ts';
+import { MachineError } from '../base/errors.ts';
+import { allocatorSettings, allocatorVariable, memoryLimitMb } from '../base/memory.ts';
+import { programs } from '../base/places.ts';
 import { readWords, toError } from './child-words.ts';
 import type { ServiceAnswer, ServiceInput, ServiceName } from './protocol.ts';
 

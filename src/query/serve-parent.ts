@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { kill } from 'node:process';
 import { createInterface } from 'node:readline';
-import { CostbookError, exitCodeOf, isSystemError, systemWords, UsageError } from '../errors.ts';
-import { faultAndStep } from '../failure.ts';
+import { CostbookError, exitCodeOf, isSystemError, systemWords, UsageError } from '../base/errors.ts';
+import { faultAndStep } from '../base/failure.ts';
 import type { Parent, ServiceName, Services } from './protocol.ts';
 import type { Failure } from './question.ts';
 

@@ -1,4 +1,4 @@
-import { addCalendarMonths, floorMonth, type Instant, type Window } from '../time.ts';
+import { addCalendarMonths, floorMonth, type Instant, type Window } from '../time/time.ts';
 import type { HoursBetween } from '../warehouse/index.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { UnprovenError } from '../errors.ts';
-import { closeAgainStep } from '../next-step.ts';
-import { addCalendarMonths, formatInstant, type Instant, type Window } from '../time.ts';
+import { UnprovenError } from '../base/errors.ts';
+import { addCalendarMonths, formatInstant, type Instant, type Window } from '../time/time.ts';
 import {
   type ClosedMonth,
   type Connection,
+  closeAgainStep,
   closedMonths,
   differingCloses,
   differingCloseWords,

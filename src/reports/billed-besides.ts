@@ -1,4 +1,4 @@
-import { formatInstant } from '../time.ts';
+import { formatInstant } from '../time/time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
 import type { Report } from './catalogue.ts';
 import { type ParameterValue, periodsOf } from './parameters.ts';

@@ -1,4 +1,4 @@
-import { addCalendarMonths, floorMonth, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
+import { addCalendarMonths, floorMonth, formatInstant, formatWindow, type Instant, type Window } from '../time/time.ts';
 import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
 
 /** The instant that an answer is as of, and complete through and settled through over all accounts. */

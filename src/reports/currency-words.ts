@@ -1,5 +1,5 @@
 import { type MonthRate, rateWords, withoutRateWords } from '../currency/index.ts';
-import { currencyDecimals } from '../money.ts';
+import { currencyDecimals } from '../money/money.ts';
 
 /** The second currency of an answer, with the rate of each of its months. */
 export interface CurrencyOfAnswer {

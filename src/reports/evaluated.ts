@@ -1,5 +1,5 @@
 import { firstTimeDays } from '../anomalies/index.ts';
-import { dayMs, formatInstant, type Instant, type Window } from '../time.ts';
+import { dayMs, formatInstant, type Instant, type Window } from '../time/time.ts';
 import { type Completeness, type Connection, readSql } from '../warehouse/index.ts';
 
 /** Data that only `costbook alert` evaluates and stores. The header of a report names it: `--! evaluated: anomalies`. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../base/errors.ts';
 import { latestName } from './export-names.ts';
 import { hashedManifestName, type Manifest, manifestNames, NoManifestError, parseManifest } from './manifest.ts';
 

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { JsonValue } from '../warehouse/index.ts';
 import { randomPartOf } from './durable.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';

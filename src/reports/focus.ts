@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { type Connection, readSql, type SqlColumn } from '../warehouse/index.ts';
 import type { ParameterValue } from './parameters.ts';
 

@@ -1,5 +1,5 @@
 import type { MonthRate, SecondCurrency } from '../currency/index.ts';
-import { addCalendarMonths, floorMonth, type Instant, parseMonth } from '../time.ts';
+import { addCalendarMonths, floorMonth, type Instant, parseMonth } from '../time/time.ts';
 import { aroundConverted, type Connection, monthsOf, type SqlColumn, type SqlParameters } from '../warehouse/index.ts';
 import { type Report, selectOf } from './catalogue.ts';
 import { columnsOf } from './columns.ts';

@@ -1,8 +1,8 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { parseTrueOrFalse } from '../choices.ts';
-import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
+import { spellingFault } from '../money/typed-number.ts';
+import { nearest, parseTrueOrFalse } from '../text/choices.ts';
 import {
   addCalendarMonths,
   floorDay,
@@ -14,8 +14,7 @@ import {
   parseInstant,
   parseMonth,
   type Window,
-} from '../time.ts';
-import { spellingFault } from '../typed-number.ts';
+} from '../time/time.ts';
 import type { SqlFile, SqlParameters, SqlValue } from '../warehouse/index.ts';
 import { type CompletenessState, lastCompleteMonth } from './completeness.ts';
 

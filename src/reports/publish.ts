@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UnprovenError } from '../errors.ts';
+import { UnprovenError } from '../base/errors.ts';
 import { type Connection, holdFolder } from '../warehouse/index.ts';
 import { isPart, namesIn, partOf, statOf, syncPath } from './durable.ts';
 import { dataName, type ExportPlace, isDataName, latestName } from './export-names.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { MachineError, messageOf, UsageError } from '../base/errors.ts';
 import { isAsClosed, readClosedMonth } from '../closing/index.ts';
-import { MachineError, messageOf, UsageError } from '../errors.ts';
-import { formatInstant, formatMonth } from '../time.ts';
+import { formatInstant, formatMonth } from '../time/time.ts';
 import {
   type Books,
   type ClosedMonth,

@@ -1,8 +1,8 @@
 import { join, relative, sep } from 'node:path';
-import { counted } from '../counted.ts';
-import { forTerminal } from '../safe-text.ts';
-import { shellWord } from '../shell-word.ts';
-import { formatInstant, type Instant, parseMonth } from '../time.ts';
+import { counted } from '../text/counted.ts';
+import { forTerminal } from '../text/safe-text.ts';
+import { shellWord } from '../text/shell-word.ts';
+import { formatInstant, type Instant, parseMonth } from '../time/time.ts';
 import { type Connection, readSql, readSqlFolder } from '../warehouse/index.ts';
 import type { Report } from './catalogue.ts';
 import { excelKind } from './export-names.ts';

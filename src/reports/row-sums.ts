@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { plainDecimal } from '../decimals.ts';
+import { plainDecimal } from '../money/money.ts';
 import { isTextType } from '../terminal/index.ts';
 import { type Connection, columnsNamed, rowsOfParquet, type SqlParameters, toCellText } from '../warehouse/index.ts';
 import { columnsOf } from './columns.ts';

@@ -1,5 +1,5 @@
-import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
+import { nearest } from '../text/choices.ts';
 import {
   amountOfOthers,
   amountOfValue,

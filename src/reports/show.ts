@@ -1,6 +1,4 @@
 import { isAbsolute, join, relative } from 'node:path';
-import { counted } from '../counted.ts';
-import { forTerminal } from '../safe-text.ts';
 import {
   cutToWidth,
   formatTable,
@@ -10,6 +8,8 @@ import {
   type TableLayout,
   wrapped,
 } from '../terminal/index.ts';
+import { counted } from '../text/counted.ts';
+import { forTerminal } from '../text/safe-text.ts';
 import { firstOf, type SqlColumn, sumsOf, toCellText } from '../warehouse/index.ts';
 import { type BilledBesides, besidesWords } from './billed-besides.ts';
 import { orderedQuery, type Report, sparklineQuery, topOf } from './catalogue.ts';

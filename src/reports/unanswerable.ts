@@ -1,5 +1,5 @@
-import { nearest } from '../did-you-mean.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { nearest } from '../text/choices.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import { type Completeness, type Connection, countValue, readSql, valuesOf } from '../warehouse/index.ts';
 import type { Report } from './catalogue.ts';
 import { type ParameterValue, periodsOf } from './parameters.ts';

@@ -1,7 +1,7 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { CostbookError, messageOf, UsageError } from '../errors.ts';
-import type { Instant } from '../time.ts';
+import { CostbookError, messageOf, UsageError } from '../base/errors.ts';
+import type { Instant } from '../time/time.ts';
 import type { Connection, JsonValue } from '../warehouse/index.ts';
 import { isPart, namesIn } from './durable.ts';
 import { isDataName, latestName } from './export-names.ts';

@@ -1,10 +1,17 @@
+import { UsageError } from '../base/errors.ts';
 import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
 import { type Chart, keysOf, pageTheme, rankedBars } from '../charts/index.ts';
-import { resourceAddress } from '../dashboard-address.ts';
-import { UsageError } from '../errors.ts';
-import { monthName, shownInstant } from '../shown-time.ts';
-import { windowBefore } from '../time/index.ts';
-import { addCalendarMonths, floorMonth, formatInstant, formatMonth, type Instant } from '../time.ts';
+import { resourceAddress } from '../text/dashboard-address.ts';
+import { windowBefore } from '../time/compared.ts';
+import {
+  addCalendarMonths,
+  floorMonth,
+  formatInstant,
+  formatMonth,
+  type Instant,
+  monthName,
+  shownInstant,
+} from '../time/time.ts';
 import { closedMonths, readSql, type SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
 import { sharedOwner } from './dimensions.ts';

@@ -10,6 +10,7 @@ import {
   readKnownAnomalies,
   type StoredFeedback,
 } from '../anomalies/index.ts';
+import { UsageError } from '../base/errors.ts';
 import { budgetsFile } from '../budgets/index.ts';
 import {
   anomalyDays,
@@ -20,11 +21,9 @@ import {
   expectedBandKeys,
   pageTheme,
 } from '../charts/index.ts';
-import { anomalyAddress, resourceAddress } from '../dashboard-address.ts';
-import { UsageError } from '../errors.ts';
-import { shellWord } from '../shell-word.ts';
-import { shownInstant } from '../shown-time.ts';
-import { dayMs, formatInstant } from '../time.ts';
+import { anomalyAddress, resourceAddress } from '../text/dashboard-address.ts';
+import { shellWord } from '../text/shell-word.ts';
+import { dayMs, formatInstant, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
 import { deploymentsBeforeTable } from './deployments.ts';

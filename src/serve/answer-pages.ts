@@ -1,6 +1,6 @@
-import { anomalyAddress, anyName, budgetAddress, resourceAddress } from '../dashboard-address.ts';
 import type { TableAnswer } from '../query/index.ts';
-import { addCalendarMonths, dayMs, hourMs, type Instant } from '../time.ts';
+import { anomalyAddress, anyName, budgetAddress, resourceAddress } from '../text/dashboard-address.ts';
+import { addCalendarMonths, dayMs, hourMs, type Instant } from '../time/time.ts';
 import { isDimension, isOverTime } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
 import type { Step } from './explored.ts';

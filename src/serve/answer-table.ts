@@ -1,7 +1,7 @@
 import { type Chart, costOverTime, keysOf, pageTheme, rankedBars, restName } from '../charts/index.ts';
-import { plainDecimal } from '../decimals.ts';
+import { plainDecimal } from '../money/money.ts';
 import type { TableAnswer } from '../query/index.ts';
-import { oneLine } from '../safe-text.ts';
+import { oneLine } from '../text/safe-text.ts';
 import { cellPage } from './answer-pages.ts';
 import { sumOf } from './explored.ts';
 import { money } from './format.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { shipped } from '../places.ts';
+import { shipped } from '../base/places.ts';
 
 /** The addresses of the files that pages load; each contains the hash of its content. */
 export interface AssetUrls {

@@ -1,6 +1,5 @@
-import { closeAgainStep } from '../next-step.ts';
-import { floorMonth, formatMonth, hourMs, type Instant } from '../time.ts';
-import { differingCloses, differingCloseWords } from '../warehouse/index.ts';
+import { floorMonth, formatMonth, hourMs, type Instant } from '../time/time.ts';
+import { closeAgainStep, differingCloses, differingCloseWords } from '../warehouse/index.ts';
 import { html, type Markup } from './markup.ts';
 import type { BooksView } from './snapshots.ts';
 

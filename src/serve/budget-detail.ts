@@ -1,3 +1,4 @@
+import { CostbookError } from '../base/errors.ts';
 import {
   amountIn,
   type Budget,
@@ -15,12 +16,9 @@ import {
   unitOf,
 } from '../budgets/index.ts';
 import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
-import { resourceAddress } from '../dashboard-address.ts';
-import { decimalOfWhole } from '../decimals.ts';
-import { CostbookError } from '../errors.ts';
-import { usdDecimals } from '../money.ts';
-import { dayMs, formatInstant } from '../time.ts';
-import { groupedAmount, usdUnit } from '../unit-format.ts';
+import { decimalOfWhole, groupedAmount, usdDecimals, usdUnit } from '../money/money.ts';
+import { resourceAddress } from '../text/dashboard-address.ts';
+import { dayMs, formatInstant } from '../time/time.ts';
 import { amountCell, budgetKey, shortInstant, stateWords } from './budget-words.ts';
 import type { Filters } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';

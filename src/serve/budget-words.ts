@@ -1,8 +1,6 @@
 import { amountIn, type Budget, type BudgetWithStored, shareOf, unitOf } from '../budgets/index.ts';
-import { decimalOfWhole } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { formatInstant, type Instant } from '../time.ts';
-import { usdUnit } from '../unit-format.ts';
+import { decimalOfWhole, usdDecimals, usdUnit } from '../money/money.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import { type Figure, money } from './format.ts';
 import { named } from './layout.ts';
 import { html, type Markup } from './markup.ts';

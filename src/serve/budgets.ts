@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { UsageError } from '../base/errors.ts';
 import {
   amountIn,
   type Budget,
@@ -8,10 +9,9 @@ import {
   readBudgetsWithStored,
   unitOf,
 } from '../budgets/index.ts';
-import { type AddressPart, budgetAddress } from '../dashboard-address.ts';
-import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
-import { hourMs, type Instant } from '../time.ts';
+import { nearest } from '../text/choices.ts';
+import { type AddressPart, budgetAddress } from '../text/dashboard-address.ts';
+import { hourMs, type Instant } from '../time/time.ts';
 import { answerCache } from '../warehouse/index.ts';
 import { budgetDetail } from './budget-detail.ts';
 import { amountCell, budgetKey, shareCell, stateWords } from './budget-words.ts';

@@ -1,4 +1,4 @@
-import { dayMs, floorDay, formatInstant, type Instant } from '../time.ts';
+import { dayMs, floorDay, formatInstant, type Instant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { html, type Markup } from './markup.ts';
 import type { BooksView } from './snapshots.ts';

@@ -1,4 +1,4 @@
-import { CostbookError } from '../errors.ts';
+import { CostbookError } from '../base/errors.ts';
 import { askRows, type TableAnswer } from '../query/index.ts';
 import { BusyError, openLimiter } from './limiter.ts';
 

@@ -1,5 +1,5 @@
 import { type Deployment, deploymentsOf, eventWords, settingWords, whenWords } from '../anomalies/index.ts';
-import { resourceAddress } from '../dashboard-address.ts';
+import { resourceAddress } from '../text/dashboard-address.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';

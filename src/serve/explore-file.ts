@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { writeAnswer } from '../reports/index.ts';
-import { formatInstant } from '../time.ts';
+import { formatInstant } from '../time/time.ts';
 import { openScratch, readSql } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
 import { sharedOwner } from './dimensions.ts';

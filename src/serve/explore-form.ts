@@ -1,5 +1,5 @@
-import { windowBefore } from '../time/index.ts';
-import { addCalendarMonths, dayMs, floorDay, floorMonth, hourMs } from '../time.ts';
+import { windowBefore } from '../time/compared.ts';
+import { addCalendarMonths, dayMs, floorDay, floorMonth, hourMs } from '../time/time.ts';
 import { type Dimension, dimensionWords, encodeValue, partsOf, seriesDimensions, valueWords } from './dimensions.ts';
 import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow } from './explore-question.ts';
 import { measures, steps } from './explored.ts';

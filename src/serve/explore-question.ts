@@ -1,6 +1,6 @@
 import { type TimeShape, timeShapes } from '../charts/index.ts';
-import { type BooksKnown, type Compared, comparedWith } from '../time/index.ts';
-import { dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
+import { type BooksKnown, type Compared, comparedWith } from '../time/compared.ts';
+import { dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import {
   type Dimension,
   decodeValue,

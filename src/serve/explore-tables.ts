@@ -1,6 +1,5 @@
-import { anyName, resourceAddress } from '../dashboard-address.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
+import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { anyName, resourceAddress } from '../text/dashboard-address.ts';
 import { dimensionWords, sharedOwner } from './dimensions.ts';
 import { type Asked, addressOf, bucketWindow, narrowed } from './explore-question.ts';
 import {

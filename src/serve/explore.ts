@@ -1,9 +1,8 @@
 import { type Chart, costOverTime, keysOf, pageTheme, type TimeShape } from '../charts/index.ts';
-import { anomalyAddress } from '../dashboard-address.ts';
-import { plainDecimal } from '../decimals.ts';
-import { shownInstant } from '../shown-time.ts';
-import type { BooksKnown } from '../time/index.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { plainDecimal } from '../money/money.ts';
+import { anomalyAddress } from '../text/dashboard-address.ts';
+import type { BooksKnown } from '../time/compared.ts';
+import { formatInstant, type Instant, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
 import { dimensionWords, partsOf } from './dimensions.ts';

@@ -1,8 +1,7 @@
 import { restName } from '../charts/index.ts';
-import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
-import { usdDecimals } from '../money.ts';
-import { textOrNull } from '../optional-text.ts';
-import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
+import { decimalOfWhole, rounded, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { textOrNull } from '../tables/optional-text.ts';
+import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import {
   type Dimension,
   type Filters,

@@ -1,9 +1,7 @@
-import { plainDecimal } from '../decimals.ts';
-import { groupedAmount, usdUnit } from '../unit-format.ts';
-import { signed } from '../usd-format.ts';
+import { groupedAmount, plainDecimal, signed, usdUnit } from '../money/money.ts';
 import { html, type Markup } from './markup.ts';
 
-export { amount, relative, signed } from '../usd-format.ts';
+export { amount, relative, signed } from '../money/money.ts';
 
 /** A figure of the catalogue in sql/figures, and what it is about: a subject as its SQL names it. */
 export type Figure = readonly [

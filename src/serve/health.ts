@@ -1,5 +1,4 @@
-import { shownInstant } from '../shown-time.ts';
-import { formatInstant, hourMs } from '../time.ts';
+import { formatInstant, hourMs, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
 import { coverageCalendar } from './calendar.ts';

@@ -1,6 +1,6 @@
 import { type Chart, chartToSvg, type ExactNumbers } from '../charts/index.ts';
-import { maxNameLength, oneLine } from '../safe-text.ts';
-import { shownInstant } from '../shown-time.ts';
+import { maxNameLength, oneLine } from '../text/safe-text.ts';
+import { shownInstant } from '../time/time.ts';
 import type { AssetUrls } from './assets.ts';
 import { money } from './format.ts';
 import { html, type Markup, raw } from './markup.ts';

@@ -1,6 +1,6 @@
-import { messageOf, UsageError } from '../errors.ts';
-import type { CostsAsked, LimitedAnswer, LimitedBooks } from '../limited-books.ts';
-import { addCalendarMonths, floorMonth, formatInstant, type Instant } from '../time.ts';
+import { messageOf, UsageError } from '../base/errors.ts';
+import type { CostsAsked, LimitedAnswer, LimitedBooks } from '../mcp/index.ts';
+import { addCalendarMonths, floorMonth, formatInstant, type Instant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState, readDifferingMonths } from './books-state.ts';
 import { encodeValue, isDimension } from './dimensions.ts';

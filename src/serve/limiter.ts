@@ -1,4 +1,4 @@
-import { CostbookError } from '../errors.ts';
+import { CostbookError } from '../base/errors.ts';
 
 /** Everything is in use: the same request may succeed later. */
 export class BusyError extends CostbookError {

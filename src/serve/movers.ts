@@ -1,5 +1,5 @@
-import { type Compared, comparedWith } from '../time/index.ts';
-import { dayMs, formatInstant, type Instant } from '../time.ts';
+import { type Compared, comparedWith } from '../time/compared.ts';
+import { dayMs, formatInstant, type Instant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import type { BooksView } from './snapshots.ts';
 

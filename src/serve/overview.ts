@@ -10,11 +10,19 @@ import {
   type RunningMonth,
   runningMonth,
 } from '../charts/index.ts';
-import { anomalyAddress, budgetAddress, resourceAddress } from '../dashboard-address.ts';
-import { textOrUndefined } from '../optional-text.ts';
-import { monthName, shownInstant } from '../shown-time.ts';
-import { type BooksKnown, comparedWith } from '../time/index.ts';
-import { addCalendarMonths, dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
+import { textOrUndefined } from '../tables/optional-text.ts';
+import { anomalyAddress, budgetAddress, resourceAddress } from '../text/dashboard-address.ts';
+import { type BooksKnown, comparedWith } from '../time/compared.ts';
+import {
+  addCalendarMonths,
+  dayMs,
+  formatInstant,
+  formatMonth,
+  hourMs,
+  type Instant,
+  monthName,
+  shownInstant,
+} from '../time/time.ts';
 import {
   type BooksState,
   type DifferingMonth,

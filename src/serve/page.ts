@@ -1,4 +1,4 @@
-import type { AddressPart } from '../dashboard-address.ts';
+import type { AddressPart } from '../text/dashboard-address.ts';
 import type { Markup } from './markup.ts';
 import type { Project } from './project.ts';
 import type { BooksView } from './snapshots.ts';

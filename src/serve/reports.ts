@@ -1,7 +1,4 @@
 import { join } from 'node:path';
-import { counted } from '../counted.ts';
-import { encodePart } from '../dashboard-address.ts';
-import { nearest } from '../did-you-mean.ts';
 import {
   isForCommandLine,
   isPartitioned,
@@ -10,7 +7,10 @@ import {
   revokedCloses,
   shownAmong,
 } from '../reports/index.ts';
-import { shownInstant } from '../shown-time.ts';
+import { nearest } from '../text/choices.ts';
+import { counted } from '../text/counted.ts';
+import { encodePart } from '../text/dashboard-address.ts';
+import { shownInstant } from '../time/time.ts';
 import { answerTable } from './answer-table.ts';
 import { refusal } from './child-work.ts';
 import { exportAddress, exportsOf, type StoredExport } from './export-files.ts';

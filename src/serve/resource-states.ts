@@ -1,4 +1,4 @@
-import { shownInstant } from '../shown-time.ts';
+import { shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';

@@ -1,8 +1,16 @@
 import { type Chart, costOverTime, keysOf, pageTheme } from '../charts/index.ts';
-import { type AddressPart, resourceAddress } from '../dashboard-address.ts';
-import { shownInstant } from '../shown-time.ts';
-import { type BooksKnown, comparedWith } from '../time/index.ts';
-import { addCalendarMonths, dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant } from '../time.ts';
+import { type AddressPart, resourceAddress } from '../text/dashboard-address.ts';
+import { type BooksKnown, comparedWith } from '../time/compared.ts';
+import {
+  addCalendarMonths,
+  dayMs,
+  floorDay,
+  floorMonth,
+  formatInstant,
+  hourMs,
+  type Instant,
+  shownInstant,
+} from '../time/time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { readBooksState } from './books-state.ts';
 import { deploymentsTable } from './deployments.ts';

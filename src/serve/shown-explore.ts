@@ -1,4 +1,4 @@
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import { type Dimension, type Filters, isOverTime, partsOf, pointerTo, sharedOwner } from './dimensions.ts';
 import { literal, shownSql } from './shown-sql.ts';
 

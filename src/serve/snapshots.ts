@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { stat } from 'node:fs/promises';
-import type { Log } from '../effects.ts';
-import { messageOf } from '../errors.ts';
-import { dashboardMemoryMb } from '../memory.ts';
+import type { Log } from '../base/effects.ts';
+import { messageOf } from '../base/errors.ts';
+import { dashboardMemoryMb } from '../base/memory.ts';
 import {
   type Books,
   type Connection,

@@ -1,5 +1,5 @@
 import type { TableAnswer } from '../query/index.ts';
-import { shownInstant } from '../shown-time.ts';
+import { shownInstant } from '../time/time.ts';
 import { answerChart, answerTable } from './answer-table.ts';
 import { type ChildWork, refusal } from './child-work.ts';
 import { figure, json } from './layout.ts';

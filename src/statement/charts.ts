@@ -9,9 +9,8 @@ import {
   monthSoFar,
   restName,
 } from '../charts/index.ts';
-import { monthName } from '../shown-time.ts';
-import { addCalendarMonths, dayMs, formatInstant, type Instant } from '../time.ts';
-import { amount, relative } from '../usd-format.ts';
+import { amount, relative } from '../money/money.ts';
+import { addCalendarMonths, dayMs, formatInstant, type Instant, monthName } from '../time/time.ts';
 import { readSql } from '../warehouse/index.ts';
 import type { StatementData } from './data.ts';
 import { shownName } from './words.ts';

@@ -1,10 +1,9 @@
+import { UnprovenError } from '../base/errors.ts';
 import { type BilledMonth, isAsClosed, readBilledMonth, readClosedMonth } from '../closing/index.ts';
 import { type CurrencyOfMonth, converted } from '../currency/index.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { UnprovenError } from '../errors.ts';
-import { usdDecimals } from '../money.ts';
+import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import type { CompletenessState } from '../reports/index.ts';
-import { addCalendarMonths, formatMonth, type Instant } from '../time.ts';
+import { addCalendarMonths, formatMonth, type Instant } from '../time/time.ts';
 import { type Connection, closedMonths, readSql, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
 import { builtInReport, invoiceLines, type StatementScope } from './scope.ts';
 

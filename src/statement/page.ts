@@ -1,9 +1,8 @@
 import { type Chart, chartToSvg } from '../charts/index.ts';
 import { convertedAmount } from '../currency/index.ts';
-import { html, Markup } from '../markup.ts';
-import { monthName, shownInstant } from '../shown-time.ts';
-import { addCalendarMonths, formatMonth } from '../time.ts';
-import { amount, relative, signed } from '../usd-format.ts';
+import { amount, relative, signed } from '../money/money.ts';
+import { html, Markup } from '../text/markup.ts';
+import { addCalendarMonths, formatMonth, monthName, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/index.ts';
 import { statementCharts } from './charts.ts';
 import { billedOf, minus, type StatementData, sumOf, sumOfClass } from './data.ts';

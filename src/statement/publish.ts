@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
+import { UnprovenError } from '../base/errors.ts';
 import type { CurrencyOfMonth } from '../currency/index.ts';
-import { UnprovenError } from '../errors.ts';
 import {
   type CompletenessState,
   type CurrencyOfAnswer,
@@ -19,7 +19,7 @@ import {
   sqlParameters,
   writeWorkbook,
 } from '../reports/index.ts';
-import { formatInstant, formatMonth, type Instant } from '../time.ts';
+import { formatInstant, formatMonth, type Instant } from '../time/time.ts';
 import { type Connection, firstOf, lastSeen, readSql } from '../warehouse/index.ts';
 import { billedOf, readStatement, type StatementMonth } from './data.ts';
 import type { StatementScope } from './scope.ts';

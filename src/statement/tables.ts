@@ -1,6 +1,5 @@
 import { type CurrencyOfMonth, converted } from '../currency/index.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
-import { currencyDecimals, usdDecimals } from '../money.ts';
+import { currencyDecimals, decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { type CellColumn, cellColumn, headerOf, ownerText, widthOf } from '../reports/index.ts';
 import {
   decimalCell,

@@ -1,7 +1,6 @@
 import { ownerText } from '../reports/index.ts';
-import { maxNameLength, oneLine } from '../safe-text.ts';
-import { monthName, shownInstant } from '../shown-time.ts';
-import { formatMonth } from '../time.ts';
+import { maxNameLength, oneLine } from '../text/safe-text.ts';
+import { formatMonth, monthName, shownInstant } from '../time/time.ts';
 import type { StatementData } from './data.ts';
 
 /** `Statement for October 2026, team payments`. */

@@ -1,7 +1,7 @@
 import { rateWords } from '../currency/index.ts';
-import { currencyDecimals } from '../money.ts';
+import { currencyDecimals } from '../money/money.ts';
 import { aboutSheet } from '../reports/index.ts';
-import { formatMonth } from '../time.ts';
+import { formatMonth } from '../time/time.ts';
 import { type Connection, readSql, type SqlParameters } from '../warehouse/index.ts';
 import {
   answerName,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LockedError, UnprovenError, UsageError } from '../errors.ts';
-import { act } from '../next-step.ts';
+import { LockedError, UnprovenError, UsageError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import { atOnce } from './at-once.ts';
 import { shaLabel } from './s3-store.ts';
 import { ConditionError, keyIn, type ListedObject, type ObjectStore } from './store.ts';

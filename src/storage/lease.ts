@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { LockedError } from '../errors.ts';
+import { LockedError } from '../base/errors.ts';
 import { ConditionError, type Labels, type ObjectStore } from './store.ts';
 
 /** The object that says who publishes in a folder. Readers of data ignore names that start with a dot. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { LockedError, UnprovenError } from '../errors.ts';
+import { LockedError, UnprovenError } from '../base/errors.ts';
 import { atOnce } from './at-once.ts';
 import { type Lease, type LeaseTimes, leaseName, takeLease, usualLeaseTimes } from './lease.ts';
 import { type ExportContent, type NamedFile, planMirror, type RemoteState } from './mirror-plan.ts';

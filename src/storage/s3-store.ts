@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { MachineError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import type { Destination, StorageSettings } from '../config/index.ts';
-import { MachineError } from '../errors.ts';
-import { act } from '../next-step.ts';
 import { isMissing, isRefusedCondition, StorageError, statusOf, storageFailure, wordOf } from './storage-error.ts';
 import { type Condition, ConditionError, type DescribedObject, keyIn, type Labels, type ObjectStore } from './store.ts';
 

@@ -1,5 +1,5 @@
-import { CostbookError, exitCodes, isSystemError, messageOf, UsageError } from '../errors.ts';
-import { act, type NextStep, wait } from '../next-step.ts';
+import { CostbookError, exitCodes, isSystemError, messageOf, UsageError } from '../base/errors.ts';
+import { act, type NextStep, wait } from '../base/next-step.ts';
 
 /** An object store refused a request or could not be reached. */
 export class StorageError extends CostbookError {

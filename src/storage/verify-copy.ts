@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../base/errors.ts';
 import { leaseName } from './lease.ts';
 import type { NamedFile } from './mirror-plan.ts';
 import { keyIn, type ListedObject, type ObjectStore } from './store.ts';

@@ -1,4 +1,4 @@
-import { forTerminal } from '../safe-text.ts';
+import { forTerminal } from '../text/safe-text.ts';
 import { cutToWidth, usualWidth } from './text-width.ts';
 
 /** The last line of a terminal, which a long command redraws to show its progress. */

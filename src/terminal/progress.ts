@@ -1,4 +1,4 @@
-import type { Log } from '../effects.ts';
+import type { Log } from '../base/effects.ts';
 
 /** A command that ends sooner shows no progress. */
 const quietMs = 2000;

@@ -1,5 +1,5 @@
-import { roundDecimal } from '../decimals.ts';
-import { forTerminal } from '../safe-text.ts';
+import { roundDecimal } from '../money/money.ts';
+import { forTerminal } from '../text/safe-text.ts';
 import { cutToWidth, linesOfWidth, textWidth } from './text-width.ts';
 
 /** A column of a table: its name, and its type as DuckDB writes it. */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import { once } from '../once.ts';
-import { isPlain } from '../safe-text.ts';
+import { once } from '../base/once.ts';
+import { isPlain } from '../text/safe-text.ts';
 
 const graphemes = once(() => new Intl.Segmenter());
 /** Loaded with the first text that is not plain: its expressions take longer to compile than short commands take. */

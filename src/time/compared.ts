@@ -1,4 +1,4 @@
-import { addCalendarMonths, dayMs, floorMonth, formatMonth, type Instant, type Window } from '../time.ts';
+import { addCalendarMonths, dayMs, floorMonth, formatMonth, type Instant, type Window } from './time.ts';
 
 /** What a window is compared with: the window before, or the same part of the month before. */
 export type Comparison = 'before' | 'month';

@@ -1,5 +1,5 @@
-import { textOrUndefined } from '../optional-text.ts';
-import { formatInstant, type Instant, type Window } from '../time.ts';
+import { textOrUndefined } from '../tables/optional-text.ts';
+import { formatInstant, type Instant, type Window } from '../time/time.ts';
 import { type AnswerCache, cachedRows } from './answer-cache.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import type { Recorder } from './journal.ts';

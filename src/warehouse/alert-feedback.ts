@@ -1,4 +1,4 @@
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { Recorder } from './journal.ts';
 
 /** What somebody says that an anomaly was; none takes earlier feedback back. */

@@ -1,4 +1,4 @@
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 import { type AlertFeedback, recordFeedback } from './alert-feedback.ts';
 import {
   type DeliveryEnd,

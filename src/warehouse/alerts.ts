@@ -1,5 +1,5 @@
-import { textOrUndefined } from '../optional-text.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { textOrUndefined } from '../tables/optional-text.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';

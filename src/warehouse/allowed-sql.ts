@@ -1,5 +1,5 @@
 import type { DuckDBConnection, DuckDBExtractedStatements, DuckDBPreparedStatement } from '@duckdb/node-api';
-import { CostbookError, messageOf, UsageError } from '../errors.ts';
+import { CostbookError, messageOf, UsageError } from '../base/errors.ts';
 import { expectAnswering, expectAnsweringWords } from './answering-functions.ts';
 import type { AdmitOptions, AdmittedQuery } from './connection.ts';
 import { StatementType } from './duckdb.ts';

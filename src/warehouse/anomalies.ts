@@ -1,4 +1,4 @@
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { Recorder } from './journal.ts';
 
 /** An anomaly as the ledger stores it; days are `2026-10-03`, USD decimal text. */

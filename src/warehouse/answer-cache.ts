@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { arch } from 'node:os';
-import { formatInstant, type Instant } from '../time.ts';
-import { buildId, nodeVersion } from '../version.ts';
+import { buildId, nodeVersion } from '../base/version.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { Connection, SqlParameters, SqlRow } from './connection.ts';
 import { readSql, type SqlFolder } from './sql-files.ts';
 

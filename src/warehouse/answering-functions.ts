@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
+import { nearest } from '../text/choices.ts';
 import type { Fail } from './duckdb-errors.ts';
 import { type Parsed, parsedOf, type Tree, walk } from './parse-tree.ts';
 import { readSql } from './sql-files.ts';

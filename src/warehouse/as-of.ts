@@ -1,4 +1,4 @@
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { Connection } from './connection.ts';
 import { ledgerTables } from './ledger-tables.ts';
 import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';

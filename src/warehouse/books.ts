@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ChangedFileError, DamagedFileError, LockedError } from '../errors.ts';
-import type { Instant } from '../time.ts';
+import { ChangedFileError, DamagedFileError, LockedError } from '../base/errors.ts';
+import type { Instant } from '../time/time.ts';
 import { createPast, type HoursBetween, presentCatalog, setAsOf, setHours, viewsOfPast } from './as-of.ts';
 import type { Connection, Database, LazyViews, OpenOptions, Reachable } from './connection.ts';
 import { findTraces, readAllTables } from './damage.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type CostbookError, UsageError } from '../errors.ts';
+import { type CostbookError, UsageError } from '../base/errors.ts';
 import type { Connection, SqlColumn } from './connection.ts';
 import { isBuiltIn, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 import { sqlProblem } from './sql-problem.ts';

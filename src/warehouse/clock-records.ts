@@ -1,5 +1,5 @@
-import { clockToleranceMs, type FastClock } from '../effects.ts';
-import type { Instant } from '../time.ts';
+import { clockToleranceMs, type FastClock } from '../time/clock.ts';
+import type { Instant } from '../time/time.ts';
 import {
   type ClockReading,
   correctClaims,

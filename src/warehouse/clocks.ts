@@ -1,5 +1,5 @@
-import { clockToleranceMs, type FastClock } from '../effects.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { clockToleranceMs, type FastClock } from '../time/clock.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { ledgerTables } from './ledger-tables.ts';

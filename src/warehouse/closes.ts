@@ -1,11 +1,9 @@
-import { trimmedDecimal } from '../decimals.ts';
-import type { Invoice } from '../invoice-option.ts';
-import type { MonthToClose, Reopening } from '../next-step.ts';
-import { textOrUndefined } from '../optional-text.ts';
-import { addCalendarMonths, formatInstant, type Instant, type Window } from '../time.ts';
-import { amount } from '../usd-format.ts';
+import { amount, trimmedDecimal } from '../money/money.ts';
+import { textOrUndefined } from '../tables/optional-text.ts';
+import { addCalendarMonths, formatInstant, type Instant, type Window } from '../time/time.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import type { Recorder } from './journal.ts';
+import type { Invoice, MonthToClose, Reopening } from './reopening.ts';
 import { readSql } from './sql-files.ts';
 
 /** What a month billed to an account at its close; costs are decimal text in USD. */

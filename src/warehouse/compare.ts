@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { CostbookError, DamagedFileError } from '../errors.ts';
-import type { Window } from '../time.ts';
+import { CostbookError, DamagedFileError } from '../base/errors.ts';
+import type { Window } from '../time/time.ts';
 import { openBooks } from './books.ts';
 import { changedTables } from './changed-tables.ts';
 import type { Connection, SqlRow } from './connection.ts';

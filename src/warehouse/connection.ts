@@ -1,6 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { DamagedFileError } from '../errors.ts';
-import type { NextStep } from '../next-step.ts';
+import type { DamagedFileError } from '../base/errors.ts';
+import type { NextStep } from '../base/next-step.ts';
 
 /** Values for a statement: they are bound, never pasted into the text. */
 export type SqlValue = string | number | bigint | boolean | null;

@@ -1,4 +1,4 @@
-import type { Window } from '../time.ts';
+import type { Window } from '../time/time.ts';
 import type { Connection } from './connection.ts';
 import { lastApplied } from './journal.ts';
 import type { SnapshotFacts } from './seal.ts';

@@ -1,8 +1,8 @@
 import { readdir, rename, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { ChangedFileError, DamagedFileError } from '../errors.ts';
-import { act } from '../next-step.ts';
-import { formatSecond, type Instant } from '../time.ts';
+import { ChangedFileError, DamagedFileError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
+import { formatSecond, type Instant } from '../time/time.ts';
 import { type Connection, SqlError } from './connection.ts';
 import { factsOf } from './contents.ts';
 import { journalFolder } from './journal.ts';

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
-import { CostbookError, DamagedFileError, LockedError, MachineError, messageOf, UsageError } from '../errors.ts';
-import { memoryLimitMb } from '../memory.ts';
-import { act } from '../next-step.ts';
+import { CostbookError, DamagedFileError, LockedError, MachineError, messageOf, UsageError } from '../base/errors.ts';
+import { memoryLimitMb } from '../base/memory.ts';
+import { act } from '../base/next-step.ts';
 import { type OpenOptions, SqlError } from './connection.ts';
 
 /** Throws our own error for a failure of DuckDB. */

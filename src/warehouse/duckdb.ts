@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { allocatorSettings, allocatorVariable } from '../memory.ts';
+import { allocatorSettings, allocatorVariable } from '../base/memory.ts';
 
 // Read once, when DuckDB is loaded below. Whoever starts the program may set it.
 process.env[allocatorVariable] ??= allocatorSettings;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, lstat, mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { LockedError, UsageError } from '../errors.ts';
+import { LockedError, UsageError } from '../base/errors.ts';
 import { openDatabase } from './database.ts';
 
 const retryMs = 100;

@@ -40,6 +40,7 @@ export {
 } from './answer-cache.ts';
 export { type HoursBetween, lastSeen } from './as-of.ts';
 export { type Books, clearAfterReader, expectBooks, openBooks, wholeSnapshot } from './books.ts';
+export { checkWords } from './check-codes.ts';
 export {
   bindCheck,
   type Check,
@@ -116,6 +117,14 @@ export {
 } from './partitions.ts';
 export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
 export type { DifferingHours, Reconciliation, TotalDecimals, TotalsKnown } from './reconciliation.ts';
+export {
+  closeAgainStep,
+  type Invoice,
+  invoiceOption,
+  type MonthToClose,
+  type Reopening,
+  reopenAndClose,
+} from './reopening.ts';
 export type { DeploymentsStage, ListedDeployments } from './resource-events.ts';
 export type { Run } from './runs.ts';
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';

@@ -1,4 +1,4 @@
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import type { EventScalar } from './journal-events.ts';

@@ -1,5 +1,5 @@
-import type { Failure } from '../failure.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import type { Failure } from '../base/failure.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../former-formats.ts';
+import type { StoredEvent } from '../base/former-formats.ts';
 
 /**
  * The events of the journal, each with what it stores. The SQL file of the same name in sql/journal writes it into the

@@ -1,6 +1,6 @@
 import { copyFile, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { withPresentNames } from '../former-formats.ts';
+import { withPresentNames } from '../base/former-formats.ts';
 import { fileBytes, fileName, journalFiles, lineFeed, missing, syncFolder } from './journal.ts';
 import { lastNumberOf } from './journal-events.ts';
 import { changeOf, lineOf, mostLineBytes, readLine } from './journal-lines.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { StoredEvent } from '../former-formats.ts';
+import type { StoredEvent } from '../base/former-formats.ts';
 import type { NumberedEvent } from './journal-events.ts';
 
 /** A line of the journal. */

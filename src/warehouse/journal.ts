@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ChangedFileError, messageOf, UsageError } from '../errors.ts';
-import { withPresentNames } from '../former-formats.ts';
-import { act, type NextStep } from '../next-step.ts';
+import { ChangedFileError, messageOf, UsageError } from '../base/errors.ts';
+import { withPresentNames } from '../base/former-formats.ts';
+import { act, type NextStep } from '../base/next-step.ts';
 import { type Connection, SqlError, type SqlParameters } from './connection.ts';
 import type { Exclusively } from './exclusive.ts';
 import { type EventScalar, isOfRepair, type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-events.ts';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ChangedFileError } from '../errors.ts';
-import { act } from '../next-step.ts';
+import { ChangedFileError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 
 /** The names of write-ahead logs next to a DuckDB file. */
 export async function logsBeside(file: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { messageOf, OlderBooksError, UsageError } from '../errors.ts';
-import { act } from '../next-step.ts';
+import { messageOf, OlderBooksError, UsageError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import { type Connection, SqlError } from './connection.ts';
 import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 import { migrationsOf } from './statements.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { floorMonth, formatInstant, type Instant } from '../time.ts';
+import { floorMonth, formatInstant, type Instant } from '../time/time.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
 

@@ -1,4 +1,4 @@
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';

@@ -1,7 +1,7 @@
 import { chmod, copyFile, link, open, readdir, rename, rm, stat, truncate, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { LockedError, UsageError } from '../errors.ts';
-import { act } from '../next-step.ts';
+import { LockedError, UsageError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import { factsOf } from './contents.ts';
 import { openDatabase } from './database.ts';
 import { endFault, eventWriter, journalFolder, lastApplied, missing, readJournal } from './journal.ts';

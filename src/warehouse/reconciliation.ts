@@ -1,5 +1,5 @@
-import { textOrUndefined } from '../optional-text.ts';
-import { formatInstant, type Instant, type Window } from '../time.ts';
+import { textOrUndefined } from '../tables/optional-text.ts';
+import { formatInstant, type Instant, type Window } from '../time/time.ts';
 import type { Connection, SqlParameters } from './connection.ts';
 import type { JournalEvent } from './journal-events.ts';
 import { readSql } from './sql-files.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import type { Connection } from './connection.ts';
 import { type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-events.ts';
 import { journaledTables } from './ledger-tables.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { FastClock } from '../effects.ts';
+import type { FastClock } from '../time/clock.ts';
 import type { CompleteFiles } from './journal.ts';
 
 /** The contents of a snapshot, as far as needed to tell which of two copies of the books is newer. */

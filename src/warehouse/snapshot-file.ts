@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { FastClock } from '../effects.ts';
+import type { FastClock } from '../time/clock.ts';
 import { readSeal } from './seal.ts';
 
 /** The snapshot that readers open, below the project folder. */

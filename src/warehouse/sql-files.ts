@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
-import { UsageError } from '../errors.ts';
-import { shipped } from '../places.ts';
+import { UsageError } from '../base/errors.ts';
+import { shipped } from '../base/places.ts';
 import { hasInclude, includeFragments, toLines } from './sql-fragments.ts';
 import { parseHeader } from './sql-header.ts';
 

@@ -1,4 +1,4 @@
-import { textOrUndefined } from '../optional-text.ts';
+import { textOrUndefined } from '../tables/optional-text.ts';
 import { isByWorkspace, type StageState } from './stage-state.ts';
 
 /** The filter of a query. */

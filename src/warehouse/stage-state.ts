@@ -1,5 +1,5 @@
-import { textOrUndefined } from '../optional-text.ts';
-import { formatInstant, hourMs, type Instant, type Window } from '../time.ts';
+import { textOrUndefined } from '../tables/optional-text.ts';
+import { formatInstant, hourMs, type Instant, type Window } from '../time/time.ts';
 import type { Connection } from './connection.ts';
 import {
   type DifferingHours,

@@ -1,4 +1,4 @@
-import { formatInstant, type Instant, type Window } from '../time.ts';
+import { formatInstant, type Instant, type Window } from '../time/time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import {

@@ -1,5 +1,5 @@
-import { RefusedAnswerError } from '../errors.ts';
-import { formatWindow, type Window } from '../time.ts';
+import { RefusedAnswerError } from '../base/errors.ts';
+import { formatWindow, type Window } from '../time/time.ts';
 import type { Connection } from './connection.ts';
 import type { StageState } from './stage-state.ts';
 

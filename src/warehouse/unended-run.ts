@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { CostbookError, LockedError } from '../errors.ts';
-import { textOrUndefined } from '../optional-text.ts';
+import { CostbookError, LockedError } from '../base/errors.ts';
+import { textOrUndefined } from '../tables/optional-text.ts';
 import type { Books } from './books.ts';
 import { openDatabase } from './database.ts';
 import { JournalLossError, journalFolder, readJournal } from './journal.ts';

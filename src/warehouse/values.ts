@@ -1,5 +1,5 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import { plainDecimal } from '../decimals.ts';
+import { plainDecimal } from '../money/money.ts';
 import {
   DuckDBArrayValue,
   DuckDBBlobValue,

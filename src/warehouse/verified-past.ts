@@ -1,7 +1,7 @@
-import { checkWords } from '../check-codes.ts';
-import { plainDecimal } from '../decimals.ts';
-import { textOrUndefined } from '../optional-text.ts';
-import { formatInstant, type Instant, type Window } from '../time.ts';
+import { plainDecimal } from '../money/money.ts';
+import { textOrUndefined } from '../tables/optional-text.ts';
+import { formatInstant, type Instant, type Window } from '../time/time.ts';
+import { checkWords } from './check-codes.ts';
 import type { Connection, SqlRow, SqlValue } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import {

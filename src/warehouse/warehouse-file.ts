@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DamagedFileError } from '../errors.ts';
-import type { Instant } from '../time.ts';
+import { DamagedFileError } from '../base/errors.ts';
+import type { Instant } from '../time/time.ts';
 import { damagedWarehouse, repairs, setAside, type Traces } from './damage.ts';
 import { logsBeside } from './logs.ts';
 import { damageOfWarehouse, hasHeadersOf, readSeal, type Seal } from './seal.ts';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
-import type { Log } from '../effects.ts';
-import { DamagedFileError } from '../errors.ts';
-import { refuseMisplaced } from '../misplaced.ts';
+import type { Log } from '../base/effects.ts';
+import { DamagedFileError } from '../base/errors.ts';
+import { refuseMisplaced } from '../base/misplaced.ts';
 import { type AccountRecords, accountRecords } from './accounts.ts';
 import { type AlertRecords, alertRecords } from './alert-records.ts';
 import { type ClockRecords, clockRecords } from './clock-records.ts';

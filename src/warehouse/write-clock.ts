@@ -1,4 +1,4 @@
-import type { Instant } from '../time.ts';
+import type { Instant } from '../time/time.ts';
 
 /** The instants that the writer records: each is after everything that earlier runs recorded, and none goes back. */
 export interface WriteClock {

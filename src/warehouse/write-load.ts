@@ -6,7 +6,7 @@ import {
   subtractWindows,
   unionWindows,
   type Window,
-} from '../time.ts';
+} from '../time/time.ts';
 import type { SqlParameters, SqlRow } from './connection.ts';
 import { type Reconciliation, reconciliationValues, toleranceParameters } from './reconciliation.ts';
 import { readSql } from './sql-files.ts';

@@ -1,4 +1,4 @@
-import { escapeMarkup } from '../escape-markup.ts';
+import { escapeMarkup } from '../text/markup.ts';
 import { type Look, styleOf } from './looks.ts';
 import { cellText } from './xml.ts';
 

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
 import { entriesOf, textOf } from './unzip.ts';
 
 /** The name of the area with the rows of an answer, and of the area with their cost. */

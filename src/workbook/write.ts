@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { escapeMarkup } from '../escape-markup.ts';
+import { escapeMarkup } from '../text/markup.ts';
 import { type Cell, columnName, rowXml } from './cell.ts';
 import { styleSheet } from './looks.ts';
 

@@ -1,4 +1,4 @@
-import { escapeMarkup } from '../escape-markup.ts';
+import { escapeMarkup } from '../text/markup.ts';
 
 /** The most characters that a cell holds. */
 export const maxCellLength = 32_767;

@@ -16,7 +16,7 @@ interface Made {
 const [dir = '', made = '{}'] = process.argv.slice(2);
 const { size, since, now }: Made = JSON.parse(made);
 const [atWarehouse = '', atFetch = '', atWindow = '', atTime = ''] = await compiled(
-  ...['warehouse/index', 'fetch/index', 'ingest/fetch-window', 'time'],
+  ...['warehouse/index', 'fetch/index', 'ingest/fetch-window', 'time/time'],
 );
 const { openWarehouse } = await import(atWarehouse);
 const { openLandingWriter, planWindows, queryParameters } = await import(atFetch);

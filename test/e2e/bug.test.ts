@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { exitCodes } from '../../src/errors.ts';
+import { exitCodes } from '../../src/base/errors.ts';
+import { sourceStack } from '../../src/base/source-stack.ts';
 import type { main } from '../../src/main.ts';
 import { runChild } from '../../src/query/run-child.ts';
-import { sourceStack } from '../../src/source-stack.ts';
 import { newProject } from '../support/project.ts';
 
 /** The line of our code that a stack names first. */

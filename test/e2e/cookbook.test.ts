@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { costOf, inventStory, type Series, sinceFor, usageOf } from '../../src/emulator/sample-costs.ts';
-import { hourMs } from '../../src/time.ts';
+import { hourMs } from '../../src/time/time.ts';
 import { type Books, openBooks } from '../../src/warehouse/books.ts';
 import { answer as answerOfGiven } from '../support/given-books.ts';
 import { newProject, runCli } from '../support/project.ts';

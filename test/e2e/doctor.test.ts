@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clockFound } from '../../src/commands/doctor.ts';
-import { dayMs } from '../../src/time.ts';
+import { dayMs } from '../../src/time/time.ts';
 import { newerVersion } from '../support/other-version.ts';
 import { type Ended, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';

@@ -7,7 +7,7 @@ import { platform, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/errors.ts';
+import { exitCodeOf } from '../../src/base/errors.ts';
 import { filesOfManifest } from '../../src/reports/export-content.ts';
 import type { ExportToMirror, LeaseTimes } from '../../src/storage/index.ts';
 import { mirrorExport } from '../../src/storage/mirror.ts';

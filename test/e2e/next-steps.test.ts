@@ -3,8 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { warehouseOf } from '../support/breakages.ts';
 import { type BooksToBreak, booksToBreak, now } from '../support/broken-books.ts';
 import { ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
-import type { ScriptedPlatform } from '../support/scripted-platform.ts';
-import { startScriptedPlatform } from '../support/scripted-platform.ts';
+import { type ScriptedPlatform, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 let books: BooksToBreak;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { resourceAddress } from '../../src/dashboard-address.ts';
+import { resourceAddress } from '../../src/text/dashboard-address.ts';
 import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
 import { runCli } from '../support/project.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { resourceAddress } from '../../src/dashboard-address.ts';
+import { resourceAddress } from '../../src/text/dashboard-address.ts';
 import { dashboardProject, serve } from '../support/dashboard.ts';
 import { runCli } from '../support/project.ts';
 

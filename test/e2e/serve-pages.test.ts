@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { anomalyAddress, resourceAddress } from '../../src/dashboard-address.ts';
+import { anomalyAddress, resourceAddress } from '../../src/text/dashboard-address.ts';
 import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
 import { exampleParts } from '../support/example-alerts.ts';
 import { runCli } from '../support/project.ts';

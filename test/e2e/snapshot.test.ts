@@ -4,7 +4,7 @@ import { copyFile, open, readdir, readFile, stat, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { InterruptedError } from '../../src/errors.ts';
+import { InterruptedError } from '../../src/base/errors.ts';
 import type { Database } from '../../src/warehouse/connection.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { publishSnapshot } from '../../src/warehouse/snapshot.ts';

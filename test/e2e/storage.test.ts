@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodeOf, InterruptedError } from '../../src/errors.ts';
+import { exitCodeOf, InterruptedError } from '../../src/base/errors.ts';
 import { landingPlaces } from '../../src/fetch/landing-places.ts';
 import { filesOfManifest } from '../../src/reports/export-content.ts';
 import { archiveLoads, verifyArchive } from '../../src/storage/archive.ts';

@@ -5,7 +5,7 @@ import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { deliver } from '../../src/alerts/deliver.ts';
 import { type Message, messagesOf, type OutgoingMessage } from '../../src/alerts/message.ts';
 import { type AlertEntry, transitionsOf } from '../../src/alerts/transitions.ts';
-import { formatInstant } from '../../src/time.ts';
+import { formatInstant } from '../../src/time/time.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 import fc from '../support/fast-check.ts';

@@ -4,7 +4,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { completenessOf } from '../../src/reports/completeness.ts';
-import { hourMs, type Instant } from '../../src/time.ts';
+import { hourMs, type Instant } from '../../src/time/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
 import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';

@@ -10,7 +10,7 @@ import type { Forecaster } from '../../src/budgets/period-forecast.ts';
 import { readForecasts, withForecasts } from '../../src/budgets/scope-forecasts.ts';
 import { readSpends } from '../../src/budgets/spend.ts';
 import { evaluateBudgets } from '../../src/budgets/thresholds.ts';
-import { calendarOf, dayMs, formatInstant, hourMs, type Instant } from '../../src/time.ts';
+import { calendarOf, dayMs, formatInstant, hourMs, type Instant } from '../../src/time/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';
 import fc from '../support/fast-check.ts';

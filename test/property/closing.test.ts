@@ -4,7 +4,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isAsClosed, readBilledMonth, readClosedMonth } from '../../src/closing/close.ts';
-import { addCalendarMonths, formatInstant, hourMs, hoursIn, type Instant } from '../../src/time.ts';
+import { addCalendarMonths, formatInstant, hourMs, hoursIn, type Instant } from '../../src/time/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
 import { closedMonths, knownUnits } from '../../src/warehouse/closes.ts';

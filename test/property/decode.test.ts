@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { plainDecimal } from '../../src/decimals.ts';
-import { RefusedAnswerError } from '../../src/errors.ts';
+import { RefusedAnswerError } from '../../src/base/errors.ts';
 import { decodePage } from '../../src/fetch/decode.ts';
+import { plainDecimal } from '../../src/money/money.ts';
 import fc from '../support/fast-check.ts';
 import { bodyOf, group, oneBucket, windowOf } from '../support/http-metrics.ts';
 

@@ -6,7 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import { decodePage } from '../../src/fetch/decode.ts';
 import type { Query } from '../../src/fetch/queries.ts';
-import { dayMs, formatInstant, hourMs, type Window } from '../../src/time.ts';
+import { dayMs, formatInstant, hourMs, type Window } from '../../src/time/time.ts';
 import { readSql } from '../../src/warehouse/sql-files.ts';
 import type { Stage } from '../../src/warehouse/stage.ts';
 import type { PastQuery } from '../../src/warehouse/verified-past.ts';

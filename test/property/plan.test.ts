@@ -10,7 +10,7 @@ import {
 } from '../../src/fetch/queries.ts';
 import { operations } from '../../src/platform/operations.ts';
 import { requestPath } from '../../src/platform/request.ts';
-import type { Window } from '../../src/time.ts';
+import type { Window } from '../../src/time/time.ts';
 import fc from '../support/fast-check.ts';
 
 // Nothing below is computed with src: hours are counted one by one.

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { lastSlots, nextSlot, slotsBetween } from '../../src/jobs/slots.ts';
 import { parseTimetable, type Timetable } from '../../src/jobs/timetable.ts';
-import { dayMs, zoneOf } from '../../src/time.ts';
+import { dayMs, zoneOf } from '../../src/time/time.ts';
 import fc from '../support/fast-check.ts';
 
 const minuteMs = 60_000;

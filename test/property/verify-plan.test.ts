@@ -10,7 +10,7 @@ import {
   wholeMonths,
   windowsOfTonight,
 } from '../../src/fetch/plan-verification.ts';
-import { addCalendarMonths, dayMs, hourMs, type Window } from '../../src/time.ts';
+import { addCalendarMonths, dayMs, hourMs, type Window } from '../../src/time/time.ts';
 import fc from '../support/fast-check.ts';
 
 const first = Date.UTC(2025, 9, 1);

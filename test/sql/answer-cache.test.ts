@@ -5,7 +5,7 @@ import { parseBudgets } from '../../src/budgets/file.ts';
 import type { ScopeForecast } from '../../src/budgets/forecast-rows.ts';
 import { readForecasts } from '../../src/budgets/scope-forecasts.ts';
 import { readSpends, type SpendNow } from '../../src/budgets/spend.ts';
-import { calendarOf } from '../../src/time.ts';
+import { calendarOf } from '../../src/time/time.ts';
 import { type AnswerCache, answerCache, ownAnswers, storeAnswers } from '../../src/warehouse/answer-cache.ts';
 import type { Connection } from '../../src/warehouse/connection.ts';
 import { ledgerTables } from '../../src/warehouse/ledger-tables.ts';

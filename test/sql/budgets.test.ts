@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { backtestBudget } from '../../src/budgets/backtest.ts';
-import type { Budget } from '../../src/budgets/budget.ts';
-import { budgetCalendar } from '../../src/budgets/budget.ts';
+import { type Budget, budgetCalendar } from '../../src/budgets/budget.ts';
 import { withCarried } from '../../src/budgets/carried.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { othersOf } from '../../src/budgets/show-now.ts';
 import { budgetFacts, namesNotFound, readSpends, watchedSpends } from '../../src/budgets/spend.ts';
 import { stateOf } from '../../src/budgets/thresholds.ts';
-import { formatInstant } from '../../src/time.ts';
+import { formatInstant } from '../../src/time/time.ts';
 import type { Connection } from '../../src/warehouse/connection.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 

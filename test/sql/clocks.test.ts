@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { aheadNow } from '../../src/effects.ts';
-import { dayMs, hourMs } from '../../src/time.ts';
+import { aheadNow } from '../../src/time/clock.ts';
+import { dayMs, hourMs } from '../../src/time/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import { openWriteClock } from '../../src/warehouse/write-clock.ts';

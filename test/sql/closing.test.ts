@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decimalOfWhole, wholeOfDecimal } from '../../src/decimals.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../../src/money/money.ts';
 import { expectClosesHold } from '../../src/reports/as-of.ts';
 import { differingCloses } from '../../src/warehouse/closes.ts';
 import { answer, givenBooks } from '../support/given-books.ts';

@@ -3,7 +3,7 @@ import type { Budget } from '../../src/budgets/budget.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { type ForecastScope, forecastRow, type ScopeForecast } from '../../src/budgets/forecast-rows.ts';
 import { readForecasts } from '../../src/budgets/scope-forecasts.ts';
-import { formatInstant } from '../../src/time.ts';
+import { formatInstant } from '../../src/time/time.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 import { reported } from '../support/reported.ts';
 

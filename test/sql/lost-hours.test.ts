@@ -4,7 +4,7 @@ import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readBilledMonth } from '../../src/closing/close.ts';
-import { addCalendarMonths, hourMs, hoursIn, type Instant } from '../../src/time.ts';
+import { addCalendarMonths, hourMs, hoursIn, type Instant } from '../../src/time/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
 import { differingCloses, knownUnits } from '../../src/warehouse/closes.ts';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { type Fault, faultDescriptions, faultNames } from '../../src/emulator/fault-plan.ts';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { hashText, toUnit } from '../../src/emulator/random.ts';
-import { dayMs } from '../../src/time.ts';
+import { dayMs } from '../../src/time/time.ts';
 import { projectWithBooks } from './given-books.ts';
 import { askSnapshot, startMain } from './project.ts';
 

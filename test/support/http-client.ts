@@ -1,7 +1,8 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { type Effects, openClock } from '../../src/effects.ts';
+import type { Effects } from '../../src/base/effects.ts';
 import { type Client, type ClientSettings, openClient, parseBody, type RawBody } from '../../src/platform/client.ts';
 import { openHttp } from '../../src/platform/http.ts';
+import { openClock } from '../../src/time/clock.ts';
 import { afterTest } from './clean-up.ts';
 
 /** The effects of one client, with a record of its log lines and its waits. */

@@ -1,4 +1,4 @@
-import { hourMs, type Instant } from '../../src/time.ts';
+import { hourMs, type Instant } from '../../src/time/time.ts';
 import type { Stage } from '../../src/warehouse/stage.ts';
 import type { LoadRole } from '../../src/warehouse/stage-state.ts';
 import type { StagedPage } from '../../src/warehouse/staged-pages.ts';

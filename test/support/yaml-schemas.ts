@@ -1,17 +1,17 @@
 import { fields } from '../../src/allocation/definition.ts';
 import { allocationKeys, ways } from '../../src/allocation/parse.ts';
 import { anomalyKeys } from '../../src/anomalies/rules.ts';
+import { severities } from '../../src/base/severity.ts';
 import { thresholdSubjects } from '../../src/budgets/budget.ts';
 import { budgetFileKeys } from '../../src/budgets/file-keys.ts';
 import { usageUnits } from '../../src/budgets/usage-unit.ts';
 import { configKeys } from '../../src/config/keys.ts';
 import { serveTokenKeys } from '../../src/config/serve-settings.ts';
 import { alertSeverities, severityKinds, sinkKeys } from '../../src/config/sink-settings.ts';
-import { monthNames, weekdayNames, weekPatterns, weekStarts, yearNames } from '../../src/fiscal-year.ts';
 import { type StepOption, stepNames, stepRules } from '../../src/jobs/definition.ts';
 import { catchUps, jobKeys, pingKeys } from '../../src/jobs/parse.ts';
-import { severities } from '../../src/severity.ts';
-import { periodKinds } from '../../src/time.ts';
+import { monthNames, weekdayNames, weekPatterns, weekStarts, yearNames } from '../../src/time/fiscal-year.ts';
+import { periodKinds } from '../../src/time/time.ts';
 
 // The descriptions that editors show for YAML files, in docs/schema. Keys and choices are those that the readers in src
 // know: one that is not described here, or described and not known there, throws. A test mutates documents and looks

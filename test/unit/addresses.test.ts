@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { anyName, decodePart, encodePart, resourceAddress } from '../../src/dashboard-address.ts';
+import { anyName, decodePart, encodePart, resourceAddress } from '../../src/text/dashboard-address.ts';
 
 const names = [
   'box',

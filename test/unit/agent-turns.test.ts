@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { CommandContext } from '../../src/commands/command.ts';
 import { mcpAnswerer } from '../../src/commands/mcp.ts';
-import type { LimitedBooks } from '../../src/limited-books.ts';
 import type { BooksReader } from '../../src/mcp/index.ts';
+import type { LimitedBooks } from '../../src/mcp/limited-books.ts';
 
 const context = {
   redact: (text: string) => text,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { loadAllocation, parseAllocation } from '../../src/allocation/parse.ts';
-import { UsageError } from '../../src/errors.ts';
+import { UsageError } from '../../src/base/errors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'costbook-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bucketsOf } from '../../src/fetch/buckets.ts';
-import { formatWindow } from '../../src/time.ts';
+import { formatWindow } from '../../src/time/time.ts';
 
 function told(start: string, end: string, resolution: 'hourly' | 'daily' | 'monthly'): string[] {
   const window = { start: Date.parse(`${start}Z`), end: Date.parse(`${end}Z`) };

@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/base/errors.ts';
 import { amountIn, type Budget, budgetCalendar } from '../../src/budgets/budget.ts';
 import { carriedOf } from '../../src/budgets/carried.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { ownerBudgets } from '../../src/budgets/owner-budgets.ts';
-import { decimalOfWhole } from '../../src/decimals.ts';
-import { UsageError } from '../../src/errors.ts';
-import { formatInstant } from '../../src/time.ts';
+import { decimalOfWhole } from '../../src/money/money.ts';
+import { formatInstant } from '../../src/time/time.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 

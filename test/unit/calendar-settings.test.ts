@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { holidaysOf, parseCalendar } from '../../src/config/calendar-settings.ts';
-import { dayMs } from '../../src/time.ts';
+import { dayMs } from '../../src/time/time.ts';
 
 async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'costbook-calendar-'));

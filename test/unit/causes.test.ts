@@ -14,10 +14,10 @@ import {
   UnprovenError,
   UsageError,
   wordsOf,
-} from '../../src/errors.ts';
-import { failureOf } from '../../src/failure.ts';
-import { act, nextWords, reducedAccessStep, shrunkListingStep, waitForPlatform } from '../../src/next-step.ts';
-import { formatInstant } from '../../src/time.ts';
+} from '../../src/base/errors.ts';
+import { failureOf } from '../../src/base/failure.ts';
+import { act, nextWords, reducedAccessStep, shrunkListingStep, waitForPlatform } from '../../src/base/next-step.ts';
+import { formatInstant } from '../../src/time/time.ts';
 import type { KnownAlert } from '../../src/warehouse/index.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PlatformError, UsageError } from '../../src/errors.ts';
+import { PlatformError, UsageError } from '../../src/base/errors.ts';
 import { type Client, expiryOf, parseBody, type Sending } from '../../src/platform/client.ts';
 import { type Operation, operations } from '../../src/platform/operations.ts';
 import { asJson, never, rejection, testClient, testEffects } from '../support/http-client.ts';

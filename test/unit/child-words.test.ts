@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
+import { CostbookError, MachineError } from '../../src/base/errors.ts';
 import { sendExports } from '../../src/commands/send-exports.ts';
-import { CostbookError, MachineError } from '../../src/errors.ts';
 import { isExitCode, readWords, toError } from '../../src/query/child-words.ts';
 
 /** What a child said, and what its parent takes from it. */

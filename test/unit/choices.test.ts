@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseChoice, parseTrueOrFalse } from '../../src/choices.ts';
 import { readCommonOptions } from '../../src/commands/common-options.ts';
 import { optionReader } from '../../src/commands/options.ts';
+import { parseChoice, parseTrueOrFalse } from '../../src/text/choices.ts';
 
 describe('a choice', () => {
   test('is one of the choices, exactly as written', () => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { PlatformError, RefusedAnswerError, UsageError } from '../../src/errors.ts';
+import { PlatformError, RefusedAnswerError, UsageError } from '../../src/base/errors.ts';
 import { type Client, parseBody } from '../../src/platform/client.ts';
 import { openHttp } from '../../src/platform/http.ts';
 import { operations } from '../../src/platform/operations.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type CloseQuestion, closeObstacles, firstCloseWarning } from '../../src/closing/close.ts';
 import { billedCost, invoiceDifference, invoiceWarning, invoiceWords } from '../../src/closing/invoice.ts';
 import { resolveAsOfAmong } from '../../src/reports/as-of.ts';
-import { dayMs, parseInstant, parseMonth } from '../../src/time.ts';
+import { dayMs, parseInstant, parseMonth } from '../../src/time/time.ts';
 import type { ClosedMonth } from '../../src/warehouse/closes.ts';
 
 function at(text: string): number {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { comparedWith } from '../../src/time/compared.ts';
-import { formatInstant } from '../../src/time.ts';
+import { formatInstant } from '../../src/time/time.ts';
 
 const at = (text: string) => Date.parse(text.length === 10 ? `${text}T00:00:00Z` : text);
 const completeFrom = at('2024-01-01');

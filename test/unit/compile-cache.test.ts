@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileCacheFolder } from '../../src/compile-cache.ts';
+import { compileCacheFolder } from '../../src/base/compile-cache.ts';
 
 test('compiled code is cached in the cache folder of the user', () => {
   expect(compileCacheFolder({ XDG_CACHE_HOME: '/caches' }, '/home/ada')).toBe('/caches/costbook/compiled');

@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/base/errors.ts';
 import { type Config, loadConfig, parseConfig } from '../../src/config/config.ts';
 import type { ConfigInput } from '../../src/config/environment-and-file.ts';
 import { umaskOf } from '../../src/config/file-mode.ts';
 import { configVariables } from '../../src/config/keys.ts';
-import { UsageError } from '../../src/errors.ts';
 import fc from '../support/fast-check.ts';
 
 const now = Date.parse('2026-11-05T10:30:00Z');

@@ -2,12 +2,11 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Budget } from '../../src/budgets/budget.ts';
-import { amountIn, unitOf } from '../../src/budgets/budget.ts';
+import { UsageError } from '../../src/base/errors.ts';
+import { amountIn, type Budget, unitOf } from '../../src/budgets/budget.ts';
 import { costPer, countedDays, staleCounts } from '../../src/budgets/counts.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
-import { UsageError } from '../../src/errors.ts';
-import { calendarOf, dayMs } from '../../src/time.ts';
+import { calendarOf, dayMs } from '../../src/time/time.ts';
 
 const now = Date.parse('2026-11-22T12:00:00Z');
 const november = calendarOf('monthly').periodAt(now);

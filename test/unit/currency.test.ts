@@ -14,7 +14,7 @@ import {
   rateWords,
   withoutRateWords,
 } from '../../src/currency/second-currency.ts';
-import { parseInstant } from '../../src/time.ts';
+import { parseInstant } from '../../src/time/time.ts';
 import type { ClosedMonth } from '../../src/warehouse/closes.ts';
 
 function at(text: string): number {

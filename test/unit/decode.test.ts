@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { plainDecimal } from '../../src/decimals.ts';
-import { RefusedAnswerError } from '../../src/errors.ts';
+import { RefusedAnswerError } from '../../src/base/errors.ts';
 import { type DecodedPage, decodePage, scaledInteger } from '../../src/fetch/decode.ts';
+import { plainDecimal } from '../../src/money/money.ts';
 import { type Body, bodyOf, type Group, group, hourText, oneBucket, windowOf } from '../support/http-metrics.ts';
 
 const about = 'account acc_one, page 1';

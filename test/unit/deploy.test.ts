@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { exitCodes } from '../../src/base/errors.ts';
 import { commonOptions } from '../../src/commands/common-options.ts';
 import { allCommands } from '../../src/commands/index.ts';
 import { configVariables } from '../../src/config/keys.ts';
-import { exitCodes } from '../../src/errors.ts';
 import { metricNames } from '../../src/metrics/metrics.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RefusedAnswerError, UsageError } from '../../src/errors.ts';
+import { RefusedAnswerError, UsageError } from '../../src/base/errors.ts';
 import { accountIds, discoverAccounts, discoverHistoryStart, historyParameters } from '../../src/platform/discover.ts';
 import { never, rejection, testClient } from '../support/http-client.ts';
 import { answer, inTurn, refuse, startServer } from '../support/http-server.ts';

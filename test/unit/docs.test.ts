@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { exitCodes } from '../../src/base/errors.ts';
 import { commonOptions } from '../../src/commands/common-options.ts';
 import { allCommands } from '../../src/commands/index.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { configVariables } from '../../src/config/keys.ts';
-import { exitCodes } from '../../src/errors.ts';
 import { type Operation, operations } from '../../src/platform/operations.ts';
 import { anchorsOf, linksOf, notRun, type Page, readPage, readPages, root, shellLines } from '../support/doc-pages.ts';
 

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { MachineError, UsageError } from '../../src/base/errors.ts';
 import type { CommandContext } from '../../src/commands/command.ts';
 import { emulatorCommand } from '../../src/commands/emulator.ts';
-import { openClock } from '../../src/effects.ts';
 import { faultNames, parseFaults } from '../../src/emulator/fault-plan.ts';
-import { MachineError, UsageError } from '../../src/errors.ts';
+import { openClock } from '../../src/time/clock.ts';
 
 describe('parseFaults(text)', () => {
   test('reads names with a rate, or with their default', () => {

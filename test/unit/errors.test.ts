@@ -20,9 +20,9 @@ import {
   UsageError,
   wordsOf,
   worstExitCode,
-} from '../../src/errors.ts';
-import { failureOf } from '../../src/failure.ts';
-import { act } from '../../src/next-step.ts';
+} from '../../src/base/errors.ts';
+import { failureOf } from '../../src/base/failure.ts';
+import { act } from '../../src/base/next-step.ts';
 import { SqlError } from '../../src/warehouse/connection.ts';
 import { asOurError } from '../../src/warehouse/duckdb-errors.ts';
 import fc from '../support/fast-check.ts';

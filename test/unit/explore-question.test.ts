@@ -3,7 +3,7 @@ import { decodeValue, encodeValue, pointerTo, sharedOwner } from '../../src/serv
 import { addressOf, bucketWindow, readQuestion } from '../../src/serve/explore-question.ts';
 import { unitPrice } from '../../src/serve/explored.ts';
 import { changeWords } from '../../src/serve/resource-states.ts';
-import { formatInstant } from '../../src/time.ts';
+import { formatInstant } from '../../src/time/time.ts';
 
 const through = Date.parse('2026-10-21T15:00:00Z');
 const at = (text: string) => Date.parse(text.length === 10 ? `${text}T00:00:00Z` : text);

@@ -11,7 +11,7 @@ import {
 import { feedbackSentences } from '../../src/anomalies/feedback-words.ts';
 import { noticesOf } from '../../src/anomalies/notices.ts';
 import { usualRules } from '../../src/anomalies/rules.ts';
-import { dayName, dayNamed } from '../../src/days.ts';
+import { dayName, dayNamed } from '../../src/time/time.ts';
 
 const scope = { account: 'acc_one', workspace: 'north', resourceType: 'agent', billingDimension: 'agent_requests' };
 const firstDay = dayNamed('2026-06-01');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { calendarDaysOf } from '../../src/forecast/calendar.ts';
 import { forecastSeries, type SeriesForecast } from '../../src/forecast/forecast.ts';
-import { zoneOf } from '../../src/time.ts';
+import { zoneOf } from '../../src/time/time.ts';
 import { chance, familyNames, syntheticSeries } from '../bench/synthetic-series.ts';
 
 const dayMs = 86_400_000;

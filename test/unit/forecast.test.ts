@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
+import { UsageError } from '../../src/base/errors.ts';
 import { type Forecast, forecastSeries, type SeriesForecast } from '../../src/forecast/forecast.ts';
 import { normalQuantile, quantilesByWeight, studentQuantile } from '../../src/forecast/numbers.ts';
 import { stepsAfter } from '../../src/forecast/step.ts';

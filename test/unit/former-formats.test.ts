@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withPresentNames } from '../../src/former-formats.ts';
+import { withPresentNames } from '../../src/base/former-formats.ts';
 
 test('an event of an earlier version gets current names; a current one does not change', () => {
   const today = {

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CostbookError } from '../../src/errors.ts';
+import { CostbookError } from '../../src/base/errors.ts';
 import { type Books, openBooks } from '../../src/warehouse/books.ts';
 import type { AdmitOptions } from '../../src/warehouse/connection.ts';
 import { walk } from '../../src/warehouse/parse-tree.ts';

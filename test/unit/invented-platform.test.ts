@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { MachineError } from '../../src/base/errors.ts';
 import { startInventedPlatform } from '../../src/demo/emulated-platform.ts';
-import { MachineError } from '../../src/errors.ts';
-import { parseInstant } from '../../src/time.ts';
+import { parseInstant } from '../../src/time/time.ts';
 import { never, rejection } from '../support/http-client.ts';
 import { newProject } from '../support/project.ts';
 

@@ -8,7 +8,7 @@ import { parseJob, readJob } from '../../src/jobs/parse.ts';
 import { slotsBetween } from '../../src/jobs/slots.ts';
 import { parseTimetable } from '../../src/jobs/timetable.ts';
 import { exportFormats } from '../../src/reports/export.ts';
-import { zoneOf } from '../../src/time.ts';
+import { zoneOf } from '../../src/time/time.ts';
 import { newProject } from '../support/project.ts';
 
 const now = Date.UTC(2026, 10, 21);

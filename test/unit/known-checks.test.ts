@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withKnownChecks } from '../../src/alerts/known-checks.ts';
-import { MachineError } from '../../src/errors.ts';
+import { MachineError } from '../../src/base/errors.ts';
 import { ownAnswers } from '../../src/warehouse/answer-cache.ts';
 import { type Check, type CheckResult, readChecks } from '../../src/warehouse/checks.ts';
 import { newProject } from '../support/project.ts';

@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { UnprovenError } from '../../src/errors.ts';
+import { UnprovenError } from '../../src/base/errors.ts';
 import { missingPages, openLandingReader, readStoredLoads, type StoredLoad } from '../../src/fetch/landing-reader.ts';
 import { type LoadRecord, openLandingWriter } from '../../src/fetch/landing-writer.ts';
 import { controlQuery, detailQuery, repairQuery, residualQuery } from '../../src/fetch/queries.ts';

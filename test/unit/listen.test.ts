@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { type ClientLimits, type Listening, listen } from '../../src/base/listen.ts';
 import { serveHealth } from '../../src/jobs/index.ts';
-import { type ClientLimits, type Listening, listen } from '../../src/listen.ts';
 
 const large = new Uint8Array(8 * 1024 * 1024);
 const usual: ClientLimits = { bytes: 1024 ** 3, stallMs: 60_000, connections: 512 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PlatformError, RefusedAnswerError } from '../../src/errors.ts';
+import { PlatformError, RefusedAnswerError } from '../../src/base/errors.ts';
 import { type Listing, type ListingPage, listings, openListings } from '../../src/platform/listings.ts';
 import { never, rejection, testClient, testEffects } from '../support/http-client.ts';
 import { answer, inTurn, type Reply, refuse, type SeenRequest, startServer } from '../support/http-server.ts';

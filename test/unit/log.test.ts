@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { humanLog, jsonLog } from '../../src/log.ts';
+import { humanLog, jsonLog } from '../../src/command-line/log.ts';
 
 function logs(runNumber?: number) {
   const said: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearTwins } from '../../src/did-you-mean.ts';
+import { nearTwins } from '../../src/text/choices.ts';
 
 test.each([
   ['Platform', 'platform'],

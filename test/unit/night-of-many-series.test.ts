@@ -8,7 +8,7 @@ import {
   settledDays,
 } from '../../src/fetch/index.ts';
 import { metricsLimits } from '../../src/platform/index.ts';
-import { dayMs, floorDay, floorHour } from '../../src/time.ts';
+import { dayMs, floorDay, floorHour } from '../../src/time/time.ts';
 
 const now = Date.UTC(2026, 9, 6, 2, 15);
 const dimensions = 7;

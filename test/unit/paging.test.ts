@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PlatformError, RefusedAnswerError } from '../../src/errors.ts';
+import { PlatformError, RefusedAnswerError } from '../../src/base/errors.ts';
 import type { DecodedPage } from '../../src/fetch/decode.ts';
 import { type LandingFolder, openLandingWriter } from '../../src/fetch/landing-writer.ts';
 import { detailQuery } from '../../src/fetch/queries.ts';

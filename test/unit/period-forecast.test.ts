@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Forecaster, forecastPeriod, reachedOn } from '../../src/budgets/period-forecast.ts';
-import { calendarOf, dayMs, formatInstant } from '../../src/time.ts';
+import { calendarOf, dayMs, formatInstant } from '../../src/time/time.ts';
 
 const usd = 10n ** 12n;
 const november = calendarOf('monthly').periodAt(Date.parse('2026-11-05T00:00:00Z'));

@@ -4,7 +4,7 @@ import { parseBudgets } from '../../src/budgets/file.ts';
 import type { PeriodForecast } from '../../src/budgets/period-forecast.ts';
 import { describeChanges, parseEffect, withChanges } from '../../src/budgets/planned-change.ts';
 import { parseChange } from '../../src/budgets/read-changes.ts';
-import { dayMs } from '../../src/time.ts';
+import { dayMs } from '../../src/time/time.ts';
 
 const usd = 10n ** 12n;
 const start = Date.parse('2026-11-21T00:00:00Z');

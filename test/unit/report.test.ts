@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { MachineError, UsageError } from '../../src/base/errors.ts';
 import { allCommands } from '../../src/commands/index.ts';
-import { MachineError, UsageError } from '../../src/errors.ts';
 import { blamingReport, checkReport, orderedQuery, readReports } from '../../src/reports/catalogue.ts';
 import { readChecks } from '../../src/warehouse/checks.ts';
 import { givenBooks } from '../support/given-books.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PlatformError, RefusedAnswerError } from '../../src/errors.ts';
+import { PlatformError, RefusedAnswerError } from '../../src/base/errors.ts';
 import { parseRetryAfter, retryDelayMs, waitBudgetMs } from '../../src/platform/retry.ts';
 
 const busy = new PlatformError('503', { status: 503, retryable: true });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { InterruptedError, MachineError, PlatformError, UnprovenError } from '../../src/errors.ts';
+import { InterruptedError, MachineError, PlatformError, UnprovenError } from '../../src/base/errors.ts';
 import type { Step } from '../../src/jobs/definition.ts';
 import { outcomeOf, runSteps, type StepResult } from '../../src/jobs/run.ts';
 

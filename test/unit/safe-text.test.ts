@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { forLog, forMail, forSlack, forTerminal, oneLine, shorten } from '../../src/safe-text.ts';
+import { forLog, forMail, forSlack, forTerminal, oneLine, shorten } from '../../src/text/safe-text.ts';
 import fc from '../support/fast-check.ts';
 
 /** Nothing of these is left in words: line breaks, controls, directions, hidden text, halves of characters. */

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
+import { UsageError } from '../../src/base/errors.ts';
 import { folderPlace, recover } from '../../src/reports/folder-place.ts';
 import { shortestPath } from '../../src/reports/show.ts';
 import { holdFolder } from '../../src/warehouse/folder-lock.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { kindOfAddress } from '../../src/addresses.ts';
 import { pinAddress } from '../../src/alerts/sinks/target.ts';
+import { kindOfAddress } from '../../src/base/addresses.ts';
 import { type LocalConfig, parseConfig } from '../../src/config/config.ts';
 import { type SinkSettings, secretsOf } from '../../src/config/sink-settings.ts';
 

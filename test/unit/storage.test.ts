@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { isPlainToOthers } from '../../src/addresses.ts';
+import { isPlainToOthers } from '../../src/base/addresses.ts';
+import { exitCodeOf } from '../../src/base/errors.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { parseDestination, parseEndpoint } from '../../src/config/storage-settings.ts';
-import { exitCodeOf } from '../../src/errors.ts';
 import { filesOfManifest } from '../../src/reports/export-content.ts';
 import { parseLease } from '../../src/storage/lease.ts';
 import { type NamedFile, planMirror, type RemoteState } from '../../src/storage/mirror-plan.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
+import { UsageError } from '../../src/base/errors.ts';
 import {
   addCalendarMonths,
   type CalendarPeriod,
@@ -23,7 +23,7 @@ import {
   subtractWindows,
   unionWindows,
   type Window,
-} from '../../src/time.ts';
+} from '../../src/time/time.ts';
 import fc from '../support/fast-check.ts';
 
 const now = Date.UTC(2026, 9, 21, 3, 30);

@@ -5,9 +5,9 @@ import { parseAnomalyRules } from '../../src/anomalies/rules.ts';
 import { loadBudgets } from '../../src/budgets/file.ts';
 import { parseEffect } from '../../src/budgets/planned-change.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { typedDecimal } from '../../src/decimals.ts';
-import { invoiceOption } from '../../src/invoice-option.ts';
-import { spellingFault } from '../../src/typed-number.ts';
+import { typedDecimal } from '../../src/money/money.ts';
+import { spellingFault } from '../../src/money/typed-number.ts';
+import { invoiceOption } from '../../src/warehouse/reopening.ts';
 import fc from '../support/fast-check.ts';
 import { newProject, runCli } from '../support/project.ts';
 

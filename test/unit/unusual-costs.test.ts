@@ -5,7 +5,7 @@ import { anomalyWords } from '../../src/anomalies/index.ts';
 import type { Budget } from '../../src/budgets/budget.ts';
 import type { SpendNow } from '../../src/budgets/index.ts';
 import type { PaceForecast } from '../../src/budgets/period-forecast.ts';
-import { wholeOfDecimal } from '../../src/decimals.ts';
+import { wholeOfDecimal } from '../../src/money/money.ts';
 import type { AnomalyRow } from '../../src/warehouse/index.ts';
 import { exampleFacts, exampleParts, exampleRunaway } from '../support/example-alerts.ts';
 

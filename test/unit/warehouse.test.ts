@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, stat, statfs, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { InterruptedError, MachineError, UsageError } from '../../src/errors.ts';
+import { InterruptedError, MachineError, UsageError } from '../../src/base/errors.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { type Connection, type Database, SqlError } from '../../src/warehouse/connection.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';

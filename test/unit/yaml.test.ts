@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/base/errors.ts';
 import {
   type Given,
   gatherProblems,
@@ -11,7 +12,6 @@ import {
   readValue,
   textsUnder,
 } from '../../src/config/yaml.ts';
-import { UsageError } from '../../src/errors.ts';
 
 function told(problems: Problems): string {
   try {

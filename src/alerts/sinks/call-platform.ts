@@ -1,7 +1,7 @@
+import { CostbookError, messageOf, PlatformError } from '../../base/errors.ts';
+import { faultAndStep } from '../../base/failure.ts';
+import { sinkNameStep, stepSentence } from '../../base/next-step.ts';
 import type { ActingSettings } from '../../config/index.ts';
-import { CostbookError, messageOf, PlatformError } from '../../errors.ts';
-import { faultAndStep } from '../../failure.ts';
-import { sinkNameStep, stepSentence } from '../../next-step.ts';
 import { type Call, callStreamed, isCertainlyNotDone } from '../../platform/index.ts';
 import type { Attempt, SinkEffects } from './sink.ts';
 

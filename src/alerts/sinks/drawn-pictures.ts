@@ -1,5 +1,5 @@
-import type { Log } from '../../effects.ts';
-import { messageOf } from '../../errors.ts';
+import type { Log } from '../../base/effects.ts';
+import { messageOf } from '../../base/errors.ts';
 import type { OutgoingMessage } from '../message.ts';
 
 /** A picture of a message, ready to be sent. */

@@ -1,5 +1,5 @@
 import type { EmailSettings } from '../../config/index.ts';
-import { forMail } from '../../safe-text.ts';
+import { forMail } from '../../text/safe-text.ts';
 import { type OutgoingMessage, plainText, subjectOf } from '../message.ts';
 import { type DrawnPicture, drawnPictures } from './drawn-pictures.ts';
 import { mailHtml } from './mail-html.ts';

@@ -1,6 +1,6 @@
-import { html, Markup } from '../../markup.ts';
-import { forMail, oneLine } from '../../safe-text.ts';
-import { amount, signed } from '../../usd-format.ts';
+import { amount, signed } from '../../money/money.ts';
+import { html, Markup } from '../../text/markup.ts';
+import { forMail, oneLine } from '../../text/safe-text.ts';
 import type { Card, SinkAnswer, SpentShare } from '../card.ts';
 import { dashboardLink } from '../dashboard-link.ts';
 import { cardOf, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';

@@ -1,6 +1,6 @@
-import { percentOf, plainUsd } from '../../money.ts';
-import { maxNameLength, oneLine } from '../../safe-text.ts';
-import { dayMs, formatInstant } from '../../time.ts';
+import { percentOf, plainUsd } from '../../money/money.ts';
+import { maxNameLength, oneLine } from '../../text/safe-text.ts';
+import { dayMs, formatInstant } from '../../time/time.ts';
 import { type CostSummary, difference } from '../summary.ts';
 
 /** The numbers of a summary, as text, which is all that a model gets. Names come from outside. */

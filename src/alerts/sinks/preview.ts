@@ -1,9 +1,9 @@
-import { oneOf } from '../../choices.ts';
+import type { Log } from '../../base/effects.ts';
+import { UsageError } from '../../base/errors.ts';
 import type { SinkSettings } from '../../config/index.ts';
-import type { Log } from '../../effects.ts';
-import { UsageError } from '../../errors.ts';
-import { escapeMarkup } from '../../escape-markup.ts';
 import type { Call } from '../../platform/index.ts';
+import { oneOf } from '../../text/choices.ts';
+import { escapeMarkup } from '../../text/markup.ts';
 import { type OutgoingMessage, subjectOf } from '../message.ts';
 import { agentCall } from './agent.ts';
 import { type DrawnPicture, drawnPictures } from './drawn-pictures.ts';

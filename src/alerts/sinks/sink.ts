@@ -1,5 +1,5 @@
+import type { Log } from '../../base/effects.ts';
 import type { ActingSettings } from '../../config/index.ts';
-import type { Log } from '../../effects.ts';
 import type { Client } from '../../platform/index.ts';
 import type { OutgoingMessage } from '../message.ts';
 

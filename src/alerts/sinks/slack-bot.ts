@@ -1,6 +1,6 @@
+import { messageOf } from '../../base/errors.ts';
 import type { SlackBotSettings } from '../../config/index.ts';
-import { messageOf } from '../../errors.ts';
-import { maxSentenceLength, oneLine } from '../../safe-text.ts';
+import { maxSentenceLength, oneLine } from '../../text/safe-text.ts';
 import type { OutgoingMessage } from '../message.ts';
 import { type DrawnPicture, drawnPictures } from './drawn-pictures.ts';
 import { type Answer, exchange, outcomeOf } from './post.ts';

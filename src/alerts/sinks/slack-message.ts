@@ -1,4 +1,4 @@
-import { forSlack, forTerminal } from '../../safe-text.ts';
+import { forSlack, forTerminal } from '../../text/safe-text.ts';
 import type { Card } from '../card.ts';
 import { dashboardLink } from '../dashboard-link.ts';
 import { answerLines, bar, cardOf, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { signatureKey, type WebhookSettings } from '../../config/index.ts';
-import { shorten } from '../../safe-text.ts';
+import { shorten } from '../../text/safe-text.ts';
 import { dashboardLink } from '../dashboard-link.ts';
 import { type OutgoingMessage, plainText, subjectOf } from '../message.ts';
 import type { CostSummary } from '../summary.ts';

@@ -27,8 +27,8 @@ import {
   Uint64,
   Utf8,
 } from 'apache-arrow';
-import { decimalOfWhole } from '../../decimals.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../base/errors.ts';
+import { decimalOfWhole } from '../../money/money.ts';
 import {
   epochDays,
   epochMicros,

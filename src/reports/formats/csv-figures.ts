@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { decimalOfWhole, wholeOfDecimal } from '../../decimals.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../../money/money.ts';
 import { type SpreadsheetSigns, signsOf } from './spreadsheet.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { decimalOfWhole } from '../../decimals.ts';
-import { UnprovenError } from '../../errors.ts';
-import { currencyDecimals } from '../../money.ts';
+import { UnprovenError } from '../../base/errors.ts';
+import { currencyDecimals, decimalOfWhole } from '../../money/money.ts';
 import {
   readSql,
   type SqlCell,

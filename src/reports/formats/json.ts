@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../base/errors.ts';
 import { type SqlResult, toJsonValue } from '../../warehouse/index.ts';
 
 /** Rows as objects, chunk by chunk: decimals are text, so that they stay exact. Throws UsageError for two columns of one name. */

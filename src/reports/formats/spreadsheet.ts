@@ -1,5 +1,5 @@
-import { quoted } from '../../choices.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../base/errors.ts';
+import { quoted } from '../../text/choices.ts';
 
 /** How the spreadsheet of a reader separates decimals and cells. */
 export interface SpreadsheetSigns {

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
-import { UsageError } from '../../errors.ts';
-import { act } from '../../next-step.ts';
+import { UsageError } from '../../base/errors.ts';
+import { act } from '../../base/next-step.ts';
 import { type SqlCell, type SqlColumn, type SqlResult, toCellText } from '../../warehouse/index.ts';
 import {
   answerName,

@@ -1,4 +1,4 @@
-import { addCalendarMonths, formatInstant, formatMonth, type Instant } from '../../time.ts';
+import { addCalendarMonths, formatInstant, formatMonth, type Instant } from '../../time/time.ts';
 import {
   type Connection,
   type CostPartition,

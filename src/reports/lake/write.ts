@@ -1,4 +1,4 @@
-import { UnprovenError } from '../../errors.ts';
+import { UnprovenError } from '../../base/errors.ts';
 import { type Connection, copyOfLake, type SqlParameters } from '../../warehouse/index.ts';
 import { type Figures, figuresOfFile, figuresOfQuery } from '../figures.ts';
 import type { ExportFolder } from '../folder-place.ts';

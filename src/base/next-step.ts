@@ -1,5 +1,3 @@
-import { type Invoice, invoiceOption } from './invoice-option.ts';
-
 /** What to do about a failure or an alert, and whether anybody has to. */
 export interface NextStep {
   readonly who: 'Act' | 'Wait' | 'No action needed';
@@ -125,39 +123,3 @@ export function checkSqlStep(names: readonly string[]): NextStep {
 
 /** The next step for a check that did not finish on this machine. */
 export const checkMachineStep: NextStep = act('read the error, then run "costbook check" again.');
-
-/** A month that was closed: to close it again, with the invoices of its last close. */
-export interface MonthToClose {
-  /** `2026-10`. */
-  readonly month: string;
-  readonly invoices: readonly Invoice[];
-}
-
-/** The closed months to reopen, oldest first, and the months to close afterwards. */
-export interface Reopening {
-  readonly reopen: readonly string[];
-  /** If missing: the same months, without their invoices. */
-  readonly close?: readonly MonthToClose[] | undefined;
-}
-
-/** The next step for a closed month that no longer has its closing total. It reopens none if only hours are missing. */
-export function closeAgainStep(reopening: Reopening): NextStep {
-  if (reopening.reopen.length === 0)
-    return act('run "costbook ingest", which fetches the missing hours of the month again.');
-  return act(`run "costbook ingest", then ${reopenAndClose(reopening)}.`);
-}
-
-/** The commands that reopen closed months and close them again: the newest is reopened first. */
-export function reopenAndClose({
-  reopen,
-  close = reopen.map((month) => ({ month, invoices: [] })),
-}: Reopening): string {
-  return [
-    ...reopen.toReversed().map((month) => `"costbook reopen ${month} --reason …"`),
-    ...close.map(closeCommand),
-  ].join(', then ');
-}
-
-function closeCommand({ month, invoices }: MonthToClose): string {
-  return `"costbook close ${month}${invoices.length === 0 ? '' : ` ${invoiceOption(invoices)}`}"`;
-}

@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
-import { nearest } from './did-you-mean.ts';
-import { UsageError } from './errors.ts';
+import type { Instant } from '../base/effects.ts';
+import { UsageError } from '../base/errors.ts';
+import { once } from '../base/once.ts';
+import { nearest } from '../text/choices.ts';
 import {
   type FiscalKind,
   type FiscalYear,
@@ -9,7 +11,8 @@ import {
   fiscalPeriodNamed,
   type LocalPeriod,
 } from './fiscal-year.ts';
-import { once } from './once.ts';
+
+export type { Instant };
 
 // Loaded with the first week: that is many files, and short commands count none.
 const require = createRequire(import.meta.url);
@@ -19,9 +22,6 @@ const weeks = once(() => ({
   ...(require('date-fns/getISOWeek') as typeof import('date-fns/getISOWeek')),
   ...(require('date-fns/getISOWeekYear') as typeof import('date-fns/getISOWeekYear')),
 }));
-
-/** Milliseconds since 1970-01-01T00:00:00Z. All of Costbook counts in UTC. */
-export type Instant = number;
 
 /** A half-open UTC interval `[start, end)`. */
 export interface Window {
@@ -411,4 +411,69 @@ function beginOf(zone: Zone, day: LocalDay, name: string): Instant {
     );
   }
   return begin;
+}
+
+/** The number of a UTC day since 1970-01-01. */
+export function dayNumber(instant: Instant): number {
+  return Math.round(floorDay(instant) / dayMs);
+}
+
+/** The number of `2026-10-03`. */
+export function dayNamed(text: string): number {
+  return dayNumber(Date.parse(`${text}T00:00:00Z`));
+}
+
+/** `2026-10-03`. */
+export function dayName(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10);
+}
+
+/** Holidays that a user named, as numbers of days since 1970-01-01. */
+export type Holidays = ReadonlySet<number>;
+
+/** The first and the last day of a month. Days are numbers since 1970-01-01. */
+export interface MonthDays {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The month so many months after that of a day. Pure. */
+export function monthOf(day: number, apart = 0): MonthDays {
+  const date = new Date(day * dayMs);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + apart];
+  return { first: Date.UTC(year, month, 1) / dayMs, last: Date.UTC(year, month + 1, 1) / dayMs - 1 };
+}
+
+/** The weekday of a day: Monday is 0, because 1970-01-01 was a Thursday. Pure. */
+export function weekdayOf(day: number): number {
+  return (day + 3) % 7;
+}
+
+/** Whether a day is neither on a weekend nor a holiday. Pure. */
+export function isWorkingDay(day: number, holidays: Holidays): boolean {
+  return weekdayOf(day) < 5 && !holidays.has(day);
+}
+
+/** The first `count` working days of a month, earliest first. Pure. */
+export function firstWorkingDays({ first, last }: MonthDays, holidays: Holidays, count: number): number[] {
+  const days: number[] = [];
+  for (let day = first; day <= last && days.length < count; day += 1) if (isWorkingDay(day, holidays)) days.push(day);
+  return days;
+}
+
+/** The last `count` working days of a month, latest first. Pure. */
+export function lastWorkingDays({ first, last }: MonthDays, holidays: Holidays, count: number): number[] {
+  const days: number[] = [];
+  for (let day = last; day >= first && days.length < count; day -= 1) if (isWorkingDay(day, holidays)) days.push(day);
+  return days;
+}
+
+/** `October 2026`. */
+export function monthName(month: Instant): string {
+  return new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(month);
+}
+
+/** `2026-10-04T12:00:00Z` as people read it: `2026-10-04 12:00 UTC`. */
+export function shownInstant(text: string): string {
+  return `${text.slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -1,6 +1,6 @@
-import { quoted } from './choices.ts';
-import { trimmedDecimal, typedDecimal } from './decimals.ts';
-import { UsageError } from './errors.ts';
+import { UsageError } from '../base/errors.ts';
+import { quoted } from '../text/choices.ts';
+import { trimmedDecimal, typedDecimal } from './money.ts';
 
 // A point, a comma, apostrophes, an underscore, Arabic separators, and every kind of space.
 const separated = /^([+-]?)(\d+(?:[.,'’_\u066b\u066c\s]\d+)*)(\D.*)?$/su;

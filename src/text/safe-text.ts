@@ -1,4 +1,4 @@
-import { once } from './once.ts';
+import { once } from '../base/once.ts';
 
 /** The longest name shown to people, in UTF-16 units; longer ones would push everything else away. */
 export const maxNameLength = 80;

@@ -1,5 +1,3 @@
-import { escapeMarkup } from './escape-markup.ts';
-
 /** HTML in which every text from outside is escaped. */
 export class Markup {
   readonly text: string;
@@ -20,4 +18,9 @@ function written(piece: Piece): string {
   if (piece instanceof Markup) return piece.text;
   if (Array.isArray(piece)) return piece.map(written).join('');
   return escapeMarkup(String(piece)).replaceAll("'", '&#39;');
+}
+
+/** Text for the content of an element or the value of an attribute, in HTML, SVG and XML. */
+export function escapeMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

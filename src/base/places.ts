@@ -1,10 +1,13 @@
 import { fileURLToPath } from 'node:url';
 
 // The parts of a program that is compiled lie in `dist`, in files whose names nobody knows. So only this file says where
-// things are: it lies one level below the package's folder, in `src` of a checkout and in `dist` of a package.
+// things are: it lies in `src/base` of a checkout, and one level below the package's folder in `dist`.
+
+/** Whether this is the compiled program. Only that starts threads: in a checkout their files may be of an older state. */
+export const isCompiled = import.meta.url.endsWith('.js');
 
 /** The package's folder, with a slash at its end. */
-const root = new URL('../', import.meta.url);
+const root = new URL(isCompiled ? '../' : '../../', import.meta.url);
 
 /** A file or folder that comes with Costbook: `sql`, `docs/schema`. */
 export function shipped(path: string): string {
@@ -19,6 +22,3 @@ export const programs = {
   emulatorWorker: shipped('dist/emulator-worker.js'),
   forecastWorker: shipped('dist/forecast-worker.js'),
 } as const;
-
-/** Whether this is the compiled program. Only that starts threads: in a checkout their files may be of an older state. */
-export const isCompiled = import.meta.url.endsWith('.js');

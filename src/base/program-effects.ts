@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { HttpSend } from './effects.ts';
-import type { Instant } from './time.ts';
+import type { HttpSend, Instant } from './effects.ts';
 
 export type EndSignal = 'SIGINT' | 'SIGTERM';
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
-import type { Log } from './effects.ts';
-import { forLog, forTerminal } from './safe-text.ts';
-import { formatInstant, formatSecond, type Instant } from './time.ts';
+import type { Log } from '../base/effects.ts';
+import { forLog, forTerminal } from '../text/safe-text.ts';
+import { formatInstant, formatSecond, type Instant } from '../time/time.ts';
 
 export interface LogPlace {
   /** Writes one line, without a line feed, to the log. */

@@ -1,1 +1,0 @@
-export { type BooksKnown, type Compared, type Comparison, comparedWith, windowBefore } from './compared.ts';
