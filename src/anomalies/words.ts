@@ -1,7 +1,9 @@
 import { mainDriverOf } from '../budgets/index.ts';
 import { cents, decimalOfWhole, roughly, rounded, usd, wholeOfDecimal, withSeparators } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
+import { shellWord } from '../text/shell-word.ts';
 import { dayNamed, hourMs } from '../time/time.ts';
+
 import { dayWords, monthName } from './day-words.ts';
 import { deploymentSentences } from './deployment-words.ts';
 import type { AnomalyDriver, RunawayHours } from './detail.ts';
@@ -304,7 +306,7 @@ function silenceWords(fact: AnomalyFact): string[] {
       ? `above about ${roughly(barAbove(wholeDay(cost, expected, fact.hours?.pace ?? fact.pace)))} a day`
       : 'if a day of it costs more than 1.2 times its largest day so far';
   return [
-    'If it is intended, run "costbook alerts ack KEY --as expected" with the key below. ' +
+    `If it is intended, run "costbook alerts ack ${shellWord(fact.key)} --as expected". ` +
       `Costbook then reports it again only ${bar}.`,
   ];
 }

@@ -127,7 +127,9 @@ describe('a runaway that was called expected', () => {
     const words = 'Somebody called it expected on 2 Sep. Costbook reports a day of it only above 43.20 USD.';
     expect(answers.get('listed')?.stdout.replaceAll(/\s+/g, ' ')).toContain(words);
     expect(answers.get('preview')?.stdout).toContain(words);
-    expect(sink.told[0]?.body.text).toContain('run "costbook alerts ack KEY --as expected" with the key below.');
+    expect(sink.told[0]?.body.text).toContain(
+      `run "costbook alerts ack ${keyOf('called', '2026-09-01')} --as expected".`,
+    );
   });
 
   test('is explained with its rule, numbers, feedback and bar; so is what stayed silent', async () => {
