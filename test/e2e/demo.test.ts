@@ -78,7 +78,7 @@ test('the demo shows months, reconciliation and a chargeback that charges each c
   expect(spent < low && low < mean && mean < high, stdout).toBe(true);
   // The alert of the runaway says what it means for the budget, so the forecast of the budget sends none.
   expect(stdout).toMatch(
-    /Budget everything \(5000\.00 USD\)\s+is\s+exceeded\s+in\s+2026-11[^.]*\sabout\s+[\d,]+\s+USD/,
+    /Budget everything \(5,000\.00 USD\)\s+is\s+exceeded\s+in\s+2026-11[^.]*\sabout\s+[\d,]+\s+USD/,
   );
   expect(stdout).not.toContain('Budget everything: ');
 
