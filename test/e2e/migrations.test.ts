@@ -145,7 +145,7 @@ test('books from before the first migration are refused with the next step, and 
   seal(snapshot);
   const refused = (file: string) =>
     `${file} has an older schema: found 0016_cached_answers, expected one that starts with 0001_baseline. ` +
-    'Run "costbook repair": it rebuilds the books from data/landing and data/journal, and moves the old file aside\n';
+    'Run "costbook repair": it rebuilds the books from data/landing and data/journal, and moves the old file aside.\n';
   for (const [file, ...args] of [
     [snapshot, 'status'],
     [snapshot, 'sql', 'select 1', '--as-of', '2026-09-05'],
