@@ -5,6 +5,10 @@ export function openMcpHttp(
   open: () => McpServer,
   onFault: (words: string) => void,
 ): (request: Request) => Promise<Response> {
-  const handler = createMcpHandler(() => open(), { onerror: (error) => onFault(error.message) });
+  const handler = createMcpHandler(() => open(), {
+    onerror: (error) => onFault(error.message),
+    // Nothing that it offers changes: a subscription would only hold a connection.
+    maxSubscriptions: 0,
+  });
   return (request) => handler.fetch(request);
 }

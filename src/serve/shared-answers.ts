@@ -30,6 +30,13 @@ export function openSharedAnswers({
   const answers = new Map<string, Answer>();
   const rowCounts = new Map<string, number>();
 
+  // What a viewer makes of an answer takes time of the only thread: others are answered between two of them.
+  let turns: Promise<unknown> = Promise.resolve();
+  function ownTurn(): Promise<unknown> {
+    turns = turns.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return turns;
+  }
+
   function forget(question: string): void {
     answers.delete(question);
     rowCounts.delete(question);
@@ -73,7 +80,9 @@ export function openSharedAnswers({
       });
       signal.addEventListener('abort', leave, { once: true });
       try {
-        return (await Promise.race([answer.value, left])) as T;
+        const value = (await Promise.race([answer.value, left])) as T;
+        await ownTurn();
+        return value;
       } finally {
         signal.removeEventListener('abort', leave);
         answer.waiting -= 1;

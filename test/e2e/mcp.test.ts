@@ -251,6 +251,26 @@ describe('an agent at /mcp of the dashboard', () => {
     if (status !== 200) expect(text).not.toContain('completeThrough');
   });
 
+  test('cannot subscribe: nothing changes, and the answer would hold a connection for ever', async () => {
+    const version = '2026-07-28';
+    const about = { name: 'x', version: '1' };
+    const body = JSON.stringify({
+      ...{ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' },
+      params: {
+        notifications: { toolsListChanged: true },
+        _meta: {
+          ...{ 'io.modelcontextprotocol/protocolVersion': version, 'io.modelcontextprotocol/clientInfo': about },
+          'io.modelcontextprotocol/clientCapabilities': {},
+        },
+      },
+    });
+    for (const token of [all, some]) {
+      const headers = { 'mcp-protocol-version': version, 'mcp-method': 'subscriptions/listen' };
+      const { text } = await post({ ...right, ...headers, authorization: `Bearer ${token}` }, body);
+      expect(text).toContain('Subscription limit reached');
+    }
+  });
+
   test('cannot send more than a query needs, and pages still only read', async () => {
     expect((await post(right, `{"x":"${'y'.repeat(300_000)}"}`)).status).toBe(413);
     const answers = [fetch(`${url}/mcp`, { method: 'POST', headers: right, body: hello }), fetch(`${url}/mcp`)];
