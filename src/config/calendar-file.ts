@@ -87,8 +87,26 @@ function withoutDays({ events, cancelled, timed }: Record<'events' | 'cancelled'
   );
 }
 
+/** The library takes minutes for many zones, which it goes through for each event, and for a line of many parameters. */
+const mostZones = 500;
+const mostParameters = 10_000;
+
+/** Throws for a text that the library would read for minutes. */
+function refuseSlow(text: string): void {
+  const zones = text.match(/^BEGIN:VTIMEZONE/gim)?.length ?? 0;
+  if (zones > mostZones) throw new Error(`found ${zones} time zones, expected at most ${mostZones}; remove the others`);
+  let parameters = 0;
+  for (const line of text.split('\n')) {
+    const own = line.split(';').length - 1;
+    parameters = /^[ \t]/.test(line) ? parameters + own : own;
+    if (parameters <= mostParameters) continue;
+    throw new Error(`found a line of more than ${mostParameters} parameters, expected holidays; remove it`);
+  }
+}
+
 /** The calendars of a text, which may have several. Dates are read as such also where nothing says that they have no time. */
 function calendarsIn(text: string, { Component, parse }: typeof ICAL): ICAL.Component[] {
+  refuseSlow(text);
   try {
     const [first, ...others] = parse(text) as unknown[];
     const calendars = typeof first === 'string' ? [[first, ...others]] : [first, ...others];

@@ -101,11 +101,12 @@ export function dataName(named: NamedExport, stem: string, extension: string): s
   return name;
 }
 
-const hashedName = /^(.+)-[0-9a-f]{8}\.(csv|parquet|arrow|json|xlsx|html)$/;
+const extensions = ['csv', 'parquet', 'arrow', 'json', 'xlsx', 'html'] as const;
+const hashedName = new RegExp(`^(.+)-[0-9a-f]{8}\\.(${extensions.join('|')})$`);
 
 /**
- * The stable name of a data file that an earlier version named by its hash: `latest.csv`, `latest-metadata.json`. The CSV for people has a name that
- * makes sense in a mail: `chargeback-2026-10.csv`. Undefined if the name is none of the report's exports.
+ * The stable name of a data file that an earlier version named by its hash: `latest.csv`, `latest-metadata.json`. The CSV
+ * for people has a name that makes sense in a mail: `chargeback-2026-10.csv`. Undefined if the name is none of the report's exports.
  */
 export function latestName({ report, parameters }: NamedExport, name: string): string | undefined {
   const [, stem = '', extension = ''] = hashedName.exec(name) ?? [];
@@ -118,6 +119,20 @@ export function latestName({ report, parameters }: NamedExport, name: string): s
   }
   if (stem === report) return `latest.${extension}`;
   return stem.startsWith(`${report}-`) ? `latest-${stem.slice(report.length + 1)}.${extension}` : undefined;
+}
+
+/** Whether a report gives its files this name, or an earlier version did: only such files are ever removed. */
+export function isExportName(named: NamedExport, name: string): boolean {
+  const stems = ['', '-metadata', `-${excelKind}`].map((kind) => `${named.report}${kind}`);
+  const own = stems.flatMap((stem) =>
+    extensions.map((extension) => latestName(named, `${stem}-00000000.${extension}`)),
+  );
+  return isDataName(named.report, name) || own.includes(name);
+}
+
+/** Whether a name is one of FOCUS's metadata: a file without rows. */
+export function isMetadataName(name: string): boolean {
+  return /^[a-z_0-9]+-metadata(-[0-9a-f]{8})?\.json$/.test(name);
 }
 
 /** Whether an export is a statement of a month: people sign it, so its files have names that say what they are. */

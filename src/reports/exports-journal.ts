@@ -1,5 +1,7 @@
-import { appendFile, mkdir, readFile, realpath } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { UsageError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import { journalFolder } from '../warehouse/index.ts';
 import { syncPath } from './durable.ts';
 
@@ -55,7 +57,13 @@ export async function recordManifest(
 
 /** Reads the journal of exports; an empty one if there is none, or if it may not be read. Lines that are cut off count as missing. */
 export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
-  const text = await readFile(journalFile(dir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const file = journalFile(dir);
+  if ((await stat(file).catch(() => undefined))?.isFile() === false) {
+    throw new UsageError(`found ${file}, which is no regular file, expected the journal of exports`, {
+      next: act('move it away.'),
+    });
+  }
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(error.code ?? '')) return '';
     throw error;
   });

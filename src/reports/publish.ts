@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { UnprovenError } from '../base/errors.ts';
 import { type Connection, holdFolder } from '../warehouse/index.ts';
 import { isPart, namesIn, partOf, statOf, syncPath } from './durable.ts';
-import { dataName, type ExportPlace, isDataName, latestName } from './export-names.ts';
+import { dataName, type ExportPlace, isDataName, isExportName, latestName } from './export-names.ts';
 import { recordManifest } from './exports-journal.ts';
 import { type CostColumn, figuresOfFile } from './figures.ts';
 import { type ExportFolder, folderPlace, recover, swap } from './folder-place.ts';
@@ -207,12 +207,15 @@ async function removeLeftovers(folder: string, report: string, manifest: Manifes
   }
 }
 
-/** Removes files that only the manifest before names: of a format that is gone, or as an earlier version named them. */
+/**
+ * Removes files that only the manifest before names: of a format that is gone, or as an earlier version named them. Anybody
+ * may have written that manifest, so a name that this report would not give is left alone.
+ */
 async function removeSuperseded(folder: string, before: Manifest, after: Manifest): Promise<void> {
   const kept = new Set(after.files.map(({ name }) => name));
   for (const { name } of before.files) {
-    for (const one of [name, latestName(before, name)]) {
-      if (one !== undefined && !kept.has(one)) await rm(join(folder, one), { force: true });
+    for (const one of [name, latestName(after, name)]) {
+      if (one !== undefined && !kept.has(one) && isExportName(after, one)) await rm(join(folder, one), { force: true });
     }
   }
 }

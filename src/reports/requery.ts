@@ -15,6 +15,7 @@ import {
 import { orderedQuery, type Report, selectOf } from './catalogue.ts';
 import { columnsOf } from './columns.ts';
 import { completenessOf } from './completeness.ts';
+import { isMetadataName } from './export-names.ts';
 import { type ExportsJournal, readExportsJournal } from './exports-journal.ts';
 import { costColumnOf, figuresOfQuery } from './figures.ts';
 import { lakeSha256 } from './lake/publish.ts';
@@ -135,9 +136,11 @@ export async function openExportVerifier(
 
 /** A manifest that nobody recorded proves nothing about rows that are not compared. */
 function withUnreadRows(answer: BooksAnswer, manifest: Manifest, intact: readonly ManifestFile[]): BooksAnswer {
-  const unread = intact.find((file) => file.rows !== null && !hasComparableRows(file));
-  if (unread === undefined || answer.notCompared !== undefined || manifest.tables !== undefined) return answer;
-  const reason = `the rows of ${unread.name} can only be known by its manifest, and the journal of this project does not have that`;
+  const unread = intact.find((file) => !isMetadataName(file.name) && !hasComparableRows(file));
+  const unknown =
+    unread === undefined ? manifest.currency && `amounts in ${manifest.currency.code}` : `rows of ${unread.name}`;
+  if (unknown === undefined || answer.notCompared !== undefined || manifest.tables !== undefined) return answer;
+  const reason = `the ${unknown} can only be known by its manifest, and the journal of this project does not have that`;
   return { ...answer, notCompared: reason };
 }
 

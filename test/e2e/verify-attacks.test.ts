@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cp, mkdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readReports } from '../../src/reports/catalogue.ts';
@@ -301,6 +301,49 @@ test('a column that is left out is a difference', async () => {
     text.replace(/^(.*?),unit,/m, '$1,').replaceAll(/,(GB-seconds|count|GB-hours|hours),/g, ','),
   );
   expect((await verify(dir)).said).toContainEqual('column: nothing');
+});
+
+test('a copied export whose rows only its manifest knows is not the same', async () => {
+  const { dir, folder } = await exported('csv');
+  for (const [change, said] of [
+    [{ rows: null, cost: null }, 'the rows of latest.csv can only be known by its manifest'],
+    [{}, 'the amounts in EUR can only be known by its manifest'],
+  ] as const) {
+    const copy = join(dir, 'copies', said.slice(4, 8));
+    await cp(folder, copy, { recursive: true });
+    const currency = { code: 'EUR', columns: {}, source: 'ECB', rates: [] } as unknown as NonNullable<
+      Manifest['currency']
+    >;
+    await forge(
+      copy,
+      (text) => ('rows' in change ? text.replaceAll('3.000000000000', '9.000000000000') : text),
+      (manifest, file) => ({
+        files: [{ ...file, ...change }, ...manifest.files.slice(1)],
+        ...('rows' in change ? {} : { currency }),
+      }),
+    );
+    const { exitCode, stdout } = await runCli(['verify', copy, '--dir', dir, '--json']);
+    const { exports } = JSON.parse(stdout) as { exports: readonly VerifiedExport[] };
+    expect([exitCode, exports[0]?.notCompared]).toEqual([4, expect.stringContaining(said)]);
+  }
+});
+
+test('a report removes no file that it would not write, whatever the manifest in its folder names', async () => {
+  const { dir, folder } = await exported('csv');
+  const elsewhere = await newProject();
+  await writeFile(join(elsewhere, 'books.txt'), 'kept');
+  await symlink(elsewhere, join(folder, 'x'));
+  await writeFile(join(folder, 'mine.csv'), 'kept');
+  await writeFile(join(folder, 'cost_by_workspace-00000000.csv'), 'of an earlier version');
+  const path = join(folder, '_manifest');
+  const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
+  const names = ['x/books.txt', 'mine.csv', 'cost_by_workspace-00000000.csv'];
+  const others = names.map((name) => ({ ...manifest.files[0], name, format: 'zzz' }));
+  await writeFile(path, JSON.stringify({ ...manifest, files: [...manifest.files, ...others] }));
+  const again = ['report', 'cost_by_workspace', '--dir', dir, '--month', '2026-09', '--now', now, '--format', 'csv'];
+  expect((await runCli(again)).exitCode).toBe(0);
+  expect(await readFile(join(elsewhere, 'books.txt'), 'utf8')).toBe('kept');
+  expect((await readdir(folder)).sort()).toEqual(['_manifest', 'latest.csv', 'mine.csv', 'x']);
 });
 
 test('what a sparse file claims to have is not read', async () => {

@@ -84,6 +84,17 @@ describe('holidaysOf(calendar, dir)', () => {
     expect(performance.now() - before).toBeLessThan(10_000);
   });
 
+  test('refuses what would be read for minutes: thousands of zones, a line of millions of letters', async () => {
+    const zones = Array.from({ length: 600 }, (_, zone) => `BEGIN:VTIMEZONE\r\nTZID:x${zone}\r\nEND:VTIMEZONE`);
+    const day = 'DTSTART;VALUE=DATE:20261225';
+    await expect(datesIn(ics(day).replace('BEGIN:VEVENT', `${zones.join('\r\n')}\r\nBEGIN:VEVENT`))).rejects.toThrow(
+      'found 600 time zones, expected at most 500',
+    );
+    await expect(datesIn(ics(`${day}\r\nSUMMARY${';a=b'.repeat(50_000)}:x`))).rejects.toThrow(
+      'found a line of more than 10000 parameters',
+    );
+  });
+
   test('looks for no day that never comes, and counts to no large interval', async () => {
     const never = 'DTSTART;VALUE=DATE:20261225\r\nRRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30';
     expect(await datesIn(ics(never))).toEqual(['2026-12-25']);

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
+import { readExportsJournal } from '../../src/reports/exports-journal.ts';
 import { folderPlace, recover } from '../../src/reports/folder-place.ts';
 import { shortestPath } from '../../src/reports/show.ts';
 import { holdFolder } from '../../src/warehouse/folder-lock.ts';
@@ -22,7 +23,7 @@ const others: readonly (readonly [string, (path: string) => unknown])[] = [
   ['a link to a file that is to be made', (path) => symlink(join(folder, 'made-elsewhere'), path)],
 ];
 
-describe.each(others)('%s', (_, make) => {
+describe.each(others)('%s', (what, make) => {
   test('in the place of the lock is refused: nobody waits for it, and nothing is made where it leads', async () => {
     await make(join(folder, '.report.lock'));
     const held = holdFolder(join(folder, 'report'), { patienceMs: 0 });
@@ -31,9 +32,17 @@ describe.each(others)('%s', (_, make) => {
     expect((await readdir(folder)).sort()).toEqual(['.report.lock', 'report']);
   });
 
+  test('in the place of the journal of exports is named, with what to do', async () => {
+    await mkdir(join(folder, 'data', 'journal'), { recursive: true });
+    await make(join(folder, 'data', 'journal', 'exports.ndjson'));
+    const found = readExportsJournal(folder);
+    if (what.endsWith('to be made')) await expect(found).resolves.toMatchObject({ since: undefined });
+    else await expect(found).rejects.toThrow(/exports\.ndjson, which is no regular file, .* Move it away/);
+  });
+
   test('in the place of the next manifest is named, with what to do', async () => {
     await make(join(folder, '.manifest.next'));
-    await expect(recover(folderPlace(folder), [])).rejects.toThrow(/\.manifest\.next is not a manifest .* move it/);
+    await expect(recover(folderPlace(folder), [])).rejects.toThrow(/\.manifest\.next is not a manifest .* Move it/);
   });
 });
 
