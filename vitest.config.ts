@@ -25,10 +25,10 @@ export default defineConfig(({ mode }) => {
     test: {
       ...tier,
       pool: 'forks',
-      // Files share two processes, so that each loads the program once; `each-file.ts` cleans up between them.
+      // Files share three processes, so that each loads the program once; `each-file.ts` cleans up between them.
       isolate: false,
-      // Most tests wait for processes of their own: one worker fewer than cores would leave cores idle.
-      maxWorkers: 2,
+      // Most tests wait for processes of their own: as many workers as cores would leave cores idle.
+      maxWorkers: 3,
       testTimeout: 240_000,
       hookTimeout: 240_000,
       globalSetup: 'test/support/build.ts',

@@ -1,3 +1,5 @@
+// Second tier: Runs every recipe of the docs; unit/docs reads them in the first tier.
+
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';

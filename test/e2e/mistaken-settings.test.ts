@@ -1,3 +1,5 @@
+// Second tier: Starts nights with seven wrong settings; unit/config has every mistake in the first tier.
+
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// Second tier: Damages books and makes them again; e2e/one-month repairs in the first tier.
+
 import { cp } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { scratchCosts, snapshotOf, warehouseOf } from '../support/breakages.ts';

@@ -276,14 +276,18 @@ function ofBudgets(rows: readonly Row[], surface: string): Reading[] {
 
 /** What these surfaces show at an instant. */
 export async function shownAt({ dir, run, shape }: Given, now: number, names: readonly string[]): Promise<Reading[]> {
-  const server = await serve(dir, ['--now', instantText(now)]);
+  let started: ReturnType<typeof serve> | undefined;
+  function running(): ReturnType<typeof serve> {
+    started ??= serve(dir, ['--now', instantText(now)]); // not every surface needs it
+    return started;
+  }
   async function get(path: string): Promise<string> {
-    const { status, text } = await server.get(path);
+    const { status, text } = await (await running()).get(path);
     expect({ path, status }).toEqual({ path, status: 200 });
     return text;
   }
   async function tool(name: string): Promise<Row> {
-    const response = await fetch(`${server.url}/mcp`, {
+    const response = await fetch(`${(await running()).url}/mcp`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } }),
@@ -300,7 +304,7 @@ export async function shownAt({ dir, run, shape }: Given, now: number, names: re
     }
     return shown;
   } finally {
-    await server.stop();
+    await (await started)?.stop();
   }
 }
 

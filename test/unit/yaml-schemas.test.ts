@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { parse as parseYamlText } from 'yaml';
 import { parseAllocation } from '../../src/allocation/parse.ts';
 import { parseAnomalyRules } from '../../src/anomalies/rules.ts';
@@ -294,6 +294,8 @@ function changed(document: unknown, path: Path, change: (parent: any, key: strin
   return copy.root;
 }
 
+const seed = inject('seed');
+/** Each run takes a third of them in each place; `npm run test:random` takes others each time. */
 const strangers: readonly unknown[] = [
   'nonsense-nobody-means',
   -7,
@@ -347,8 +349,8 @@ describe.each(Object.keys(yamlSchemas) as Name[])('the schema of %s', (name) => 
   test('accepts every document that the reader accepts, with any key left out or any value replaced', () => {
     let refused = 0;
     const differing = documents[name].flatMap((document) =>
-      [...pathsIn(document)].flatMap((path) =>
-        [undefined, ...strangers].flatMap((stranger) => {
+      [...pathsIn(document)].flatMap((path, place) =>
+        [undefined, ...strangers.filter((_, index) => (index + place + seed) % 3 === 0)].flatMap((stranger) => {
           const mutant = changed(document, path, (parent, key) => {
             if (stranger === undefined && Array.isArray(parent)) parent.splice(Number(key), 1);
             else if (stranger === undefined) delete parent[key];
