@@ -50,7 +50,7 @@ export abstract class CostbookError extends Error {
   /** The step of the run that this error ended, if it lists several mistakes without a step. Printed after them. */
   nextOfRun: NextStep | undefined;
   constructor(found: string, { code, next, ...options }: ErrorDetails = {}) {
-    super(next === undefined ? found : `${/[.!?…]$/.test(found) ? found : `${found}.`} ${stepSentence(next)}`, options);
+    super(withStep(found, next), options);
     this.found = found;
     this.failureCode = code;
     this.next = next;
@@ -300,6 +300,13 @@ function accessTo({ path = '', syscall, dest }: NodeJS.ErrnoException & { readon
 }
 
 const repairing = 'run "costbook repair"';
+
+/** What was found, with its step as the sentence after it, or as the line after a list. Pure. */
+export function withStep(found: string, next: NextStep | undefined): string {
+  if (next === undefined) return found;
+  if (found.includes('\n')) return `${found}\n${stepSentence(next)}`;
+  return `${/[.!?…]$/.test(found) ? found : `${found}.`} ${stepSentence(next)}`;
+}
 
 /** What an error found, without its step. */
 export function foundIn(error: unknown): string {

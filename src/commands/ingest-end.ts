@@ -1,7 +1,7 @@
 import { stepAfterRun } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
-import { UsageError, worstExitCode } from '../base/errors.ts';
-import { nextWords, unprovenStepAfter } from '../base/next-step.ts';
+import { UsageError, withStep, worstExitCode } from '../base/errors.ts';
+import { nextWords, parseNextStep, unprovenStepAfter } from '../base/next-step.ts';
 import type { AccountSummary } from '../ingest/index.ts';
 import { describeCompleteness } from '../reports/index.ts';
 import { counted } from '../text/counted.ts';
@@ -68,7 +68,7 @@ export function toJson(summary: AccountSummary): Record<string, unknown> {
     retries: summary.retries,
     unproven: summary.unproven.filter(({ isYoung }) => !isYoung).map(unprovenText),
     postponed: summary.unproven.filter(({ isYoung }) => isYoung).map(unprovenText),
-    errors: summary.errors,
+    errors: summary.errors.map((error, index) => withStep(error, parseNextStep(summary.failures[index]?.next))),
     inventory: {
       requests: sumOf(summary.listings, ({ requests }) => requests),
       resources: sumOf(summary.listings, ({ resources }) => resources),
