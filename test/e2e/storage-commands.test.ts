@@ -151,7 +151,7 @@ describe.skipIf(program === undefined)('a store', () => {
     const line = ['report', 'cost_by_workspace', '--month', '2026-09', '--format', 'csv', '--dir', dir];
     const { AWS_ACCESS_KEY_ID: _, AWS_SECRET_ACCESS_KEY: __, ...without } = environment('x');
     const cases: readonly [Record<string, string>, number, RegExp][] = [
-      [without, 2, /found no credentials, expected some: give Costbook credentials by the AWS standard chain/],
+      [without, 2, /found no credentials, expected some. Give Costbook credentials by the AWS standard chain/],
       [{ ...environment('x'), AWS_SECRET_ACCESS_KEY: 'wrong-secret-of-a-test' }, 3, /403 SignatureDoesNotMatch\./],
       [{ ...environment('x'), COSTBOOK_EXPORTS_TO: 's3://missing/x' }, 2, /found no such bucket. Create it/],
       [
