@@ -17,5 +17,5 @@ test(
       expect(new Set(outcomes.flatMap(({ faults }) => faults.map(({ name }) => name)))).toEqual(new Set(mixedFaults));
     }
   },
-  60_000 + seeds.length * 5000,
+  60_000 + seeds.length * 20_000,
 );

@@ -69,8 +69,8 @@ const runawayFrom = Date.parse('2026-10-07T05:00:00Z');
 
 export const shapes: Readonly<Record<string, Shape>> = {
   'many owners': {
-    ...{ since: '2026-09-24', months: [] },
-    facts: costs(many, '2026-09-24T00:00:00Z', (name) => 0.013 * (name + 1)),
+    ...{ since: '2026-09-12', months: [] },
+    facts: costs(many, '2026-09-12T00:00:00Z', (name) => 0.013 * (name + 1)),
   },
   'restated closed months': {
     ...{ since: '2026-09-01', months: ['2026-09'] },
@@ -236,7 +236,8 @@ export const surfaces: Readonly<Record<string, Surface>> = {
     return budgets.flatMap(({ name, period }): Reading[] => {
       const text = lines.find((line) => line.startsWith(`${name} `)) ?? '';
       const subject = `${name}/${calendarOf(period).periodAt(now).name}`;
-      const format = (value: string) => ` ${usd(value).replace(' USD', '')} `;
+      // Columns of tables have no thousands.
+      const format = (value: string) => ` ${usd(value).replace(' USD', '').replaceAll(',', '')} `;
       const end = text.includes(' none ') ? [] : [{ figure: 'budget_end', subject, surface: 'budgets', text, format }];
       return text.includes('not known')
         ? []
