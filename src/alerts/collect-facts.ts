@@ -9,6 +9,7 @@ import {
   readKnownAnomalies,
 } from '../anomalies/index.ts';
 import { exitCodes, MachineError, UsageError } from '../base/errors.ts';
+import { nextWords } from '../base/next-step.ts';
 import {
   type Budget,
   type Driver,
@@ -164,11 +165,16 @@ function mistakesRun(
   { now, runNumber = 0 }: AlertFactsOptions,
 ): DataState['runs'] {
   const reported = runs.flatMap(({ outcome, error }) => (outcome === 'failed' ? (error ?? []) : []));
-  const problems = given.filter((problem) => problem !== undefined && !reported.includes(problem.message));
-  const error = problems.flatMap((problem) => problem?.message ?? []).join('\n');
-  if (error === '') return [];
-  const run = { command: 'alert', runNumber, outcome: 'failed', exitCode: exitCodes.usage, error };
-  return [{ ...run, errorCode: problems[0]?.failureCode ?? null, nextStep: null, endedAt: formatSecond(now) }];
+  const problems = given.flatMap((problem) =>
+    problem === undefined || reported.includes(problem.found) ? [] : [problem],
+  );
+  const [first, ...others] = problems;
+  if (first === undefined) return [];
+  // Of several mistakes, each line has its own step.
+  const error = others.length === 0 ? first.found : problems.map(({ message }) => message).join('\n');
+  const nextStep = others.length === 0 && first.next !== undefined ? nextWords(first.next) : null;
+  const run = { command: 'alert', runNumber, outcome: 'failed', exitCode: exitCodes.usage, error, nextStep };
+  return [{ ...run, errorCode: first.failureCode ?? null, endedAt: formatSecond(now) }];
 }
 
 const nothingFound: AnomalyState = { anomalies: [], accounts: [], present: [], feedback: [] };

@@ -65,12 +65,16 @@ export function readableAlertingConfig({ dir, env, mistakes: given, effects, kee
 } {
   const place = { dir, env, now: effects.now(), requireAccounts: false as const };
   const { config, mistakes: found } = loadReadable({ ...place, requireSinks: true });
-  const words = [given, found].flatMap((error) => error?.message ?? []).join('\n');
-  const mistakes = words === '' ? undefined : new UsageError(words, { code: mistakenSettings });
+  const mistakes =
+    given === undefined || found === undefined
+      ? (given ?? found)
+      : new UsageError(`${given.message}\n${found.message}`, { code: mistakenSettings });
+  // Read again only if there is a mistake: in sinks alone if it is none without them.
+  const areOfSinks = found !== undefined && given === undefined && loadReadable(place).mistakes === undefined;
   for (const { settings } of config.sinks) {
     if (settings !== undefined) for (const secret of secretsOf(settings)) keepSecret(secret);
   }
-  return { config, mistakes, areOfSinks: given === undefined && loadReadable(place).mistakes === undefined };
+  return { config, mistakes, areOfSinks };
 }
 
 /** Project and machine, which distinguish messages of several projects. */

@@ -1,5 +1,5 @@
 import type { Log } from '../base/effects.ts';
-import { exitCodeOf, exitCodes, MachineError, messageOf, worstExitCode } from '../base/errors.ts';
+import { exitCodeOf, exitCodes, foundIn, MachineError, messageOf, worstExitCode } from '../base/errors.ts';
 import { type Failure, failureOf } from '../base/failure.ts';
 import type { Instant } from '../time/time.ts';
 import type { StepEnd, Warehouse } from '../warehouse/index.ts';
@@ -82,7 +82,7 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
         if (exitCode !== exitCodes.done) error ??= `${step.name} ended with exit code ${exitCode}`;
       } catch (thrown) {
         exitCode = exitCodeOf(thrown);
-        error = messageOf(thrown);
+        error = foundIn(thrown);
         failure = failureOf(thrown);
         if (exitCode === exitCodes.bug) bug = thrown;
       }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError, MachineError, PlatformError, UnprovenError } from '../../src/base/errors.ts';
+import { act } from '../../src/base/next-step.ts';
 import type { Step } from '../../src/jobs/definition.ts';
 import { outcomeOf, runSteps, type StepResult } from '../../src/jobs/run.ts';
 
@@ -102,6 +103,14 @@ describe('the steps of a run', () => {
     );
     expect(kept).toEqual(['1 ingest: failed', '2 alert: left_out']);
     expect(said).toMatch(/^143 /);
+  });
+
+  test('keep what an error found and its step apart, so that nobody prints the step twice', async () => {
+    const error = new UnprovenError('the snapshot is missing', { next: act('run "costbook repair".') });
+    const { results } = await play([step('check')], { check: error });
+    expect(results).toMatchObject([
+      { error: 'the snapshot is missing', failure: { next: 'Act: run "costbook repair".' } },
+    ]);
   });
 
   test('continue after a bug, which is thrown at the end', async () => {
