@@ -1,3 +1,5 @@
+// Second tier: Loads months for amounts that no account has; sums of usual sizes are in contract/sums.
+
 import { expect, test } from 'vitest';
 import { askSnapshot, ingest, newProject } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';

@@ -1,3 +1,5 @@
+// Second tier: Reads workbooks and pages of many statements; every-surface compares one in the first tier.
+
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';

@@ -1,3 +1,5 @@
+// Second tier: Changes the books once for each cause that makes a kept answer old.
+
 import { describe, expect, test } from 'vitest';
 import type { Budget } from '../../src/budgets/budget.ts';
 import { cachingForecaster } from '../../src/budgets/cached-forecasts.ts';

@@ -1,3 +1,5 @@
+// Second tier: Forecasts dozens of scopes; sql/forecasts reads the same code in the first tier.
+
 import { describe, expect, test } from 'vitest';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { backtestBudget } from '../../src/budgets/index.ts';
