@@ -337,9 +337,9 @@ function readTimeZone(
   const parse: Parse<string> = (value) => {
     const zone = parseText(value);
     calendarOf(period, zone, fiscalYear).periodAt(now);
-    // Zones with a half-hour daylight saving shift differ from UTC by whole hours for part of the year.
+    // Zones with a half-hour daylight saving shift differ from UTC by whole hours for part of the year, for months.
     const days = calendarOf('daily', zone);
-    for (let month = -12; month <= 12; month += 1) days.periodAt(addCalendarMonths(now, month));
+    for (let month = -12; month <= 12; month += 3) days.periodAt(addCalendarMonths(now, month));
     return zone;
   };
   return readValue(given, parse, problems);

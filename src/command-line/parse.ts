@@ -28,7 +28,7 @@ export async function parseCommandLine(
 ): Promise<ChosenCommand | number> {
   checkHelp(argv, commands);
   let chosen: ChosenCommand | undefined;
-  const program = describeProgram(commands, place, (name, input) => {
+  const program = describeProgram(commands, argv, place, (name, input) => {
     chosen = { name, input };
   });
   try {
@@ -77,9 +77,10 @@ function mistakeOnLine(text: string, step: string): string {
   return `costbook: ${fault.replace(/\.$/, '')}${guess === undefined ? '' : ` (did you mean ${guess}?)`}: ${step}\n`;
 }
 
-/** Builds commander's program from the command table. */
+/** Builds commander's program from the command table; with options only for commands that are named. */
 function describeProgram(
   commands: readonly DescribedCommand[],
+  named: readonly string[],
   { writeOut, writeErr, width }: HelpPlace,
   choose: (name: string, input: CommandInput) => void,
 ): Commander {
@@ -109,6 +110,7 @@ function describeProgram(
         outputError: (text, write) => write(mistakeOnLine(text, `"costbook help ${command.name}" lists the options`)),
       });
     for (const argument of command.arguments ?? []) sub.argument(argument.name, argument.summary);
+    if (!named.includes(command.name)) continue;
     for (const { flags, summary, isRepeatable } of command.options) {
       const option = new Option(flags, summary);
       if (isRepeatable) option.argParser((value, before: readonly string[] = []) => [...before, value]);
