@@ -9,6 +9,8 @@ const maxHeaderSize = 32_768;
 const connectionsCheckingInterval = 1000;
 /** Requests of one connection that wait for its answer before. Browsers and proxies send none so early. */
 const maxWaiting = 2;
+/** A body may have this many pieces of any size; more must be larger on average, in bytes: each takes time of the only thread. */
+const [freePieces, leastPiece] = [1000, 16];
 
 /** What clients that read slowly, or not at all, may hold. */
 export interface ClientLimits {
@@ -56,7 +58,10 @@ export async function listen(
   { host, port, option, limits = usualLimits }: { host: string; port: number; option: string; limits?: ClientLimits },
 ): Promise<Listening> {
   const open: Connections = new Map();
-  const server = createServer({ maxHeaderSize, connectionsCheckingInterval }, oneAtATime(answer, open));
+  const inTurn = oneAtATime(answer, open);
+  // Node itself would answer requests without a host, and those that expect something, however many there are.
+  const server = createServer({ maxHeaderSize, connectionsCheckingInterval, requireHostHeader: false }, inTurn);
+  server.on('checkExpectation', inTurn);
   server.headersTimeout = 5000;
   server.requestTimeout = 20_000;
   server.keepAliveTimeout = 5000;
@@ -92,9 +97,13 @@ function oneAtATime(answer: RequestListener, open: Connections): RequestListener
       return;
     }
     const { waiting } = connection;
+    const isInPieces = incoming.headers['transfer-encoding'] !== undefined;
+    if (isInPieces) refuseSmallPieces(incoming);
     function start(next: NonNullable<Connection['exchange']>): void {
       Object.assign(connection as Connection, { exchange: next, since: Date.now() });
       outgoing.once('finish', () => {
+        // Nobody reads the rest of its body, and nobody counts its pieces.
+        if (isInPieces && !incoming.complete) end(socket);
         Object.assign(connection as Connection, { exchange: undefined, since: Date.now() });
         waiting.shift()?.();
       });
@@ -102,6 +111,20 @@ function oneAtATime(answer: RequestListener, open: Connections): RequestListener
     }
     if (connection.exchange === undefined) start({ incoming, outgoing });
     else waiting.push(() => start({ incoming, outgoing }));
+  };
+}
+
+/** Ends the connection of a body that comes in many small pieces. */
+function refuseSmallPieces(incoming: IncomingMessage): void {
+  let [pieces, bytes] = [0, 0];
+  const push = incoming.push.bind(incoming);
+  incoming.push = (piece: Buffer | null) => {
+    if (incoming.socket.destroyed) return false;
+    pieces += 1;
+    bytes += piece?.length ?? 0;
+    if (pieces <= freePieces || bytes >= leastPiece * pieces) return push(piece);
+    end(incoming.socket);
+    return false;
   };
 }
 

@@ -54,22 +54,59 @@ test('a connection has one answer at a time, in the order of its requests', asyn
   expect(asked.started).toEqual(['/large', '/b', '/c']);
 });
 
-test('a connection that sends many requests before it reads is ended, and the others of them are not even parsed', async () => {
-  const asked = await counting();
-  let parsed = 0;
-  const count = () => {
-    parsed += 1;
-  };
-  subscribe('http.server.request.start', count);
-  const socket = await asking(asked, ['/large', ...Array.from({ length: 700 }, () => '/b')]);
-  socket.resume();
-  await once(socket, 'close');
-  unsubscribe('http.server.request.start', count);
-  expect(asked.started.length).toBeLessThanOrEqual(1);
-  expect(parsed).toBeLessThanOrEqual(4);
-  // Others do not notice.
-  const response = await fetch(`http://127.0.0.1:${asked.server.address.port}/b`);
-  expect(await response.text()).toBe('/b\n');
+test.each([
+  ['usual ones', 'Host: x\r\n'],
+  ['those that expect something', 'Host: x\r\nExpect: x\r\n'],
+  ['those without a host', ''],
+])(
+  'a connection that sends many requests before it reads is ended, and the others of them are not even parsed: %s',
+  async (_, fields) => {
+    const asked = await counting();
+    let parsed = 0;
+    const count = () => {
+      parsed += 1;
+    };
+    subscribe('http.server.request.start', count);
+    const socket = await asking(asked, ['/large']);
+    socket.write(`GET /b HTTP/1.1\r\n${fields}\r\n`.repeat(700));
+    socket.resume();
+    await once(socket, 'close');
+    unsubscribe('http.server.request.start', count);
+    expect(asked.started.length).toBeLessThanOrEqual(1);
+    expect(parsed).toBeLessThanOrEqual(4);
+    // Others do not notice.
+    const response = await fetch(`http://127.0.0.1:${asked.server.address.port}/b`);
+    expect(await response.text()).toBe('/b\n');
+  },
+);
+
+test.each(['/never', '/b'])('a body in pieces of single bytes ends its connection: %s', async (path) => {
+  const socket = await asking(await counting(), []);
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+  const sending = setInterval(() => socket.write('1\r\na\r\n'.repeat(500)), 10);
+  socket.once('close', () => clearInterval(sending)).resume();
+  await once(socket, 'close', { signal: AbortSignal.timeout(2000) });
+});
+
+test('a body of unknown length arrives in usual pieces', async () => {
+  let bytes = 0;
+  const server = await listen(
+    async (incoming, response) => {
+      for await (const piece of incoming) bytes += piece.length;
+      response.end('all\n');
+    },
+    { host: '127.0.0.1', port: 0, option: '--port' },
+  );
+  opened.push(server);
+  const body = new ReadableStream({
+    start(controller) {
+      for (let piece = 0; piece < 4000; piece += 1) controller.enqueue(new Uint8Array(64));
+      controller.close();
+    },
+  });
+  const response = await fetch(server.url, { method: 'POST', body, duplex: 'half' });
+  expect(await response.text()).toBe('all\n');
+  expect(bytes).toBe(256_000);
 });
 
 test('a connection of which nothing is read is ended, one that reads is not', async () => {
