@@ -20,8 +20,20 @@ const copied = {
   'Arimo_700Bold.ttf': resolve('@expo-google-fonts/arimo/700Bold/Arimo_700Bold.ttf'),
 };
 
+// The library of agents brings all of zod. Our shapes have a copy with only what they use, because every command loads it.
+const ownZod = {
+  name: 'own-zod',
+  async resolveId(id, importer = '') {
+    if (!/^zod\/(mini|v4\/locales)/.test(id) && !importer.endsWith('?own')) return undefined;
+    const found = await this.resolve(id, importer.replace('?own', ''), { skipSelf: true });
+    return { id: `${found.id}?own`, moduleSideEffects: false };
+  },
+  load: (id) => (id.endsWith('?own') ? readFileSync(id.replace('?own', ''), 'utf8') : undefined),
+};
+
 const { output } = await build({
   cwd: root,
+  plugins: [ownZod],
   input: {
     cli: 'src/cli.ts',
     main: 'src/main.ts',
@@ -56,7 +68,8 @@ const { output } = await build({
         { name: 'main', test: /\/src\/(main|base\/addresses)\.ts$/, priority: 1 },
         // The configuration needs the limits of the platform, but not its schemas.
         { name: 'limits', test: /\/src\/platform\/(limits|list-differences)\.ts$/, priority: 2 },
-        { name: 'schemas', test: /\/node_modules\/zod\/|\/src\/platform\/operations\.ts$/ },
+        { name: 'zod', test: /\/zod\/v4\/(core|mini)\/(?!.*json-schema).*\?own$/, priority: 2 },
+        { name: 'schemas', test: /\/src\/platform\/operations\.ts$/ },
       ],
     },
   },

@@ -1,5 +1,5 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import type { z } from 'zod';
+import type * as z from 'zod/mini';
 import type { Effects } from '../base/effects.ts';
 import { RefusedAnswerError } from '../base/errors.ts';
 import { openClock } from '../time/clock.ts';

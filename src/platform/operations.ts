@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
+import en from 'zod/v4/locales/en.js';
 import {
   answerLimits,
   deploymentStatuses,
@@ -23,10 +24,13 @@ import {
 } from './resource-shapes.ts';
 import { accountsResponse, enumResponse, listingOfItems, metricsResponse } from './responses.ts';
 
+// Without it, zod says only that something is invalid.
+z.config(en());
+
 /** A body that a request carries: JSON of this shape. */
 export interface RequestBody {
   readonly required: boolean;
-  readonly type: z.ZodType;
+  readonly type: z.ZodMiniType;
   readonly rule: string;
 }
 
@@ -49,7 +53,7 @@ export interface Operation {
   readonly body?: RequestBody;
   /** Headers that the document asks for with this operation. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly response: z.ZodType;
+  readonly response: z.ZodMiniType;
   /** `any`: the document does not show the answer, so it may be JSON, text or a stream of events. */
   readonly answer: 'json' | 'any';
   /** `items`: a list that is paged from `since` on; `metrics`: pages of groups. */
@@ -169,7 +173,7 @@ const showTerminatedParameter = {
  * One of the six listing endpoints (4.1). Only the functions' errors are documented; the others are assumed to be the
  * same.
  */
-function listingOf<const Name extends string, Item extends z.ZodType, const Own extends readonly Parameter[]>(
+function listingOf<const Name extends string, Item extends z.ZodMiniType, const Own extends readonly Parameter[]>(
   name: Name,
   items: string,
   item: Item,
@@ -507,7 +511,7 @@ export const operations = {
     parameters: [...sandboxHost],
     body: {
       required: false,
-      type: z.looseObject({ version: z.string().optional(), baseUrl: z.string().optional() }),
+      type: z.looseObject({ version: z.optional(z.string()), baseUrl: z.optional(z.string()) }),
       rule: '{version: latest (default), develop, main or a tag such as v1.2.3; baseUrl: where the program is downloaded from}',
     },
     response: z.looseObject({ message: z.string(), path: z.string() }),

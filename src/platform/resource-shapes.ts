@@ -1,20 +1,20 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 // The shapes of 2.1 to 2.12. Every documented field has its type, may be absent or null, and others pass: the document
 // shows fields, but rarely which of them are always there.
 
-const text = z.string().nullish();
-const integer = z.number().nullish();
-const flag = z.boolean().nullish();
-const texts = z.array(z.string()).nullish();
-const anyObject = z.record(z.string(), z.unknown()).nullish();
+const text = z.nullish(z.string());
+const integer = z.nullish(z.number());
+const flag = z.nullish(z.boolean());
+const texts = z.nullish(z.array(z.string()));
+const anyObject = z.nullish(z.record(z.string(), z.unknown()));
 
 /** What all resources say about themselves (2.2). */
 export const metadata = z.looseObject({
   name: z.string(),
   displayName: text,
   externalId: text,
-  labels: z.record(z.string(), z.string()).nullish(),
+  labels: z.nullish(z.record(z.string(), z.string())),
   createdAt: text,
   updatedAt: text,
   createdBy: text,
@@ -34,45 +34,45 @@ export const coreEvent = z.looseObject({
   time: text,
 });
 
-const revision = z
-  .looseObject({
+const revision = z.nullish(
+  z.looseObject({
     active: text,
     canary: text,
     canaryPercent: integer,
     stickySessionTtl: integer,
     traffic: integer,
-  })
-  .nullish();
+  }),
+);
 
-const envs = z.array(z.looseObject({ name: text, value: text, secret: flag })).nullish();
-const ports = z.array(z.looseObject({ target: z.number(), name: text, protocol: text })).nullish();
-const namedTypes = z.array(z.looseObject({ name: text, type: text })).nullish();
+const envs = z.nullish(z.array(z.looseObject({ name: text, value: text, secret: flag })));
+const ports = z.nullish(z.array(z.looseObject({ target: z.number(), name: text, protocol: text })));
+const namedTypes = z.nullish(z.array(z.looseObject({ name: text, type: text })));
 
-const volumes = z
-  .array(z.looseObject({ name: text, mountPath: text, sizeMb: integer, readOnly: flag, type: text }))
-  .nullish();
+const volumes = z.nullish(
+  z.array(z.looseObject({ name: text, mountPath: text, sizeMb: integer, readOnly: flag, type: text })),
+);
 
-const triggers = z
-  .array(
+const triggers = z.nullish(
+  z.array(
     z.looseObject({
       id: text,
       type: text,
       enabled: flag,
-      configuration: z
-        .looseObject({
+      configuration: z.nullish(
+        z.looseObject({
           authenticationType: text,
           path: text,
           retry: integer,
           schedule: text,
-          tasks: z.array(z.unknown()).nullish(),
+          tasks: z.nullish(z.array(z.unknown())),
           timeout: integer,
           callbackUrl: text,
           callbackSecret: text,
-        })
-        .nullish(),
+        }),
+      ),
     }),
-  )
-  .nullish();
+  ),
+);
 
 /** What the runtimes of agents and functions share. */
 const scaled = { generation: text, image: text, memory: integer, minScale: integer, maxScale: integer, envs };
@@ -85,7 +85,7 @@ const functionSpec = z.looseObject({
   integrationConnections: texts,
   revision,
   triggers,
-  runtime: z.looseObject({ ...scaled, ports, transport: text }).nullish(),
+  runtime: z.nullish(z.looseObject({ ...scaled, ports, transport: text })),
 });
 
 const agentSpec = z.looseObject({
@@ -96,8 +96,8 @@ const agentSpec = z.looseObject({
   revision,
   triggers,
   volumes,
-  repository: z.looseObject({ type: text, url: text }).nullish(),
-  runtime: z.looseObject(scaled).nullish(),
+  repository: z.nullish(z.looseObject({ type: text, url: text })),
+  runtime: z.nullish(z.looseObject(scaled)),
 });
 
 const jobSpec = z.looseObject({
@@ -107,9 +107,9 @@ const jobSpec = z.looseObject({
   revision,
   triggers,
   volumes,
-  githubRunner: z.looseObject({ repositories: texts }).nullish(),
-  runtime: z
-    .looseObject({
+  githubRunner: z.nullish(z.looseObject({ repositories: texts })),
+  runtime: z.nullish(
+    z.looseObject({
       diskPercent: integer,
       envs,
       generation: text,
@@ -118,8 +118,8 @@ const jobSpec = z.looseObject({
       memory: integer,
       ports,
       timeout: integer,
-    })
-    .nullish(),
+    }),
+  ),
 });
 
 const modelRuntime = {
@@ -136,17 +136,17 @@ const modelFields = {
   policies: texts,
   sandbox: flag,
 };
-const modelSpec = z.looseObject({ ...modelFields, runtime: z.looseObject(modelRuntime).nullish() });
+const modelSpec = z.looseObject({ ...modelFields, runtime: z.nullish(z.looseObject(modelRuntime)) });
 
 const deletedModelSpec = z.looseObject({
   ...modelFields,
-  configurations: z.record(z.string(), z.looseObject({ secret: flag, value: text })).nullish(),
+  configurations: z.nullish(z.record(z.string(), z.looseObject({ secret: flag, value: text }))),
   revision,
-  runtime: z
-    .looseObject({
+  runtime: z.nullish(
+    z.looseObject({
       ...modelRuntime,
-      args: z.array(z.unknown()).nullish(),
-      command: z.array(z.unknown()).nullish(),
+      args: z.nullish(z.array(z.unknown())),
+      command: z.nullish(z.array(z.unknown())),
       configuration: anyObject,
       cpu: integer,
       envs,
@@ -163,39 +163,39 @@ const deletedModelSpec = z.looseObject({
       timeout: integer,
       transport: text,
       ttl: text,
-    })
-    .nullish(),
+    }),
+  ),
 });
 
 const network = z.looseObject({
   allowedDomains: texts,
   forbiddenDomains: texts,
   subnet: text,
-  firewall: z.looseObject({ rulesets: texts }).nullish(),
-  egress: z
-    .looseObject({
+  firewall: z.nullish(z.looseObject({ rulesets: texts })),
+  egress: z.nullish(
+    z.looseObject({
       gateway: text,
       mode: text,
-      policies: z.array(z.looseObject({ name: text, mode: text, destinations: texts })).nullish(),
-    })
-    .nullish(),
-  proxy: z
-    .looseObject({
+      policies: z.nullish(z.array(z.looseObject({ name: text, mode: text, destinations: texts }))),
+    }),
+  ),
+  proxy: z.nullish(
+    z.looseObject({
       allowedDomains: texts,
       forbiddenDomains: texts,
-      bypass: z.array(z.unknown()).nullish(),
-      routing: z
-        .array(
+      bypass: z.nullish(z.array(z.unknown())),
+      routing: z.nullish(
+        z.array(
           z.looseObject({
             destinations: texts,
             headers: anyObject,
             body: text,
-            secrets: z.record(z.string(), z.string()).nullish(),
+            secrets: z.nullish(z.record(z.string(), z.string())),
           }),
-        )
-        .nullish(),
-    })
-    .nullish(),
+        ),
+      ),
+    }),
+  ),
 });
 
 const sandboxSpec = z.looseObject({
@@ -203,14 +203,14 @@ const sandboxSpec = z.looseObject({
   region: text,
   vpc: text,
   volumes,
-  lifecycle: z
-    .looseObject({
-      expirationPolicies: z.array(z.looseObject({ action: text, type: text, value: text })).nullish(),
+  lifecycle: z.nullish(
+    z.looseObject({
+      expirationPolicies: z.nullish(z.array(z.looseObject({ action: text, type: text, value: text }))),
       terminatedRetention: text,
-    })
-    .nullish(),
-  runtime: z
-    .looseObject({
+    }),
+  ),
+  runtime: z.nullish(
+    z.looseObject({
       envs,
       expires: text,
       extraArgs: anyObject,
@@ -219,9 +219,9 @@ const sandboxSpec = z.looseObject({
       ports,
       terminationGracePeriodSeconds: integer,
       ttl: text,
-    })
-    .nullish(),
-  network: network.nullish(),
+    }),
+  ),
+  network: z.nullish(network),
 });
 
 const policySpec = z.looseObject({
@@ -230,65 +230,65 @@ const policySpec = z.looseObject({
   sandbox: flag,
   flavors: namedTypes,
   locations: namedTypes,
-  maxTokens: z
-    .looseObject({
+  maxTokens: z.nullish(
+    z.looseObject({
       granularity: text,
       input: integer,
       output: integer,
       total: integer,
       step: integer,
       ratioInputOverOutput: integer,
-    })
-    .nullish(),
+    }),
+  ),
 });
 
-const events = z.array(coreEvent).nullish();
+const events = z.nullish(z.array(coreEvent));
 
 /** A function, which is an MCP server (2.5). Its spec is required (2.1). */
 export const functionResource = z.looseObject({ metadata, spec: functionSpec, events, status: text });
 
 /** An agent (2.6). */
-export const agentResource = z.looseObject({ metadata, spec: agentSpec.nullish(), events, status: text });
+export const agentResource = z.looseObject({ metadata, spec: z.nullish(agentSpec), events, status: text });
 
 /** A batch job (2.7). */
-export const jobResource = z.looseObject({ metadata, spec: jobSpec.nullish(), events, status: text });
+export const jobResource = z.looseObject({ metadata, spec: z.nullish(jobSpec), events, status: text });
 
 /** A model endpoint as listed (2.8). */
-export const modelResource = z.looseObject({ metadata, spec: modelSpec.nullish(), events, status: text });
+export const modelResource = z.looseObject({ metadata, spec: z.nullish(modelSpec), events, status: text });
 
 /** A model endpoint as its deletion returns it (4.5). */
-export const deletedModel = z.looseObject({ metadata, spec: deletedModelSpec.nullish(), events, status: text });
+export const deletedModel = z.looseObject({ metadata, spec: z.nullish(deletedModelSpec), events, status: text });
 
 /** A sandbox in the lite shape of its listing (2.9), without events. */
 export const sandboxResource = z.looseObject({
   metadata,
-  spec: sandboxSpec.nullish(),
+  spec: z.nullish(sandboxSpec),
   status: text,
   state: text,
   expiresIn: integer,
   lastUsedAt: text,
   nodeGeneration: text,
-  errors: z.array(z.looseObject({ code: text, fatal: flag, instance: text, message: text, time: text })).nullish(),
-  archive: z
-    .looseObject({
+  errors: z.nullish(z.array(z.looseObject({ code: text, fatal: flag, instance: text, message: text, time: text }))),
+  archive: z.nullish(
+    z.looseObject({
       createdAt: text,
       startedAt: text,
       restoreStartedAt: text,
       generation: text,
       key: text,
       size: integer,
-      restore: z.looseObject({ files: integer, restoredBytes: integer, totalBytes: integer, state: text }).nullish(),
-    })
-    .nullish(),
+      restore: z.nullish(z.looseObject({ files: integer, restoredBytes: integer, totalBytes: integer, state: text })),
+    }),
+  ),
 });
 
 /** A policy (2.10). */
 export const policyResource = z.looseObject({
   metadata,
-  spec: policySpec.nullish(),
-  usage: z
-    .looseObject({ agents: integer, functions: integer, jobs: integer, models: integer, sandboxes: integer })
-    .nullish(),
+  spec: z.nullish(policySpec),
+  usage: z.nullish(
+    z.looseObject({ agents: integer, functions: integer, jobs: integer, models: integer, sandboxes: integer }),
+  ),
 });
 
 /** An integration provider (2.11). */
@@ -298,8 +298,8 @@ export const integrationProvider = z.looseObject({
   endpoints: anyObject,
   headers: anyObject,
   params: anyObject,
-  organizations: z.array(z.looseObject({ avatar_url: text, displayName: text, id: text, name: text })).nullish(),
-  repositories: z.array(z.looseObject({ id: text, name: text, organization: text, url: text, isBl: flag })).nullish(),
+  organizations: z.nullish(z.array(z.looseObject({ avatar_url: text, displayName: text, id: text, name: text }))),
+  repositories: z.nullish(z.array(z.looseObject({ id: text, name: text, organization: text, url: text, isBl: flag }))),
 });
 
 /** A template (2.12). */
@@ -315,7 +315,7 @@ export const template = z.looseObject({
   forksCount: integer,
   starCount: integer,
   topics: texts,
-  variables: z
-    .array(z.looseObject({ name: text, description: text, integration: text, path: text, secret: flag }))
-    .nullish(),
+  variables: z.nullish(
+    z.array(z.looseObject({ name: text, description: text, integration: text, path: text, secret: flag })),
+  ),
 });

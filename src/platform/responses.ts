@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 // The shapes of 2.14 and 2.15 as documented. Loose: an unknown field is no error; it stays in the stored body and is
 // reported.
@@ -6,19 +6,19 @@ import { z } from 'zod';
 /** Error body (2.14). */
 export const errorBody = z.looseObject({
   error: z.string(),
-  code: z.number().optional(),
-  message: z.string().optional(),
+  code: z.optional(z.number()),
+  message: z.optional(z.string()),
 });
 
-const point = z.looseObject({ timestamp: z.string(), cost: z.number(), usage: z.number().optional() });
+const point = z.looseObject({ timestamp: z.string(), cost: z.number(), usage: z.optional(z.number()) });
 
 const metricsEntry = z.looseObject({
-  workspace: z.string().nullish(),
-  resourceType: z.string().nullish(),
-  resourceName: z.string().nullish(),
-  resourceUuid: z.string().nullish(),
-  billingDimension: z.string().nullish(),
-  summary: z.looseObject({ cost: z.number(), usage: z.number().optional() }),
+  workspace: z.nullish(z.string()),
+  resourceType: z.nullish(z.string()),
+  resourceName: z.nullish(z.string()),
+  resourceUuid: z.nullish(z.string()),
+  billingDimension: z.nullish(z.string()),
+  summary: z.looseObject({ cost: z.number(), usage: z.optional(z.number()) }),
   timeseries: z.array(point),
 });
 
@@ -27,9 +27,9 @@ export const metricsResponse = z.looseObject({
   startTime: z.string(),
   endTime: z.string(),
   resolution: z.string(),
-  summary: z.looseObject({ totalCost: z.number(), totalUsage: z.number().optional() }),
+  summary: z.looseObject({ totalCost: z.number(), totalUsage: z.optional(z.number()) }),
   data: z.array(metricsEntry),
-  meta: z.looseObject({ hasMore: z.boolean(), nextCursor: z.string().nullish() }),
+  meta: z.looseObject({ hasMore: z.boolean(), nextCursor: z.nullish(z.string()) }),
 });
 export type MetricsResponse = z.infer<typeof metricsResponse>;
 
@@ -39,8 +39,8 @@ export const monthlyTotals = z.looseObject({
   endTime: z.string(),
   resolution: z.string(),
   // Some JSON encoders write an empty list as null or omit it.
-  data: z.array(z.looseObject({ timeseries: z.array(point) })).nullish(),
-  meta: z.looseObject({ hasMore: z.boolean(), nextCursor: z.string().nullish() }),
+  data: z.nullish(z.array(z.looseObject({ timeseries: z.array(point) }))),
+  meta: z.looseObject({ hasMore: z.boolean(), nextCursor: z.nullish(z.string()) }),
 });
 
 /** Pagination meta of the listings (2.13). */
@@ -52,7 +52,7 @@ export const listingMeta = z.looseObject({
 });
 
 /** A listing (4.1): paged from version 2026-04-28 on, before that all items at once. */
-export function listingOfItems<Item extends z.ZodType>(item: Item) {
+export function listingOfItems<Item extends z.ZodMiniType>(item: Item) {
   return z.union([z.looseObject({ data: z.array(item), meta: listingMeta }), z.array(item)]);
 }
 
