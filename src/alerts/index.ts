@@ -1,11 +1,5 @@
-export { type AlertFact, type BooksFact, parseFact, type RunFact } from './alert-fact.ts';
-export { withNews } from './causes.ts';
-export { type AlertFactsOptions, type CurrentCauses, currentCauses, readAlertFacts } from './collect-facts.ts';
 export { type Delivery, deliver } from './deliver.ts';
-export { isSameCause } from './failure-codes.ts';
-export { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
 export {
-  cardOf,
   type Message,
   maxAlertsOfAgent,
   messagesOf,
@@ -13,7 +7,6 @@ export {
   type Origin,
   type OutgoingMessage,
 } from './message.ts';
-export { alertKey, diskKey, isRefusedClose, staleStep, stepAfterMistakes, stepAfterRun } from './next-step.ts';
 export {
   alertFactsOptions,
   clientOf,
@@ -24,9 +17,7 @@ export {
   readableAlertingConfig,
   sinkEffects,
 } from './notify.ts';
-export { alertWords, type OpenAlert, wordsOf } from './open-alerts.ts';
 export { readPictures, readSummaryPicture, showsPictures } from './pictures.ts';
-export { alertRows } from './rows.ts';
 export { openSink } from './sinks/index.ts';
 export { sendPing } from './sinks/ping.ts';
 export { type PreviewFormat, previewFormats, previewOf } from './sinks/preview.ts';
@@ -34,8 +25,6 @@ export { sinkFault } from './sinks/reach.ts';
 export type { SendMessage } from './sinks/sink.ts';
 export { readInSlack, slackMessage } from './sinks/slack-message.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
-export { type AlertEntry, type Transitions, transitionsOf } from './transitions.ts';
-export { firstComparison, largestDifference, monthsTouched, unprovenWords } from './unproven-words.ts';
 export {
   alertWithoutBooks,
   allOpenAlerts,
@@ -49,4 +38,3 @@ export {
   unstoredStill,
   type WaitingAlert,
 } from './unstored-alerts.ts';
-export { withUnusualCosts } from './unusual-costs.ts';

@@ -18,10 +18,10 @@ import {
   secretsOf,
   withWorkspaceToken,
 } from '../config/index.ts';
+import type { AlertFactsOptions } from '../findings/index.ts';
 import type { Client } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
-import type { AlertFactsOptions } from './collect-facts.ts';
 import { type ActingRules, type Delivery, deliver } from './deliver.ts';
 import type { Origin } from './message.ts';
 import { openSink } from './sinks/index.ts';

@@ -13,6 +13,7 @@ import {
 } from '../budgets/index.ts';
 import type { Picture } from '../charts/index.ts';
 import type { Sink, SinkSettings } from '../config/index.ts';
+import { type AlertFact, alertRows, type BudgetAlertFact, type Transitions } from '../findings/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
 import { completenessOf } from '../reports/index.ts';
 import { textOrNull } from '../tables/optional-text.ts';
@@ -20,11 +21,8 @@ import { maxNameLength, oneLine } from '../text/safe-text.ts';
 import { comparedWith } from '../time/compared.ts';
 import { addCalendarMonths, floorMonth, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import type { Connection, SqlRow } from '../warehouse/index.ts';
-import type { AlertFact, BudgetAlertFact } from './alert-fact.ts';
 import { inOrder, type MessagePicture } from './message.ts';
-import { alertRows } from './rows.ts';
 import type { SummaryPeriod } from './summary.ts';
-import type { Transitions } from './transitions.ts';
 
 /** A message has at most this many pictures, those of its first alerts. */
 export const maxPictures = 3;

@@ -17,13 +17,13 @@ import {
   withCarried,
   withForecasts,
 } from '../budgets/index.ts';
+import { alertRows } from '../findings/index.ts';
 import { decimalOfWhole, inUnit, usd, usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
 import { incompleteness } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { windowBefore } from '../time/compared.ts';
 import { calendarOf, formatInstant, formatWindow, type Holidays, type Instant, type Window } from '../time/time.ts';
 import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
-import { alertRows } from './rows.ts';
 
 /** Longer names are cut, because people read messages on phones. */
 const maxCellWidth = 48;

@@ -1,5 +1,5 @@
 import { type Budget, isAskedBy, type Threshold, thresholdKey } from '../budgets/index.ts';
-import { isCommandSink } from './command-sink.ts';
+import { isCommandSink } from '../findings/index.ts';
 import type { ActingRules } from './deliver.ts';
 import type { Message } from './message.ts';
 import { type CommandEffects, openCommand } from './sinks/command.ts';

@@ -15,6 +15,15 @@ import {
 } from '../base/errors.ts';
 import { failureOf } from '../base/failure.ts';
 import { isActing, type LocalConfig } from '../config/index.ts';
+import {
+  alertWords,
+  type BooksFact,
+  type OpenAlert,
+  openAlerts,
+  type ProjectOfChecks,
+  type RunFact,
+  withNews,
+} from '../findings/index.ts';
 import { completenessOf } from '../reports/index.ts';
 import { counted } from '../text/counted.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
@@ -26,12 +35,8 @@ import {
   type RaisedAlert,
   readAllTables,
 } from '../warehouse/index.ts';
-import type { BooksFact, RunFact } from './alert-fact.ts';
-import { withNews } from './causes.ts';
-import type { ProjectOfChecks } from './collect-facts.ts';
 import type { Message } from './message.ts';
 import { type AlertingContext, readableAlertingConfig } from './notify.ts';
-import { alertWords, type OpenAlert, openAlerts } from './open-alerts.ts';
 import { deliverWithoutBooks } from './without-books.ts';
 
 /** The alerts that are sent even if the books cannot store them, by the name of their file. */

@@ -1,9 +1,9 @@
 import type { LocalConfig } from '../config/index.ts';
+import type { AlertEntry } from '../findings/index.ts';
 import type { Instant } from '../time/time.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import { type Message, messagesOf } from './message.ts';
 import { type AlertingContext, openSinks, originOf } from './notify.ts';
-import type { AlertEntry } from './transitions.ts';
 
 /** An alert that is sent although the books cannot store it. */
 export interface UnstoredMessage {

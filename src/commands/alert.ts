@@ -1,10 +1,8 @@
 import {
-  type AlertFactsOptions,
   alertFactsOptions,
   alertWithoutBooks,
   asKnown,
   asRaised,
-  cardOf,
   type Delivery,
   deliverAll,
   exitCodeOf,
@@ -14,13 +12,10 @@ import {
   messagesOf,
   type OutgoingMessage,
   originOf,
-  readAlertFacts,
   readableAlertingConfig,
   readInSlack,
   readPictures,
   slackMessage,
-  type Transitions,
-  transitionsOf,
   type UnstoredAlert,
   unstoredAlerts,
 } from '../alerts/index.ts';
@@ -28,6 +23,7 @@ import { exitCodes, isForRepair, messageOf, UnprovenError, worstExitCode } from 
 import { act } from '../base/next-step.ts';
 import { forecastLevel, forecastRow } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
+import { type AlertFactsOptions, cardOf, readAlertFacts, type Transitions, transitionsOf } from '../findings/index.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';

@@ -1,6 +1,6 @@
-import { parseFact } from '../alerts/index.ts';
 import { type AnomalyAlert, type AnomalyFeedback, feedbackGiven, readCalled } from '../anomalies/index.ts';
 import { exitCodes, UsageError } from '../base/errors.ts';
+import { parseFact } from '../findings/index.ts';
 import { usd } from '../money/money.ts';
 import { formatInstant, formatSecond, type Instant, parseInstant } from '../time/time.ts';
 import {

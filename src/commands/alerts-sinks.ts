@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import {
-  type AlertFactsOptions,
   alertFactsOptions,
   loadAlertingConfig,
   type Message,
@@ -9,7 +8,6 @@ import {
   openSink,
   originOf,
   type PreviewFormat,
-  parseFact,
   previewOf,
   readCostSummary,
   readPictures,
@@ -17,7 +15,6 @@ import {
   type SummaryPeriod,
   showsPictures,
   sinkEffects,
-  withUnusualCosts,
 } from '../alerts/index.ts';
 import { readFeedback, withFeedback } from '../anomalies/index.ts';
 import { exitCodes, UsageError } from '../base/errors.ts';
@@ -30,6 +27,7 @@ import {
   withForecasts,
 } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
+import { type AlertFactsOptions, parseFact, withUnusualCosts } from '../findings/index.ts';
 import { completenessOf } from '../reports/index.ts';
 import { nearest } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';

@@ -1,24 +1,26 @@
 import {
-  type AlertFact,
-  alertWords,
-  type CurrentCauses,
   countWords,
-  currentCauses,
   deliverAll,
   exitCodeOf,
   loadAlertingConfig,
   type Message,
   newMessage,
   originOf,
-  parseFact,
   previewFormats,
   unstoredStill,
   type WaitingAlert,
-  wordsOf,
 } from '../alerts/index.ts';
 import { feedbackSentences } from '../anomalies/index.ts';
 import { exitCodes, UsageError } from '../base/errors.ts';
 import type { Severity } from '../base/severity.ts';
+import {
+  type AlertFact,
+  alertWords,
+  type CurrentCauses,
+  currentCauses,
+  parseFact,
+  wordsOf,
+} from '../findings/index.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { folded } from '../terminal/index.ts';
 import { nearest, oneOf } from '../text/choices.ts';

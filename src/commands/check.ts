@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { type HoursToCheck, hoursToCheck } from '../alerts/index.ts';
 import { exitCodes, worstExitCode } from '../base/errors.ts';
 import { checkMachineStep, checkSqlStep, type NextStep, nextWords, stepSentence } from '../base/next-step.ts';
+import { type HoursToCheck, hoursToCheck } from '../findings/index.ts';
 import { runChecks } from '../query/index.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';

@@ -1,18 +1,7 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
-import {
-  alertRows,
-  allOpenAlerts,
-  countWords,
-  diskKey,
-  isRefusedClose,
-  isSameCause,
-  type OpenAlert,
-  sinkFault,
-  stepAfterRun,
-  unstoredStill,
-} from '../alerts/index.ts';
+import { allOpenAlerts, countWords, sinkFault, unstoredStill } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import type { Effects } from '../base/effects.ts';
 import {
@@ -55,6 +44,7 @@ import {
 } from '../config/index.ts';
 import { areOld, oldAfterDays, readRates } from '../currency/index.ts';
 import { openLandingWriter } from '../fetch/index.ts';
+import { alertRows, diskKey, isRefusedClose, isSameCause, type OpenAlert, stepAfterRun } from '../findings/index.ts';
 import { checkLanding, reducedAccessOf, refusedListings } from '../ingest/index.ts';
 import { readJobs } from '../jobs/index.ts';
 import { expiryOf, listings, type PlatformDifferences } from '../platform/index.ts';

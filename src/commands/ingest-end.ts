@@ -1,7 +1,7 @@
-import { stepAfterRun } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { UsageError, withStep, worstExitCode } from '../base/errors.ts';
 import { nextWords, parseNextStep, unprovenStepAfter } from '../base/next-step.ts';
+import { stepAfterRun } from '../findings/index.ts';
 import type { AccountSummary } from '../ingest/index.ts';
 import { describeCompleteness } from '../reports/index.ts';
 import { counted } from '../text/counted.ts';

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { alertKey } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { UsageError } from '../base/errors.ts';
 import { act, nextWords } from '../base/next-step.ts';
 import { budgetsFile, loadBudgets } from '../budgets/index.ts';
 import { alertSinksOf, type LocalConfig } from '../config/index.ts';
+import { alertKey } from '../findings/index.ts';
 import { commandLineOf, type Job, type JobReading, readJobs, type Step, stepRules } from '../jobs/index.ts';
 import { formatMonth, type Instant, parseMonth } from '../time/time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';

@@ -1,21 +1,18 @@
 import { styleText } from 'node:util';
+import { allOpenAlerts, countWords, unstoredStill, type WaitingAlert } from '../alerts/index.ts';
+import { exitCodes, firstSentences } from '../base/errors.ts';
+import { unprovenWindowCode } from '../base/failure.ts';
+import { act, isUnprovenStep, type NextStep, nextWords, unprovenStepAfter } from '../base/next-step.ts';
+import { loadConfig } from '../config/index.ts';
 import {
   alertRows,
-  allOpenAlerts,
-  countWords,
   diskKey,
   isRefusedClose,
   type OpenAlert,
   staleStep,
   stepAfterRun,
   unprovenWords,
-  unstoredStill,
-  type WaitingAlert,
-} from '../alerts/index.ts';
-import { exitCodes, firstSentences } from '../base/errors.ts';
-import { unprovenWindowCode } from '../base/failure.ts';
-import { act, isUnprovenStep, type NextStep, nextWords, unprovenStepAfter } from '../base/next-step.ts';
-import { loadConfig } from '../config/index.ts';
+} from '../findings/index.ts';
 import { type RevokedExport, revokedCloses, revokedWords } from '../reports/index.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { folded } from '../terminal/index.ts';

@@ -1,4 +1,4 @@
-import { firstComparison, largestDifference } from '../alerts/index.ts';
+import { firstComparison, largestDifference } from '../findings/index.ts';
 import { roundDecimal, usd, usdDecimals } from '../money/money.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import type { UnprovenText } from '../warehouse/index.ts';

@@ -83,7 +83,7 @@ async function tellStep(
   { tell }: CommandContext,
 ): Promise<void> {
   if (error === undefined) return;
-  const { stepAfterMistakes } = await import('../alerts/index.ts');
+  const { stepAfterMistakes } = await import('../findings/index.ts');
   const step = stepAfterMistakes({ command, exitCode, error, failure });
   if (step !== undefined) tell(`costbook: ${stepSentence(step)}`);
 }
@@ -91,7 +91,7 @@ async function tellStep(
 /** The error of a failed command; if it lists several mistakes, with the step to print after them. */
 export async function withStepOfRun(error: unknown, command: string): Promise<unknown> {
   if (!(error instanceof CostbookError)) return error;
-  const { stepAfterMistakes } = await import('../alerts/index.ts');
+  const { stepAfterMistakes } = await import('../findings/index.ts');
   const found = { exitCode: error.exitCode, error: error.found, failure: failureOf(error) };
   error.nextOfRun = stepAfterMistakes({ command, ...found });
   return error;

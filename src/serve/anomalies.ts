@@ -1,4 +1,3 @@
-import { parseFact, wordsOf } from '../alerts/index.ts';
 import {
   type AnomalyFact,
   type AnomalyRules,
@@ -21,6 +20,7 @@ import {
   expectedBandKeys,
   pageTheme,
 } from '../charts/index.ts';
+import { parseFact, wordsOf } from '../findings/index.ts';
 import { anomalyAddress, resourceAddress } from '../text/dashboard-address.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { dayMs, formatInstant, shownInstant } from '../time/time.ts';

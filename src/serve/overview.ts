@@ -1,4 +1,4 @@
-import { allOpenAlerts, type OpenAlert } from '../alerts/index.ts';
+import { allOpenAlerts } from '../alerts/index.ts';
 import {
   type Chart,
   costOverTime,
@@ -10,6 +10,7 @@ import {
   type RunningMonth,
   runningMonth,
 } from '../charts/index.ts';
+import type { OpenAlert } from '../findings/index.ts';
 import { textOrUndefined } from '../tables/optional-text.ts';
 import { anomalyAddress, budgetAddress, resourceAddress } from '../text/dashboard-address.ts';
 import { type BooksKnown, comparedWith } from '../time/compared.ts';

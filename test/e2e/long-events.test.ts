@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { messagesOf, type OutgoingMessage, plainText, subjectOf } from '../../src/alerts/message.ts';
 import { webhookBody } from '../../src/alerts/sinks/webhook.ts';
-import { transitionsOf } from '../../src/alerts/transitions.ts';
+import { transitionsOf } from '../../src/findings/transitions.ts';
 import { type Evaluation, recordEvaluation } from '../../src/warehouse/alerts.ts';
 import { openJournalFile, readJournal } from '../../src/warehouse/journal.ts';
 import type { JournalEvent } from '../../src/warehouse/journal-events.ts';

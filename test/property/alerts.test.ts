@@ -1,10 +1,10 @@
 // Second tier: Drawn stories of alerts in DuckDB; sql/alerts holds the rules.
 
 import { describe, expect, test } from 'vitest';
-import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { deliver } from '../../src/alerts/deliver.ts';
 import { type Message, messagesOf, type OutgoingMessage } from '../../src/alerts/message.ts';
-import { type AlertEntry, transitionsOf } from '../../src/alerts/transitions.ts';
+import type { AlertFact } from '../../src/findings/kinds/index.ts';
+import { type AlertEntry, transitionsOf } from '../../src/findings/transitions.ts';
 import { formatInstant } from '../../src/time/time.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import { exampleFacts } from '../support/example-alerts.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { AlertFact, DataFact } from '../../src/alerts/alert-fact.ts';
-import { withNews } from '../../src/alerts/causes.ts';
-import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
-import { nextStepOf } from '../../src/alerts/next-step.ts';
-import { alertWords, openAlerts } from '../../src/alerts/open-alerts.ts';
 import { readCostSummary } from '../../src/alerts/summary.ts';
 import { UsageError } from '../../src/base/errors.ts';
 import { nextWords } from '../../src/base/next-step.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
+import { readAlertFacts } from '../../src/findings/collect.ts';
+import { withNews } from '../../src/findings/held.ts';
+import type { AlertFact, DataFact } from '../../src/findings/kinds/index.ts';
+import { stepOf } from '../../src/findings/kinds/index.ts';
+import { alertWords, openAlerts } from '../../src/findings/open-alerts.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
 import { ownAnswers } from '../../src/warehouse/answer-cache.ts';
 import { readChecks } from '../../src/warehouse/checks.ts';
@@ -119,7 +119,7 @@ describe('facts about the data', () => {
     const stepAfter = async (count: number) => {
       const [fact] = await factsOf({ ...fresh, unproven, reconciliation: nights(count) });
       if (fact?.kind !== 'unproven') throw new Error('nothing is unproven');
-      return { fact, step: nextWords(nextStepOf(fact)) };
+      return { fact, step: nextWords(stepOf(fact)) };
     };
     const [second, third, fourth] = [await stepAfter(2), await stepAfter(3), await stepAfter(4)];
     expect(second.step).toMatch(/^Wait: .* Act if they still differ after three nights/);
@@ -461,7 +461,7 @@ describe('facts about the data', () => {
         restatements: [{ ...hour, old_cost: '2.6', new_cost: '15', old_usage: '1', new_usage: '1' }],
       });
       expect(fact).toMatchObject({ deliveredIn: ['2026-09'], reopen: ['2026-08', ...later] });
-      expect(nextWords(nextStepOf(fact as DataFact))).toMatch(step);
+      expect(nextWords(stepOf(fact as DataFact))).toMatch(step);
     },
   );
 
@@ -484,7 +484,7 @@ describe('facts about the data', () => {
       differs: { closedCost: '6155.100000000000', cost: '4377.220000000000', reopen: ['2026-08'] },
     });
     expect(others).toEqual([]);
-    const step = nextWords(nextStepOf(fact as DataFact));
+    const step = nextWords(stepOf(fact as DataFact));
     expect(step).toMatch(/^Act: .*"costbook reopen 2026-08 --reason …", then "costbook close 2026-08"/);
   });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
 import { readCalled } from '../../src/anomalies/called.ts';
 import type { AnomalyFact } from '../../src/anomalies/fact.ts';
 import { type AnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
 import { anomalyOverWords } from '../../src/anomalies/words.ts';
+import { readAlertFacts } from '../../src/findings/collect.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 import { reported } from '../support/reported.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { BudgetAlertFact } from '../../src/alerts/alert-fact.ts';
-import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
 import { budgetCalendar } from '../../src/budgets/budget.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { endOfBudget, readSpends } from '../../src/budgets/index.ts';
 import { readForecasts, withForecasts } from '../../src/budgets/scope-forecasts.ts';
+import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
+import { readAlertFacts } from '../../src/findings/collect.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
 const hourMs = 3_600_000;

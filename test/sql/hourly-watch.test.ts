@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
-import { transitionsOf } from '../../src/alerts/transitions.ts';
 import type { AnomalyFact } from '../../src/anomalies/fact.ts';
 import { type AnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
 import { anomalyOverWords, anomalyWords } from '../../src/anomalies/words.ts';
+import { readAlertFacts } from '../../src/findings/collect.ts';
+import { transitionsOf } from '../../src/findings/transitions.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
 import type { AnomalyRow } from '../../src/warehouse/index.ts';
 import { givenBooks } from '../support/given-books.ts';

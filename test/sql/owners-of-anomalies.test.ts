@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { withOwners } from '../../src/alerts/owners.ts';
 import type { AnomalyFact } from '../../src/anomalies/index.ts';
+import { withOwners } from '../../src/findings/owners.ts';
 import { exampleRunaway } from '../support/example-alerts.ts';
 import { givenBooks } from '../support/given-books.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { readAlertFacts } from '../../src/alerts/collect-facts.ts';
 import { readPictures, readSummaryPicture } from '../../src/alerts/pictures.ts';
 import { usualRules } from '../../src/anomalies/rules.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import type { Sink } from '../../src/config/sink-settings.ts';
+import { readAlertFacts } from '../../src/findings/collect.ts';
 import { givenBooks } from '../support/given-books.ts';
 
 const now = Date.parse('2026-09-11T02:00:00Z');

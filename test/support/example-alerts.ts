@@ -1,8 +1,8 @@
-import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import type { OutgoingMessage } from '../../src/alerts/message.ts';
-import type { AlertEntry } from '../../src/alerts/transitions.ts';
 import { anomalyDays } from '../../src/charts/anomaly-days.ts';
 import type { Picture } from '../../src/charts/picture.ts';
+import type { AlertFact } from '../../src/findings/kinds/index.ts';
+import type { AlertEntry } from '../../src/findings/transitions.ts';
 
 const completeThrough = '2026-10-21T02:00:00Z';
 const head = { account: 'acc_main', notify: [], state: 'raised', completeThrough } as const;

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { messagesOf, type OutgoingMessage, plainText } from '../../src/alerts/message.ts';
 import { slackMessage } from '../../src/alerts/sinks/slack-message.ts';
-import { transitionsOf } from '../../src/alerts/transitions.ts';
 import { learnBaseline } from '../../src/anomalies/baseline.ts';
 import { type DetectionRules, type Episode, follow } from '../../src/anomalies/detect.ts';
 import { type AnomalyFact, anomalyFacts } from '../../src/anomalies/fact.ts';
 import { moneyAt, noticesOf, severityAt } from '../../src/anomalies/notices.ts';
 import { parseAnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
+import type { AlertFact } from '../../src/findings/kinds/index.ts';
+import { transitionsOf } from '../../src/findings/transitions.ts';
 import { exampleFacts, exampleRunaway } from '../support/example-alerts.ts';
 
 const file = 'jobs/budgets.yaml';

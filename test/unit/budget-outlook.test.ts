@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { BudgetEnd, UnusualCost } from '../../src/alerts/alert-fact.ts';
-import { budgetOutlook } from '../../src/alerts/budget-outlook.ts';
+import type { BudgetEnd, UnusualCost } from '../../src/findings/budget-fact.ts';
+import { budgetOutlook } from '../../src/findings/budget-outlook.ts';
 
 interface Asked {
   readonly value: string;

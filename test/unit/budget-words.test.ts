@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { forecastWords, spentBudgetWords } from '../../src/alerts/budget-words.ts';
+import { forecastWords, spentBudgetWords } from '../../src/findings/budget-words.ts';
 import { exampleForecast } from '../support/example-alerts.ts';
 
 const forecast = exampleForecast.forecast;

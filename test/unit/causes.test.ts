@@ -1,10 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { AlertFact } from '../../src/alerts/alert-fact.ts';
-import { causesOfRun } from '../../src/alerts/causes.ts';
-import { cardOf } from '../../src/alerts/message.ts';
-import { nextStepOf, stepAfterMistakes, stepAfterRun } from '../../src/alerts/next-step.ts';
-import { alertWords } from '../../src/alerts/open-alerts.ts';
-import { type DataState, dataFacts, transitionsOf } from '../../src/alerts/transitions.ts';
 import {
   DamagedFileError,
   exitCodeOf,
@@ -15,15 +9,24 @@ import {
   UsageError,
   wordsOf,
 } from '../../src/base/errors.ts';
-import { failureOf } from '../../src/base/failure.ts';
+import { failureOf, unprovenWindowCode } from '../../src/base/failure.ts';
 import { act, nextWords, reducedAccessStep, shrunkListingStep, waitForPlatform } from '../../src/base/next-step.ts';
+import { cardOf } from '../../src/findings/card.ts';
+import { causesOfRun } from '../../src/findings/causes.ts';
+import { dataFacts } from '../../src/findings/held.ts';
+import type { AccountState, World } from '../../src/findings/kind.ts';
+import type { AlertFact } from '../../src/findings/kinds/index.ts';
+import { stepOf } from '../../src/findings/kinds/index.ts';
+import { type LastRun, stepAfterMistakes, stepAfterRun } from '../../src/findings/kinds/run.ts';
+import { alertWords } from '../../src/findings/open-alerts.ts';
+import { transitionsOf } from '../../src/findings/transitions.ts';
 import { formatInstant } from '../../src/time/time.ts';
 import type { KnownAlert } from '../../src/warehouse/index.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 
 const dayMs = 86_400_000;
 const start = Date.parse('2026-10-01T02:15:00Z');
-const account: DataState['accounts'][number] = {
+const account: AccountState = {
   account: 'acc_one',
   isConfigured: true,
   completeThrough: '2026-10-01T00:00:00Z',
@@ -31,29 +34,44 @@ const account: DataState['accounts'][number] = {
   clock: null,
   unproven: [],
 };
-const whole: DataState = {
+const whole: World = {
+  now: start,
   accounts: [account],
   freshnessHours: 26,
   completeThrough: '2026-10-01T00:00:00Z',
   checks: [],
-  runs: [],
-  listings: [],
-  closedMonths: [],
-  dimensions: [],
-  interfaces: [],
 };
+
+/** What an evaluation finds. */
+interface Night extends Partial<World> {
+  readonly runs?: readonly LastRun[];
+  readonly listings?: readonly unknown[];
+}
+
+function factsOf({ runs = [], listings = [], ...world }: Night, known: readonly KnownAlert[] = []) {
+  return dataFacts({ run: runs, listings }, { ...whole, ...world }, known);
+}
+
 const down =
   'Cost API failed with no answer from api.example.com:443: connection refused (ECONNREFUSED) after 5 attempts (account acc_one, 2026-10-01/2026-10-02, page 3). Check the URL.';
 const denied =
   'Cost API answered 401 invalid_token (account acc_one, 2026-10-02/2026-10-03). The token was refused: check COSTBOOK_TOKEN.';
 
-function ingestFailed(error: string, exitCode = 3, night = 1): DataState['runs'] {
+function ingestFailed(error: string, exitCode = 3, night = 1, errorCode: string | null = null): readonly LastRun[] {
   return [
-    { command: 'ingest', runNumber: night, outcome: 'failed', exitCode, error, endedAt: `2026-10-0${night}T02:15:40Z` },
+    {
+      command: 'ingest',
+      runNumber: night,
+      outcome: 'failed',
+      exitCode,
+      error,
+      errorCode,
+      endedAt: `2026-10-0${night}T02:15:40Z`,
+    },
   ];
 }
 
-function unproven(...months: readonly string[]): DataState['accounts'] {
+function unproven(...months: readonly string[]): readonly AccountState[] {
   const windows = months.map((month) => ({
     start: `${month}-01T00:00:00Z`,
     end: `${month}-02T00:00:00Z`,
@@ -64,11 +82,11 @@ function unproven(...months: readonly string[]): DataState['accounts'] {
 }
 
 /** What is reported night by night, as a person reads it: the title, and what was reported before. */
-function reportedIn(nights: readonly Partial<DataState>[]): string[][] {
+function reportedIn(nights: readonly Night[]): string[][] {
   let known: KnownAlert[] = [];
   return nights.map((night, index) => {
     const now = start + index * dayMs;
-    const facts = dataFacts({ ...whole, ...night }, known);
+    const facts = factsOf(night, known);
     const { raised, ended, entries } = transitionsOf(known, facts, { now, everybody: ['chat'] });
     const over = new Set(ended.map(({ key }) => key));
     known = known.map((alert) => (over.has(alert.key) ? { ...alert, isOpen: false } : alert));
@@ -99,12 +117,12 @@ describe('an open alert', () => {
   });
 
   test('says what was reported before and what to do now, under the same key', () => {
-    const [first] = transitionsOf([], dataFacts({ ...whole, runs: ingestFailed(down) }, []), {
+    const [first] = transitionsOf([], factsOf({ runs: ingestFailed(down) }), {
       now: start,
       everybody: [],
     }).raised;
     const open = { ...first, isOpen: true, raisedAt: start, acknowledgedUntil: undefined } as KnownAlert;
-    const facts = dataFacts({ ...whole, runs: ingestFailed(denied) }, [open]);
+    const facts = factsOf({ runs: ingestFailed(denied) }, [open]);
     const [told] = transitionsOf([open], facts, { now: start + dayMs, everybody: ['chat'] }).entries;
     if (told === undefined) throw new Error('nothing was reported');
     const { sentences, next, notes } = cardOf(told.entry);
@@ -126,7 +144,10 @@ describe('an open alert', () => {
   });
 
   test('that now follows from another alert is not reported with it', () => {
-    const differs = { accounts: unproven('2026-10'), runs: ingestFailed('account acc_one: x', 4) };
+    const differs = {
+      accounts: unproven('2026-10'),
+      runs: ingestFailed('account acc_one: x', 4, 1, unprovenWindowCode),
+    };
     expect(reportedIn([{ runs: ingestFailed(down) }, differs])[1]).toEqual([
       "unproven/acc_one: Costs of acc_one differ from the platform's totals in 2026-10",
     ]);
@@ -267,7 +288,7 @@ describe('the next step of a failed run that carries one', () => {
       expect(nextWords(step)).toMatch(again);
     }
     const disk = { ...started, kind: 'run', key: 'run/disk', command: 'run nightly', error: 'ENOSPC' };
-    expect(nextStepOf(disk as never).words).toMatch(again);
+    expect(stepOf(disk as never).words).toMatch(again);
     for (const exitCode of [1, 2, 7]) {
       expect(stepAfterRun({ ...started, exitCode, error: 'x', errorCode: 'x' }).words).toMatch(again);
     }
@@ -310,22 +331,22 @@ describe('the alert about listings', () => {
     outcome: 'shrunk',
     reason: 'it lists 1 of 9.',
   };
-  const [fact] = dataFacts({ ...whole, listings: [{ ...listing, nextStep: nextWords(shrunkListingStep) }] }, []);
+  const [fact] = factsOf({ listings: [{ ...listing, nextStep: nextWords(shrunkListingStep) }] });
 
   test('is one for an account and has the step that ingest prints', () => {
     if (fact?.kind !== 'listings') throw new Error('no fact about listings');
-    expect(nextStepOf(fact)).toEqual(shrunkListingStep);
+    expect(stepOf(fact)).toEqual(shrunkListingStep);
   });
 
   test('is not raised next to a failed ingest', () => {
-    const state = { ...whole, listings: [{ ...listing, nextStep: null }], runs: ingestFailed(denied) };
-    expect(dataFacts(state, []).map(({ key }) => key)).toEqual(['run/ingest']);
+    const state = { listings: [{ ...listing, nextStep: null }], runs: ingestFailed(denied) };
+    expect(factsOf(state).map(({ key }) => key)).toEqual(['run/ingest']);
   });
 });
 
 test('an alert separates the mistakes of a failed run, and the list of open alerts has each of them', () => {
   const error = 'jobs/allocation.yaml:3: found "a"\njobs/allocation.yaml:9: found "b"';
-  const [fact] = dataFacts({ ...whole, runs: ingestFailed(error, 2) }, []);
+  const [fact] = factsOf({ runs: ingestFailed(error, 2) });
   if (fact === undefined) throw new Error('no fact about the run');
   const { sentences } = cardOf({ key: fact.key, occurrence: 1, transition: 'raised', fact });
   expect(sentences[0]).toContain('found "a"; jobs/allocation.yaml:9: found "b"');
@@ -333,13 +354,12 @@ test('an alert separates the mistakes of a failed run, and the list of open aler
 });
 
 describe('the next step after a check that cannot run', () => {
-  const [fact] = dataFacts(
-    { ...whole, checks: [{ name: 'teams', about: 'x', severity: 'fail', offenders: null, error: 'check teams y' }] },
-    [],
-  );
+  const [fact] = factsOf({
+    checks: [{ name: 'teams', about: 'x', severity: 'fail', offenders: null, error: 'check teams y' }],
+  });
   function words(more: object): string {
     if (fact?.kind !== 'check') throw new Error('no fact about the check');
-    return nextStepOf({ ...fact, ...more }).words;
+    return stepOf({ ...fact, ...more }).words;
   }
 
   test('follows from the code of its error', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { AlertFact, BudgetAlertFact } from '../../src/alerts/alert-fact.ts';
-import { type Transitions, transitionsOf } from '../../src/alerts/transitions.ts';
 import type { AnomalyFact } from '../../src/anomalies/index.ts';
+import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
+import type { AlertFact } from '../../src/findings/kinds/index.ts';
+import { type Transitions, transitionsOf } from '../../src/findings/transitions.ts';
 import type { KnownAlert } from '../../src/warehouse/index.ts';
 import { exampleCalled, exampleForecast, exampleRunaway } from '../support/example-alerts.ts';
 

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { withKnownChecks } from '../../src/alerts/known-checks.ts';
 import { MachineError } from '../../src/base/errors.ts';
+import { withKnownChecks } from '../../src/findings/known-checks.ts';
 import { ownAnswers } from '../../src/warehouse/answer-cache.ts';
 import { type Check, type CheckResult, readChecks } from '../../src/warehouse/checks.ts';
 import { newProject } from '../support/project.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { messagesOf, plainText } from '../../src/alerts/message.ts';
 import { summedByDay } from '../../src/alerts/pictures.ts';
-import { transitionsOf } from '../../src/alerts/transitions.ts';
 import { beginning } from '../../src/anomalies/explain.ts';
 import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from '../../src/anomalies/fact.ts';
 import { anomalyWords } from '../../src/anomalies/words.ts';
+import { transitionsOf } from '../../src/findings/transitions.ts';
 import type { AnomalyRow, SqlRow } from '../../src/warehouse/index.ts';
 
 interface Asked {

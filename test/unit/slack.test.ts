@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
-import type { AlertFact } from '../../src/alerts/alert-fact.ts';
 import { type OutgoingMessage, plainText } from '../../src/alerts/message.ts';
 import { mailOf } from '../../src/alerts/sinks/email.ts';
 import { readInSlack, slackMessage } from '../../src/alerts/sinks/slack-message.ts';
 import { maxWebhookBytes, webhookBody } from '../../src/alerts/sinks/webhook.ts';
+import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import {
   entryOf,

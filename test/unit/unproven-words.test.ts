@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { cardOf } from '../../src/alerts/message.ts';
+import { cardOf } from '../../src/findings/card.ts';
 import {
   firstComparison,
   largestDifference,
   monthsTouched,
   monthWords,
   unprovenWords,
-} from '../../src/alerts/unproven-words.ts';
+} from '../../src/findings/unproven-words.ts';
 import { entryOf, exampleFacts } from '../support/example-alerts.ts';
 
 const year = { start: '2025-01-01T00:00:00Z', end: '2026-01-01T00:00:00Z' };

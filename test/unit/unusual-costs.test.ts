@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { BudgetAlertFact } from '../../src/alerts/alert-fact.ts';
-import { namedAnomalies, withPressedBudgets, withUnusualCosts } from '../../src/alerts/unusual-costs.ts';
 import { anomalyWords } from '../../src/anomalies/index.ts';
 import type { Budget } from '../../src/budgets/budget.ts';
 import type { SpendNow } from '../../src/budgets/index.ts';
 import type { PaceForecast } from '../../src/budgets/period-forecast.ts';
+import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
+import { namedAnomalies, withPressedBudgets, withUnusualCosts } from '../../src/findings/unusual-costs.ts';
 import { wholeOfDecimal } from '../../src/money/money.ts';
 import type { AnomalyRow } from '../../src/warehouse/index.ts';
 import { exampleFacts, exampleParts, exampleRunaway } from '../support/example-alerts.ts';

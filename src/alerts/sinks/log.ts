@@ -1,4 +1,5 @@
-import { amountOf, cardOf, type OutgoingMessage, subjectOf } from '../message.ts';
+import { cardOf, wordsOfKind } from '../../findings/index.ts';
+import { type OutgoingMessage, subjectOf } from '../message.ts';
 import type { SendMessage, SinkEffects } from './sink.ts';
 
 /** Opens a sink that writes to Costbook's log: one line per alert, with its amount and next step. */
@@ -32,7 +33,15 @@ export function logLines(message: OutgoingMessage): readonly LogLine[] {
     const { key, transition, fact, answers } = entry;
     const { severity, completeThrough } = fact;
     const details = sentences.length === 0 ? undefined : sentences.join(' ');
-    const about = { next, amount: amountOf(fact), details, key, transition, severity, completeThrough };
+    const about = {
+      next,
+      amount: wordsOfKind(fact).amount?.(fact),
+      details,
+      key,
+      transition,
+      severity,
+      completeThrough,
+    };
     return {
       event: `alert.${transition}`,
       title: `alert: ${icon} ${title}`,

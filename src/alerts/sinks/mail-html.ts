@@ -1,9 +1,8 @@
+import { type Card, cardOf, dashboardLink, type SinkAnswer, type SpentShare } from '../../findings/index.ts';
 import { amount, signed } from '../../money/money.ts';
 import { html, Markup } from '../../text/markup.ts';
 import { forMail, oneLine } from '../../text/safe-text.ts';
-import type { Card, SinkAnswer, SpentShare } from '../card.ts';
-import { dashboardLink } from '../dashboard-link.ts';
-import { cardOf, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
+import { footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
 import { type CostSummary, difference } from '../summary.ts';
 import type { DrawnPicture } from './drawn-pictures.ts';
 

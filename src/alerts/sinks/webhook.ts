@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { signatureKey, type WebhookSettings } from '../../config/index.ts';
+import { type AlertEntry, dashboardLink } from '../../findings/index.ts';
 import { shorten } from '../../text/safe-text.ts';
-import { dashboardLink } from '../dashboard-link.ts';
 import { type OutgoingMessage, plainText, subjectOf } from '../message.ts';
 import type { CostSummary } from '../summary.ts';
-import type { AlertEntry } from '../transitions.ts';
 import { post } from './post.ts';
 import type { SendMessage, SinkEffects } from './sink.ts';
 

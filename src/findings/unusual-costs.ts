@@ -14,7 +14,7 @@ import {
 import { decimalOfWhole, largerOf, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { dayMs } from '../time/time.ts';
 import type { AnomalyRow } from '../warehouse/index.ts';
-import type { BudgetAlertFact, BudgetEnd, UnusualCost } from './alert-fact.ts';
+import type { BudgetAlertFact, BudgetEnd, UnusualCost } from './budget-fact.ts';
 
 /** A budget message names what is unusual if it is at least this part of the amount, in percent. */
 const namedPercent = 5n;

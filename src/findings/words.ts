@@ -41,4 +41,9 @@ export interface Words {
   readonly next?: string | undefined;
   readonly fields?: Card['fields'];
   readonly list?: Card['list'];
+  readonly warnings?: Card['warnings'];
+  /** Whether no hour is known to be complete because nothing can be read. */
+  readonly hasNoHours?: boolean;
+  /** Of an alert that is over: whether nothing was wrong after all. */
+  readonly isNeutral?: boolean;
 }

@@ -1,6 +1,5 @@
 import type { Instant } from '../time/time.ts';
 import { type Connection, hashOfChecks, type KnownAlert } from '../warehouse/index.ts';
-import type { AlertFact } from './alert-fact.ts';
 import { alertRows } from './rows.ts';
 
 /** The hours that changed since alerts were last evaluated. */
@@ -19,6 +18,6 @@ export async function hoursToCheck(
   const [row] = await alertRows(connection, 'hours_to_check', { checks: await hashOfChecks() });
   const from = row?.['first_hour'] ?? null;
   if (from === null) return undefined;
-  const open = known.filter(({ isOpen }) => isOpen).map(({ fact }) => JSON.parse(fact) as AlertFact);
-  return { from: Number(from), whole: open.flatMap((fact) => (fact.kind === 'check' ? [fact.check] : [])) };
+  const open = known.filter(({ isOpen, key }) => isOpen && key.startsWith('check/'));
+  return { from: Number(from), whole: open.map(({ key }) => decodeURIComponent(key.slice('check/'.length))) };
 }

@@ -12,7 +12,6 @@ import { exitCodes, MachineError, UsageError } from '../base/errors.ts';
 import { nextWords } from '../base/next-step.ts';
 import {
   type Budget,
-  type Driver,
   evaluateBudgets,
   type Forecaster,
   groupGaps,
@@ -25,10 +24,8 @@ import {
   withCarried,
   withForecasts,
 } from '../budgets/index.ts';
-import { listDifferences } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
 import { completenessOf } from '../reports/index.ts';
-import { textOrNull } from '../tables/optional-text.ts';
 import { formatInstant, formatSecond, type Holidays, hourMs, type Instant } from '../time/time.ts';
 import {
   type AnswerCache,
@@ -38,22 +35,22 @@ import {
   type Connection,
   completeness,
   contradictions,
-  differingCloses,
   type KnownAlert,
   lastClocks,
   readChecks,
-  readMonthsToClose,
   runCheck,
   unprovenText,
   unprovenWindows,
 } from '../warehouse/index.ts';
-import { type AlertFact, type BudgetAlertFact, parseFact } from './alert-fact.ts';
+import type { BudgetAlertFact } from './budget-fact.ts';
+import { dataFacts, heldFacts, readRows, type Severities } from './held.ts';
 import { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
+import { type AccountState, type CheckState, throughOf, type World } from './kind.ts';
+import { type AlertFact, dataKindOf, parseFact } from './kinds/index.ts';
+import { alertKey, diskKey, type LastRun } from './kinds/run.ts';
 import { withKnownChecks } from './known-checks.ts';
-import { alertKey, diskKey } from './next-step.ts';
 import { withOwners } from './owners.ts';
-import { alertRows } from './rows.ts';
-import { type DataState, dataFacts, heldFacts, type Severities, withWithdrawn } from './transitions.ts';
+import { withWithdrawn } from './transitions.ts';
 import { namedAnomalies, withPressedBudgets, withUnusualCosts } from './unusual-costs.ts';
 
 /** Everything that facts depend on besides the books. */
@@ -116,7 +113,8 @@ export async function readAlertFacts(
   known: readonly KnownAlert[],
   given: AlertFactsOptions,
 ): Promise<AlertFacts> {
-  const { state, isClockBehind } = withSlowClock(await readDataState(connection, known, given), given);
+  const { world, isClockBehind } = withSlowClock(await readWorld(connection, known, given), given);
+  const rows = await readRows(connection, world);
   // By a clock that is behind, budgets and days would be those of the past.
   const asked = isClockBehind ? { ...given, budgets: undefined, anomalyRules: undefined } : given;
   if (asked.anomalyRules?.isOn === true) asked.onProgress?.('anomalies');
@@ -127,10 +125,11 @@ export async function readAlertFacts(
     if (!(error instanceof UsageError)) throw error;
     return { facts: [], problem: error, missing: [], forecasts: [], budgets: [], spends: [], bug: undefined };
   });
-  const runs = [...state.runs, ...mistakesRun([asked.problem, budgets.problem], state, asked)];
+  const runs = (rows.run ?? []) as readonly LastRun[];
+  const withMistakes = { ...rows, run: [...runs, ...mistakesRun([asked.problem, budgets.problem], runs, asked)] };
   const unusual = await withOwners(
     connection,
-    factsOfAnomalies(anomalies, known, state, asked.anomalyRules),
+    factsOfAnomalies(anomalies, known, world, asked.anomalyRules),
     asked.cache,
   );
   const { budgets: asRead, spends } = budgets;
@@ -140,30 +139,30 @@ export async function readAlertFacts(
   });
   const facts = [
     ...withUnusualCosts(budgets.facts, asRead, spends, { named, shares }),
-    ...dataFacts({ ...state, runs }, known, asked.severities),
+    ...dataFacts(withMistakes, world, known, asked.severities),
     ...withPressedBudgets(unusual, asRead, spends, shares),
   ];
   return { ...budgets, facts, anomalies };
 }
 
-/** The state with the clock of each account whose books are complete beyond it: the platform's clock is later than that. */
-function withSlowClock(state: DataState, { now, isNowChosen = false }: AlertFactsOptions) {
-  const accounts = state.accounts.map((account) => {
+/** The world with the clock of each account whose books are complete beyond it: the platform's clock is later than that. */
+function withSlowClock(world: World, { now, isNowChosen = false }: AlertFactsOptions) {
+  const accounts = world.accounts.map((account) => {
     const through = account.completeThrough === null ? now : Date.parse(account.completeThrough);
     if (isNowChosen || through <= now + hourMs) return account;
     const [platformAt, localAt] = [formatInstant(through), formatSecond(now)];
     return { ...account, clock: { aheadSeconds: Math.round((now - through) / 1000), platformAt, localAt } };
   });
-  const isClockBehind = accounts.some((account, index) => account !== state.accounts[index]);
-  return { state: { ...state, accounts }, isClockBehind };
+  const isClockBehind = accounts.some((account, index) => account !== world.accounts[index]);
+  return { world: { ...world, accounts }, isClockBehind };
 }
 
 /** The run that evaluates, as a failed one if its files have mistakes that no other failed command reports. */
 function mistakesRun(
   given: readonly (UsageError | undefined)[],
-  { runs }: Pick<DataState, 'runs'>,
+  runs: readonly LastRun[],
   { now, runNumber = 0 }: AlertFactsOptions,
-): DataState['runs'] {
+): readonly LastRun[] {
   const reported = runs.flatMap(({ outcome, error }) => (outcome === 'failed' ? (error ?? []) : []));
   const problems = given.flatMap((problem) =>
     problem === undefined || reported.includes(problem.found) ? [] : [problem],
@@ -191,7 +190,7 @@ function endedAnomalies(known: readonly KnownAlert[]): AnomalyFact[] {
 function factsOfAnomalies(
   { present, feedback }: AnomalyState,
   known: readonly KnownAlert[],
-  { accounts }: DataState,
+  world: World,
   rules: AnomalyRules | undefined,
 ): AnomalyFact[] {
   if (rules === undefined) return [];
@@ -204,7 +203,7 @@ function factsOfAnomalies(
   }
   return anomalyFacts(present, new Map(alerts.map(({ key, isOpen, fact }) => [key, { isOpen, fact }])), {
     ...{ notify: rules.notify, rules, feedback },
-    completeThroughOf: (account) => accounts.find((row) => row.account === account)?.completeThrough ?? null,
+    completeThroughOf: (account) => throughOf(world, account),
   });
 }
 
@@ -295,8 +294,8 @@ interface AccountsAsked {
 async function readAccounts(
   connection: Connection,
   { now, freshnessHours, configured, cache }: AccountsAsked,
-): Promise<DataState['accounts']> {
-  const accounts: DataState['accounts'][number][] = [];
+): Promise<readonly AccountState[]> {
+  const accounts: AccountState[] = [];
   const clocks = await lastClocks(connection);
   for (const { account, completeThrough } of await completeness(connection, cache)) {
     const windows = [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))];
@@ -313,37 +312,6 @@ async function readAccounts(
   return accounts;
 }
 
-async function readLastRuns(connection: Connection): Promise<DataState['runs']> {
-  return (await alertRows(connection, 'last_runs')).map((row) => ({
-    command: String(row['command']),
-    runNumber: Number(row['run_number']),
-    outcome: String(row['outcome']),
-    exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
-    error: textOrNull(row['error']),
-    errorCode: textOrNull(row['error_code']),
-    nextStep: textOrNull(row['next_step']),
-    endedAt: textOrNull(row['ended_at']),
-    failingSince: textOrNull(row['failing_since']),
-    startedAs: textOrNull(row['started_as']),
-  }));
-}
-
-async function readListings(connection: Connection): Promise<DataState['listings']> {
-  return (await alertRows(connection, 'unread_listings')).map((row) => ({
-    account: String(row['account']),
-    workspace: textOrNull(row['token_workspace']),
-    resourceType: String(row['resource_type']),
-    outcome: String(row['outcome']),
-    reason: textOrNull(row['reason']),
-    nextStep: textOrNull(row['next_step']),
-  }));
-}
-
-/** Kinds whose facts follow from the books alone: without the configuration, without the SQL of checks. */
-const kindsOfBooks: readonly AlertFact['kind'][] = [
-  ...(['run', 'stale', 'clock', 'unproven', 'listings', 'closed_month', 'dimension', 'interface', 'check'] as const),
-];
-
 /** The project whose checks are run again: in a child process, as they may be the user's. */
 export interface ProjectOfChecks {
   readonly dir: string;
@@ -356,7 +324,7 @@ export interface ProjectOfChecks {
 async function checkAgain(
   facts: readonly AlertFact[],
   { dir, signal, timeoutMs = 20_000 }: ProjectOfChecks,
-): Promise<DataState['checks']> {
+): Promise<readonly CheckState[]> {
   const names = new Set(facts.flatMap((fact) => (fact.kind === 'check' ? [fact.check] : [])));
   if (names.size === 0) return [];
   const checks = (await readChecks(join(dir, 'sql'))).filter(({ name }) => names.has(name));
@@ -383,28 +351,21 @@ export async function currentCauses(
   project?: ProjectOfChecks,
 ): Promise<CurrentCauses> {
   const facts = open
-    .filter(({ kind, key }) => kindsOfBooks.includes(kind) && !unrecordedKeys.includes(key))
+    .filter((fact) => dataKindOf(fact) !== undefined && !unrecordedKeys.includes(fact.key))
     .filter(({ kind }) => kind !== 'check' || project !== undefined);
-  const has = (...kinds: readonly AlertFact['kind'][]) => open.some(({ kind }) => kinds.includes(kind));
   const limits = facts.flatMap((fact) => (fact.kind === 'stale' ? [fact.freshnessHours] : []));
   const freshnessHours = limits.length === 0 ? 0 : Math.min(...limits);
-  const accounts = has('stale', 'clock', 'unproven', 'closed_month', 'anomaly')
+  const accounts = open.some(({ account }) => account !== null)
     ? await readAccounts(connection, { now, freshnessHours, configured: [] })
     : [];
-  const held = heldFacts({
-    accounts,
-    runs: has('run') ? await readLastRuns(connection) : [],
-    listings: has('listings') ? await readListings(connection) : [],
-    closedMonths: has('closed_month') ? await closedMonthsChanged(connection) : [],
-    checks: project === undefined ? [] : await checkAgain(facts, project),
-    dimensions: has('dimension') ? await readUnknownDimensions(connection) : [],
-    interfaces: has('interface') ? await readInterfaces(connection) : [],
-    ...{ freshnessHours, completeThrough: null },
-  });
+  const checks = project === undefined ? [] : await checkAgain(facts, project);
+  const world = { now, accounts, freshnessHours, completeThrough: null, checks };
+  const rows = await readRows(connection, world, ({ name }) => facts.some(({ kind }) => kind === name));
+  const held = heldFacts(rows, world);
   const heldKeys = new Set(held.map(({ key }) => key));
   const current = [
     ...held.filter(({ kind }) => kind === 'closed_month'),
-    ...(has('anomaly') ? await anomaliesNow(connection, open, accounts) : []),
+    ...(open.some(({ kind }) => kind === 'anomaly') ? await anomaliesNow(connection, open, world) : []),
   ];
   return {
     ended: new Set(facts.flatMap(({ key }) => (heldKeys.has(key) ? [] : [key]))),
@@ -416,7 +377,7 @@ export async function currentCauses(
 async function anomaliesNow(
   connection: Connection,
   open: readonly AlertFact[],
-  accounts: DataState['accounts'],
+  world: World,
 ): Promise<readonly AnomalyFact[]> {
   const known = new Map(
     open.flatMap((fact) => (fact.kind === 'anomaly' ? [[fact.key, { isOpen: true, fact }] as const] : [])),
@@ -427,14 +388,14 @@ async function anomaliesNow(
   const rows = (await readKnownAnomalies(connection, '1970-01-01')).filter((row) => asked.has(row.anomaly_key));
   return anomalyFacts(rows, known, {
     ...{ notify: [], feedback: await readFeedback(connection) },
-    completeThroughOf: (account) => accounts.find((each) => each.account === account)?.completeThrough ?? null,
+    completeThroughOf: (account) => throughOf(world, account),
   });
 }
 
-/** Alerts whose cause the books do not record: a full disk, and files that "alert" could not read. */
-const unrecordedKeys: readonly string[] = [diskKey, alertKey];
+/** Alerts whose cause the books do not record: books that cannot be written, a full disk, files that "alert" could not read. */
+const unrecordedKeys: readonly string[] = ['books', diskKey, alertKey];
 
-async function readDataState(
+async function readWorld(
   connection: Connection,
   known: readonly KnownAlert[],
   {
@@ -448,99 +409,25 @@ async function readDataState(
     areChecksRun,
     cache,
   }: AlertFactsOptions,
-): Promise<DataState> {
+): Promise<World> {
   const accounts = await readAccounts(connection, { now, freshnessHours, configured, cache });
   onProgress?.('checks');
   const ours = await readChecks(overlay);
   const hours = await hoursToCheck(connection, known);
   const runThem = run ?? ((checks: readonly Check[]) => runAll(connection, checks, signal));
   const results = await withKnownChecks(ours, hours, areChecksRun ? undefined : cache, runThem);
-  return {
-    accounts,
-    freshnessHours,
-    completeThrough: (await completenessOf(connection)).completeThrough,
-    checks: results.map(checkState),
-    runs: await readLastRuns(connection),
-    listings: await readListings(connection),
-    closedMonths: await closedMonthsChanged(connection, isMonthOpen(known) ? undefined : hours?.from),
-    dimensions: await readUnknownDimensions(connection),
-    interfaces: await readInterfaces(connection),
-  };
+  const { completeThrough } = await completenessOf(connection);
+  return { now, accounts, freshnessHours, completeThrough, checks: results.map(checkState), hours, known };
 }
 
-function checkState({ check: { name, about, severity }, offenders, error }: CheckResult): DataState['checks'][number] {
+function checkState({ check: { name, about, severity }, offenders, error }: CheckResult): CheckState {
   const errorCode = error === undefined ? null : error instanceof MachineError ? 'machine' : 'sql';
   return { name, about, severity, offenders: offenders ?? null, error: error?.message ?? null, errorCode };
 }
 
-async function readUnknownDimensions(connection: Connection): Promise<DataState['dimensions']> {
-  return (await alertRows(connection, 'unknown_dimensions')).map((row) => ({
-    account: String(row['account']),
-    dimension: String(row['dimension']),
-    firstHour: String(row['first_hour']),
-    cost: String(row['cost']),
-  }));
-}
-
-/** How the platform's lists of values differ from the interface that this version knows. */
-async function readInterfaces(connection: Connection): Promise<DataState['interfaces']> {
-  return (await alertRows(connection, 'platform_lists')).flatMap((row) => {
-    const account = String(row['account']);
-    const [dimensions, resourceTypes] = [namesIn(row['dimensions']), namesIn(row['resource_types'])];
-    const { newDimensions, missingDimensions, newResourceTypes } = listDifferences({ dimensions, resourceTypes });
-    return [
-      ...missingDimensions.map((name) => ({ account, list: 'dimensions' as const, name, isMissing: true })),
-      ...newDimensions.map((name) => ({ account, list: 'dimensions' as const, name, isMissing: false })),
-      ...newResourceTypes.map((name) => ({ account, list: 'resource_types' as const, name, isMissing: false })),
-    ];
-  });
-}
-
-function namesIn(json: unknown): readonly string[] | undefined {
-  return json === null ? undefined : (JSON.parse(String(json)) as string[]);
-}
-
 /** Both clocks, if ours was more than an hour ahead or behind. */
-function clockOf(read: ClockReading | undefined): DataState['accounts'][number]['clock'] {
+function clockOf(read: ClockReading | undefined): AccountState['clock'] {
   if (read === undefined || Math.abs(read.aheadSeconds) * 1000 <= hourMs) return null;
   const { aheadSeconds, platformAt, localAt } = read;
   return { aheadSeconds, platformAt: formatInstant(platformAt), localAt: formatInstant(localAt) };
-}
-
-/** Whether an alert about a closed month is open: then it may be any month. */
-function isMonthOpen(known: readonly KnownAlert[]): boolean {
-  return known.some(({ isOpen, fact }) => isOpen && parseFact(fact)?.kind === 'closed_month');
-}
-
-/**
- * The closed months that changed: by corrections, or because the books no longer have what was closed. Before `from` the
- * books are those of the last evaluation, which compared them; undefined compares every month.
- */
-async function closedMonthsChanged(connection: Connection, from?: Instant): Promise<DataState['closedMonths']> {
-  const within = from === undefined ? undefined : { start: from, end: Number.POSITIVE_INFINITY };
-  const differing = (await differingCloses(connection, within)).map(
-    ({ account, month, closedCost, cost, ...rest }) => ({
-      ...{ account, month, cost: rest.difference, corrections: 0, deliveredIn: [], drivers: [] },
-      differs: { closedCost, cost, reopen: rest.reopen, close: rest.close },
-    }),
-  );
-  const rows = await alertRows(connection, 'closed_months');
-  const toClose = rows.length === 0 ? () => [] : await readMonthsToClose(connection);
-  const moved = rows.map((row) => {
-    const billed = JSON.parse(String(row['billed'])) as { readonly month: string; readonly cost: string }[];
-    return {
-      account: String(row['account']),
-      month: String(row['month']),
-      cost: String(row['cost']),
-      corrections: Number(row['corrections']),
-      deliveredIn: billed.map(({ month }) => month),
-      billed,
-      reopen: String(row['reopen']).split(','),
-      close: toClose(String(row['month'])),
-      drivers: JSON.parse(String(row['drivers'])) as Driver[],
-    };
-  });
-  const isDiffering = ({ account, month }: { account: string; month: string }) =>
-    differing.some((each) => each.account === account && each.month === month);
-  return [...differing, ...moved.filter((each) => !isDiffering(each))];
 }

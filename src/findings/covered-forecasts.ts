@@ -3,7 +3,8 @@ import { moreSevere } from '../base/severity.ts';
 import { usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import type { Instant } from '../time/time.ts';
 import type { KnownAlert } from '../warehouse/index.ts';
-import { type AlertFact, type BudgetAlertFact, parseFact } from './alert-fact.ts';
+import type { BudgetAlertFact } from './budget-fact.ts';
+import { type AlertFact, parseFact } from './kinds/index.ts';
 
 /** What the alert of an anomaly says, and to whom. */
 interface Reported {

@@ -1,4 +1,4 @@
-import type { AlertFact } from './alert-fact.ts';
+import type { AlertFact } from './kinds/index.ts';
 
 /** What the name of a sink starts with that runs the command of one threshold in one period. */
 const prefix = 'run:';

@@ -1,6 +1,6 @@
 import { aboutDay } from '../budgets/index.ts';
 import { decimalOfWhole, percentOf, roughly, usdDecimals, wholeInUnit, wholeOfDecimal } from '../money/money.ts';
-import type { BudgetAlertFact } from './alert-fact.ts';
+import type { BudgetAlertFact } from './budget-fact.ts';
 
 /** What a reached threshold means for its period. */
 export interface BudgetOutlook {

@@ -12,9 +12,9 @@ import {
 } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { dayMs } from '../time/time.ts';
-import type { BudgetAlertFact } from './alert-fact.ts';
+import type { BudgetAlertFact } from './budget-fact.ts';
 import { type BudgetOutlook, budgetOutlook } from './budget-outlook.ts';
-import type { Card, SpentShare, Words } from './card.ts';
+import type { Card, SpentShare, Words } from './words.ts';
 
 /** A threshold as its message needs it. */
 export type BudgetWords = Omit<BudgetAlertFact, 'state'>;

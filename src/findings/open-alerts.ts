@@ -1,11 +1,9 @@
-import { firstSentences } from '../base/errors.ts';
 import type { Severity } from '../base/severity.ts';
-import { maxSentenceLength, oneLine } from '../text/safe-text.ts';
 import type { Instant } from '../time/time.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
-import { type AlertFact, parseFact } from './alert-fact.ts';
-import { currentCauses, type ProjectOfChecks } from './collect-facts.ts';
-import { cardOf } from './message.ts';
+import { cardOf } from './card.ts';
+import { currentCauses, type ProjectOfChecks } from './collect.ts';
+import { type AlertFact, type DataFact, dataKindOf, parseFact, wordsOfKind } from './kinds/index.ts';
 
 /** An open alert, in words for people. */
 export interface OpenAlert {
@@ -54,19 +52,13 @@ export function alertWords({
 /** The words of an open alert for lists: what is wrong, the amount with its date, and what to do. Pure. */
 export function wordsOf(fact: AlertFact): Pick<OpenAlert, 'icon' | 'title' | 'detail' | 'next'> {
   const { icon, title, sentences, next } = cardOf({ key: fact.key, occurrence: 1, transition: 'raised', fact });
-  return { icon, title, detail: withDate(detailOf(fact, sentences), fact), next };
-}
-
-/** The amount, or the reason; for a failed run, the first sentence of each of its errors. */
-function detailOf(fact: AlertFact, sentences: readonly string[]): string | undefined {
-  if (fact.kind !== 'run' || fact.error === null) return sentences[0];
-  return oneLine(firstSentences(fact.error), maxSentenceLength);
+  return { icon, title, detail: withDate(dataKindOf(fact)?.detail?.(fact as DataFact) ?? sentences[0], fact), next };
 }
 
 /** Adds the date of the amounts: the ledger has those from when the alert was raised, and they change. */
-function withDate(sentence: string | undefined, { kind, completeThrough }: AlertFact): string | undefined {
-  const hasAmount = kind === 'budget' || kind === 'anomaly' || kind === 'dimension' || kind === 'closed_month';
-  if (!hasAmount || completeThrough === null) return sentence;
+function withDate(sentence: string | undefined, fact: AlertFact): string | undefined {
+  const { completeThrough } = fact;
+  if (wordsOfKind(fact).isDated !== true || completeThrough === null) return sentence;
   if (sentence === undefined) return `As of ${completeThrough}.`;
   return `${sentence.replace(/\.$/, '')}, as of ${completeThrough}.`;
 }

@@ -1,0 +1,59 @@
+import type { BudgetFact, Driver } from '../budgets/index.ts';
+
+/** A threshold of a budget. */
+export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
+  readonly state: BudgetFact['state'] | 'withdrawn';
+  readonly revision?: string | undefined;
+  /** Reported anomalies in the spend, or in what its forecast is made from, the largest first; missing if there are none. */
+  readonly unusual?: readonly UnusualCost[] | undefined;
+  /** Where its period ends; undefined if that is unknown, or if it is over. */
+  readonly end?: BudgetEnd | undefined;
+  /** The period before, if this one has just begun. */
+  readonly previous?: PreviousPeriod | undefined;
+  /** The part of `value` in hours that are not complete yet, which may grow; missing if there is none. Decimal text. */
+  readonly incomplete?: string | undefined;
+  /** Budgets that are a part of this one and are expected to be exceeded too: what is saved there is saved here. */
+  readonly contains?: readonly string[] | undefined;
+  /** How many more of these there are; left out if none. */
+  readonly containsMore?: number | undefined;
+};
+
+/** What the period before a forecast cost. Amounts are in the budget's unit, decimal text. */
+export interface PreviousPeriod {
+  readonly period: string;
+  readonly value: string;
+  /** What of it was unusual, USD; null if nothing is known to be. */
+  readonly unusual: string | null;
+  /** Its length in days; missing if unknown. */
+  readonly days?: number;
+  /** The resources of its unusual costs, which have ended. */
+  readonly ended?: readonly string[];
+  /** Its most expensive resources, in descending order. */
+  readonly drivers: readonly Driver[];
+}
+
+/** Where a period of a budget ends: an estimate. Amounts are in the budget's unit, decimal text. */
+export interface BudgetEnd {
+  /** If everything goes on, including what is unusual now. */
+  readonly expected: string;
+  /** If the anomalies that go on stop now; null if none goes on. */
+  readonly stopped: string | null;
+  /** The day on which the amount will be spent, in the budget's time zone; null if it is spent, or stays below. */
+  readonly spentOn: string | null;
+}
+
+/** An anomaly in the spend of a budget. */
+export interface UnusualCost {
+  /** The key of its alert. */
+  readonly key: string;
+  /** The keys of the anomalies of its cause; left out if it is the only one. */
+  readonly parts?: readonly string[];
+  readonly subject: string;
+  readonly firstDay: string;
+  readonly lastDay: string;
+  readonly isOver: boolean;
+  /** Difference from the usual cost in USD, decimal text. */
+  readonly impact: string;
+  /** What a whole day of it costs more, USD as decimal text, an estimate; null if it has ended or its pace is unknown. */
+  readonly daily: string | null;
+}

@@ -1,0 +1,67 @@
+import { nextWords } from '../base/next-step.ts';
+import { ordinal } from '../budgets/index.ts';
+import { maxNameLength, maxSentenceLength, oneLine } from '../text/safe-text.ts';
+import { type AlertFact, type DataFact, stepOf, wordsOfKind } from './kinds/index.ts';
+import { throughWords } from './kinds/sentences.ts';
+import type { AlertEntry } from './transitions.ts';
+import type { Card } from './words.ts';
+
+const icons = { critical: '🔴', warning: '🟠', info: '🔵' } as const;
+
+/** An alert as text. Names from outside are cut to a safe length and to one line. */
+export function cardOf({ key, occurrence, transition, since, fact: unsafe, answers = [] }: AlertEntry): Card {
+  const isOver = transition === 'resolved';
+  const fact = withSafeTexts(unsafe);
+  const kind = wordsOfKind(fact);
+  const words = isOver ? kind.over(fact) : kind.words(fact);
+  // Each message about a continuing anomaly, or a new cause, counts as an occurrence.
+  const isOneStory = fact.kind === 'anomaly' || ('causes' in fact && fact.revision !== undefined);
+  const noun = !isOneStory ? 'time' : isOver ? undefined : 'message';
+  const times = occurrence > 1 && noun !== undefined ? ` (${ordinal(occurrence)} ${noun})` : '';
+  const isUsual = isOver && words.isNeutral === true;
+  return {
+    icon: isOver && !isUsual ? '✅' : icons[isUsual ? 'info' : fact.severity],
+    title: `${isUsual ? '' : prefixOf(transition, since)}${words.title}`,
+    share: words.share,
+    sentences: words.sentences,
+    next: words.next ?? (isOver ? 'No action is needed.' : isOfData(fact) ? nextWords(stepOf(fact)) : undefined),
+    fields: words.fields ?? [],
+    list: isOver ? undefined : words.list,
+    warnings: words.warnings ?? [],
+    notes: [
+      ...(words.hasNoHours === true ? [] : [throughWords(fact.completeThrough)]),
+      `key ${oneLine(key, maxSentenceLength)}${times}`,
+    ],
+    answers,
+  };
+}
+
+function isOfData(fact: AlertFact): fact is DataFact {
+  return fact.kind !== 'budget' && fact.kind !== 'anomaly';
+}
+
+function prefixOf(transition: AlertEntry['transition'], since: string | undefined): string {
+  if (transition === 'resolved') return 'Resolved: ';
+  if (transition === 'reminded') return 'Still open: ';
+  return transition === 'open' && since !== undefined ? `Open since ${since.slice(0, 10)}: ` : '';
+}
+
+/** Keys of a fact that hold sentences. All other texts are names. */
+const sentenceKeys: readonly string[] = ['key', 'error', 'about', 'reason', 'gaps', 'changedFrom', 'nextStep'];
+
+/** A fact with every text cut to one line and a bounded length. */
+function withSafeTexts<T>(value: T, key = ''): T {
+  if (typeof value === 'string') {
+    const line = key === 'error' || key === 'reason' ? joinedLines(value) : value;
+    return oneLine(line, sentenceKeys.includes(key) ? maxSentenceLength : maxNameLength) as T;
+  }
+  if (Array.isArray(value)) return value.map((item) => withSafeTexts(item, key)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withSafeTexts(item, name)])) as T;
+}
+
+/** The lines of an error as one, so that each mistake can still be told from the next. */
+function joinedLines(error: string): string {
+  const [first = '', ...more] = error.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
+  return more.reduce((text, line) => `${text}${/[.:;!?…]$/.test(text) ? '' : ';'} ${line}`, first);
+}

@@ -1,0 +1,25 @@
+export type { BudgetAlertFact } from './budget-fact.ts';
+export { cardOf } from './card.ts';
+export {
+  type AlertFactsOptions,
+  type CurrentCauses,
+  currentCauses,
+  type ProjectOfChecks,
+  readAlertFacts,
+} from './collect.ts';
+export { commandSinks, isCommandSink } from './command-sink.ts';
+export { dashboardLink } from './dashboard-link.ts';
+export { isSameCause } from './failure-codes.ts';
+export { withNews } from './held.ts';
+export { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
+export type { BooksFact } from './kinds/books.ts';
+export { type AlertFact, parseFact, wordsOfKind } from './kinds/index.ts';
+export { alertKey, diskKey, isRefusedClose, type RunFact, stepAfterMistakes, stepAfterRun } from './kinds/run.ts';
+export { throughWords } from './kinds/sentences.ts';
+export { staleStep } from './kinds/stale.ts';
+export { alertWords, type OpenAlert, openAlerts, wordsOf } from './open-alerts.ts';
+export { alertRows } from './rows.ts';
+export { type AlertEntry, type Transitions, transitionsOf } from './transitions.ts';
+export { firstComparison, largestDifference, monthsTouched, unprovenWords } from './unproven-words.ts';
+export { withUnusualCosts } from './unusual-costs.ts';
+export type { Card, SinkAnswer, SpentShare } from './words.ts';

@@ -1,0 +1,91 @@
+import type { NextStep } from '../base/next-step.ts';
+import type { Instant } from '../time/time.ts';
+import type { Connection, KnownAlert, UnprovenText } from '../warehouse/index.ts';
+import type { Finding } from './finding.ts';
+import type { HoursToCheck } from './hours-to-check.ts';
+import type { Words } from './words.ts';
+
+/** How people read of an alert. The finding's texts are safe: one line each, of bounded length. Pure. */
+export interface WordsOfKind<F> {
+  /** What is wrong: the amount first, then the cause. */
+  words(fact: F): Words;
+  /** The same once it is over. */
+  over(fact: F): Words;
+  /** The amount that a machine reads, USD as decimal text; left out if it has none. */
+  amount?(fact: F): string | undefined;
+  /** What alerts of one severity are sorted by: USD without sign; left out if it has none. */
+  size?(fact: F): number;
+  /** Whether its amount changes from day to day: lists add its date. */
+  readonly isDated?: true;
+  /** The page of the dashboard that shows it; `/health` if left out. */
+  page?(fact: F): string;
+}
+
+/** One kind of finding about the data: how it is found, when it is news, and what a person reads. */
+export interface DataKind<F extends Finding, Row> extends WordsOfKind<F> {
+  readonly name: F['kind'];
+  /** What the books say; left out if `World` has it all, or if somebody else finds it. */
+  read?(connection: Connection, world: World): Promise<readonly Row[]>;
+  /** The findings that hold. Pure. */
+  findings(rows: readonly Row[], world: World): readonly F[];
+  /** Whether it only follows from another finding: then it is not reported by itself. */
+  follows?(fact: F, others: readonly Finding[]): boolean;
+  /** Whether it is still looked for; by default, whether its account is in the books. Otherwise its alert is withdrawn. */
+  isLookedFor?(fact: F, world: World): boolean;
+  /** Its causes, as codes. An open alert is news again with a cause for which its reader would do something different. */
+  causes?(fact: F): readonly string[];
+  /** The cause, in one sentence: an alert with another cause says what it reported before. */
+  causeWords?(fact: F): string;
+  /** What to do. */
+  step(fact: F): NextStep;
+  /** The reason in lists, if it is not the first sentence. */
+  detail?(fact: F): string | undefined;
+}
+
+/** What every kind may need. Instants are text; USD is decimal text. */
+export interface World {
+  readonly now: Instant;
+  readonly accounts: readonly AccountState[];
+  readonly freshnessHours: number;
+  /** Complete through, of all accounts. */
+  readonly completeThrough: string | null;
+  /** What the checks that were run found. */
+  readonly checks: readonly CheckState[];
+  /** The hours that changed since the last evaluation; undefined means all. */
+  readonly hours?: HoursToCheck | undefined;
+  /** The alerts before this evaluation. */
+  readonly known?: readonly KnownAlert[];
+}
+
+export interface AccountState {
+  readonly account: string;
+  /** False if the configuration no longer names the account: no new data is expected. */
+  readonly isConfigured: boolean;
+  readonly completeThrough: string | null;
+  readonly isTooOld: boolean;
+  /** Null unless this machine's clock was ahead of the platform's, or behind it. */
+  readonly clock: { readonly aheadSeconds: number; readonly platformAt: string; readonly localAt: string } | null;
+  /** Newest first. */
+  readonly unproven: readonly UnprovenText[];
+}
+
+export interface CheckState {
+  readonly name: string;
+  readonly about: string;
+  readonly severity: 'fail' | 'warn';
+  /** Rows found; null if it could not run. */
+  readonly offenders: number | null;
+  readonly error: string | null;
+  /** Why it could not run: its SQL is wrong, or the machine failed. */
+  readonly errorCode?: 'sql' | 'machine' | null;
+}
+
+/** Complete through, of an account. */
+export function throughOf({ accounts }: Pick<World, 'accounts'>, account: string): string | null {
+  return accounts.find((candidate) => candidate.account === account)?.completeThrough ?? null;
+}
+
+/** The accounts that should be up to date and are not. */
+export function outOfDateIn({ accounts }: Pick<World, 'accounts'>): readonly AccountState[] {
+  return accounts.filter(({ isConfigured, isTooOld }) => isConfigured && isTooOld);
+}

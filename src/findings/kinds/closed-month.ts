@@ -1,0 +1,170 @@
+import type { NextStep } from '../../base/next-step.ts';
+import type { Driver } from '../../budgets/index.ts';
+import { decimalOfWhole, usd, usdDecimals, wholeOfDecimal } from '../../money/money.ts';
+import { counted } from '../../text/counted.ts';
+import type { Instant } from '../../time/time.ts';
+import {
+  type Connection,
+  closeAgainStep,
+  differingCloses,
+  type MonthToClose,
+  type Reopening,
+  readMonthsToClose,
+  reopenAndClose,
+} from '../../warehouse/index.ts';
+import { driverList } from '../budget-words.ts';
+import { type Finding, findingOf } from '../finding.ts';
+import { type DataKind, throughOf } from '../kind.ts';
+import { alertRows } from '../rows.ts';
+import type { Words } from '../words.ts';
+
+/** The costs of a closed month changed: the platform changed them, or the books lost what was closed. */
+export interface ClosedMonthFact extends Finding<'closed_month'> {
+  readonly month: string;
+  /** Change since the close, USD, decimal text. Negative if the month costs less. */
+  readonly cost: string;
+  readonly corrections: number;
+  /** The months that bill the corrections. */
+  readonly deliveredIn: readonly string[];
+  /** The change that each of these months bills, oldest first, USD as decimal text. Missing with `differs`, as the next two. */
+  readonly billed?: readonly { readonly month: string; readonly cost: string }[] | undefined;
+  /** The closed months from this one on, oldest first: reopened, the month itself can bill the change. */
+  readonly reopen?: readonly string[] | undefined;
+  /** The months to close after that, with the invoices of their last close. */
+  readonly close?: readonly MonthToClose[] | undefined;
+  readonly drivers: readonly Driver[];
+  /** Undefined while the month still has the numbers of its close, so that corrections bill the change. */
+  readonly differs?: (Reopening & { readonly closedCost: string; readonly cost: string }) | undefined;
+}
+
+type Row = Omit<ClosedMonthFact, Exclude<keyof Finding, 'account'>> & { readonly account: string };
+
+export const closedMonth: DataKind<ClosedMonthFact, Row> = {
+  name: 'closed_month',
+  read: (connection, { hours, known = [] }) => {
+    // The open alert may be about any month.
+    const isAny = known.some(({ isOpen, key }) => isOpen && key.startsWith('closed_month/'));
+    return closedMonthsChanged(connection, isAny ? undefined : hours?.from);
+  },
+  findings: (rows, world) =>
+    rows.map(({ account, ...moved }) => ({
+      ...findingOf('closed_month', [account, moved.month], {
+        account,
+        severity: moved.differs === undefined ? 'warning' : 'critical',
+        completeThrough: throughOf(world, account),
+      }),
+      // Reopening and closing later months can change who bills what while the sum stays the same.
+      revision:
+        moved.differs === undefined
+          ? (moved.billed ?? []).map(({ month, cost }) => `${month} ${cost}`).join(', ')
+          : `differs: ${moved.cost}`,
+      ...moved,
+    })),
+  words: closedMonthWords,
+  over: ({ account, month }) => ({ title: `${month} of ${account} matches its closing total again`, sentences: [] }),
+  step: (fact) => (fact.differs === undefined ? stepAfterCorrections(fact) : closeAgainStep(fact.differs)),
+  amount: ({ cost }) => cost,
+  size: ({ cost }) => Math.abs(Number(cost)),
+  isDated: true,
+  page: () => '/months',
+};
+
+/**
+ * The closed months that changed: by corrections, or because the books no longer have what was closed. Before `from` the
+ * books are those of the last evaluation, which compared them; undefined compares every month.
+ */
+async function closedMonthsChanged(connection: Connection, from: Instant | undefined): Promise<readonly Row[]> {
+  const within = from === undefined ? undefined : { start: from, end: Number.POSITIVE_INFINITY };
+  const differing = (await differingCloses(connection, within)).map(
+    ({ account, month, closedCost, cost, ...rest }) => ({
+      ...{ account, month, cost: rest.difference, corrections: 0, deliveredIn: [], drivers: [] },
+      differs: { closedCost, cost, reopen: rest.reopen, close: rest.close },
+    }),
+  );
+  const rows = await alertRows(connection, 'closed_months');
+  const toClose = rows.length === 0 ? () => [] : await readMonthsToClose(connection);
+  const moved = rows.map((row) => {
+    const billed = JSON.parse(String(row['billed'])) as { readonly month: string; readonly cost: string }[];
+    return {
+      account: String(row['account']),
+      month: String(row['month']),
+      cost: String(row['cost']),
+      corrections: Number(row['corrections']),
+      deliveredIn: billed.map(({ month }) => month),
+      billed,
+      reopen: String(row['reopen']).split(','),
+      close: toClose(String(row['month'])),
+      drivers: JSON.parse(String(row['drivers'])) as Driver[],
+    };
+  });
+  const isDiffering = ({ account, month }: { account: string; month: string }) =>
+    differing.some((each) => each.account === account && each.month === month);
+  return [...differing, ...moved.filter((each) => !isDiffering(each))];
+}
+
+/** Whether a month that bills corrections of an older one is closed too. */
+function isBilled({ reopen = [] }: Pick<ClosedMonthFact, 'reopen'>, month: string): boolean {
+  return reopen.includes(month);
+}
+
+/** Corrections need no step: an open month bills them when it is closed, and a closed one has billed them. */
+function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
+  const { month, deliveredIn, reopen = [month], close } = fact;
+  const closed = deliveredIn.filter((each) => isBilled(fact, each));
+  const open = deliveredIn.filter((each) => !isBilled(fact, each));
+  // The title has both amounts.
+  const [ofClosed, ofOpen] = closed.length > 0 && open.length > 0 ? [' a part', ' the rest'] : [' it', ' it'];
+  const parts = [
+    ...(closed.length === 0 ? [] : [`${closed.join(', ')} ${closed.length === 1 ? 'has' : 'have'} billed${ofClosed}`]),
+    ...(open.length === 0 ? [] : [`${open.join(', ')} will bill${ofOpen}`]),
+  ];
+  const hasInvoice = close?.some((each) => each.month === month && each.invoices.length > 0) === true;
+  const words =
+    `${parts.join(', ')}. To bill it in ${month} instead, run ${reopenAndClose({ reopen, close })}` +
+    (hasInvoice
+      ? ` with the corrected total of the invoice of ${month}: with the old one, no month would bill it.`
+      : '.');
+  return { who: 'No action needed', words };
+}
+
+/** `2026-10 (closed), 2026-11 (open)`: the months that bill the corrections. */
+function billedIn(fact: ClosedMonthFact): string {
+  const { billed = [], deliveredIn } = fact;
+  const state = (month: string) => (isBilled(fact, month) ? 'closed' : 'open');
+  return billed.length > 1
+    ? billed.map(({ month, cost }) => `${usd(cost, true)} in ${month} (${state(month)})`).join(', ')
+    : `billed in ${deliveredIn.map((month) => `${month} (${state(month)})`).join(', ')}`;
+}
+
+/** `has changed by +8.01 USD since it was closed`; what closed months have billed is apart from what an open one will bill. */
+function changedBy(fact: ClosedMonthFact): string {
+  const { billed = [], cost } = fact;
+  const sumOf = (parts: typeof billed) =>
+    decimalOfWhole(
+      parts.reduce((sum, part) => sum + wholeOfDecimal(part.cost, usdDecimals), 0n),
+      usdDecimals,
+    );
+  const before = billed.filter(({ month }) => isBilled(fact, month));
+  const later = billed.filter(({ month }) => !isBilled(fact, month));
+  return before.length > 0 && later.length > 0
+    ? `has changed since it was closed: ${usd(sumOf(before), true)} billed, ${usd(sumOf(later), true)} to come`
+    : `has changed by ${usd(cost, true)} since it was closed`;
+}
+
+function closedMonthWords({ differs, ...fact }: ClosedMonthFact): Words {
+  if (differs !== undefined) {
+    return {
+      title: `${fact.month} of ${fact.account} no longer matches its close: closed with ${usd(differs.closedCost)}, now ${usd(differs.cost)}`,
+      sentences: [
+        `Do not use its costs, or corrections in later months, until ${differs.reopen.length === 0 ? 'its missing hours are fetched' : 'the month is closed'} again.`,
+      ],
+    };
+  }
+  return {
+    title: `${fact.month} of ${fact.account} ${changedBy(fact)}`,
+    sentences: [
+      `${counted(fact.corrections, 'correction')}, ${billedIn(fact)}. The exports of ${fact.month} do not change.`,
+    ],
+    list: driverList('Largest changes', fact.drivers, { isSigned: true }),
+  };
+}

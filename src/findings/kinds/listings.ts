@@ -1,0 +1,78 @@
+import { parseNextStep, unreadListingStep } from '../../base/next-step.ts';
+import { textOrNull } from '../../tables/optional-text.ts';
+import { counted } from '../../text/counted.ts';
+import { type Finding, findingOf } from '../finding.ts';
+import { type DataKind, throughOf } from '../kind.ts';
+import { alertRows } from '../rows.ts';
+import { isIngestFailed } from './run.ts';
+import { asSentence, changeWords } from './sentences.ts';
+
+/** A listing that was not read in full. */
+interface Listing {
+  readonly resourceType: string;
+  /** Workspace of the token that read it; null for the account's own token. */
+  readonly workspace: string | null;
+  readonly outcome: string;
+  readonly reason: string | null;
+  /** What to do, as it was printed: `Act: …`. */
+  readonly nextStep: string | null;
+}
+
+/** Listings of resources that were not read in full: names, owners and states become out of date. */
+export interface ListingsFact extends Finding<'listings'> {
+  /** Those that the token may not read first, then shrunken ones. */
+  readonly listings: readonly Listing[];
+}
+
+/** One finding for an account, however many of its listings could not be read. */
+export const listings: DataKind<ListingsFact, Listing & { readonly account: string }> = {
+  name: 'listings',
+  read: async (connection) =>
+    (await alertRows(connection, 'unread_listings')).map((row) => ({
+      account: String(row['account']),
+      workspace: textOrNull(row['token_workspace']),
+      resourceType: String(row['resource_type']),
+      outcome: String(row['outcome']),
+      reason: textOrNull(row['reason']),
+      nextStep: textOrNull(row['next_step']),
+    })),
+  findings: (rows, world) =>
+    [...new Set(rows.map(({ account }) => account))].map((account) => ({
+      ...findingOf('listings', [account], {
+        ...{ account, severity: 'warning', completeThrough: throughOf(world, account) },
+      }),
+      listings: rows.filter((row) => row.account === account).map(({ account: _, ...listing }) => listing),
+    })),
+  follows: (_, others) => others.some(isIngestFailed),
+  causes: (fact) => [...new Set(fact.listings.map(({ outcome }) => outcome))],
+  causeWords: ({ listings: [first] }) => `${first?.resourceType ?? 'a'} listing ${first?.outcome ?? 'failed'}`,
+  /** What is affected, and the first reason; the list has all. */
+  words: ({ account, listings: all, ...fact }) => {
+    const [first] = all;
+    const reason = first?.reason ?? undefined;
+    return {
+      title: `${counted(all.length, 'resource listing')} of ${account} ${all.length === 1 ? 'is' : 'are'} not up to date`,
+      sentences: [
+        // The title names the account.
+        ...(reason === undefined
+          ? []
+          : [asSentence(`${first?.resourceType}: ${reason.replace(/^account [^,:]+[:,] /, '')}`)]),
+        'Names, owners and states of resources may be out of date. Costs are complete.',
+        ...changeWords(fact),
+      ],
+      list: {
+        label: 'Listings',
+        items: all.map(
+          ({ resourceType, workspace, outcome }) =>
+            `${resourceType}${workspace === null ? '' : ` of workspace ${workspace}`}: ${outcome}`,
+        ),
+      },
+    };
+  },
+  over: ({ account }) => ({ title: `no resource listing of ${account} fails now`, sentences: [] }),
+  /** One step for all listings: the first that needs a person. */
+  step: (fact) => {
+    const steps = fact.listings.flatMap(({ nextStep }) => parseNextStep(nextStep) ?? []);
+    return steps.find(({ who }) => who === 'Act') ?? steps[0] ?? unreadListingStep;
+  },
+};

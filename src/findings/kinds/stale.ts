@@ -1,0 +1,38 @@
+import type { NextStep } from '../../base/next-step.ts';
+import { type Finding, findingOf } from '../finding.ts';
+import { type DataKind, outOfDateIn } from '../kind.ts';
+import { isIngestFailed } from './run.ts';
+import { throughWords } from './sentences.ts';
+
+/** The books of an account are out of date. */
+export interface StaleFact extends Finding<'stale'> {
+  readonly freshnessHours: number;
+}
+
+/** What to do about numbers that are too old. */
+export const staleStep: NextStep = {
+  who: 'Act',
+  words: 'check that the nightly run still starts, then run "costbook ingest". "costbook doctor" checks the setup.',
+};
+
+export const stale: DataKind<StaleFact, never> = {
+  name: 'stale',
+  findings: (_, world) =>
+    outOfDateIn(world).map(({ account, completeThrough }) => ({
+      ...findingOf('stale', [account], { account, severity: 'critical', completeThrough }),
+      freshnessHours: world.freshnessHours,
+    })),
+  follows: (_, others) => others.some(isIngestFailed),
+  isLookedFor: ({ account }, { accounts }) => accounts.some((one) => one.account === account && one.isConfigured),
+  words: ({ account, completeThrough, freshnessHours }) => ({
+    title: `The books of ${account} are out of date`,
+    sentences: [
+      completeThrough === null
+        ? 'They have no complete hour yet.'
+        : `They are ${throughWords(completeThrough)}, which is more than ${freshnessHours} hours ago.`,
+      'Costs after that are missing, not zero.',
+    ],
+  }),
+  over: ({ account }) => ({ title: `the books of ${account} are up to date again`, sentences: [] }),
+  step: () => staleStep,
+};

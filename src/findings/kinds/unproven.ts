@@ -1,0 +1,81 @@
+import { unprovenStepAfter } from '../../base/next-step.ts';
+import { counted } from '../../text/counted.ts';
+import type { UnprovenText } from '../../warehouse/index.ts';
+import { nightsCause, outOfDateCause } from '../causes.ts';
+import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
+import type { DataKind } from '../kind.ts';
+import { differenceWords, firstComparison, largestDifference, monthsTouched, monthWords } from '../unproven-words.ts';
+import { changeWords, outOfDateWords } from './sentences.ts';
+
+/** Hours of an account do not add up to the platform's own totals. */
+export interface UnprovenFact extends Finding<'unproven'> {
+  /** Months that the windows touch, newest first. */
+  readonly months: readonly string[];
+  /** The largest cost difference, USD, decimal text; null if only usage differs. */
+  readonly difference: string | null;
+  /** Number of windows. */
+  readonly count: number;
+  /** The newest windows. */
+  readonly windows: readonly {
+    readonly start: string;
+    readonly end: string;
+    readonly reason: string;
+    /** On how many days it has failed since its hours were last proven. */
+    readonly nights?: number;
+  }[];
+  readonly outOfDate: OutOfDate;
+}
+
+/** An alert shows this many windows and counts all. */
+const windowsShown = 3;
+
+/** The newest windows; the one that has failed for the most nights is among them, because it decides the next step. */
+function mostUrgent(unproven: readonly UnprovenText[]): UnprovenFact['windows'] {
+  const newest = unproven.slice(0, windowsShown);
+  const [oldest] = unproven.toSorted((a, b) => (b.nights ?? 0) - (a.nights ?? 0));
+  const shown = oldest === undefined || newest.includes(oldest) ? newest : [...newest.slice(0, -1), oldest];
+  return shown.map(({ start, end, reason, nights }) => ({ start, end, reason, ...(nights ? { nights } : {}) }));
+}
+
+export const unproven: DataKind<UnprovenFact, never> = {
+  name: 'unproven',
+  findings: (_, { accounts }) =>
+    accounts
+      .filter(({ unproven: windows }) => windows.length > 0)
+      .map(({ account, completeThrough, unproven: windows, isConfigured, isTooOld }) => ({
+        ...findingOf('unproven', [account], { account, severity: 'critical', completeThrough }),
+        months: monthsTouched(windows),
+        difference: largestDifference(windows) ?? null,
+        count: windows.length,
+        windows: mostUrgent(windows),
+        outOfDate: isConfigured && isTooOld ? [{ account, completeThrough }] : [],
+      })),
+  causes: ({ months, windows, outOfDate }) => [
+    // A new month is a new cause: readers still trust its numbers.
+    ...months.toSorted(),
+    ...(unprovenStepAfter(windows).who === 'Act' ? [nightsCause] : []),
+    ...(outOfDate.length > 0 ? [outOfDateCause] : []),
+  ],
+  causeWords: ({ months }) => `only costs in ${monthWords(months)} differed`,
+  words: (fact) => ({
+    title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, fact.months)}${fact.outOfDate.length === 0 ? '' : ', and its books are out of date'}`,
+    sentences: [
+      `The hours of ${counted(fact.count, 'window')} do not add up to the platform's own totals.`,
+      ...changeWords(fact),
+      ...outOfDateWords(fact),
+    ],
+    list: {
+      label: 'Windows',
+      items: [
+        ...fact.windows.map(({ start, end, reason }) => `${start}/${end}: ${firstComparison(reason)}`),
+        ...(fact.count > fact.windows.length ? [`and ${fact.count - fact.windows.length} more`] : []),
+      ],
+    },
+  }),
+  over: ({ account, months }) => ({
+    title: `costs of ${account} in ${monthWords(months)} match the platform's totals again`,
+    sentences: [],
+  }),
+  step: ({ windows }) => unprovenStepAfter(windows),
+  amount: ({ difference }) => difference ?? undefined,
+};
