@@ -51,7 +51,7 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
     for (const [index, folder] of folders.entries()) {
       context.progress(`export ${index + 1} of ${folders.length}, ${folder}`);
       context.signal.throwIfAborted();
-      const one = await verifyExport(root, folder, files, (stored, intact) => verifier.requery(stored, folder, intact));
+      const one = await verifyExport(root, folder, files, verifier);
       verified.push(one);
       if (!context.json) await context.write(describe(one));
     }

@@ -17,8 +17,11 @@ interface Line {
 
 /** What the journal of a project knows about exports. */
 export interface ExportsJournal {
-  /** Whether the project committed a manifest with this SHA-256. */
-  has(sha256: string): boolean;
+  /**
+   * Whether the project committed a manifest in a folder: not if it has other ones there, even if this one is of another
+   * folder. Undefined if it knows neither the folder nor the manifest. A folder that it does not know may be a copy.
+   */
+  has(folder: string, sha256: string): Promise<boolean | undefined>;
   /** The SHA-256 of the last manifest that was committed in a folder; undefined if none was. */
   lastIn(folder: string): Promise<string | undefined>;
   /** The instant of the first export that was recorded: earlier ones are older than this journal. Undefined if it is empty. */
@@ -38,7 +41,8 @@ export async function recordManifest(
   dir: string,
   { folder, sha256, asOf }: { readonly folder: string; readonly sha256: string; readonly asOf: string },
 ): Promise<void> {
-  if ((await readExportsJournal(dir)).has(sha256)) return;
+  const journal = await readExportsJournal(dir);
+  if ((await journal.lastIn(folder)) !== undefined && (await journal.has(folder, sha256))) return;
   const line: Line = { place: await placeIn(dir, folder), sha256, asOf };
   const file = journalFile(dir);
   try {
@@ -69,10 +73,16 @@ export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
   });
   const lines = text.split('\n').flatMap((line) => parseLine(line) ?? []);
   const known = new Set(lines.map(({ sha256 }) => sha256));
-  const last = new Map(lines.map(({ place, sha256 }) => [place, sha256]));
+  const places = new Map<string, string[]>();
+  for (const { place, sha256 } of lines) {
+    const own = places.get(place);
+    if (own === undefined) places.set(place, [sha256]);
+    else own.push(sha256);
+  }
   return {
-    has: (sha256) => known.has(sha256),
-    lastIn: async (folder) => last.get(await placeIn(dir, folder)),
+    has: async (folder, sha256) =>
+      places.get(await placeIn(dir, folder))?.includes(sha256) ?? (known.has(sha256) || undefined),
+    lastIn: async (folder) => places.get(await placeIn(dir, folder))?.at(-1),
     since: lines[0]?.asOf,
   };
 }

@@ -115,19 +115,21 @@ export async function swap(
 
 /**
  * Completes the publication of a killed run, if every file of the next manifest exists under its own name or as a draft.
- * Otherwise somebody removed files, so the next manifest cannot be trusted. Removes all leftovers.
+ * Otherwise somebody removed files, so the next manifest cannot be trusted; nor can one that is not `isOurs`. Removes all
+ * leftovers.
  */
 export async function recover(
   lake: ExportFolder,
   folders: readonly string[],
+  isOurs: (sha256: string) => Promise<boolean> = async () => true,
 ): Promise<{ current: StoredManifest | undefined; isTrusted: boolean }> {
   const current = await lake.readManifest();
   const next = await lake.readNext();
-  let result = { current, isTrusted: true };
+  let result = { current, isTrusted: current === undefined || (await isOurs(current.sha256)) };
   if (next !== undefined) {
     const before = new Map(current?.manifest.files.map((file) => [file.name, file]));
     const drafts: { draft: string; entry: ManifestFile }[] = [];
-    let isWhole = true;
+    let isWhole = await isOurs(next.sha256);
     for (const entry of next.manifest.files) {
       if (before.get(entry.name)?.sha256 === entry.sha256 || (await lake.has(entry, { isExact: true }))) continue;
       const draft = await lake.findDraft(entry);

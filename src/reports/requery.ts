@@ -34,6 +34,8 @@ export interface ExportVerifier {
   readonly shown: ShownCloses;
   /** Queries the books again for the export in a folder, and compares the rows of its intact files. */
   requery(stored: StoredManifest, folder: string, intact: readonly ManifestFile[]): Promise<BooksAnswer>;
+  /** Whether the project has recorded a manifest for a folder. */
+  isRecorded(stored: StoredManifest, folder: string): Promise<boolean>;
   close(): void;
 }
 
@@ -69,8 +71,8 @@ export async function openExportVerifier(
   }
 
   /** Exports go on while others are verified: one that is later than all that was read before is compared with what is there now. */
-  async function catchUp({ manifest, sha256 }: StoredManifest): Promise<void> {
-    if (!journal.has(sha256)) journal = await readExportsJournal(dir);
+  async function catchUp({ manifest, sha256 }: StoredManifest, folder: string): Promise<void> {
+    if (!(await journal.has(folder, sha256))) journal = await readExportsJournal(dir);
     const { end, reason } = present;
     if (reason === undefined && (end === undefined || end < Date.parse(manifest.asOf))) {
       present = await readPresent(dir, { reader, signal });
@@ -118,10 +120,11 @@ export async function openExportVerifier(
   return {
     shown,
     async requery({ manifest, sha256 }, folder, intact) {
-      await catchUp({ manifest, sha256 });
+      await catchUp({ manifest, sha256 }, folder);
       const compared = await query(manifest, folder, intact);
       const { forged, isOlder } = await judgedBy(journal, { manifest, sha256 }, folder);
-      const answered = journal.has(sha256) ? compared : withUnreadRows(compared, manifest, intact);
+      const isKnown = await journal.has(folder, sha256);
+      const answered = isKnown ? compared : withUnreadRows(compared, manifest, intact);
       const isUnknown = isOlder && answered.notCompared !== undefined;
       return {
         ...answered,
@@ -129,6 +132,10 @@ export async function openExportVerifier(
         facts: [...forged, ...closeFacts(shown(manifest, folder)), ...answered.facts],
         notes: [...(isUnknown ? [olderNote] : []), ...closedSince(present.closed, manifest, folder)],
       };
+    },
+    async isRecorded(stored, folder) {
+      await catchUp(stored, folder);
+      return (await journal.has(folder, stored.sha256)) === true;
     },
     close: closeBooks,
   };
@@ -152,7 +159,7 @@ async function judgedBy(
   { manifest, sha256 }: StoredManifest,
   folder: string,
 ): Promise<{ readonly forged: ExportDifferences; readonly isOlder: boolean }> {
-  if (journal.has(sha256)) return { forged: [], isOlder: false };
+  if (await journal.has(folder, sha256)) return { forged: [], isOlder: false };
   const last = await journal.lastIn(folder);
   return {
     forged: last === undefined ? [] : [{ what: 'manifest', found: sha256, expected: `${last}, by the journal` }],

@@ -58,8 +58,13 @@ export interface BooksAnswer {
   readonly facts: readonly { readonly what: string; readonly found: string; readonly expected: string }[];
 }
 
-/** Queries the books again for a manifest, and compares the rows of its intact files. */
-export type AskBooks = (stored: StoredManifest, intact: readonly ManifestFile[]) => Promise<BooksAnswer>;
+/** What the project knows of an export. */
+export interface KnownExports {
+  /** Queries the books again for a manifest, and compares the rows of its intact files. */
+  requery(stored: StoredManifest, folder: string, intact: readonly ManifestFile[]): Promise<BooksAnswer>;
+  /** Whether the project has recorded a manifest for a folder. */
+  isRecorded(stored: StoredManifest, folder: string): Promise<boolean>;
+}
 
 /** The folders below `root` with a manifest, in order. Throws what the file system throws. */
 export async function findExports(root: string): Promise<string[]> {
@@ -82,11 +87,11 @@ export async function verifyExport(
   root: string,
   folder: string,
   files: Connection,
-  askBooks: AskBooks,
+  known: KnownExports,
 ): Promise<VerifiedExport> {
   for (let look = 1; ; look += 1) {
     const before = await manifestOf(folder);
-    const verified = await verifyOnce(root, folder, before, files, askBooks).catch((error: unknown) =>
+    const verified = await verifyOnce(root, folder, before, files, known).catch((error: unknown) =>
       unverifiable(relative(root, folder) || '.', error),
     );
     if (verified.differences.length === 0 || look === maxLooks) return verified;
@@ -130,7 +135,7 @@ async function verifyOnce(
   folder: string,
   stored: Found,
   files: Connection,
-  askBooks: AskBooks,
+  known: KnownExports,
 ): Promise<VerifiedExport> {
   const differences: Difference[] = [];
   const notes: string[] = [];
@@ -157,13 +162,20 @@ async function verifyOnce(
   }
   const { manifest } = stored;
   const swapping = new Map<string, ManifestFile>();
-  if (next !== undefined && !(next instanceof NoManifestError)) {
+  if (next !== undefined && (next instanceof NoManifestError || !(await known.isRecorded(next, folder)))) {
+    notes.push(`${nextManifestName} is none that this project has recorded: it is not believed`);
+  } else if (next !== undefined) {
     notes.push(
       'a run was killed while it replaced files: each file is old or new, never partial. The next run finishes it',
     );
     for (const file of next.manifest.files) swapping.set(file.name, file);
   }
 
+  const month = /^BILLING_PERIOD=(.+)$/.exec(basename(folder))?.[1];
+  if (month !== undefined && month !== manifest.parameters['month']) {
+    const found = `an export of ${String(manifest.parameters['month'] ?? 'no month')}`;
+    differences.push({ file: join(below, manifestName), what: 'month', found, expected: month });
+  }
   const intact: ManifestFile[] = [];
   for (const file of manifest.files) {
     const column = columnOfFile(manifest, file);
@@ -186,7 +198,7 @@ async function verifyOnce(
   differences.push(...stale.map((one) => ({ ...one, file: join(below, one.file) })));
   notes.push(...strangers);
 
-  const books = await askBooks(stored, intact);
+  const books = await known.requery(stored, folder, intact);
   differences.push(...books.facts.map((fact) => ({ file: join(below, manifestName), ...fact })));
   return {
     folder: below,

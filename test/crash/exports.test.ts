@@ -43,7 +43,7 @@ async function verified(dir: string): Promise<VerifiedExport> {
   });
   try {
     const [folder = root] = await findExports(root);
-    return await verifyExport(root, folder, files, (stored, intact) => verifier.requery(stored, folder, intact));
+    return await verifyExport(root, folder, files, verifier);
   } finally {
     verifier.close();
     scratch.close();

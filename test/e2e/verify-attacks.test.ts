@@ -139,12 +139,66 @@ test('an export that is written while others are verified is the same as the boo
   await nights.publish(dir, 'second');
   const again = ['report', 'cost_by_workspace', '--dir', dir, '--month', '2026-09', '--now', now, '--format', 'csv'];
   expect((await runCli(again)).exitCode).toBe(0);
-  const found = await verifyExport(join(dir, 'exports'), folder, asked.files, (stored, intact) =>
-    verifier.requery(stored, folder, intact),
-  );
+  const found = await verifyExport(join(dir, 'exports'), folder, asked.files, verifier);
   expect(found).toMatchObject({ asOf: '2026-10-02T12:30:00Z', differences: [], notCompared: null });
   verifier.close();
   files.close();
+});
+
+test('a next manifest that nobody recorded excuses no file', async () => {
+  const { dir, folder } = await exported('csv');
+  const manifest = await readFile(join(folder, '_manifest'));
+  await forge(folder, swap);
+  await rename(join(folder, '_manifest'), join(folder, '.manifest.next'));
+  await writeFile(join(folder, '_manifest'), manifest);
+  const found = await verify(dir);
+  expect([found.exitCode, found.said]).toEqual([4, ['bytes: 378']]);
+  expect(found.exports[0]?.notes).toEqual([
+    '.manifest.next is none that this project has recorded: it is not believed',
+  ]);
+});
+
+test('an export of another month, in the place of a month, is not the same', async () => {
+  const { dir, folder } = await exported('csv');
+  const other = join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-10');
+  const asked = ['report', 'cost_by_workspace', '--dir', dir, '--month', '2026-10', '--now', now, '--format', 'csv'];
+  expect((await runCli([...asked, '--allow-empty'])).exitCode).toBe(0);
+  await rm(other, { recursive: true });
+  await cp(folder, other, { recursive: true });
+  const known = await verify(dir);
+  expect([known.exitCode, known.said]).toEqual([
+    4,
+    ['month: an export of 2026-09', expect.stringMatching(/^manifest: [0-9a-f]{64}$/)],
+  ]);
+  // A copy elsewhere, of which the journal knows no folder.
+  await rename(join(dir, 'exports'), join(dir, 'shared'));
+  const copied = await verify(dir, join(dir, 'shared'));
+  expect([copied.exitCode, copied.said]).toEqual([4, ['month: an export of 2026-09']]);
+});
+
+test('a lake with a forged part and manifest is written again, and not recorded', async () => {
+  const dir = await newProject();
+  await nights.publish(dir, 'first');
+  const lake = ['report', 'lake', '--dir', dir, '--now', now];
+  expect((await runCli(lake)).exitCode).toBe(0);
+  const root = join(dir, 'exports', 'lake');
+  const text = await readFile(join(root, '_manifest'), 'utf8');
+  const manifest = JSON.parse(text) as Manifest;
+  const [one, other] = manifest.files.filter(({ partition }) => partition !== undefined);
+  if (one === undefined || other === undefined) throw new Error('expected two parts');
+  const bytes = await readFile(join(root, other.name));
+  await writeFile(join(root, one.name), bytes);
+  const { sha256 } = other;
+  const files = manifest.files.map((file) => (file === one ? { ...file, sha256, bytes: bytes.length } : file));
+  await writeFile(join(root, '_manifest'), `${JSON.stringify({ ...manifest, files }, undefined, 2)}\n`);
+  expect((await verify(dir)).exitCode).toBe(4);
+  expect((await runCli(lake)).exitCode).toBe(0);
+  expect(
+    createHash('sha256')
+      .update(await readFile(join(root, one.name)))
+      .digest('hex'),
+  ).toBe(one.sha256);
+  expect((await verify(dir)).exitCode).toBe(0);
 });
 
 test('SQL that changed but gives the same rows is the same export', async () => {

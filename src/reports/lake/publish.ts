@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { type Connection, holdFolder, noRowsOf, readSql, type SqlParameters } from '../../warehouse/index.ts';
 import { type ExportPlace, segment } from '../export-names.ts';
-import { recordManifest } from '../exports-journal.ts';
+import { readExportsJournal, recordManifest } from '../exports-journal.ts';
 import { type ExportFolder, folderPlace, recover, swap } from '../folder-place.ts';
 import {
   type Manifest,
@@ -54,9 +54,12 @@ export async function publishLake(place: ExportPlace, facts: LakeFacts, options:
   const staged: Staged[] = [];
   const tables = await readLakeTables();
   try {
+    const journal = place.project === undefined ? undefined : await readExportsJournal(place.project);
     const { current, isTrusted } = await recover(
       lake,
       tables.map(({ name }) => name),
+      // What somebody else wrote there says nothing about partitions: they are written again.
+      async (sha256) => (await journal?.has(folder, sha256)) !== false,
     );
     const plan = await planOf(lake, tables, { current: current?.manifest, isTrusted }, options);
     const unchanged = await writeAll(lake, plan, staged, options);
