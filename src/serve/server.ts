@@ -360,7 +360,7 @@ function warmEveryHour(snapshots: Snapshots, project: Project, options: Dashboar
 
 /**
  * Answers only for our own names, which defeats DNS rebinding, and changes nothing whatever is asked. A page of another site
- * may lead people here, but start no work of ours behind their backs: neither as its image nor as its frame.
+ * may lead people here, but start no work of ours behind their backs: neither as its image or frame nor in advance.
  */
 function secure(hosts: ReadonlySet<string>, hasMcp: boolean): MiddlewareHandler<Env> {
   return async (context, next) => {
@@ -368,6 +368,9 @@ function secure(hosts: ReadonlySet<string>, hasMcp: boolean): MiddlewareHandler<
     const [site, destination] = ['sec-fetch-site', 'sec-fetch-dest'].map((name) => context.req.header(name));
     if ((site === 'cross-site' || site === 'same-site') && destination !== 'document')
       return context.text('This server answers no requests of pages of other sites.\n', 403);
+    // A page of another site may have the browser load ours in advance: it then does not say which site asks.
+    if (context.req.header('sec-purpose') !== undefined)
+      return context.text('This server answers no requests in advance.\n', 403);
     if (!hosts.has((context.req.header('host') ?? '').toLowerCase())) {
       return context.text(
         'This server does not answer under the name that the request has. Open its own address, or add the name to serve.hosts.\n',

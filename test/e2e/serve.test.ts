@@ -123,8 +123,8 @@ describe('costbook serve', () => {
   });
 
   test('starts no query for a page of another site that has it as an image or a frame; its links lead here', async () => {
-    const askedBy = (site: string, destination: string) =>
-      served.get('/sql?q=select+42', { 'sec-fetch-site': site, 'sec-fetch-dest': destination });
+    const askedBy = (site: string, destination: string, fields: Record<string, string> = {}) =>
+      served.get('/sql?q=select+42', { 'sec-fetch-site': site, 'sec-fetch-dest': destination, ...fields });
     for (const [site, destination] of [
       ['cross-site', 'image'],
       ['cross-site', 'iframe'],
@@ -133,6 +133,9 @@ describe('costbook serve', () => {
       expect(await askedBy(site, destination)).toMatchObject({ status: 403, text: expect.not.stringContaining('42') });
     }
     expect((await askedBy('cross-site', 'document')).status).toBe(200);
+    // As Chromium sends what a page of any site has it load in advance.
+    for (const purpose of ['prefetch', 'prefetch;prerender'])
+      expect((await askedBy('none', 'document', { 'sec-purpose': purpose })).status).toBe(403);
     expect((await askedBy('same-origin', 'empty')).status).toBe(200);
   });
 
