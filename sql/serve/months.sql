@@ -10,7 +10,11 @@ bounds as (
   from accounts
 ),
 changed as (
-  select cast(date_trunc('month', bucket_start) as date) as month, count(*) as hours, sum(new_cost - old_cost) as cost
+  select
+    cast(date_trunc('month', bucket_start) as date) as month,
+    count(*) as hours,
+    -- A row that is new or gone changes the cost of the hour, too.
+    sum(coalesce(new_cost, 0) - coalesce(old_cost, 0)) as cost
   from restatements
   group by all
 ),

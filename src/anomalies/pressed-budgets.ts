@@ -40,7 +40,8 @@ function sentenceOf({ name, period, ...texts }: PressedBudget): string {
   const stops = `at ${about(stopped)} if it stops now`;
   if (isOver) return `${head} ${about(expected)} if this goes on, ${stops}.`;
   if (stopped > amount) {
-    return `${head} is exceeded in ${period} in any case: it ends at ${about(expected)} if this goes on, ${stops}.`;
+    // Not "in any case": something else that is unusual may stop, too.
+    return `${head} is exceeded in ${period} even if this stops: it ends at ${about(expected)} if this goes on, ${stops}.`;
   }
   return expected > amount
     ? `${head} is exceeded in ${period} if this goes on: it ends at ${about(expected)}, but ${stops}.`

@@ -368,7 +368,7 @@ test('the alert of a closed month follows every reopen and close, with both part
   expect(mixed).toContain('+3.00 USD in 2026-10 (closed), -1.00 USD in 2026-11 (open)');
   expect(mixed).toContain('2026-10 has billed a part, 2026-11 will bill the rest.');
   expect(mixed).toContain(
-    `run "costbook reopen 2026-10 --reason …", then "costbook reopen 2026-09 --reason …", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13" with the corrected total`,
+    `run "costbook reopen 2026-10 --reason …", then "costbook reopen 2026-09 --reason …", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13" with the corrected totals of the invoices of 2026-09, 2026-10: with the old ones, 2026-09 would not bill it, and 2026-10 would bill its part again.`,
   );
 
   // Between two reopens it names only what is left to do.

@@ -303,9 +303,13 @@ describe('the page of allocation', () => {
     const books = dashboardBooks({
       closes: [{ billing_month: '2026-09-01', closed_at: '2026-10-02 02:00:00', load_number: 1, cost: '70' }],
       costs: [{ ...hour, cost: '12', usage: '1' }],
-      restatements: [{ ...hour, ...seen, old_cost: '4', new_cost: '12' }],
+      restatements: [
+        { ...hour, ...seen, old_cost: '4', new_cost: '12' },
+        { ...hour, ...seen, bucket_start: '2026-10-01 05:00:00', old_cost: '3', new_cost: null, new_usage: null },
+      ],
     });
-    const { text } = await (await serve(await dashboardProject(books))).get('/allocation?month=2026-09');
+    const server = await serve(await dashboardProject(books));
+    const { text } = await server.get('/allocation?month=2026-09');
     const [note] = /<div class="note">current costs.*?<\/div>/s.exec(text) ?? [''];
     expect(note.replaceAll(/<[^>]*>/g, '')).toBe(
       'current costs, with +8.00 USD that were seen after the close and that later months bill; ' +
@@ -313,6 +317,10 @@ describe('the page of allocation', () => {
     );
     expect(text).not.toContain('&lt;data');
     expect(text).toContain('Billed later');
+
+    // A row that is gone was restated to nothing.
+    const months = (await server.get('/months')).text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    expect(months).toContain(' 2026-10 37.50 open -3.00 ');
   });
 
   test('says what was expected', async () => {

@@ -15,6 +15,7 @@ import { cardOf } from '../../src/findings/card.ts';
 import { causesOfRun } from '../../src/findings/causes.ts';
 import { dataFacts } from '../../src/findings/held.ts';
 import type { AccountState, World } from '../../src/findings/kind.ts';
+import type { ClosedMonthFact } from '../../src/findings/kinds/closed-month.ts';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import { stepOf } from '../../src/findings/kinds/index.ts';
 import { type LastRun, stepAfterMistakes, stepAfterRun } from '../../src/findings/kinds/run.ts';
@@ -272,6 +273,32 @@ describe('the next step of a failed run that carries one', () => {
       words: expect.stringContaining('api.example.com'),
     });
     expect(step('2026-10-02T02:15:00Z').words).toContain('"costbook doctor"');
+  });
+
+  test('names every invoice of the account that contains a change, if the changed month itself is to bill it', () => {
+    const closed = exampleFacts.closed_month as ClosedMonthFact;
+    const inThird = [{ account: 'acc_main', invoiced: '3' }];
+    const months = {
+      ...closed,
+      ...{ deliveredIn: ['2026-10', '2026-11', '2026-12'], reopen: ['2026-09', '2026-10', '2026-11'] },
+    };
+    const words = (own: typeof inThird, second: typeof inThird) =>
+      stepOf({
+        ...months,
+        close: [
+          { month: '2026-09', invoices: own },
+          { month: '2026-10', invoices: second },
+          { month: '2026-11', invoices: inThird },
+        ],
+      }).words;
+    const ofAnother = [{ account: 'acc_labs', invoiced: '2' }];
+    expect(words([], ofAnother)).toMatch(
+      /acc_main=3" with the corrected total of the invoice of 2026-11: with the old one, 2026-11 would bill its part again\.$/,
+    );
+    expect(words(inThird, inThird)).toMatch(
+      / with the corrected totals of the invoices of 2026-09, 2026-10, 2026-11: with the old ones, 2026-09 would not bill it, and 2026-10, 2026-11 would bill their parts again\.$/,
+    );
+    expect(stepOf({ ...months, account: 'acc_labs' }).words).not.toContain('corrected');
   });
 
   test('names the command that its user started, after a full disk as after a damaged journal', () => {

@@ -118,13 +118,27 @@ function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
     ...(closed.length === 0 ? [] : [`${closed.join(', ')} ${closed.length === 1 ? 'has' : 'have'} billed${ofClosed}`]),
     ...(open.length === 0 ? [] : [`${open.join(', ')} will bill${ofOpen}`]),
   ];
-  const hasInvoice = close?.some((each) => each.month === month && each.invoices.length > 0) === true;
-  const words =
-    `${parts.join(', ')}. To bill it in ${month} instead, run ${reopenAndClose({ reopen, close })}` +
-    (hasInvoice
-      ? ` with the corrected total of the invoice of ${month}: with the old one, no month would bill it.`
-      : '.');
-  return { who: 'No action needed', words };
+  const words = `${parts.join(', ')}. To bill it in ${month} instead, run ${reopenAndClose({ reopen, close })}`;
+  return { who: 'No action needed', words: `${words}${invoicesToCorrect(fact)}.` };
+}
+
+/** Which invoices must change when the month itself bills the change: its own, and those that contain a part of it. */
+function invoicesToCorrect({ month, deliveredIn, close = [], account }: ClosedMonthFact): string {
+  const invoiced = close
+    .filter(({ invoices }) => invoices.some((each) => account === null || each.account === account))
+    .map((each) => each.month);
+  const own = invoiced.filter((each) => each === month);
+  const later = invoiced.filter((each) => each !== month && deliveredIn.includes(each));
+  const months = [...own, ...later];
+  if (months.length === 0) return '';
+  const [total, old] = months.length === 1 ? ['total of the invoice', 'one'] : ['totals of the invoices', 'ones'];
+  const consequences = [
+    ...(own.length === 0 ? [] : [later.length === 0 ? 'no month would bill it' : `${month} would not bill it`]),
+    ...(later.length === 0
+      ? []
+      : [`${later.join(', ')} would bill ${later.length === 1 ? 'its part' : 'their parts'} again`]),
+  ];
+  return ` with the corrected ${total} of ${months.join(', ')}: with the old ${old}, ${consequences.join(', and ')}`;
 }
 
 /** `2026-10 (closed), 2026-11 (open)`: the months that bill the corrections. */
