@@ -19,7 +19,10 @@ export interface Streams {
   tellBy(tell: (words: string) => void): void;
   /** When stderr was last written, in real time. */
   lastWroteAt(): number;
-  /** Writes to stdout and waits until it is accepted; throws the signal's reason, or the error for the failed write. */
+  /**
+   * Writes to stdout and waits until it is accepted; to a terminal without what moves its cursor or hides text. Throws
+   * the signal's reason, or the error for the failed write.
+   */
   write(data: string | Uint8Array): Promise<void>;
   /** Writes help to stdout without waiting; a failure is kept for `outputFailure`. */
   writeHelp(text: string): void;
@@ -56,6 +59,14 @@ export function openStreams(
     const width = stderr.isTTY ? stderr.columns || usualWidth : undefined;
     for (const line of secrets.redact(words).split('\n')) say(folded(forTerminal(line), { width }));
   }
+  const decoder = new TextDecoder();
+  function seen(data: string | Uint8Array): string {
+    const text = typeof data === 'string' ? data : decoder.decode(data, { stream: true });
+    return text
+      .split(/\r?\n/)
+      .map((line) => forTerminal(line))
+      .join('\n');
+  }
   const typed = openTyping({ stdin, stderr, interrupt }, liveLine, signal);
   return {
     secrets,
@@ -66,10 +77,11 @@ export function openStreams(
       tell = other;
     },
     lastWroteAt: () => lastWroteAt,
-    write: (data) =>
+    write: (given) =>
       new Promise((done, fail) => {
         liveLine.clear();
-        if (stdout.isTTY && data.length > 0) liveLine.setUnfinished(data.at(-1) !== '\n' && data.at(-1) !== 0x0a);
+        const data = stdout.isTTY ? seen(given) : given;
+        if (stdout.isTTY && data.length > 0) liveLine.setUnfinished(data.at(-1) !== '\n');
         // A reader may have stopped without closing (a pager): a signal does not wait for it.
         const onAbort = () => fail(signal.reason);
         if (!signal.aborted) signal.addEventListener('abort', onAbort, { once: true });

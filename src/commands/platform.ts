@@ -287,7 +287,7 @@ async function sendCall(
       async (chunk) => {
         const text = decoder.decode(chunk, { stream: true });
         if (text !== '') isInLine = !text.endsWith('\n');
-        await context.write(shown(text, context));
+        await context.write(context.redact(text));
       },
       context.signal,
     );
@@ -318,7 +318,7 @@ async function writeAnswer({ operation }: Call, { value, deviation }: Answer, co
   warn(operation, deviation, context);
   const clean = withoutSecrets(value);
   const text = typeof clean === 'string' ? clean : JSON.stringify(clean, null, context.json ? 0 : 2);
-  await context.write(`${shown(text, context)}\n`);
+  await context.write(`${context.redact(text)}\n`);
   const { meta } = value as { meta?: { hasMore?: unknown } };
   if (meta?.hasMore === true)
     context.tell('costbook: there are more pages: add --all, or pass meta.nextCursor as --cursor');
@@ -331,10 +331,8 @@ async function writeItems(client: Client, call: Call, context: CommandContext): 
   for await (const { items, deviation } of answerPages(client, call, context.signal)) {
     warn(call.operation, deviation, context);
     for (const item of items) {
-      const text = JSON.stringify(withoutSecrets(item));
-      await context.write(
-        context.json ? `${written === 0 ? '' : ',\n'}${context.redact(text)}` : `${shown(text, context)}\n`,
-      );
+      const text = context.redact(JSON.stringify(withoutSecrets(item)));
+      await context.write(context.json ? `${written === 0 ? '' : ',\n'}${text}` : `${text}\n`);
       written += 1;
     }
   }
@@ -344,15 +342,4 @@ async function writeItems(client: Client, call: Call, context: CommandContext): 
 function warn({ name }: Operation, deviation: string | undefined, { tell }: CommandContext): void {
   if (deviation === undefined) return;
   tell(`costbook: warning: the answer of ${name} has another shape than documented: ${oneLine(deviation, 200)}`);
-}
-
-/** A text of the platform, without our secrets, and on a terminal without what moves its cursor. */
-function shown(text: string, { redact, isTerminal }: CommandContext): string {
-  const clean = redact(text);
-  return isTerminal
-    ? clean
-        .split('\n')
-        .map((line) => oneLine(line))
-        .join('\n')
-    : clean;
 }

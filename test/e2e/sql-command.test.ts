@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
+import { askSnapshot, type Ended, ingest, newProject, runCli, startCli, startMain } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 let dir = '';
@@ -24,6 +24,19 @@ function sql(query: string, ...args: string[]): Promise<Ended> {
 }
 
 describe.concurrent('costbook sql', () => {
+  test.each(['csv', 'json'])(
+    'sends a terminal no control characters in %s, but other readers what is in the books',
+    async (format) => {
+      const query = "select chr(155) || '2J' || chr(27) || ']0;x' || chr(8238) || 'é☃' as name";
+      const asked = ['sql', query, '--format', format, '--dir', dir];
+      const { ended, stdout } = startMain(asked, {}, { columns: 80 });
+      await ended;
+      expect(stdout()).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
+      expect(stdout()).toContain('é☃');
+      expect((await runCli(asked)).stdout).toContain('\u009b2J');
+    },
+  );
+
   test('prints a table and complete-through', async () => {
     expect(await sql(byWorkspace)).toEqual({
       exitCode: 0,
